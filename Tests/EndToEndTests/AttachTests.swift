@@ -24,7 +24,7 @@ extension EndToEndTests.InTmux {
       return shop
     }
 
-    @Test("A program is listed, its plug is pulled, its writes wait, and its end leaves the screen")
+    @Test("A program is listed, taken offline with pending writes, and leaves its screen")
     func dashboard() async throws {
       let shop = try await start()
       let list = try await HeadlessRun(["attach"], surroundings)
@@ -43,7 +43,7 @@ extension EndToEndTests.InTmux {
       #expect(none.status == 0 && none.output.isEmpty && none.errors.contains("HEARTH_INSPECT=1"), "\(none.errors)")
     }
 
-    @Test("Commands of hearth that keep a client are found too if they may be, and are called by their name")
+    @Test("hearth commands with a client are listed by name if inspection is allowed")
     func commands() async throws {
       var allowed = surroundings.environment
       allowed["HEARTH_INSPECT"] = "1"
@@ -69,7 +69,7 @@ extension EndToEndTests.InTmux {
       #expect(try await watcher.exitStatus() == 0)
     }
 
-    @Test("--until ends the lines at a type or a number, --timeout after a time, and a goal that is missed is told")
+    @Test("--until and --timeout end the output, and a missed goal is reported")
     func goals() async throws {
       let shop = try await start()
       func run(_ arguments: [String]) async throws -> HeadlessRun {
@@ -90,7 +90,7 @@ extension EndToEndTests.InTmux {
       kill(shop.id, SIGTERM)
     }
 
-    @Test("--json tells what is there and what happens, and ends with the program")
+    @Test("--json prints the current state and events, and ends with the program")
     func lines() async throws {
       let shop = try await start()
       let watcher = try ChildProcess(

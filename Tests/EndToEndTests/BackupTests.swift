@@ -27,7 +27,7 @@ extension EndToEndTests.InPipes {
 
       """
 
-    @Test("Documents, the rules that a server enforces and indexes come back, to another server and to this machine")
+    @Test("Documents, enforced rules and indexes are restored to a server or locally")
     func roundTrip() async throws {
       try surroundings.write("rules", rules)
       try surroundings.write("indexes.json", indexes)
@@ -66,7 +66,7 @@ extension EndToEndTests.InPipes {
     }
 
     @Test(
-      "A backup replaces backups only; one that is cut, lacks documents, or is none is told, and says what it lacks")
+      "A backup replaces only backups, and an incomplete one is reported with its gaps")
     func refusals() async throws {
       _ = try await hearth("set", "c/1", "x=1")
       for _ in 0..<2 {

@@ -16,7 +16,7 @@ extension EndToEndTests.OnPseudoTerminal {
     }
 
     @Test(
-      "Wrong usage ends with 64 and one line that has the nearest name",
+      "Wrong usage exits with 64 and one line with the nearest name",
       arguments: [
         ("--dmeo", "--demo"), ("--theme embr", "ember"), ("--theme gruvbox", "gruvbox-dark"),
         ("-e 'wall; offlin 30s'", "column 7: no command is called offlin; did you mean offline?"),
@@ -33,21 +33,21 @@ extension EndToEndTests.OnPseudoTerminal {
     }
 
     @Test(
-      "Options of the screen are refused where there is none",
+      "Screen options are rejected without a screen",
       arguments: ["plain -e wall", "draw 80x24 -e wall", "plain --slow"])
     func withoutScreen(arguments: String) async throws {
       let result = try await run(arguments, Surroundings())
       #expect(result.status == 64 && result.errors.filter { $0 == "\n" }.count == 1, "\(result.errors)")
     }
 
-    @Test("A log file that cannot be written ends it before the screen")
+    @Test("An unwritable log file fails before the screen opens")
     func logFile() async throws {
       let result = try await run("--log-file /dev/null/x", Surroundings())
       #expect(
         result.status == 73 && result.errors.contains("--log-file: /dev/null/x cannot be written"), "\(result.errors)")
     }
 
-    @Test("The demo does not start at a backend that the environment names")
+    @Test("The demo does not start on a backend from the environment")
     func demo() async throws {
       let surroundings = try Surroundings()
       surroundings.environment["FIRESTORE_EMULATOR_HOST"] = "127.0.0.1:1"
@@ -55,7 +55,7 @@ extension EndToEndTests.OnPseudoTerminal {
       #expect(result.status == 64 && result.errors.contains("$FIRESTORE_EMULATOR_HOST"), "\(result.errors)")
     }
 
-    @Test("A terminal that nobody knows is one line and not a broken screen")
+    @Test("An unknown terminal gets one error line instead of a broken screen")
     func unknownTerminal() async throws {
       let surroundings = try Surroundings()
       surroundings.environment["TERM"] = "nonsense"
@@ -64,7 +64,7 @@ extension EndToEndTests.OnPseudoTerminal {
       #expect(result.errors.filter { $0 == "\n" }.count == 1 && result.errors.contains("nonsense"), "\(result.errors)")
     }
 
-    @Test("Without a terminal at standard output it says so in one line")
+    @Test("Without a terminal at standard output it prints one error line")
     func noTerminal() async throws {
       let surroundings = try Surroundings()
       let process = try ChildProcess(
@@ -80,7 +80,7 @@ extension EndToEndTests.OnPseudoTerminal {
 
 extension EndToEndTests.InTmux {
   @Suite(.serialized) struct BadInputTests {
-    @Test("A cache that cannot be used does not stop the session: it runs in memory and says why")
+    @Test("An unusable cache does not stop the session, which runs in memory with a reason")
     func unwritable() async throws {
       // No one may make folders there, not even root.
       let hearth = try await TmuxTerminal(["--cache", "/proc/hearth"], in: Surroundings())
@@ -92,7 +92,7 @@ extension EndToEndTests.InTmux {
     }
 
     @Test(
-      "A second dashboard on the same folders shares the data and says that its cache is in memory, and who is here")
+      "A second dashboard shares the data and reports its memory cache and the first")
     func shared() async throws {
       let surroundings = try Surroundings()
       #expect(try await HeadlessRun(["set", "items/a0", "{}"], surroundings).status == 0)
@@ -116,7 +116,7 @@ extension EndToEndTests.InTmux {
       try await hearth.wait(for: "the data in other hands") { $0.text.contains("This process has the data open now") }
     }
 
-    @Test("A damaged cache is kept beside a new one, and the user is told")
+    @Test("A damaged cache is kept next to a new one, and the user is notified")
     func damaged() async throws {
       let surroundings = try Surroundings()
       let cache = surroundings.cache
@@ -134,7 +134,7 @@ extension EndToEndTests.InTmux {
       #expect(kept)
     }
 
-    @Test("JSON that cannot be read is not lost: line and column are named and the text can be edited again")
+    @Test("Invalid JSON is kept for editing, with line and column")
     func json() async throws {
       let surroundings = try Surroundings()
       try await surroundings.seed("items", ["a0": "seeded"])
@@ -150,7 +150,7 @@ extension EndToEndTests.InTmux {
       #expect(try surroundings.text("given") == wrong)
     }
 
-    @Test("A listener on an invalid path says why, and the editor stays open")
+    @Test("A listener on an invalid path shows the reason and keeps the editor open")
     func listener() async throws {
       let hearth = try await TmuxTerminal(["--in-memory"], in: Surroundings())
       try await hearth.wait("1 Collections")

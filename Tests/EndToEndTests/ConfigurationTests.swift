@@ -5,7 +5,7 @@ import Testing
 
 extension EndToEndTests.InTmux {
   @Suite(.serialized) struct ConfigurationTests {
-    @Test("The theme of the picker is that of the next start; a folder that cannot be written is a notice")
+    @Test("A picked theme applies at the next start, and an unwritable folder is reported")
     func remembered() async throws {
       let surroundings = try Surroundings()
       let hearth = try await TmuxTerminal(["--in-memory"], in: surroundings)
@@ -25,7 +25,7 @@ extension EndToEndTests.InTmux {
       #expect(try await second.exitStatus() == 0)
     }
 
-    @Test("A configuration with mistakes starts, and is read again when it changes: mistakes are told with their line")
+    @Test("A configuration with mistakes starts and reloads on change with line numbers")
     func reload() async throws {
       let surroundings = try Surroundings()
       try surroundings.configure("theme = \"nrod\"\n[keys]\ntoggle-network = \"O\"\n")
@@ -50,7 +50,7 @@ extension EndToEndTests.InTmux {
       #expect(try await hearth.exitStatus() == 0)
     }
 
-    @Test("Whatever is saved into its files, a dashboard goes on, and says in which line and column it is wrong")
+    @Test("A dashboard survives any saved configuration and reports line and column")
     func brokenFiles() async throws {
       let surroundings = try Surroundings()
       try surroundings.configure("theme = \"mine\"\n")
@@ -80,7 +80,7 @@ extension EndToEndTests.InTmux {
 extension EndToEndTests.OnPseudoTerminal {
   @Suite(.serialized) struct ReadingAgainTests {
     @Test(
-      "What a link leads to is read again when the window gets the focus, and by :reload, which also says that all is as it was"
+      "A symbolic link's target reloads on focus and by :reload, even if unchanged"
     )
     func focus() async throws {
       let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())
@@ -110,7 +110,7 @@ extension EndToEndTests.OnPseudoTerminal {
       #expect(try await terminal.exitStatus(of: process) == 0)
     }
 
-    @Test("color = \"never\" in the configuration draws without colours, and --color goes before it")
+    @Test("color = \"never\" in the configuration disables colors, and --color overrides it")
     func color() async throws {
       let surroundings = try Surroundings()
       try surroundings.configure("color = \"never\"\n")
@@ -131,7 +131,7 @@ extension EndToEndTests.OnPseudoTerminal {
     /// Sets the background in the palette of 256 colours: that of the light default theme.
     private static let lightBackground = "48;5;231"
 
-    @Test("A terminal that says it is light gets the light theme, after the first frame, where nobody chose one")
+    @Test("A terminal that reports a light background gets the light theme by default")
     func light() async throws {
       let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())
       let process = try ChildProcess(
@@ -146,7 +146,7 @@ extension EndToEndTests.OnPseudoTerminal {
       #expect(try await terminal.exitStatus(of: process) == 0)
     }
 
-    @Test("A theme that somebody chose stays, and the terminal is not asked")
+    @Test("A chosen theme is kept, and the terminal is not queried")
     func chosen() async throws {
       let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())
       let process = try ChildProcess(

@@ -23,7 +23,7 @@ extension EndToEndTests.InPipes {
     }
 
     @Test(
-      "Data on a read-only file system can be read and exported, also what is in its log, and is not written",
+      "Data on a read-only file system is readable with its WAL and is not written",
       .enabled("mounting needs root") { await canMount() })
     func readOnlyDisk() async throws {
       let data = path("data")
@@ -48,7 +48,7 @@ extension EndToEndTests.InPipes {
       #expect(try await hearth("ls", "c", "--data", data).lines.count == 1)
     }
 
-    @Test("Data of another project is listed, and told where it is looked for in vain, here and at a server")
+    @Test("Data in another project is listed and suggested for empty results")
     func projects() async throws {
       let server = try await ServeProcess(surroundings)
       for place in [[], ["--emulator", server.address]] {
@@ -82,7 +82,7 @@ extension EndToEndTests.InPipes {
       }
     }
 
-    @Test("clear empties one database, asks first, and leaves Cloud Firestore alone; delete / names it")
+    @Test("clear asks before emptying one database and never clears Cloud Firestore")
     func clear() async throws {
       let server = try await ServeProcess(surroundings)
       for place in [[], ["--emulator", server.address]] {
@@ -104,7 +104,7 @@ extension EndToEndTests.InPipes {
       #expect(cloud.status == 64 && cloud.errors.contains("production"), "\(cloud.errors)")
     }
 
-    @Test("An export goes under another name, from a file and through a pipe, and a check of it writes nothing")
+    @Test("An export imports under another name from a file or pipe; a check writes nothing")
     func renamed() async throws {
       for path in ["cities/SF", "cities/SF/landmarks/x", "towns/A"] { _ = try await hearth("set", path, "x=1") }
       let all = try await hearth("export", "/").output
@@ -122,7 +122,7 @@ extension EndToEndTests.InPipes {
       #expect(try await hearth("get", "c2/SF/landmarks/x").status == 0)
     }
 
-    @Test("What writes nothing is no write: a check of an import works where nothing may be written")
+    @Test("Checking an import works on a read-only connection")
     func readOnly() async throws {
       try surroundings.write("in.jsonl", #"{"path": "c/1", "data": {}}"#)
       _ = try await hearth("set", "c/2", "x=1")
@@ -133,7 +133,7 @@ extension EndToEndTests.InPipes {
       #expect(try await hearth("shell", "--readonly", "-c", "import \(input)").status == 77)
     }
 
-    @Test("An option that is given twice adds, or is refused; / to itself is told as what it is")
+    @Test("A repeated option adds values or is rejected, and copying / to itself fails")
     func repeated() async throws {
       _ = try await hearth("set", "c/1", "n=1", "t=2", "z=3")
       let both = try await hearth("get", "c", "--select", "n", "--select", "t")
@@ -147,7 +147,7 @@ extension EndToEndTests.InPipes {
       #expect(same.status == 64 && same.errors.contains("the database would be copied to itself"), "\(same.errors)")
     }
 
-    @Test("copy, move, diff, export, import and the shell name another database in the same words")
+    @Test("copy, move, diff, export, import and the shell share one database syntax")
     func places() async throws {
       let folder = path("elsewhere")
       _ = try await hearth("set", "c/1", "n=1")
@@ -179,7 +179,7 @@ extension EndToEndTests.InPipes {
       #expect(try await hearth("ls").output == "c\n")
     }
 
-    @Test("An export is of the moment of its beginning, and says so where a server has no past to read")
+    @Test("An export reads one moment, or says that the server keeps no history")
     func moment() async throws {
       _ = try await hearth("set", "c/1", "n=1")
       let run = try await hearth("export", "c")

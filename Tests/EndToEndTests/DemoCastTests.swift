@@ -7,7 +7,7 @@ import TerminalTesting
 import Testing
 
 extension EndToEndTests.OnPseudoTerminal {
-  @Suite("A demo that plays a script, recorded for asciinema", .serialized) struct DemoCastTests {
+  @Suite("Recording a scripted demo for asciinema", .serialized) struct DemoCastTests {
     /// An asciicast of version 2, with the screens that its bytes lead a terminal to.
     private struct PlayedCast {
       struct Moment {
@@ -65,7 +65,7 @@ extension EndToEndTests.OnPseudoTerminal {
       surroundings.folder.appending(path: name).path
     }
 
-    @Test("Captions and what the keys did are in the cast in their order, and the demo ends by itself")
+    @Test("The cast has captions and key effects in order, and the demo ends automatically")
     func played() async throws {
       let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())
       try surroundings.write(
@@ -119,7 +119,7 @@ extension EndToEndTests.OnPseudoTerminal {
       }
     }
 
-    @Test("Interrupted in between, by a signal or by ctrl-c twice, it leaves a whole cast of what was shown")
+    @Test("A demo interrupted by a signal or ctrl-c twice leaves a complete cast")
     func interrupted() async throws {
       for isSignal in [true, false] {
         let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())
@@ -137,7 +137,7 @@ extension EndToEndTests.OnPseudoTerminal {
       }
     }
 
-    @Test("A line that is no step is told with its number before the screen opens, and no cast is begun")
+    @Test("An invalid line is reported with its number before the screen opens")
     func wrong() async throws {
       let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())
       try surroundings.write("wrong.txt", "caption Fine\nwait 1s\ndance\n")
@@ -150,7 +150,7 @@ extension EndToEndTests.OnPseudoTerminal {
       #expect(!FileManager.default.fileExists(atPath: path("wrong.cast", surroundings)))
     }
 
-    @Test("A cast that is there already is not overwritten, unless --force says so")
+    @Test("An existing cast is not overwritten without --force")
     func existing() async throws {
       let surroundings = try Surroundings()
       try surroundings.write("tour.txt", "caption Short\nquit\n")

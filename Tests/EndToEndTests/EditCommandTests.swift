@@ -26,7 +26,7 @@ extension EndToEndTests.InPipes {
       return (try? FileManager.default.contentsOfDirectory(atPath: edits)) ?? []
     }
 
-    @Test("What was changed in the editor is written, beside what others change meanwhile, and nothing else")
+    @Test("Only the fields changed in the editor are written, next to remote changes")
     func changes() async throws {
       _ = try await hearth("set", "c/1", "a=1", "b=1", "see=ref:c/2")
       try editing("sed -i 's/\"a\": 1/\"a\": 2/' \"$1\"; \(Surroundings.hearth) update c/1 b=5")
@@ -45,7 +45,7 @@ extension EndToEndTests.InPipes {
     }
 
     @Test(
-      "A change of the same fields, a deletion, a text that is no document and a failed editor write nothing, and keep the text"
+      "Conflicts, deletions, invalid text and failed editors keep the text unwritten"
     )
     func refusals() async throws {
       _ = try await hearth("set", "c/1", "a=1", "b=1")

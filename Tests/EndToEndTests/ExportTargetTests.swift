@@ -25,7 +25,7 @@ extension EndToEndTests.OnPseudoTerminal {
       return lstat(path(name), &status) == 0 ? status.st_mode & S_IFMT : 0
     }
 
-    @Test("A link is followed: the file it leads to is replaced, and the link stays")
+    @Test("A symbolic link is followed, and its target is replaced")
     func link() async throws {
       try surroundings.write("old", "the old backup\n")
       symlink("old", path("middle"))
@@ -35,7 +35,7 @@ extension EndToEndTests.OnPseudoTerminal {
       #expect(try surroundings.text("old") == expected)
     }
 
-    @Test("A pipe with a name is written to")
+    @Test("An export can write to a named pipe")
     func namedPipe() async throws {
       #expect(mkfifo(path("pipe"), 0o600) == 0)
       let reader = try ChildProcess(
@@ -45,7 +45,7 @@ extension EndToEndTests.OnPseudoTerminal {
       #expect(kind("pipe") == S_IFIFO)
     }
 
-    @Test("A device is written to")
+    @Test("An export can write to a device")
     func device() async throws {
       let terminal = try PseudoTerminal()
       symlink(terminal.path, path("device"))
@@ -54,7 +54,7 @@ extension EndToEndTests.OnPseudoTerminal {
       #expect(kind("device") == S_IFLNK)
     }
 
-    @Test("An open descriptor is written to, also when it is full or closed")
+    @Test("An export can write to an open descriptor and reports a full or closed one")
     func descriptor() async throws {
       #expect(try await export(to: "/dev/stdout").output == expected)
       #expect(try await export(to: "-").output == expected)
@@ -65,7 +65,7 @@ extension EndToEndTests.OnPseudoTerminal {
       #expect(full.status == 74 && full.hasOneErrorLine && full.errors.contains("/dev/fd/9"), "\(full.errors)")
     }
 
-    @Test("An export that fails leaves the file that was there, and no other")
+    @Test("A failed export leaves the previous file and no other")
     func failure() async throws {
       try surroundings.write("backup", "the old backup\n")
       chmod(path("backup"), 0o640)
@@ -86,7 +86,7 @@ extension EndToEndTests.OnPseudoTerminal {
       #expect(!left.contains { $0.contains(".part-") }, "\(left)")
     }
 
-    @Test("An export has what is below documents, or says how many subcollections it leaves out")
+    @Test("An export includes subcollections or counts those it omits")
     func subcollections() async throws {
       for path in ["a/b/c/d", "a/b/e/f", "a/ghost/c/d"] {
         #expect(try await HeadlessRun(["set", path, "{}"], surroundings).status == 0)

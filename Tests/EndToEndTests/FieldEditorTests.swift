@@ -4,7 +4,7 @@ import Testing
 
 extension EndToEndTests.InTmux {
   @Suite(.serialized) struct FieldEditorTests {
-    @Test("In an empty database a document is made field by field, and then a field gets another type")
+    @Test("In an empty database a document is created field by field and then retyped")
     func creation() async throws {
       let surroundings = try Surroundings()
       let hearth = try await TmuxTerminal(in: surroundings)

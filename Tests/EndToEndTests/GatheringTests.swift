@@ -15,7 +15,7 @@ extension EndToEndTests.InPipes {
     }
 
     @Test(
-      "Documents are counted by the values of fields, here, at a server and in the past; distinct values are listed")
+      "Documents are counted by field values locally, on a server and in the past")
     func groups() async throws {
       let server = try await ServeProcess(surroundings)
       for place in [[], ["--emulator", server.address]] {
@@ -53,7 +53,7 @@ extension EndToEndTests.InPipes {
       }
     }
 
-    @Test("Several paths are printed in turn; those that are missing are told, after the others were printed")
+    @Test("Several paths are printed in order, and missing ones are reported afterwards")
     func severalPaths() async throws {
       for path in ["a/1", "a/2", "b/1"] { _ = try await hearth("set", path, "n=1") }
       let all = try await hearth("get", "b/1", "a", "a/1")

@@ -4,7 +4,7 @@ import Testing
 extension EndToEndTests.InTmux {
   @Suite(.serialized) struct HeardCommitsTests {
     @Test(
-      "A dashboard shows what another terminal writes and deletes, in collections that it does not listen to",
+      "A dashboard shows another terminal's changes in collections without listeners",
       arguments: [false, true])
     func others(isServed: Bool) async throws {
       let surroundings = try Surroundings()

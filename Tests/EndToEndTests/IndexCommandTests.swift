@@ -23,7 +23,7 @@ extension EndToEndTests.InPipes {
       #expect(watched.status == 0 && watched.lines.count == 300, "\(watched.errors)")
     }
 
-    @Test("explain says what a query costs; with the index that it names it costs less")
+    @Test("explain reports a query's cost, which the suggested index reduces")
     func explain() async throws {
       try await fill()
       let before = try await hearth("cache", "explain", "cities", "--where", "state == S7")
@@ -47,7 +47,7 @@ extension EndToEndTests.InPipes {
       #expect(deleted.status == 0 && deleted.output == "")
     }
 
-    @Test("A cache that is smaller than it may be keeps everything; what would go is told without taking it")
+    @Test("A cache below its limit keeps everything, and gc previews evictions")
     func collect() async throws {
       try await fill()
       let due = try await hearth("cache", "gc")
@@ -59,7 +59,7 @@ extension EndToEndTests.InPipes {
       #expect(kept.output.contains(#""documentsReturned": 300"#), "\(kept.output)")
     }
 
-    @Test("A definition that is none is named with line and column, and nothing changes")
+    @Test("An invalid definition is reported with line and column, and nothing changes")
     func wrong() async throws {
       try surroundings.write(
         "indexes.json",

@@ -20,7 +20,7 @@ extension EndToEndTests.InTmux {
       #expect(try await hearth.exitStatus() == 0)
     }
 
-    @Test("Listeners that were open when hearth was quit are open at the next start; --no-restore leaves them out")
+    @Test("Listeners open at quit reopen at the next start, unless --no-restore is given")
     func restart() async throws {
       let surroundings = try await filled()
       let first = try await TmuxTerminal([], in: surroundings)
@@ -52,7 +52,7 @@ extension EndToEndTests.InTmux {
       try await quit(third)
     }
 
-    @Test("A file of listeners is opened at the start; what is wrong in it is told with its line")
+    @Test("A listener file opens at the start, and errors in it have their line")
     func file() async throws {
       let surroundings = try await filled()
       try surroundings.write(
@@ -78,7 +78,7 @@ extension EndToEndTests.InTmux {
       #expect(missing.errors.contains("/nowhere.toml cannot be read"))
     }
 
-    @Test("A collection is exported and another database imports it, both inside the dashboard")
+    @Test("A collection exported in one dashboard imports in another")
     func transfer() async throws {
       let surroundings = try await filled()
       let path = surroundings.folder.appending(path: "out.jsonl").path

@@ -8,7 +8,7 @@ extension EndToEndTests.InPipes {
   @Suite(.serialized) struct LargeTransferTests {
     private static let count = Waiting.isFull ? 100_000 : 2_000
 
-    @Test("What is imported is exported as the same set, from the embedded backend and from a server")
+    @Test("Imported documents export as the same set, from a backend or a server")
     func transfer() async throws {
       let surroundings = try Surroundings()
       let filling = String(repeating: "é", count: 60)

@@ -7,7 +7,7 @@ import Testing
 
 extension EndToEndTests.InTmux {
   @Suite(.serialized) struct OfflineTests {
-    @Test("What a power failure may have taken from the data is a message on the screen")
+    @Test("Possible data loss after a power failure is shown on the screen")
     func afterPowerFailure() async throws {
       let surroundings = try Surroundings()
       let data = surroundings.folder.path + "/data"
@@ -21,7 +21,7 @@ extension EndToEndTests.InTmux {
       #expect(try await hearth.exitStatus() == 0)
     }
 
-    @Test("Offline, writes show at once as pending and nothing comes from the server; online, both sides catch up")
+    @Test("Offline writes show as pending without server updates, and sync once online")
     func demo() async throws {
       let surroundings = try Surroundings()
       let hearth = try await TmuxTerminal(["--demo"], in: surroundings)
@@ -96,7 +96,7 @@ extension EndToEndTests.InTmux {
       try await hearth.wait(for: "no filter") { !$0.text.contains("filter Live feed") }
     }
 
-    @Test("A write that waits for one folder of data is not sent to another, and waits until the first is opened")
+    @Test("A write pending for one data folder waits for it and is not sent to another")
     func otherData() async throws {
       let surroundings = try Surroundings()
       let (a, b) = (surroundings.folder.path + "/a", surroundings.folder.path + "/b")
@@ -126,7 +126,7 @@ extension EndToEndTests.InTmux {
       }
     }
 
-    @Test("S10: writes that were pending at a kill -9 are pending after the restart and reach the backend once")
+    @Test("S10: Writes pending at a kill -9 survive and reach the backend once")
     func killed() async throws {
       let surroundings = try Surroundings()
       try await surroundings.seed("items", ["a0": "seeded"])

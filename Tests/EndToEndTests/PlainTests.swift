@@ -7,7 +7,7 @@ import Testing
 extension EndToEndTests.InShells {
   @Suite("hearth plain")
   struct PlainTests {
-    @Test("It says what is there and what happens, without an escape, and ends when its reader has read enough")
+    @Test("It prints state and events without escapes and ends with its reader")
     func closedPipe() async throws {
       let surroundings = try Surroundings()
       let run = try await HeadlessRun(
@@ -25,7 +25,7 @@ extension EndToEndTests.InShells {
       #expect(run.errors == "")
     }
 
-    @Test("It listens to those of a file, under their names, and says what is wrong in it")
+    @Test("It listens to a file's named listeners and reports errors in the file")
     func listeners() async throws {
       let surroundings = try Surroundings()
       try surroundings.write(
@@ -46,7 +46,7 @@ extension EndToEndTests.InShells {
       #expect(!run.output.contains("orders added"), "\(run.output)")
     }
 
-    @Test("A signal ends it with 128 and the signal's number", arguments: [SIGTERM, SIGINT])
+    @Test("A signal ends it with 128 plus the signal's number", arguments: [SIGTERM, SIGINT])
     func signals(signal: CInt) async throws {
       let surroundings = try Surroundings()
       let process = try ChildProcess(
@@ -61,7 +61,7 @@ extension EndToEndTests.InShells {
       #expect(try await process.exitStatus() == 128 + signal)
     }
 
-    @Test("Words on standard input go offline, write, tell the queue and expect, and quit ends it")
+    @Test("Commands on standard input go offline, write, print the queue, expect and quit")
     func words() async throws {
       let surroundings = try Surroundings()
       let run = try await HeadlessRun(
@@ -92,7 +92,7 @@ extension EndToEndTests.InShells {
       #expect(!run.output.contains("→") && !run.output.contains("·"), "\(run.output)")
     }
 
-    @Test("A word about the queue counts every write of the words before it")
+    @Test("A queue command counts every write of the commands before it")
     func counted() async throws {
       let run = try await HeadlessRun(
         ["plain", "--in-memory"],
@@ -101,7 +101,7 @@ extension EndToEndTests.InShells {
       #expect(run.output.contains("queue: 20 writes wait"), "\(run.output)")
     }
 
-    @Test("--json prints an object a line, of everything that happens and of each part that is asked for")
+    @Test("--json prints one object per line for every event and requested part")
     func json() async throws {
       let surroundings = try Surroundings()
       let run = try await HeadlessRun(
@@ -136,7 +136,7 @@ extension EndToEndTests.InShells {
       }
     }
 
-    @Test("A document is told with all its tabs, the tree with its numbers, in words and as JSON, offline too")
+    @Test("A document prints all its tabs and the tree its counts, also as JSON and offline")
     func panes() async throws {
       let run = try await HeadlessRun(
         ["plain", "--in-memory", "--listen", "cities"],
@@ -185,7 +185,7 @@ extension EndToEndTests.InShells {
       }
     }
 
-    @Test("An expectation that is not met is told, and ends with 1; a read-only session refuses to write")
+    @Test("An unmet expectation exits with 1, and a read-only session rejects writes")
     func unmet() async throws {
       let surroundings = try Surroundings()
       let run = try await HeadlessRun(
@@ -196,7 +196,7 @@ extension EndToEndTests.InShells {
       #expect(run.output.contains("not as expected: added did not happen"), "\(run.output)")
     }
 
-    @Test("--timeout ends it while its reader and its words go on, with 1 if an expectation was not met")
+    @Test("--timeout ends it while input continues, with 1 for an unmet expectation")
     func timeout() async throws {
       let surroundings = try Surroundings()
       for (words, status) in [("queue\n", CInt(0)), ("expect added within 10ms\n", 1)] {
@@ -208,7 +208,7 @@ extension EndToEndTests.InShells {
       }
     }
 
-    @Test("It says what is wrong with the configuration, with file and line")
+    @Test("It reports configuration errors with file and line")
     func configuration() async throws {
       let surroundings = try Surroundings()
       try surroundings.configure("mouze = true\n")
@@ -218,7 +218,7 @@ extension EndToEndTests.InShells {
       #expect(run.output.contains("config.toml:1: unknown setting \"mouze\"; did you mean mouse?"), "\(run.output)")
     }
 
-    @Test("A real database is not read as a whole unasked, and a path that is none is named")
+    @Test("A real database is never read in full by default; invalid paths are reported")
     func refused() async throws {
       for (arguments, status, word) in [
         (["plain", "--cloud", "--project", "p"], CInt(64), "--listen"), (["--listen", "a"], 64, "'--listen'"),

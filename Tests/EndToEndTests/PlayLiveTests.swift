@@ -5,8 +5,8 @@ import Glibc
 import Testing
 
 extension EndToEndTests.InTmux {
-  @Suite("Scenarios on the screen", .serialized) struct PlayLiveTests {
-    @Test("A step at a time: its clients do what the steps say, at every size; q leaves with 0")
+  @Suite("Live scenarios", .serialized) struct PlayLiveTests {
+    @Test("--step runs one step at a time at every size, and q exits with 0")
     func stepByStep() async throws {
       let hearth = try await TmuxTerminal(["play", "--live", "--step", "conflict"], in: Surroundings())
       try await hearth.wait("space does a step")
@@ -29,7 +29,7 @@ extension EndToEndTests.InTmux {
       #expect(try await hearth.exitStatus() == 0)
     }
 
-    @Test("A failure stays with its reason; the file that changes is played again; q leaves with the failure's status")
+    @Test("A failure keeps its reason, an edited file replays, and q exits with its status")
     func failure() async throws {
       let surroundings = try Surroundings()
       try surroundings.write("own.scenario", "# Nothing is there.\nlisten a\nexpect synced\n")
@@ -46,7 +46,7 @@ extension EndToEndTests.InTmux {
       #expect(try surroundings.text("errors").contains("line 3, expect results 3 within 1h"))
     }
 
-    @Test("One that is left before its end is 1, and says how far it was")
+    @Test("Quitting before the end exits with 1 and reports the progress")
     func left() async throws {
       let surroundings = try Surroundings()
       let hearth = try await TmuxTerminal(["play", "--live", "--pace", "1h", "offline"], in: surroundings)
@@ -58,7 +58,7 @@ extension EndToEndTests.InTmux {
       #expect(try surroundings.text("errors").contains("offline was left before its end, after 1 of"))
     }
 
-    @Test("A scenario in a running dashboard has a world of its own; leaving it comes back to the user's screen")
+    @Test("A scenario in a dashboard has separate data, and leaving it restores the screen")
     func palette() async throws {
       let surroundings = try Surroundings()
       _ = try await HeadlessRun(["set", "own/data", "{\"n\": 1}"], surroundings)
@@ -95,7 +95,7 @@ extension EndToEndTests.OnPseudoTerminal {
         streams: .terminal(path: terminal.path))
     }
 
-    @Test("Each step is told before it is done, and waits for enter; the end of the input leaves it with 1")
+    @Test("Each step is announced and waits for enter, and the end of input exits with 1")
     func enter() async throws {
       let terminal = try PseudoTerminal()
       let process = try start("--step", "offline", on: terminal)
@@ -109,7 +109,7 @@ extension EndToEndTests.OnPseudoTerminal {
       #expect(terminal.text.contains("offline was left before its end, at line"), "\(terminal.text)")
     }
 
-    @Test("The last enter ends it with 0")
+    @Test("enter on the last step exits with 0")
     func whole() async throws {
       let surroundings = try Surroundings()
       try surroundings.write("own.scenario", "offline\nonline\n")
@@ -128,7 +128,7 @@ extension EndToEndTests.OnPseudoTerminal {
 extension EndToEndTests.InPipes {
   @Suite(.serialized) struct PlayScreenRefusalTests {
     @Test(
-      "Screens and keys need a terminal, and one scenario: all else is 64 with the reason",
+      "Screens and keys need a terminal and one scenario, or exit with 64 and a reason",
       arguments: [
         (["--step", "offline"], "standard input is none"), (["--step", "-"], "which has the scenario"),
         (["--live", "offline"], "not a terminal"), (["--live", "-"], "reads keys"),

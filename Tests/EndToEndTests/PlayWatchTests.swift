@@ -15,7 +15,7 @@ extension EndToEndTests.InPipes {
       try surroundings.write("own.scenario", "listen a\nexpect synced\n")
     }
 
-    @Test("A file is played again when it is written, replaced by another, and there again; errors end nothing")
+    @Test("A file is replayed when written, replaced or recreated, even after errors")
     func again() async throws {
       let hearth = try ChildProcess(
         [Surroundings.hearth, "play", "--watch", file], environment: surroundings.environment, streams: .pipes)
@@ -43,7 +43,7 @@ extension EndToEndTests.InPipes {
       #expect(try await hearth.exitStatus() == 0)
     }
 
-    @Test("As JSON, steps and ends come as without it, and then how the file went; it ends when its reader goes")
+    @Test("As JSON the steps and the file's result are printed until the reader closes")
     func json() async throws {
       let run = try await HeadlessRun(
         ["play", "--watch", "--format", "json", file], redirection: "| head -n 4", surroundings)
@@ -55,7 +55,7 @@ extension EndToEndTests.InPipes {
     }
 
     @Test(
-      "What cannot change, cannot be watched or has no end is refused with 64; a file that is not there is 66",
+      "An unwatchable scenario exits with 64, and a missing file with 66",
       arguments: [
         (["--watch", "-"], 64, "standard input does not"), (["--watch", "--all"], 64, "--all"),
         (["--watch", "conflict"], 64, "conflict is shipped"),

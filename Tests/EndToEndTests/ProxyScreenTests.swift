@@ -14,7 +14,7 @@ extension EndToEndTests.InTmux {
     }
 
     @Test(
-      "The screen shows listeners, what they were sent, and requests with codes; the plug is a key",
+      "The screen shows listeners, their data, requests with codes and a network key",
       arguments: [120, 80])
     func screen(width: Int) async throws {
       let surroundings = try Surroundings()
@@ -61,7 +61,7 @@ extension EndToEndTests.InTmux {
       watcher.closeInput()
     }
 
-    @Test("--plain prints lines on a terminal too; a port that is taken ends with 69 and no screen")
+    @Test("--plain prints lines on a terminal too, and a port in use exits with 69")
     func plain() async throws {
       let surroundings = try Surroundings()
       let server = try await ServeProcess(surroundings)

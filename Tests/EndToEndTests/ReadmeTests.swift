@@ -17,7 +17,7 @@ extension EndToEndTests.OfPages {
     }
 
     @Test(
-      "A page's commands run as they stand there, one after another, from a home without files, and each shows something",
+      "A page's commands run in order as written from an empty home, with output",
       arguments: ReadmeBlock.pages)
     func commands(_ page: String) async throws {
       let blocks = try ReadmeBlock.all(of: page).filter { $0.place == nil }
@@ -32,7 +32,7 @@ extension EndToEndTests.OfPages {
       }
     }
 
-    @Test("The example of a job that tests rules runs as it stands there")
+    @Test("The example job that tests rules runs as written")
     func rulesJob() async throws {
       let example = ReadmeBlock.repository.appending(path: "Tests/Examples/rules")
       for file in ["firestore.rules", "cases.jsonl"] {
@@ -51,7 +51,7 @@ extension EndToEndTests.OfPages {
       #expect(try await bash("hearth rules test firestore.rules cases.jsonl").output.contains("10"))
     }
 
-    @Test("The job of Emulator.md runs as it stands there, and its service is the image that is made")
+    @Test("The job in Emulator.md runs as written, with the image that is built")
     func emulatorJob() async throws {
       let blocks = try ReadmeBlock.all(of: "Sources/Command/HearthCommand/Manual/Emulator.md")
       let job = try #require(blocks.first { $0.lines.contains { $0.contains("hearth serve") } })
@@ -74,7 +74,7 @@ extension EndToEndTests.OfPages {
       #expect(service.contains("    command: --open") && image.contains("\nCMD [\"--open\"]\n"))
     }
 
-    @Test("What a page installs and builds is what the scripts try", arguments: ReadmeBlock.pages)
+    @Test("The scripts test the install and build commands of a page", arguments: ReadmeBlock.pages)
     func scripts(_ page: String) throws {
       for block in try ReadmeBlock.all(of: page) {
         guard let place = block.place else { continue }

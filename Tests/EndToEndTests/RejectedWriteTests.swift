@@ -5,7 +5,7 @@ import Testing
 
 extension EndToEndTests.InTmux {
   @Suite(.serialized) struct RejectedWriteTests {
-    @Test("A rejected write survives a restart, is edited, sent again and undone")
+    @Test("A rejected write survives a restart and is edited, resent and undone")
     func rejected() async throws {
       let surroundings = try Surroundings()
       try await surroundings.seed("items", ["a0": "seeded"])
@@ -37,7 +37,7 @@ extension EndToEndTests.InTmux {
       #expect(try surroundings.text("given").contains(#""delete": "items/a0""#))
     }
 
-    @Test("The last write made here is undone, also when the server has it already")
+    @Test("The last local write is undone, even if the server already has it")
     func undo() async throws {
       let surroundings = try Surroundings()
       try await surroundings.seed("items", ["a0": "seeded"])

@@ -28,7 +28,7 @@ extension EndToEndTests.InTmux {
         ], environment: surroundings.environment, streams: .pipes)
     }
 
-    @Test("A request that rules refuse comes to the dashboard as it happens, with the values that they saw")
+    @Test("A request that rules deny appears in the dashboard live with its values")
     func refused() async throws {
       let surroundings = try Surroundings()
       try surroundings.write("r.rules", Self.rules)

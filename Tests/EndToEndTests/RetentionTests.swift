@@ -36,7 +36,7 @@ extension EndToEndTests.InTmux {
       #expect(try await hearth.exitStatus() == 0)
     }
 
-    @Test("They hold at the next start until they are ended; a second dashboard, whose cache is in memory, has its own")
+    @Test("Retentions survive a restart, and a second dashboard in memory has separate ones")
     func restart() async throws {
       let surroundings = try await filled()
       let first = try await TmuxTerminal([], in: surroundings)
@@ -72,7 +72,7 @@ extension EndToEndTests.InTmux {
       try await quit(third)
     }
 
-    @Test("A lifetime that is no time, and a pin that is no query, change nothing and say why")
+    @Test("An invalid lifetime or pin changes nothing and gives the reason")
     func wrong() async throws {
       let surroundings = try await filled()
       let hearth = try await TmuxTerminal([], in: surroundings)

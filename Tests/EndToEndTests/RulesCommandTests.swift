@@ -19,7 +19,7 @@ extension EndToEndTests.InPipes {
       }
       """
 
-    @Test("A check prints every problem with file, line and column and ends with 65; good rules end with 0")
+    @Test("A check prints every problem with file, line and column; exits 65 or 0")
     func check() async throws {
       let surroundings = try Surroundings()
       try surroundings.write("good.rules", Self.rules)
@@ -35,7 +35,7 @@ extension EndToEndTests.InPipes {
       #expect(missing.status == 66 && missing.hasOneErrorLine, "\(missing.errors)")
     }
 
-    @Test("What stands in files of rules, cases and themes, or in arguments, reaches no terminal and no pipe as it is")
+    @Test("Control characters in files and arguments never reach the terminal or pipe")
     func hostile() async throws {
       let surroundings = try Surroundings()
       let path = surroundings.folder.path
@@ -63,7 +63,7 @@ extension EndToEndTests.InPipes {
       }
     }
 
-    @Test("Cases that are decided otherwise are printed with the deciding line and end with 1")
+    @Test("Cases with another result are printed with the deciding line and exit with 1")
     func cases() async throws {
       let surroundings = try Surroundings()
       try surroundings.write("r.rules", Self.rules)
@@ -87,7 +87,7 @@ extension EndToEndTests.InPipes {
       #expect(run.lines[1] == "\(path)/cases.jsonl:6: list rooms is allowed, \(path)/r.rules:6", "\(run.output)")
     }
 
-    @Test("Without a case nothing was tested, and that is no success")
+    @Test("A run without any case is not a success")
     func none() async throws {
       let surroundings = try Surroundings()
       try surroundings.write("r.rules", Self.rules)
@@ -97,7 +97,7 @@ extension EndToEndTests.InPipes {
       #expect(run.status == 65 && run.hasOneErrorLine && run.output == "", "\(run.errors)")
     }
 
-    @Test("Where tokens are checked, commands are administrators by the secret and by nothing else")
+    @Test("With token checks, commands are administrators only with the secret")
     func administrator() async throws {
       let surroundings = try Surroundings()
       let path = surroundings.folder.path
@@ -143,7 +143,7 @@ extension EndToEndTests.InPipes {
       -----END PUBLIC KEY-----
       """
 
-    @Test("Secrets that others may read, keys that others may change and keys that are weak are refused by name")
+    @Test("Readable secrets, writable keys and weak keys are rejected by name")
     func weakAccess() async throws {
       let surroundings = try Surroundings()
       let path = surroundings.folder.path
@@ -184,7 +184,7 @@ extension EndToEndTests.InPipes {
       #expect(try await ServeProcess(surroundings, options).port > 0)
     }
 
-    @Test("A server tells of rules that it does not take, and of a file that is gone; what it had holds on")
+    @Test("A server reports invalid or missing rules and keeps the previous ones")
     func served() async throws {
       let surroundings = try Surroundings()
       try surroundings.write("r.rules", Self.rules)
@@ -204,7 +204,7 @@ extension EndToEndTests.InPipes {
       #expect(try await server.process.errorLine() == "hearth: \(path) has changed; its rules hold from now on.")
     }
 
-    @Test("Rules come through a pipe, too, and no more of them than are rules")
+    @Test("Rules can be read from a pipe, up to a size limit")
     func piped() async throws {
       let surroundings = try Surroundings()
       try surroundings.write("r.rules", Self.rules)
@@ -217,7 +217,7 @@ extension EndToEndTests.InPipes {
       #expect(endless.status == 65 && endless.hasOneErrorLine && endless.errors.contains("16 MiB"), "\(endless.errors)")
     }
 
-    @Test("A case that cannot be read is named with its place and ends with 65")
+    @Test("An invalid case is reported with its position and exits with 65")
     func unreadable() async throws {
       let surroundings = try Surroundings()
       try surroundings.write("r.rules", Self.rules)

@@ -8,7 +8,7 @@ extension EndToEndTests.InPipes {
       try await HeadlessRun(["play", "-", "--in-memory"], input: scenario, Surroundings())
     }
 
-    @Test("A scenario goes offline, writes, and sees the change at once and the answer when it is online again")
+    @Test("A scenario writes offline, sees the change immediately and syncs once online")
     func offline() async throws {
       let run = try await play(
         """
@@ -30,7 +30,7 @@ extension EndToEndTests.InPipes {
       #expect(run.lines.count == 13 && run.lines.allSatisfy { $0.contains("  ok  ") })
     }
 
-    @Test("What does not come in time is 75 with the step's line; what should not come is 1; no step is 65")
+    @Test("A timeout exits with 75 and the line, an unexpected event 1, an invalid step 65")
     func failures() async throws {
       let late = try await play("offline\nset a/b {}\nexpect acknowledged within 50ms\nonline\n")
       #expect(late.status == 75 && late.hasOneErrorLine && late.errors.contains("line 3"))
@@ -48,7 +48,7 @@ extension EndToEndTests.InPipes {
       #expect(wrong.status == 65 && wrong.output == "" && wrong.errors.contains("line 2"))
     }
 
-    @Test("With --cache the queue outlives the scenario: what was written offline is sent by the next one")
+    @Test("With --cache the queue outlives the scenario, and the next one sends it")
     func durableCache() async throws {
       let surroundings = try Surroundings()
       let cache = surroundings.folder.appending(path: "own").path

@@ -15,7 +15,7 @@ extension EndToEndTests.InShells {
       try await HeadlessRun(arguments, input: input, surroundings)
     }
 
-    @Test("What set reads, get prints: every type comes back byte for byte")
+    @Test("get prints every type of value byte for byte as set read it")
     func roundTrip() async throws {
       let document = """
         {
@@ -47,7 +47,7 @@ extension EndToEndTests.InShells {
       #expect(try await hearth("get", "cities/copy").output == document)
     }
 
-    @Test("A collection is one line per document; conditions, order and limit choose among them")
+    @Test("A collection prints one line per document for conditions, order and limit")
     func query() async throws {
       for (id, state, population) in [("LA", "CA", 3_900_000), ("SF", "CA", 870_000), ("NY", "NY", 8_000_000)] {
         let document = "{\"state\": \"\(state)\", \"population\": \(population)}"
@@ -63,7 +63,7 @@ extension EndToEndTests.InShells {
       #expect(some.output.hasSuffix("\"data\": {\"population\": 3900000, \"state\": \"CA\"}}\n"))
     }
 
-    @Test("update changes what it names, and fails with 4 on a document that does not exist")
+    @Test("update changes the named fields and exits with 4 for a missing document")
     func update() async throws {
       _ = try await hearth("set", "a/b", "{\"n\": 1, \"keep\": true, \"drop\": 1}")
       #expect(
@@ -74,7 +74,7 @@ extension EndToEndTests.InShells {
     }
 
     @Test(
-      "create fails with 5 where a document is, add prints the path it chose, --if-exists fails with 4 where none is")
+      "create exits with 5 if the document exists, and --if-exists with 4 if not")
     func conditions() async throws {
       #expect(try await hearth("create", "locks/a", "owner=me", "n=5").status == 0)
       let taken = try await hearth("create", "locks/a", "owner=you")
@@ -103,7 +103,7 @@ extension EndToEndTests.InShells {
       }
     }
 
-    @Test("update and delete by a query want --yes where nobody can be asked, and say how many; move and copy follow")
+    @Test("update and delete by query need --yes without a terminal and report their counts")
     func queries() async throws {
       for number in 1...3 { #expect(try await hearth("set", "a/\(number)", "n=\(number)").status == 0) }
       let unconfirmed = try await hearth("update", "a", "--where", "n > 1", "s=x")
@@ -118,7 +118,7 @@ extension EndToEndTests.InShells {
     }
 
     @Test(
-      "diff ends with 0 where both sides are equal, with 1 where they differ, and with another number where it fails")
+      "diff exits with 0 for equal sides, 1 for different ones, another code on error")
     func diff() async throws {
       for id in ["a", "b"] { #expect(try await hearth("set", "c/\(id)", "n=1").status == 0) }
       let file = surroundings.folder.appending(path: "backup.jsonl").path
@@ -137,7 +137,7 @@ extension EndToEndTests.InShells {
       #expect(try await hearth("stats", "--json").output.hasPrefix("{\"collection\": \"c\", \"documents\": 2, "))
     }
 
-    @Test("What was there before is read, compared and brought back; a database is copied to another one as a whole")
+    @Test("Past data is read, compared and restored, and a whole database is copied")
     func past() async throws {
       #expect(try await hearth("set", "c/a", "n=1", "big=text").status == 0)
       let read = try await hearth("get", "c/a", "--json", "--select", "n")
@@ -157,7 +157,7 @@ extension EndToEndTests.InShells {
       #expect(try await hearth("copy", "/", "data:\(other)", "--recursive").status == 5)
     }
 
-    @Test("ls, tree, count, sum and avg look at the server's data")
+    @Test("ls, tree, count, sum and avg read the server's data")
     func overview() async throws {
       for (id, total) in [("a", "5"), ("b", "2.5"), ("c", "{\"$double\": \"NaN\"}"), ("d", "text")] {
         #expect(try await hearth("set", "orders/\(id)", "total=\(total)", "items=2").status == 0)
@@ -170,7 +170,7 @@ extension EndToEndTests.InShells {
       #expect(try await hearth("avg", "orders", "nothing").output == "null\n")
     }
 
-    @Test("delete --recursive --yes removes everything below a path, below documents that do not exist too")
+    @Test("delete --recursive --yes deletes all descendants, also of missing documents")
     func deletion() async throws {
       for path in ["a/b", "a/b/c/d", "a/ghost/c/d/e/f", "ab/kept"] {
         #expect(try await hearth("set", path, "{}").status == 0)
@@ -187,7 +187,7 @@ extension EndToEndTests.InShells {
     }
 
     @Test(
-      "A script can tell failures apart by their exit status, and there is one line on standard error",
+      "Failures have distinct exit statuses and one line on standard error",
       arguments: [
         (["get", "a/missing"], 4, "a/missing"), (["get", "a", "--where", "x =! 1"], 64, "column 3"),
         (["get", "a//b"], 64, "a//b"), (["get"], 64, "path"), (["gett", "a"], 64, "'get'"),
@@ -214,7 +214,7 @@ extension EndToEndTests.InShells {
       #expect(run.output == "" && run.hasOneErrorLine && run.errors.contains(mentions), "\(run.errors)")
     }
 
-    @Test("Folders are looked for from the current one, however short their names are; a cache is its database's own")
+    @Test("Data folders are relative to the current one, and each database has its cache")
     func relativeFolders() async throws {
       let hearth = "'\(Surroundings.hearth)'"
       let script = """
@@ -231,7 +231,7 @@ extension EndToEndTests.InShells {
       #expect(output.contains("/c is that of") && output.contains("another cache directory"), "\(output)")
     }
 
-    @Test("Data that another process has open and does not share is not touched; the line names it")
+    @Test("Unshared data of another process is not touched, and the error names it")
     func locked() async throws {
       let holder = try LocalBackend(
         BackendConfiguration(location: .directory(surroundings.backend), now: { Timestamp(seconds: 1_700_000_000) }))
@@ -240,7 +240,7 @@ extension EndToEndTests.InShells {
       withExtendedLifetime(holder) {}
     }
 
-    @Test("Damaged data is never an empty answer: commands end with 65, and repair brings back what can be read")
+    @Test("Damaged data is never an empty result: exit with 65, and repair restores it")
     func damagedData() async throws {
       #expect(try await hearth("set", "cities/SF", "{\"name\": \"San Francisco\"}").status == 0)
       #expect(try await hearth("repair", "--data", surroundings.backend).status == 0)
@@ -264,7 +264,7 @@ extension EndToEndTests.InShells {
       #expect(try await hearth("get", "cities/SF").output.contains("San Francisco"))
     }
 
-    @Test("Damage that a command meets on its way is told in one line")
+    @Test("Damage found during a command is reported in one line")
     func damageOnTheWay() async throws {
       let text = (1...2000).map { "x\($0)" }.joined(separator: " ")
       #expect(try await hearth("set", "cities/SF", "{\"text\": \"\(text)\"}").status == 0)
@@ -280,7 +280,7 @@ extension EndToEndTests.InShells {
       #expect(run.errors.contains("is damaged") && run.errors.contains("'hearth repair --data"), "\(run.errors)")
     }
 
-    @Test("The help of every command names its options and says when it fails")
+    @Test("Every command's help lists its options and failures")
     func help() async throws {
       let all = try await hearth("help", "--all")
       #expect(all.status == 0 && all.output.contains("--demo"))

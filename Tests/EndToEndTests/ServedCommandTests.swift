@@ -17,7 +17,7 @@ extension EndToEndTests.InPipes {
 
     private func path(_ name: String) -> String { surroundings.folder.appending(path: name).path }
 
-    @Test("An import into a server that is killed in the middle and given again leaves exactly what the file has")
+    @Test("An import repeated after a server kill leaves exactly the file's documents")
     func transfer() async throws {
       let server = try await ServeProcess(surroundings)
       let filling = String(repeating: "é", count: 120)
@@ -40,7 +40,7 @@ extension EndToEndTests.InPipes {
       #expect(try surroundings.text("out.jsonl") == lines.sorted().joined())
     }
 
-    @Test("A write that is given up is not said to have failed: it may have been applied")
+    @Test("An abandoned write is reported as possibly applied, not as failed")
     func givenUp() async throws {
       // Takes connections and never says a word.
       let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -63,7 +63,7 @@ extension EndToEndTests.InPipes {
       #expect(run.errors.contains("may have been applied"), "\(run.errors)")
     }
 
-    @Test("A watch on a query prints one line for each change that another process makes")
+    @Test("Watching a query prints one line per change of another process")
     func watch() async throws {
       let server = try await ServeProcess(surroundings)
       let watch = try ChildProcess(
@@ -85,7 +85,7 @@ extension EndToEndTests.InPipes {
     }
 
     @Test(
-      "A server that is not there is one line and exit status 69, never an answer without documents",
+      "A missing server is one line and exit status 69, never an empty result",
       arguments: [
         "get a/b", "get a", "watch a", "watch a --until 1 --timeout 5s", "export a", "export --all", "set a/b {}",
         "update a/b n=1", "delete a/b", "delete a --recursive --yes",
@@ -97,7 +97,7 @@ extension EndToEndTests.InPipes {
       #expect(run.hasOneErrorLine && run.errors.contains("refuses"), "\(run.errors)")
     }
 
-    @Test("A server that speaks TLS is told from one that is not there, in one line and exit status 69")
+    @Test("A TLS server is distinguished from a missing one, with exit status 69")
     func speaksTLS() async throws {
       try surroundings.write("cert.pem", TLSFiles.certificate)
       try surroundings.write("key.pem", TLSFiles.key)
@@ -115,7 +115,7 @@ extension EndToEndTests.InPipes {
       #expect(read.status == 0 && read.output.contains("\"n\": 1"), "\(read.errors)")
     }
 
-    @Test("A server that is not told where to listen is reached from this machine only")
+    @Test("By default a server is reachable only locally")
     func loopback() async throws {
       let server = try await ServeProcess(surroundings)
       #expect(server.address.hasPrefix("127.0.0.1:"))
@@ -138,14 +138,14 @@ extension EndToEndTests.InPipes {
       }
     }
 
-    @Test("A key file that is not there is named, with exit status 77")
+    @Test("A missing key file is reported by name with exit status 77")
     func missingKeyFile() async throws {
       let run = try await HeadlessRun(
         ["get", "a/b", "--host", "127.0.0.1:1", "--credentials", path("key.json")], surroundings)
       #expect(run.status == 77 && run.hasOneErrorLine && run.errors.contains("key.json"), "\(run.errors)")
     }
 
-    @Test("A server says where its data is and how programs find it")
+    @Test("A server prints its data folder and how to connect")
     func announcement() async throws {
       let server = try await ServeProcess(surroundings, ["--data", path("served")])
       #expect(try await server.process.line() == "Data: \(path("served"))")
@@ -155,7 +155,7 @@ extension EndToEndTests.InPipes {
       #expect(try await ChildProcess.all(server.process.errors) == "")
     }
 
-    @Test("A server that others can reach says that there are no rules")
+    @Test("A server open to others warns that there are no rules")
     func openToOthers() async throws {
       let server = try await ServeProcess(surroundings, ["--in-memory", "--host", "0.0.0.0", "--open"])
       kill(server.process.id, SIGTERM)
@@ -164,7 +164,7 @@ extension EndToEndTests.InPipes {
       #expect(said.contains("no security rules") && said.contains("0.0.0.0"))
     }
 
-    @Test("A certificate that is not there is no input, and a private key that others may read is refused")
+    @Test("A missing certificate is an input error, and a readable private key is rejected")
     func tlsFiles() async throws {
       try surroundings.write("key.pem", "none")
       let absent = try await HeadlessRun(
@@ -177,7 +177,7 @@ extension EndToEndTests.InPipes {
     }
 
     @Test(
-      "A key file that is none is named in one line, with exit status 77",
+      "An invalid key file is reported in one line with exit status 77",
       arguments: [
         ("not JSON", "not JSON"), (#"{"type": "service_account"}"#, "client_email"),
         (
@@ -197,7 +197,7 @@ extension EndToEndTests.InPipes {
 
 extension EndToEndTests.InTmux {
   @Suite(.serialized) struct RemoteDashboardTests {
-    @Test("A dashboard whose server is not there yet says so, and lists the collections when the server is there")
+    @Test("A dashboard reports its missing server and lists collections once it is up")
     func firstContact() async throws {
       let (servers, surroundings) = (try Surroundings(), try Surroundings())
       let data = ["--data", servers.folder.path + "/served"]
@@ -220,7 +220,7 @@ extension EndToEndTests.InTmux {
       withExtendedLifetime(port) {}
     }
 
-    @Test("Without its server the dashboard opens from the cache, says why, and goes online when the server is there")
+    @Test("Without its server the dashboard opens from the cache and later goes online")
     func opensOffline() async throws {
       let surroundings = try Surroundings()
       let port = try ReservedPort()

@@ -36,7 +36,7 @@ extension EndToEndTests.InPipes {
       try await ServeProcess(surroundings, arguments)
     }
 
-    @Test("A server begins with an export, and leaves what its clients made of it when it is told to end")
+    @Test("A server starts with an export and writes its clients' changes on exit")
     func both() async throws {
       try await makeExport("seed", documents: 300)
       let server = try await serve(
@@ -54,7 +54,7 @@ extension EndToEndTests.InPipes {
       #expect(difference.output.contains("c/new"))
     }
 
-    @Test("A closed terminal ends it with its export, too")
+    @Test("Closing the terminal ends it with its export too")
     func hungUp() async throws {
       let server = try await serve("--in-memory", "--project-id", "p", "--export-on-exit", path("left"))
       let there = ["--emulator", server.address, "--project", "p"]
@@ -66,7 +66,7 @@ extension EndToEndTests.InPipes {
       #expect(try await hearth("import", "--dry-run", path("left"), "--in-memory").errors.contains("1 document"))
     }
 
-    @Test("An export on exit that is cut off by a kill is whole or absent, and the old one stays whole")
+    @Test("An export on exit that is killed is complete or absent, and keeps the old one")
     func killed() async throws {
       try await makeExport("seed", documents: 2_000)
       for old in [false, true] {
@@ -84,7 +84,7 @@ extension EndToEndTests.InPipes {
       }
     }
 
-    @Test("What cannot be done is said before anything is served")
+    @Test("Invalid options are reported before serving starts")
     func refusals() async throws {
       try await makeExport("seed", documents: 3)
       try FileManager.default.createDirectory(atPath: path("full"), withIntermediateDirectories: true)

@@ -19,7 +19,7 @@ extension EndToEndTests.InPipes {
         environment: surroundings.environment.merging(["NOTIFY_SOCKET": address]) { $1 }, streams: .pipes)
     }
 
-    @Test("READY comes when the port answers, STOPPING when SIGTERM has come", arguments: [false, true])
+    @Test("READY is sent when the port answers, and STOPPING on SIGTERM", arguments: [false, true])
     func told(isAbstract: Bool) async throws {
       let address = isAbstract ? "@hearth-test-\(getpid())-\(UInt32.random(in: 0 ... .max))" : path
       let socket = try NotificationSocket(address)
@@ -35,7 +35,7 @@ extension EndToEndTests.InPipes {
       #expect(socket.isEmpty)
     }
 
-    @Test("A server that cannot listen is never ready")
+    @Test("A server that cannot listen never reports READY")
     func neverReady() async throws {
       let first = try await ServeProcess(surroundings)
       let socket = try NotificationSocket(path)
@@ -45,7 +45,7 @@ extension EndToEndTests.InPipes {
     }
 
     @Test(
-      "An address at which nobody can be told is named, and serving goes on",
+      "An unreachable notification address is reported, and serving continues",
       arguments: [("vsock:2:1", "neither a path nor an abstract name"), ("/nowhere/notify", "No such file")])
     func bad(address: String, reason: String) async throws {
       let server = try serve("--port", "0", notifying: address)

@@ -16,7 +16,7 @@ extension EndToEndTests.InTmux {
       return parts.count == 3 ? parts[0] * 3600 + parts[1] * 60 + parts[2] : nil
     }
 
-    @Test("A recorded demo is replayed to the screen that it ended with, also as a picture")
+    @Test("A recorded demo replays to its final screen, also as a picture")
     func replay() async throws {
       let surroundings = try Surroundings()
       let file = surroundings.folder.appending(path: "s.ndjson").path
@@ -50,7 +50,7 @@ extension EndToEndTests.InTmux {
       #expect(try await again.exitStatus() == 0)
     }
 
-    @Test("A session that is killed leaves a recording of all but its last second")
+    @Test("A killed session leaves a recording without its last second at most")
     func killed() async throws {
       let surroundings = try Surroundings()
       let file = surroundings.folder.appending(path: "s.ndjson").path
@@ -77,7 +77,7 @@ extension EndToEndTests.InTmux {
       #expect(shown.map(picture.lines.contains) == true, "\(shown ?? "") of \(feed(picture.lines))")
     }
 
-    @Test("What is damaged in a recording is told with its line, and the rest is shown")
+    @Test("Damage in a recording is reported with its line, and the rest is shown")
     func damaged() async throws {
       let surroundings = try Surroundings()
       let file = surroundings.folder.appending(path: "s.ndjson").path
@@ -93,7 +93,7 @@ extension EndToEndTests.InTmux {
       #expect(picture.errors.hasPrefix("hearth: \(file):\(count): "), "\(picture.errors)")
     }
 
-    @Test("With --messages a recording has what went over the line, which is printed, and redacted with the rest")
+    @Test("With --messages a recording has the protocol messages, printed and redacted too")
     func messages() async throws {
       let surroundings = try Surroundings()
       let path = { surroundings.folder.appending(path: $0 as String).path }
@@ -138,7 +138,7 @@ extension EndToEndTests.InTmux {
       #expect(redacted.output == told.output, "\(redacted.errors)")
     }
 
-    @Test("Messages that were not kept, and options that say nothing together, are refused with one line")
+    @Test("Missing messages and conflicting options are rejected with one line")
     func withoutMessages() async throws {
       let surroundings = try Surroundings()
       let file = surroundings.folder.appending(path: "s.ndjson").path
@@ -159,7 +159,7 @@ extension EndToEndTests.InTmux {
       }
     }
 
-    @Test("What is no recording, and a file that is there, end with one line")
+    @Test("An invalid recording and an existing file are rejected with one line")
     func refused() async throws {
       let surroundings = try Surroundings()
       try surroundings.write("x.ndjson", "{}\n")
@@ -173,7 +173,7 @@ extension EndToEndTests.InTmux {
       #expect(try surroundings.text("x.ndjson") == "{}\n")
     }
 
-    @Test("The bytes of a cast lead a terminal to the screens that were shown")
+    @Test("The bytes of a cast reproduce the original screens")
     func cast() async throws {
       let surroundings = try Surroundings()
       let file = surroundings.folder.appending(path: "s.cast")

@@ -27,7 +27,7 @@ extension EndToEndTests.InPipes {
         .flatMap { pid_t($0.prefix { $0.isNumber }) }
     }
 
-    @Test("Owners that are killed lose no accepted write and apply none twice; who watches sees all of them")
+    @Test("Killed owners lose and repeat no accepted write, and watchers see all of them")
     func takeovers() async throws {
       #expect(try await hearth("set", "c/total", "{\"n\": 0}").status == 0)
       var watchers: [CountWatcher] = []
@@ -58,7 +58,7 @@ extension EndToEndTests.InPipes {
       #expect(stored.output.contains("\"n\": \(accepted)}"), "\(stored.output)")
     }
 
-    @Test("A stopped owner is named, with the way to continue it; when it goes on, so do the others")
+    @Test("A stopped owner is reported with a fix, and others continue once it resumes")
     func stopped() async throws {
       #expect(try await hearth("set", "c/a", "{}").status == 0)
       let first = try watch()
@@ -72,7 +72,7 @@ extension EndToEndTests.InPipes {
       #expect(try await hearth("get", "c/a").status == 0)
     }
 
-    @Test("An owner that Ctrl-Z stops lets the others go on; a repair names who has the data")
+    @Test("An owner suspended by ctrl-z lets others continue, and repair names the holder")
     func suspended() async throws {
       #expect(try await hearth("set", "c/a", "{}").status == 0)
       // Its parent, this process, is in another session: no shell would continue it, and it is not stopped.
@@ -88,7 +88,7 @@ extension EndToEndTests.InPipes {
       for watcher in [first, second] { try await watcher.shows("c/b") }
     }
 
-    @Test("A second server is refused, and told which process serves; that one goes on", .timeLimit(.minutes(15)))
+    @Test("A second server is rejected with the first one's process, which continues", .timeLimit(.minutes(15)))
     func secondServer() async throws {
       let first = try await ServeProcess(surroundings, [])
       try surroundings.write("indexes.json", "{\"indexes\": []}")
@@ -105,7 +105,7 @@ extension EndToEndTests.InPipes {
       #expect(try await hearth("set", "c/d", "{}", "--emulator", first.address).status == 0)
     }
 
-    @Test("A server that enforces rules has the data from a watcher, and again when it is killed and comes back")
+    @Test("A server with rules takes the data from a watcher, also after a kill and restart")
     func rules() async throws {
       #expect(try await hearth("set", "c/a", "{}").status == 0)
       let watcher = try watch()
@@ -136,7 +136,7 @@ extension EndToEndTests.InPipes {
       }
     }
 
-    @Test("A server has the data from a watcher, which goes on; after Ctrl-Z it has it back behind the same port")
+    @Test("A server takes the data from a watcher and regains it after ctrl-z on its port")
     func port() async throws {
       #expect(try await hearth("set", "c/a", "{}").status == 0)
       let watcher = try watch()

@@ -13,7 +13,7 @@ extension EndToEndTests.InShells {
       try await HeadlessRun(arguments, input: input, surroundings)
     }
 
-    @Test("Lines of standard input run in one process, up to the first that fails, which is told with its line")
+    @Test("Lines on standard input run in one process until one fails, reported by line")
     func script() async throws {
       let lines = """
         # cities
@@ -43,7 +43,7 @@ extension EndToEndTests.InShells {
       #expect(try output.lines == ["2"] && surroundings.text("printed") == "2\n")
     }
 
-    @Test("What a command prints goes through the system's commands, in lines for each field, and back to where it was")
+    @Test("Output can be piped and split into fields, and \\c switches the database")
     func conveniences() async throws {
       let lines = """
         set cities/SF name=SF
@@ -67,7 +67,7 @@ extension EndToEndTests.InShells {
       #expect(refused.lines == ["1"] && refused.status == 69 && refused.errors.contains("refuses"), "\(refused.errors)")
     }
 
-    @Test("What was last run is edited, and run again")
+    @Test("The last command is edited and run again")
     func editing() async throws {
       try surroundings.write("edit", "ls c\n")
       let run = try await hearth("shell", input: "set c/1 x=1\ncount c\n\\e\n")
@@ -75,7 +75,7 @@ extension EndToEndTests.InShells {
       #expect(try surroundings.text("given") == "count c\n")
     }
 
-    @Test("The last command runs again and again; documents go to files and come from files")
+    @Test("The last command repeats, and documents are written to and read from files")
     func repetition() async throws {
       let file = surroundings.folder.appending(path: "cities").path
       let lines = """
@@ -102,7 +102,7 @@ extension EndToEndTests.InShells {
       #expect(files.filter { $0.hasPrefix("cities") }.sorted() == ["cities.csv", "cities.jsonl"])
     }
 
-    @Test("A shell that is read-only refuses writes by name; what needs a terminal of its own says so")
+    @Test("A read-only shell rejects writes by name, and screen commands need a terminal")
     func refusals() async throws {
       let written = try await hearth("shell", "--readonly", "-c", "set a/b x=1")
       #expect(written.status == 77 && written.errors == "hearth: 'set' writes, and this shell is read-only.\n")
@@ -110,7 +110,7 @@ extension EndToEndTests.InShells {
       #expect(others.status == 64 && others.errors.split(separator: "\n").count == 4, "\(others.errors)")
     }
 
-    @Test("Connections are listed and used by name, by commands and inside the shell")
+    @Test("Connections are listed and used by name in commands and in the shell")
     func connections() async throws {
       try FileManager.default.createDirectory(
         at: surroundings.folder.appending(path: "config/hearth"), withIntermediateDirectories: true)
@@ -129,7 +129,7 @@ extension EndToEndTests.InShells {
     }
 
     @Test(
-      "Where no option names a place, commands go to the connection that was made the default, or is in the variable")
+      "Without a location option, the default connection or the variable applies")
     func defaultConnection() async throws {
       try FileManager.default.createDirectory(
         at: surroundings.folder.appending(path: "config/hearth"), withIntermediateDirectories: true)
@@ -166,7 +166,7 @@ extension EndToEndTests.InShells {
       #expect(try await hearth("count", "a").output == "0\n")
     }
 
-    @Test("A sum over nothing says that there was nothing")
+    @Test("A sum over no documents reports that there were none")
     func sum() async throws {
       _ = try await hearth("set", "cities/SF", "population=5")
       let swapped = try await hearth("sum", "population", "cities")
@@ -178,7 +178,7 @@ extension EndToEndTests.InShells {
       #expect(found.output == "5\n" && found.errors == "")
     }
 
-    @Test("Scripts of other shells complete from the database, and make none")
+    @Test("Shell completion scripts read the database and never create one")
     func completions() async throws {
       let empty = try await hearth("__complete", "fish", "hearth", "get", "ci")
       #expect(empty.output == "" && empty.errors == "" && empty.status == 0)
@@ -226,7 +226,7 @@ extension EndToEndTests.InShells {
 
 extension EndToEndTests.InTmux {
   @Suite(.serialized) struct ShellTerminalTests {
-    @Test("Lines are typed, completed and fetched again; ctrl-c ends a watch and not the shell; \\c goes elsewhere")
+    @Test("Lines are typed, completed and recalled; ctrl-c ends a watch; \\c reconnects")
     func session() async throws {
       let surroundings = try Surroundings()
       try await surroundings.seed("cities", ["SF": "San Francisco", "Sacramento": "Sacramento"])

@@ -4,7 +4,7 @@ import Testing
 
 extension EndToEndTests.InTmux {
   @Suite("Several clients on one screen", .serialized) struct StageTests {
-    @Test("Two clients stand side by side or one above the other; each has a plug of its own, and one can leave")
+    @Test("Two clients are side by side or stacked, have own networks, and one can leave")
     func two() async throws {
       let hearth = try await TmuxTerminal(
         ["--demo", "--in-memory", "--clients", "2"], in: Surroundings(), width: 160, height: 48)
@@ -35,7 +35,7 @@ extension EndToEndTests.InTmux {
       #expect(try await hearth.exitStatus() == 0)
     }
 
-    @Test("Quitting asks for the writes of another client, whose cache is in memory")
+    @Test("Quitting asks about another client's writes in a memory cache")
     func quit() async throws {
       let hearth = try await TmuxTerminal(
         ["--in-memory", "--offline", "-e", "client add bob user uid-7"], in: Surroundings(), width: 160, height: 48)

@@ -15,7 +15,7 @@ extension EndToEndTests.InPipes {
         command.split(separator: " ").map(String.init), input: input, redirection: redirection, surroundings)
     }
 
-    @Test("Output that cannot be written is exit status 74 and one line, wherever output is the job")
+    @Test("Unwritable output exits with 74 and one line for every command")
     func unwritableOutput() async throws {
       let server = try await ServeProcess(surroundings)
       let commands = [
@@ -31,7 +31,7 @@ extension EndToEndTests.InPipes {
       }
     }
 
-    @Test("Standard error that is full, closed or unread keeps nothing from its end", arguments: ["/dev/full", "&-"])
+    @Test("Full, closed or unread standard error does not prevent the exit", arguments: ["/dev/full", "&-"])
     func unwritableErrors(target: String) async throws {
       #expect(try await hearth("get a/missing", "2>\(target)").status == 4)
       #expect(try await hearth("get a --limit x", "2>\(target)").status == 64)
@@ -43,7 +43,7 @@ extension EndToEndTests.InPipes {
       #expect(try await hearth("get a/missing --emulator \(server.address)", "2>&1").status == 4)
     }
 
-    @Test("Closed streams are not taken for files that are opened later")
+    @Test("Closed standard streams are not confused with files opened later")
     func closed() async throws {
       try surroundings.write("in.jsonl", "{\"path\": \"a/b\", \"data\": {}}\n")
       let file = surroundings.folder.appending(path: "in.jsonl").path
@@ -53,7 +53,7 @@ extension EndToEndTests.InPipes {
       #expect(try await hearth("get a", "0<&- 2>&-").lines.count == 1)
     }
 
-    @Test("A mistake of the program ends it at once, without a backtrace", arguments: [SIGILL, SIGTRAP, SIGQUIT])
+    @Test("A program error ends it immediately without a backtrace", arguments: [SIGILL, SIGTRAP, SIGQUIT])
     func fatalSignal(signal: CInt) async throws {
       let server = try await ServeProcess(surroundings, redirection: "0<&0")
       kill(server.process.id, signal)
@@ -61,7 +61,7 @@ extension EndToEndTests.InPipes {
       #expect(try await ChildProcess.all(server.process.errors) == "")
     }
 
-    @Test("Messages hold what files and arguments say, and nothing that a terminal obeys")
+    @Test("Messages quote files and arguments without terminal control characters")
     func messages() async throws {
       let line = "{\"path\": \"a\\u001b]52;c;SEVBUlRI\\u0007/b/c\\u202e\", \"data\": {}}\n"
       let run = try await hearth("import - --dry-run", "2>&1", input: line)
@@ -77,7 +77,7 @@ extension EndToEndTests.InPipes {
 
 extension EndToEndTests.OnPseudoTerminal {
   @Suite(.serialized) struct TerminalOutputTests {
-    @Test("A terminal gets escapes for what would reorder or hide text; a pipe gets the bytes")
+    @Test("A terminal gets escapes for invisible characters, and a pipe the original bytes")
     func documents() async throws {
       let surroundings = try Surroundings()
       let document = "{\"a\": \"x\u{202e}y\u{200b}z\u{e0041}\", \"b\": \"👩\u{200d}🚀 می\u{200c}خواهم\"}"

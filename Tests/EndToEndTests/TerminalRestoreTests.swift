@@ -24,7 +24,7 @@ extension EndToEndTests.OnPseudoTerminal {
       for mode in [1000, 1002, 1006, 2004, 1004, 2026] { #expect(terminal.isOn(mode) != true, "mode \(mode) is off") }
     }
 
-    @Test("A signal that ends it leaves the terminal as it was", arguments: [SIGTERM, SIGINT, SIGHUP, SIGQUIT])
+    @Test("A fatal signal restores the terminal", arguments: [SIGTERM, SIGINT, SIGHUP, SIGQUIT])
     func ended(by signal: CInt) async throws {
       let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())
       let modes = terminal.modes
@@ -37,7 +37,7 @@ extension EndToEndTests.OnPseudoTerminal {
       expectRestored(terminal, modes: modes)
     }
 
-    @Test("A trap in the program leaves the terminal as it was", arguments: [SIGILL, SIGTRAP, SIGSEGV, SIGABRT])
+    @Test("A trap in the program restores the terminal", arguments: [SIGILL, SIGTRAP, SIGSEGV, SIGABRT])
     func trapped(by signal: CInt) async throws {
       let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())
       // No core file.
@@ -51,7 +51,7 @@ extension EndToEndTests.OnPseudoTerminal {
       expectRestored(terminal, modes: modes)
     }
 
-    @Test("A trap while the terminal is behind with its reading leaves it as it was")
+    @Test("A trap with unread output restores the terminal")
     func trappedUnread() async throws {
       let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())
       surroundings.environment["SWIFT_BACKTRACE"] = "enable=no"
@@ -72,7 +72,7 @@ extension EndToEndTests.OnPseudoTerminal {
       try #require(write(descriptor, text, text.utf8.count) == text.utf8.count)
     }
 
-    @Test("What is written to standard error meanwhile does not touch the screen, and is there at the end")
+    @Test("Standard error output does not disturb the screen and appears at the end")
     func errors() async throws {
       let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())
       let process = try await start(terminal, surroundings)
@@ -87,7 +87,7 @@ extension EndToEndTests.OnPseudoTerminal {
       #expect(end.contains("a warning of a library\r\n"), "\(end.debugDescription)")
     }
 
-    @Test("So it is after a trap; of very much, the end")
+    @Test("After a trap the end of long standard error output appears")
     func errorsOfTrap() async throws {
       let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())
       surroundings.environment["SWIFT_BACKTRACE"] = "enable=no"
@@ -100,7 +100,7 @@ extension EndToEndTests.OnPseudoTerminal {
         end.contains("(earlier messages were left out)") && end.contains("the last") && !end.contains("the first"))
     }
 
-    @Test("Standard error that leads elsewhere is left alone")
+    @Test("Redirected standard error is unchanged")
     func redirected() async throws {
       let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())
       let process = try ChildProcess(
@@ -113,7 +113,7 @@ extension EndToEndTests.OnPseudoTerminal {
       #expect(try await terminal.exitStatus(of: process) == 0)
     }
 
-    @Test("--log-file and --log-level say where the log is, and how much it has")
+    @Test("--log-file and --log-level set the log's place and detail")
     func log() async throws {
       let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())
       let path = surroundings.folder.path + "/my.log"
@@ -130,7 +130,7 @@ extension EndToEndTests.OnPseudoTerminal {
       #expect(!FileManager.default.fileExists(atPath: surroundings.folder.path + "/state/hearth/hearth.log"))
     }
 
-    @Test("A terminal that is closed ends the process")
+    @Test("Closing the terminal ends the process")
     func closed() async throws {
       let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())
       let process = try await start(terminal, surroundings)
@@ -140,7 +140,7 @@ extension EndToEndTests.OnPseudoTerminal {
       #expect(try await process.exitStatus() == 128 + SIGHUP)
     }
 
-    @Test("A terminal that nobody reads any more does not keep it from ending", arguments: ["Q", "\u{3}\u{3}"])
+    @Test("A terminal that is no longer read does not prevent the exit", arguments: ["Q", "\u{3}\u{3}"])
     func unread(keys: String) async throws {
       let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())
       let modes = terminal.modes
@@ -153,7 +153,7 @@ extension EndToEndTests.OnPseudoTerminal {
       #expect(terminal.modes == modes)
     }
 
-    @Test("ctrl-z gives the terminal to the shell, fg brings the screen back")
+    @Test("ctrl-z returns the terminal to the shell, and fg restores the screen")
     func suspended() async throws {
       let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())
       surroundings.environment["PS1"] = "ready> "
@@ -187,7 +187,7 @@ extension EndToEndTests.OnPseudoTerminal {
       #expect(try await shell.exitStatus() == 0)
     }
 
-    @Test("One that is stopped from outside and continued behind its shell leaves the terminal alone until fg")
+    @Test("A process continued in the background leaves the terminal alone until fg")
     func continuedInBackground() async throws {
       let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())
       surroundings.environment["PS1"] = "ready> "
@@ -232,7 +232,7 @@ extension EndToEndTests.OnPseudoTerminal {
       #expect(kill(shell.id, SIGKILL) == 0)
     }
 
-    @Test("An idle screen writes nothing and computes nothing")
+    @Test("An idle screen writes nothing and uses no CPU")
     func idle() async throws {
       let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())
       let process = try await start(terminal, surroundings)

@@ -6,7 +6,7 @@ import Testing
 extension EndToEndTests.InPipes {
   @Suite("hearth theme and hearth paths")
   struct ThemeCommandTests {
-    @Test("A check prints every problem with file and line and ends with 65; a good file ends with 0")
+    @Test("A check prints every problem with file and line; exits 65 or 0")
     func check() async throws {
       let surroundings = try Surroundings()
       try surroundings.write("bad.toml", "schema = 1\ninherits = \"ember\"\n[palette]\nfg = \"#12\"\nmuted = 3\n")
@@ -24,7 +24,7 @@ extension EndToEndTests.InPipes {
     }
 
     @Test(
-      "A base16 scheme becomes a theme that can be chosen and passes the check; one that is there is not replaced unasked"
+      "A base16 scheme becomes a valid theme and replaces an existing one on request"
     )
     func importing() async throws {
       let surroundings = try Surroundings()
@@ -55,7 +55,7 @@ extension EndToEndTests.InPipes {
       #expect(bad.status == 65 && bad.errors.hasPrefix("hearth: standard input:1: base00: "), "\(bad.errors)")
     }
 
-    @Test("The list has the 15 themes and a user's own, a broken one with its reason")
+    @Test("The list has the 15 themes and the user's, broken ones with the reason")
     func list() async throws {
       let surroundings = try Surroundings()
       try surroundings.configure("")
@@ -68,7 +68,7 @@ extension EndToEndTests.InPipes {
       )
     }
 
-    @Test("Every place is printed, as text or as one object")
+    @Test("Every location is printed as text or as one object")
     func paths() async throws {
       let surroundings = try Surroundings()
       let text = try await HeadlessRun(["paths", "--data", "/d"], surroundings)

@@ -20,7 +20,7 @@ extension EndToEndTests.InPipes {
       (0..<count).map { "{\"path\": \"c/d\(100_000 + $0)\", \"data\": {\"n\": \($0)}}\n" }.joined()
     }
 
-    @Test("An empty compressed file, an input without an end and a rename that a pipe has nothing for are 65")
+    @Test("An empty compressed file, an endless input and an unused rename exit with 65")
     func misleadingInputs() async throws {
       for name in ["a.jsonl.gz", "a.jsonl.zst"] {
         try Data().write(to: surroundings.folder.appending(path: name))
@@ -37,7 +37,7 @@ extension EndToEndTests.InPipes {
       #expect(try await hearth("get", "c/1").output.contains("1"))
     }
 
-    @Test("Export, import and export again gives the same bytes, subcollections and all types included")
+    @Test("Export, import and export again gives the same bytes for all types")
     func roundTrip() async throws {
       let documents = [
         #"{"path": "a/1", "data": {"at": {"$timestamp": "2026-03-02T11:58:03.120456Z"}, "see": {"$ref": "b/2"}}}"#,
@@ -64,7 +64,7 @@ extension EndToEndTests.InPipes {
       #expect(top.lines.count == 2)
     }
 
-    @Test("An import that is killed at any moment is completed by the same command")
+    @Test("An import killed at any moment is completed by the same command")
     func killed() async throws {
       let documents = lines(20_000)
       let arguments = ["import", "-", "--resume", path("progress")]
@@ -100,7 +100,7 @@ extension EndToEndTests.InPipes {
           """)
     }
 
-    @Test("A bad line is named and stops the import, or goes to a file")
+    @Test("An invalid line stops the import with its number, or is saved to a file")
     func badLines() async throws {
       try surroundings.write("in.jsonl", "\(lines(2)){\"path\": \"c/x\", \"data\": {\"a\": }}\n\(lines(3))")
       let checked = try await hearth("import", path("in.jsonl"), "--dry-run")
@@ -119,7 +119,7 @@ extension EndToEndTests.InPipes {
       #expect(try await hearth("export", "c").output == lines(3))
     }
 
-    @Test("What get prints as csv and tsv, import reads, with the types that --dry-run shows")
+    @Test("CSV and TSV from get import again, with the types that --dry-run shows")
     func rows() async throws {
       for id in ["a", "b"] {
         #expect(try await hearth("set", "c/\(id)", "n=5", "m.x=one, two", "zip=string:01").status == 0)
@@ -137,7 +137,7 @@ extension EndToEndTests.InPipes {
       #expect(wrong.status == 64 && wrong.hasOneErrorLine && wrong.errors.contains("hearth get"))
     }
 
-    @Test("Documents of one path, and a file that has changed since it was begun, are told")
+    @Test("Duplicate paths and a file changed since the interrupted import are reported")
     func surprises() async throws {
       try surroundings.write("in.jsonl", lines(2) + lines(3) + "{")
       let stopped = try await hearth("import", path("in.jsonl"))
@@ -149,7 +149,7 @@ extension EndToEndTests.InPipes {
       #expect(try await hearth("export", "c").output == lines(3))
     }
 
-    @Test("A file that is not there is 66, one that cannot be made 73, and no half file is left")
+    @Test("A missing input exits with 66, an unwritable output with 73 and no partial file")
     func files() async throws {
       let missing = try await hearth("import", path("missing"))
       #expect(missing.status == 66 && missing.hasOneErrorLine)

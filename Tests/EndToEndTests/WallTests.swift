@@ -10,7 +10,7 @@ extension EndToEndTests.InTmux {
 
     init() throws { surroundings = try Surroundings() }
 
-    @Test("It shows every collection, what another terminal writes, and an outage; esc leads to the dashboard")
+    @Test("It shows every collection, remote writes and an outage; esc opens the dashboard")
     func screen() async throws {
       for number in 0..<4 {
         let state = number.isMultiple(of: 2) ? "new" : "paid"
@@ -33,7 +33,7 @@ extension EndToEndTests.InTmux {
       try await hearth.wait("EXIT=0")
     }
 
-    @Test("--json prints the same figures, a line a second")
+    @Test("--json prints the same numbers once a second")
     func lines() async throws {
       _ = try await HeadlessRun(["set", "orders/o1", "state=new"], surroundings)
       let run = try await HeadlessRun(["wall", "--json"], redirection: "| head -n 2", surroundings)
@@ -48,7 +48,7 @@ extension EndToEndTests.InTmux {
       #expect((wall["outages"] as? [Int])?.allSatisfy { $0 == 0 } == true)
     }
 
-    @Test("--timeout ends the figures, with 0")
+    @Test("--timeout ends the output with 0")
     func timeout() async throws {
       let run = try await HeadlessRun(["wall", "--json", "--in-memory", "--timeout", "1500ms"], surroundings)
       #expect(run.status == 0 && run.errors.isEmpty && (1...2).contains(run.lines.count), "\(run.errors)\(run.output)")
@@ -56,7 +56,7 @@ extension EndToEndTests.InTmux {
       #expect(screen.status == 64 && screen.hasOneErrorLine && screen.errors.contains("--json"), "\(screen.errors)")
     }
 
-    @Test("Without a terminal it says what does without, and a real database is not read as a whole unasked")
+    @Test("It needs a terminal or --json, and never reads a real database in full")
     func refused() async throws {
       let piped = try await HeadlessRun(["wall"], surroundings)
       #expect(piped.status == 64 && piped.hasOneErrorLine && piped.errors.contains("--json"), "\(piped.errors)")

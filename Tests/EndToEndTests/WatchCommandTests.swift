@@ -18,7 +18,7 @@ extension EndToEndTests.InPipes {
       try ChildProcess([Surroundings.hearth] + arguments, environment: surroundings.environment, streams: .pipes)
     }
 
-    @Test("watch prints what is there, and ends with 0 when it has printed what it was asked for")
+    @Test("watch prints the current state and exits with 0 when its goal is reached")
     func initial() async throws {
       for (id, state) in [("LA", "CA"), ("NY", "NY"), ("SF", "CA")] {
         _ = try await hearth("set", "cities/\(id)", "{\"state\": \"\(state)\"}")
@@ -35,7 +35,7 @@ extension EndToEndTests.InPipes {
       #expect(group.lines.count == 3)
     }
 
-    @Test("get --watch prints a line for each change into a pipe, and refuses what shows something else")
+    @Test("get --watch prints a line per change to a pipe and rejects other formats")
     func following() async throws {
       _ = try await hearth("set", "cities/SF", "{\"state\": \"CA\"}")
       let process = try start("get", "cities", "--watch")
@@ -46,14 +46,14 @@ extension EndToEndTests.InPipes {
       #expect(refused.status == 64 && refused.errors.contains("--watch") && refused.errors.contains("--csv"))
     }
 
-    @Test("A watch that runs out of time before it saw what it waits for ends with 75; one without a goal with 0")
+    @Test("A watch that times out before its goal exits with 75, one without a goal with 0")
     func timeout() async throws {
       let missed = try await hearth("watch", "cities", "--until", "added", "--timeout", "50ms")
       #expect(missed.status == 75 && missed.hasOneErrorLine && missed.output == "")
       #expect(try await hearth("watch", "cities", "--timeout", "50ms").status == 0)
     }
 
-    @Test("A signal ends a watch in order: 0, or 128 plus its number where a goal was missed")
+    @Test("A signal ends a watch with 0, or 128 plus its number if a goal was missed")
     func signals() async throws {
       _ = try await hearth("set", "cities/SF", "{}")
       for (goal, signal, status) in [([], SIGTERM, 0), ([], SIGINT, 0), (["--until", "5"], SIGINT, 130)]
@@ -67,7 +67,7 @@ extension EndToEndTests.InPipes {
       }
     }
 
-    @Test("A second signal ends a watch whose output nobody reads")
+    @Test("A second signal ends a watch with unread output")
     func unread() async throws {
       let text = String(repeating: "x", count: 120_000)
       for id in ["a", "b", "c"] { _ = try await hearth("set", "long/\(id)", "{\"text\": \"\(text)\"}") }
@@ -85,7 +85,7 @@ extension EndToEndTests.InPipes {
       #expect([128 + SIGTERM, 128 + SIGINT].contains(try await process.exitStatus()))
     }
 
-    @Test("A server that cannot be reached is 69; credentials that cannot be used are 77, as with other commands")
+    @Test("An unreachable server exits with 69, and unusable credentials with 77")
     func refused() async throws {
       let unreachable = try await hearth("watch", "cities", "--emulator", "127.0.0.1:1")
       #expect(unreachable.status == 69 && unreachable.hasOneErrorLine, "\(unreachable.errors)")
@@ -96,7 +96,7 @@ extension EndToEndTests.InPipes {
       }
     }
 
-    @Test("A watch ends when nobody reads any more, even if nothing happens")
+    @Test("A watch ends when its reader closes, even if nothing happens")
     func closedPipe() async throws {
       let surroundings = surroundings
       _ = try await hearth("set", "cities/SF", "{}")

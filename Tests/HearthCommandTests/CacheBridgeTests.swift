@@ -13,7 +13,7 @@ import Testing
 @testable import DashboardHost
 
 @MainActor
-@Suite("The cache by hand", .serialized)
+@Suite("Manual cache management", .serialized)
 struct CacheBridgeTests {
   /// Reads a collection once, so that the cache has it.
   private func read(_ path: String, _ test: BridgeHarness) async throws {
@@ -21,7 +21,7 @@ struct CacheBridgeTests {
     _ = try await test.next { if case .windowLoaded(_, let documents, false, _) = $0 { documents } else { nil } }
   }
 
-  @Test("What nothing holds leaves the cache; what is pinned or waits to be sent stays, and the notice says so")
+  @Test("Eviction keeps pinned documents and pending writes, and the notice reports both")
   func evict() async throws {
     try await BridgeHarness.run { test in
       for id in ["a", "b", "c", "d"] { try await test.others(set("rooms/\(id)", ["n": 1])) }
@@ -52,7 +52,7 @@ struct CacheBridgeTests {
     }
   }
 
-  @Test("Evicted documents are all read again when somebody listens")
+  @Test("Evicted documents are all read again by the next listener")
   func again() async throws {
     try await BridgeHarness.run { test in
       for id in ["a", "b"] { try await test.others(set("rooms/\(id)", ["n": 1])) }
@@ -68,7 +68,7 @@ struct CacheBridgeTests {
   }
 
   @Test(
-    "What the cache has is frozen offline, and another client and a server read it back",
+    "freeze exports the cache offline, and another client and a server can read it",
     arguments: ["bundle", "jsonl"])
   func freeze(_ kind: String) async throws {
     let folder = try TemporaryFolder.made()
@@ -107,7 +107,7 @@ struct CacheBridgeTests {
     }
   }
 
-  @Test("By age nothing leaves that the server has just sent; a lifetime says so only if something left")
+  @Test("Eviction by age keeps recent documents, and a lifetime reports only evictions")
   func ages() async throws {
     try await BridgeHarness.run { test in
       try await test.others(set("rooms/a", ["n": 1]))
@@ -124,7 +124,7 @@ struct CacheBridgeTests {
     }
   }
 
-  @Test("Of a query's lifetime only what matches leaves; a purge takes what is known of documents that do not exist")
+  @Test("A query's lifetime evicts only its matches, and a purge removes tombstones")
   func queries() async throws {
     try await BridgeHarness.run { test in
       for id in ["a", "b"] { try await test.others(set("rooms/\(id)", ["state": id == "a" ? "done" : "open"])) }
@@ -154,7 +154,7 @@ struct CacheBridgeTests {
     }
   }
 
-  @Test("A write that is set aside is kept among the refused ones, and sent again from there")
+  @Test("A write set aside is listed as rejected and can be sent again")
   func aside() async throws {
     try await BridgeHarness.run { test in
       test.bridge.perform(.setNetwork(enabled: false))

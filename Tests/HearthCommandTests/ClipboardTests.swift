@@ -26,7 +26,7 @@ struct ClipboardTests {
   }
 
   @Test(
-    "The first way that works is used, and named",
+    "The first working method is used and named",
     arguments: [
       (["WAYLAND_DISPLAY": "w", "DISPLAY": ":0"], "wl-copy", "Copied 3 bytes via wl-copy."),
       (["WAYLAND_DISPLAY": "w", "DISPLAY": ":0"], "xclip", "Copied 3 bytes via xclip."),
@@ -42,7 +42,7 @@ struct ClipboardTests {
     #expect(result.tried.last?.hasPrefix(working) == true)
   }
 
-  @Test("Without a program the terminal is sent the text, and no more is claimed; what failed is named")
+  @Test("Without a program the text is sent to the terminal, and failures are listed")
   func terminal() async {
     let plain = await copy("é", [:])
     #expect(plain.sent == ["\u{1b}]52;c;w6k=\u{7}"] && plain.tried == [])
@@ -52,7 +52,7 @@ struct ClipboardTests {
     #expect(failed.outcome.message.hasSuffix("says no more. xclip, xsel, tmux failed."))
   }
 
-  @Test("What is longer than terminals take is not sent, which is said with the limit and the way out")
+  @Test("Text over the terminals' limit is not sent, and the error gives the limit")
   func limit() async {
     let most = String(repeating: "x", count: 56_244)
     let fits = await copy(most, [:])
@@ -66,7 +66,7 @@ struct ClipboardTests {
     #expect(await copy(most + "x", ["TMUX": "t"], working: ["tmux"]).outcome.isCopied)
   }
 
-  @Test("The user's own command is tried before all else, also over ssh")
+  @Test("The configured command is tried first, also over ssh")
   func own() async {
     let environment = ["WAYLAND_DISPLAY": "w", "TMUX": "t", "SSH_CONNECTION": "c"]
     let works = await copy("abc", environment, working: ["sh"], command: "nc -q0 desk 5556")
@@ -78,7 +78,7 @@ struct ClipboardTests {
     #expect(alone.sent.count == 1 && alone.outcome.message.hasSuffix("says no more. nc failed."))
   }
 
-  @Test("What no other way takes is kept in a file that only the user may read, which is said with its name")
+  @Test("Text that no method accepts is saved in a private file with a notice")
   func file() async throws {
     let folder = try TemporaryFolder.made()
     let path = folder.path + "/state/clip"
@@ -98,7 +98,7 @@ struct ClipboardTests {
     #expect(!nowhere.outcome.isCopied && nowhere.outcome.message.contains("/dev/null/clip cannot be written"))
   }
 
-  @Test("A program that is not there, fails or reads nothing is no success")
+  @Test("A program that is missing, fails or reads nothing is not a success")
   func programs() async {
     // As `hearth` does from its start.
     signal(SIGPIPE, SIG_IGN)
@@ -111,10 +111,10 @@ struct ClipboardTests {
   }
 }
 
-@Suite("The user's editor")
+@Suite("External editor")
 struct UserEditorTests {
   @Test(
-    "A missing editor is told with the variable that names it and the way out",
+    "A missing editor is reported with its variable and a fix",
     arguments: [
       (
         [:], 127,
@@ -134,7 +134,7 @@ struct UserEditorTests {
     #expect(UserEditor(environment: environment).failure(status) == message)
   }
 
-  @Test("$VISUAL goes before $EDITOR, and vi is the last; options are the shell's to read")
+  @Test("$VISUAL has priority over $EDITOR and vi, and the shell parses their options")
   func command() {
     func command(_ environment: [String: String]) -> String {
       UserEditor(environment: environment).command(for: "/f")[2]

@@ -8,7 +8,7 @@ import Testing
 @Suite("Mistyped commands")
 struct CommandHelpTests {
   @Test(
-    "The nearest command of the place is named",
+    "The nearest command at that position is suggested",
     arguments: [
       (["impotr"], "impotr", "import"), (["theme", "chek"], "chek", "check"),
       (["theme", "lst"], "lst", "list"), (["gte"], "gte", "get"), (["deleet"], "deleet", "delete"),
@@ -19,7 +19,7 @@ struct CommandHelpTests {
   }
 
   @Test(
-    "A name from another program leads to the command that does the same",
+    "A name from another program suggests the equivalent command",
     arguments: [("rm", "delete"), ("list", "ls"), ("cat", "get"), ("MV", "move"), ("insert", "add")])
   func synonyms(_ name: String, _ command: String) {
     let text = CommandHelp.complaint("Error: Unexpected argument '\(name)'", arguments: ["hearth", name, "a/b"])
@@ -29,7 +29,7 @@ struct CommandHelpTests {
   }
 
   @Test(
-    "What is typed in the order or the words of another program is told with those that hold here",
+    "Arguments in another program's order or words get the correct form",
     arguments: [
       ("'ls'", "-C local ls", ". The command comes first: hearth ls -C local"),
       ("'cities'", "cities get", ". The command comes first: hearth get cities"),
@@ -48,13 +48,13 @@ struct CommandHelpTests {
     #expect(CommandHelp.complaint("Error: " + reason, arguments: ["hearth"] + words) == reason + way)
   }
 
-  @Test("An option that has the name of a command leads to it")
+  @Test("An option named like a command suggests the command")
   func commandAsOption() {
     let text = CommandHelp.complaint("Error: Unknown option '--plain'", arguments: ["hearth", "--plain", "--demo"])
     #expect(text == "Unknown option '--plain'. There is a command: hearth plain")
   }
 
-  @Test("A statement of another language that is one word leads to the command by its first word")
+  @Test("A quoted statement of another language suggests the command for its first word")
   func statement() {
     let text = CommandHelp.complaint(
       "Error: Unexpected argument 'select * from a'", arguments: ["hearth", "select * from a"])
@@ -62,7 +62,7 @@ struct CommandHelpTests {
   }
 
   @Test(
-    "An option from another program leads to those of the command",
+    "An option from another program suggests the command's options",
     arguments: [
       ("--sort", "get a", "'--order'"), ("--fields", "get a", "'--select'"),
       ("--format", "get a", "'--json', '--csv' or '--table'"), ("--force", "delete a", "'--yes'"),
@@ -79,7 +79,7 @@ struct CommandHelpTests {
         == reason + ". The command comes first: hearth \(words[0]) \(option) \(words[1...].joined(separator: " "))")
   }
 
-  @Test("Other names lead to commands and options that exist")
+  @Test("Every synonym suggests an existing command or option")
   func known() throws {
     let commands = HearthCommand.configuration.subcommands
     let names = Set(commands.compactMap { $0.configuration.commandName } + ["--version"])
@@ -90,13 +90,13 @@ struct CommandHelpTests {
     #expect(Set(CommandHelp.optionSynonyms.values.joined()).isSubset(of: options))
   }
 
-  @Test("An argument of a command without commands of its own has no nearest name")
+  @Test("An unexpected argument of a command without subcommands gets no suggestion")
   func argument() {
     let text = CommandHelp.complaint("Error: Unexpected argument 'b'", arguments: ["hearth", "paths", "b"])
     #expect(text == "Unexpected argument 'b'")
   }
 
-  @Test("A name that is no slip of any other is not taken for one")
+  @Test("A name unlike any other gets no suggestion")
   func none() {
     #expect(
       CommandHelp.unknownTopic(["help", "nope"])?.message == "There is no command 'nope'. --help lists what there is.")
@@ -105,7 +105,7 @@ struct CommandHelpTests {
         == "Unknown option '--pretty'. --help lists what there is.")
   }
 
-  @Test("Help for a command that does not exist names the nearest, and an option that does not exist is what is told")
+  @Test("Help for an unknown command suggests the nearest; unknown options are reported")
   func mistyped() {
     #expect(CommandHelp.unknownTopic(["lst", "--help"])?.message == "There is no command 'lst'. The nearest is 'ls'.")
     #expect(
@@ -122,7 +122,7 @@ struct CommandHelpTests {
         == "Missing expected argument '<path>'")
   }
 
-  @Test("Help knows commands below commands, and names the nearest of those")
+  @Test("Help covers subcommands and suggests the nearest of them")
   func help() {
     #expect(CommandHelp.unknownTopic(["help", "theme", "check"]) == nil)
     #expect(CommandHelp.unknownTopic(["help", "theme"]) == nil)
@@ -133,7 +133,7 @@ struct CommandHelpTests {
     #expect(CommandHelp.unknownTopic(["help", "thems"])?.status == .usage)
   }
 
-  @Test("The help of hearth fits a screen, names commands that exist, and leads to all others")
+  @Test("The help of hearth fits a screen, names real commands and leads to the others")
   func short() {
     let text = CommandHelp.completed(HearthCommand.helpMessage())
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)

@@ -23,7 +23,7 @@ private func side(_ documents: [(String, Fields)], _ owner: DatabaseID = databas
     return (lines, outcome)
   }
 
-  @Test("Documents of one side only are shown whole, others by the fields that differ, inside of maps too")
+  @Test("Documents on one side are shown in full, and others by their differing fields")
   func differences() async throws {
     let before = side([
       ("c/a", ["n": 1]), ("c/b", ["m": .map(["x": 1, "y": 2]), "same": true, "gone": "x"]), ("c/b/s/t", [:]),
@@ -42,7 +42,7 @@ private func side(_ documents: [(String, Fields)], _ owner: DatabaseID = databas
     #expect(outcome.differs)
   }
 
-  @Test("A number is not the same as another type of number; a reference into its own database is the same in both")
+  @Test("Numbers of different types differ, and references to the own database are equal")
   func types() async throws {
     let other = DatabaseID(project: "other", database: "(default)")
     let key = DocumentKey(unchecked: ResourcePath("u/a"))
@@ -53,7 +53,7 @@ private func side(_ documents: [(String, Fields)], _ owner: DatabaseID = databas
     #expect(outcome == Comparison.Outcome(modified: 1, equal: 1))
   }
 
-  @Test("Two collections are compared by what is below them")
+  @Test("Two collections are compared by their relative paths")
   func relative() async throws {
     let (lines, outcome) = try await compare(
       side([("c/a", [:]), ("c/b", [:])]), side([("x/y/d/a", [:]), ("x/y/d/a/s/t", [:])]), prefixes: (1, 3))
@@ -61,12 +61,12 @@ private func side(_ documents: [(String, Fields)], _ owner: DatabaseID = databas
     #expect(outcome == Comparison.Outcome(removed: 1, added: 1, equal: 1))
   }
 
-  @Test("Nothing beside nothing is equal")
+  @Test("Two empty sides are equal")
   func empty() async throws {
     #expect(try await compare(side([]), side([])).outcome == Comparison.Outcome())
   }
 
-  @Test("A difference as JSON has the values of both sides")
+  @Test("A difference as JSON contains the values of both sides")
   func json() {
     let path = ResourcePath("c/a")
     let fields = FieldDifference.between(

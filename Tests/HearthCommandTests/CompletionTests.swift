@@ -59,7 +59,7 @@ import Testing
     #expect(await values("").contains("__complete") == false)
   }
 
-  @Test("Files are left to whoever lists them")
+  @Test("Files are left to the shell's completion")
   func files() async {
     #expect(await engine.complete(["import"], "x").files == .file)
     #expect(await engine.complete(["get", "a", "--data"], "").files == .directory)
@@ -84,7 +84,7 @@ import Testing
     #expect(await values("get", "--emulator", "127.0.0.1:1", "cit") == [])
   }
 
-  @Test("Fields of the collection, wherever they stand")
+  @Test("Fields of the collection in any position")
   func fields() async throws {
     try await seed()
     #expect(await values("sum", "cities", "po") == ["population"])
@@ -101,7 +101,7 @@ import Testing
     #expect(await values("sum", "nope", "") == [])
   }
 
-  @Test("Of a large collection a page is offered, and that there is more is said")
+  @Test("A large collection offers one page and says that there are more")
   func bounded() async throws {
     let keys = (0..<150).map { DocumentKey(unchecked: ResourcePath("many/id\($0)")) }
     _ = try await datastore.commit(keys.map { Mutation(key: $0, operation: .set([:])) })
@@ -110,7 +110,7 @@ import Testing
     #expect(await values("get", "many/id149") == ["many/id149"])
   }
 
-  @Test("TAB completes what is certain, and lists the rest with what it is")
+  @Test("TAB completes a unique match, and lists several with descriptions")
   func line() async throws {
     try await seed()
     let one = await ShellCompletion(of: "count a; get cities/L", engine: engine)
@@ -131,7 +131,7 @@ import Testing
     #expect(await ShellCompletion(of: "get # ci", engine: engine) == nil)
   }
 
-  @Test("Other shells get what they put in place, and no messages")
+  @Test("Other shells get the replacement text and no messages")
   func scripts() async throws {
     try await seed()
     func answer(_ shell: String, _ arguments: String...) async -> String {

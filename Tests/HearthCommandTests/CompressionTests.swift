@@ -9,7 +9,7 @@ import Testing
 @testable import CommandTransfer
 @testable import HearthCommand
 
-@Suite("Compressed data")
+@Suite("Compression")
 struct CompressionTests {
   private static let formats = CompressionFormat.allCases
 
@@ -44,7 +44,7 @@ struct CompressionTests {
     return (0..<count).flatMap { Array("{\"path\": \"c/\($0)\", \"data\": {\"v\": \(random.next() % 1000)}}\n".utf8) }
   }
 
-  @Test("What was compressed reads back, in pieces of any size", arguments: formats)
+  @Test("Compressed data reads back in pieces of any size", arguments: formats)
   func roundTrip(_ format: CompressionFormat) throws {
     for bytes in [[], text(1), text(5000), [UInt8](repeating: 7, count: 3_000_000)] {
       let packed = try compressed(bytes, format)
@@ -56,14 +56,14 @@ struct CompressionTests {
     #expect(try decompressed(short, format, piece: 1, room: 1) == text(3))
   }
 
-  @Test("Members and frames behind each other are one, and zeros behind them nothing", arguments: formats)
+  @Test("Concatenated members and frames are read as one, and trailing zeros are ignored", arguments: formats)
   func members(_ format: CompressionFormat) throws {
     var packed = try compressed(text(10), format) + compressed([], format) + compressed(text(400, seed: 2), format)
     if format == .gzip { packed += [UInt8](repeating: 0, count: 300) }
     #expect(try decompressed(packed, format, piece: 5, room: 64) == text(10) + text(400, seed: 2))
   }
 
-  @Test("Data that ends too early, or was changed, is told from whole data at every place", arguments: formats)
+  @Test("Truncated or changed data is detected at every position", arguments: formats)
   func damages(_ format: CompressionFormat) throws {
     let packed = try compressed(text(20), format)
     for count in 1..<packed.count {
@@ -81,7 +81,7 @@ struct CompressionTests {
     }
   }
 
-  @Test("An output's name or option says how it is compressed; if they contradict each other, neither does")
+  @Test("An output's compression follows its name or option, and a conflict is rejected")
   func names() throws {
     func choose(_ name: String?, _ option: CompressionFormat? = nil, tty: Bool = false) throws -> CompressionFormat? {
       try OutputCompression.choose(for: name, option, isTerminal: tty)
@@ -119,7 +119,7 @@ struct CompressedInputTests {
   }
 
   @Test(
-    "A file is known by its first bytes, whatever its name, and goes on behind a document",
+    "A file is recognized by its first bytes, and can be resumed after any document",
     arguments: ["in.jsonl", "in.gz"])
   func contents(_ name: String) throws {
     for bytes in [try gzip("{}\n{\"a\": 1}\n"), Array("{}\n{\"a\": 1}\n".utf8)] {
@@ -138,7 +138,7 @@ struct CompressedInputTests {
     }
   }
 
-  @Test("Of a file that ends too early the documents before are read, and then the place is told")
+  @Test("A truncated file is read up to the damage, and the position is reported")
   func truncated() throws {
     // More than one batch, and hard to compress, so that much of it is there without the end.
     var random = SeededGenerator(seed: 5)
@@ -159,7 +159,8 @@ struct CompressedInputTests {
     }
   }
 
-  @Test("What only other programs read is named with them", arguments: ["in.jsonl", "in.csv", "in.json"])
+  @Test(
+    "A format that only other programs read is reported with their names", arguments: ["in.jsonl", "in.csv", "in.json"])
   func foreign(_ name: String) throws {
     try withFile(name, [0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00, 0x0A]) { path in
       var input = try ImportInput(path, TransferFormat(fileName: name))

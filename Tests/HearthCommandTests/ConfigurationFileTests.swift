@@ -12,11 +12,11 @@ import Testing
 @testable import CommandOutput
 @testable import HearthCommand
 
-@Suite("The configuration file")
+@Suite("Configuration file")
 struct ConfigurationFileTests {
   private func parse(_ text: String) -> ConfigurationFile { ConfigurationFile.parse(text, name: "config.toml") }
 
-  @Test("The file that 'hearth config' prints is understood, and says nothing but the defaults")
+  @Test("The file that 'hearth config' prints is valid and contains only defaults")
   func template() {
     let file = parse(ConfigurationFile.template)
 
@@ -24,7 +24,7 @@ struct ConfigurationFileTests {
     #expect(file.theme == nil && file.mouse == true && file.glyphs == .auto && file.keys == [])
   }
 
-  @Test("A budget and a price are taken, and what is wrong in them is told with its line")
+  @Test("A budget and a price are accepted, and errors in them have their line")
   func inside() {
     let file = parse(
       """
@@ -48,7 +48,7 @@ struct ConfigurationFileTests {
     #expect(parse(ConfigurationFile.template).inside == InsideSettings())
   }
 
-  @Test("A wrong setting is told with its line and reason, and everything else is taken")
+  @Test("An invalid setting is reported with line and reason, and all others apply")
   func wrong() {
     let file = parse(
       """
@@ -71,7 +71,7 @@ struct ConfigurationFileTests {
     #expect(file.keys == [KeyBinding("quit", ["ctrl-q"], line: 8)])
   }
 
-  @Test("Colour, the copying command and links are settings; a wrong one is told, and leaves the default")
+  @Test("Color, copy command and links are settings, and invalid ones keep the default")
   func newer() {
     let file = parse("color = \"never\"\ncopy = \"xsel -bi\"\nlinks = true\n")
     #expect(file.problems == [] && file.color == .never && file.copy == "xsel -bi" && file.links == true)
@@ -84,7 +84,7 @@ struct ConfigurationFileTests {
     #expect(wrong.color == nil && wrong.copy == nil && wrong.links == nil)
   }
 
-  @Test("The option for colour goes before the configuration, and that before the terminal")
+  @Test("The color option overrides the configuration, which overrides the terminal")
   func color() throws {
     var preferences = Preferences.read(Paths(environment: ["HOME": "/nowhere"]))
     func depth(_ arguments: [String]) throws -> ColorDepth? {
@@ -101,7 +101,7 @@ struct ConfigurationFileTests {
   }
 
   @Test(
-    "A line that is no TOML is left out and told; the lines around it are taken",
+    "An invalid TOML line is skipped and reported, and the other lines apply",
     arguments: ["mouse = = true", "mouse = [", "mouse", "mouse = \"", "mouse = '''", "\u{1}"])
   func syntax(line: String) {
     let file = parse("theme = \"nord\"\n\(line)\n# a comment\n")
@@ -111,14 +111,14 @@ struct ConfigurationFileTests {
     #expect(file.theme == "nord" && file.mouse == nil)
   }
 
-  @Test("A file that is something else is one problem")
+  @Test("A file of another format is one problem")
   func garbage() {
     let file = parse(String(repeating: "<html>\n", count: 50))
 
     #expect(file.problems == ["config.toml:1: not a TOML file; nothing in it is used"])
   }
 
-  @Test("Keys stand in a table of their own, for the whole screen or a part of it, each with its line")
+  @Test("Key tables apply to the whole screen or a part of it, each key with its line")
   func keys() {
     let file = parse(
       """
@@ -139,7 +139,7 @@ struct ConfigurationFileTests {
       ])
   }
 
-  @Test("A file that cannot be read is a problem, none is not")
+  @Test("An unreadable file is a problem, and a missing one is not")
   func unreadable() throws {
     let folder = try TemporaryFolder.made()
     #expect(ConfigurationFile.read(folder.path, name: "config.toml").problems.count == 1)

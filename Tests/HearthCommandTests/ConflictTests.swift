@@ -15,7 +15,7 @@ import Testing
 /// Changes by others that a write, or an edit, did not know of.
 @Suite("Conflicts", .timeLimit(.minutes(5))) @MainActor
 struct ConflictTests {
-  @Test("A write that replaced what its author had not seen is told, field by field; one beside others' is not")
+  @Test("A write over unseen values is reported per field, and one on other fields is not")
   func replaced() async throws {
     try await BridgeHarness.run { test in
       try await test.others(set("orders/a", ["status": "new", "total": 1]))
@@ -36,7 +36,7 @@ struct ConflictTests {
     }
   }
 
-  @Test("An acknowledgement names the documents of its write, whether or not the queue was seen with it")
+  @Test("An acknowledgement names its documents, whether the queue was seen or not")
   func acknowledged() async throws {
     try await BridgeHarness.run { test in
       test.bridge.perform(.write([set("orders/a", ["n": 1], .exists(false)), set("orders/b", ["n": 1])]))
@@ -49,7 +49,7 @@ struct ConflictTests {
     }
   }
 
-  @Test("What is replaced depends on the write: a set and a deletion replace all that others changed, counting nothing")
+  @Test("A set or delete replaces all remote changes, and an increment none")
   func operations() {
     let orders = key("orders/a")
     func replaced(_ mutation: Mutation, theirs: UndoLog.Contents) -> [String] {
@@ -68,7 +68,7 @@ struct ConflictTests {
     #expect(replaced(counting, theirs: theirs) == [])
   }
 
-  @Test("The deletion of an open document is seen to its end without a listener")
+  @Test("The deletion of an open document is tracked to its end without a listener")
   func deletion() async throws {
     try await BridgeHarness.run { test in
       try await test.others(set("orders/a", ["n": 1]))
@@ -83,7 +83,7 @@ struct ConflictTests {
     }
   }
 
-  @Test("A document that leaves a listener's result comes with what it is now: deleted here, at the server, or changed")
+  @Test("A removed document has its state: deleted locally or remotely, or changed")
   func departures() async throws {
     try await BridgeHarness.run { test in
       try await test.others(
@@ -127,7 +127,7 @@ struct ConflictTests {
       of: request, edited: edited, mutations, now: document, database: FirestoreTesting.database)
   }
 
-  @Test("An edit of a document that nobody changed, or changed elsewhere, needs no question")
+  @Test("Editing a document without conflicting remote changes asks nothing")
   func edits() throws {
     let edited = "{\"status\": \"mine\", \"total\": 1}"
     #expect(try Self.standing(edited, now: ["status": "new", "total": 1]) == .alone)
@@ -135,7 +135,7 @@ struct ConflictTests {
     #expect(try Self.standing(edited, now: ["status": "mine", "total": 1]) == .beside([FieldPath("status")]))
   }
 
-  @Test("An edit of what somebody else changed shows both versions, and each way out writes what it says")
+  @Test("Editing remotely changed fields shows both versions, and each answer works")
   func disputed() throws {
     let edited = "{\"status\": \"mine\", \"total\": 5, \"note\": \"n\"}"
     let now: Fields = ["status": "theirs", "total": 1, "extra": true]
@@ -163,7 +163,7 @@ struct ConflictTests {
     #expect(merged.fields == ["status": "mine", "total": 5, "note": "n", "extra": true])
   }
 
-  @Test("An edit of a document that was deleted meanwhile asks whether to make it again")
+  @Test("Editing a document that was deleted meanwhile asks whether to recreate it")
   func deletedMeanwhile() throws {
     guard case .conflict(let conflict) = try Self.standing("{\"status\": \"mine\", \"total\": 1}", now: nil) else {
       Issue.record("no conflict")

@@ -46,7 +46,7 @@ import Testing
     try ConnectionsFile.$given.withValue(file(good)) { try StorageOptions.parse(arguments) }
   }
 
-  @Test("A connection stands for its options, in every command")
+  @Test("A connection provides its options to every command")
   func stands() throws {
     let file = file(good)
     #expect(file.problems == [] && file.connections.map(\.name) == ["local", "prod", "mine", "usual", "guarded"])
@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test(
-    "Options that say otherwise are refused with both names",
+    "Options that contradict the connection are rejected with both names",
     arguments: [
       (["-C", "local", "--emulator", "h:1"], ["--connection local", "--emulator"]),
       (["-C", "local", "--data", "/x"], ["--connection local", "--data"]),
@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test(
-    "What is wrong with a connection is told with line and key, and costs no other",
+    "An invalid connection is reported with line and key, and others remain",
     arguments: [
       ("emulater = \"x\"", 2, "unknown key \"emulater\"; did you mean emulator?"),
       ("emulator = 5", 2, "emulator must be a text"), ("cloud = \"yes\"", 2, "cloud must be true or false"),
@@ -109,7 +109,7 @@ import Testing
     #expect(failure?.status == .configuration && failure?.message == text)
   }
 
-  @Test("A file that is not TOML has no connections: the broken line could be the one that forbids writing")
+  @Test("A file with invalid TOML has no connections, as read-only could be on that line")
   func broken() {
     let file = file("[prod]\ncloud = true\nreadonly = yes please\n")
     #expect(file.connections == [] && file.problems.first?.text.hasPrefix("connections.toml:3: ") == true)
@@ -119,7 +119,7 @@ import Testing
     #expect(outside.connections.map(\.name) == ["a"] && outside.problems.first?.text.contains("outside") == true)
   }
 
-  @Test("What an address is refused for names the connection")
+  @Test("An invalid address is reported with the connection's name")
   func address() {
     let file = file("[odd]\nemulator = \"https://h:1\"\n")
     let error = #expect(throws: (any Error).self) {
@@ -128,7 +128,7 @@ import Testing
     #expect(error.map { StorageOptions.message(for: $0) }?.contains("connections.toml:2: [odd]") == true)
   }
 
-  @Test("A comparison leads to a connection with its project and database, as of when as well")
+  @Test("A compared side may be a connection with its project, database and time")
   func compared() throws {
     let file = file("[there]\nemulator = \"localhost:81\"\nproject = \"p\"\n")
     try ConnectionsFile.$given.withValue(file) {
@@ -145,7 +145,7 @@ import Testing
     }
   }
 
-  @Test("In a shell, commands that name no backend go where the shell is, and their own options still count")
+  @Test("In a shell, commands without a backend use the shell's, plus their own options")
   func inherited() throws {
     let shell = ShellSurroundings(try options("-C", "local"))
     try Surroundings.$current.withValue(shell) {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import DashboardHost
 
-@Suite("What a server tells of its rules' decisions")
+@Suite("Reading rule decisions from a server")
 struct DecisionsTests {
   private func read(_ text: String) throws -> [RuleDecision] { try DecisionsReader.decisions(in: Array(text.utf8)) }
 
@@ -16,7 +16,7 @@ struct DecisionsTests {
     "line": 8, "user": "bob", "reason": "false for 'update' @ L8"
     """
 
-  @Test("A server that does not tell what rules saw is understood")
+  @Test("A server that does not report rule values is supported")
   func earlier() throws {
     let decision = try #require(try read("{\"requests\": [{\(plain)}]}").first)
 
@@ -24,7 +24,7 @@ struct DecisionsTests {
     #expect(decision.milliseconds == nil && decision.statements == nil)
   }
 
-  @Test("Time, statements and values are read, as far as they are told")
+  @Test("Time, statements and values are read as far as they are reported")
   func whole() throws {
     let decision = try #require(
       try read(
@@ -48,7 +48,7 @@ struct DecisionsTests {
       ])
   }
 
-  @Test("A server without rules says so")
+  @Test("A server without rules is reported")
   func open() throws {
     let status = try #require(throws: RPCStatus.self) { try read(#"{"requests": [], "rules": false}"#) }
     #expect(status.code == .failedPrecondition && status.message.contains("no rules"))
@@ -56,7 +56,7 @@ struct DecisionsTests {
   }
 
   @Test(
-    "The server of a watched program is asked if it is an emulator on this machine, without TLS",
+    "A watched program's server is asked if it is a local emulator without TLS",
     arguments: [
       (InspectionGreeting.BackendKind.emulator, "127.0.0.1:8080", false, true), (.emulator, "localhost:9", false, true),
       (.emulator, "127.0.0.1:8080", true, false), (.emulator, "10.0.0.1:8080", false, false),

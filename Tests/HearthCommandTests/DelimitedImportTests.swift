@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test(
-    "The first row tells what parts the cells",
+    "The first row determines the separator",
     arguments: [
       ("a,b;c\n1", ","), ("a;b\n1,5;2", ";"), ("a\tb\n", "\t"), ("a|b", "|"), ("\"a;b\",c\n", ","), ("a\n1;2", ","),
       ("", ","),
@@ -49,7 +49,7 @@ import Testing
     #expect(Delimiter.recognized(in: Array(text.utf8)) == .quoted(try #require(sign.utf8.first)))
   }
 
-  @Test("Cells that are parted by semicolons are read with their quotes, and printed so that they are read again")
+  @Test("Cells separated by semicolons are read and printed with quotes")
   func semicolons() throws {
     let sign = try Delimiter(parsing: "semicolon")
     var splitter = RecordSplitter(.csv, sign)
@@ -63,7 +63,7 @@ import Testing
     #expect(try Delimiter(parsing: "tab") == .quoted(9))
   }
 
-  @Test("Whole numbers that 64 bits do not hold stay the text that they were")
+  @Test("Integers beyond 64 bits remain text")
   func longNumbers() throws {
     let all = try mutations("path,v,w\nc/a,12345678901234567890,1\nc/b,1.5,9007199254740993\n")
     #expect(
@@ -75,7 +75,7 @@ import Testing
     #expect(doubles.first?.operation == .set(["v": .double(1e30)]))
   }
 
-  @Test("Rows are the same however the bytes arrive; quotes hold ends of lines, and empty lines are passed over")
+  @Test("Rows are independent of chunks, quotes protect line breaks, blank lines skipped")
   func splitting() throws {
     let text = "\u{feff}a,b\r\n\"x\ny\",\"\"\"q\"\"\"\n\n5\" disk,z"
     for chunk in [1, 2, 3, 1000] {
@@ -88,7 +88,7 @@ import Testing
     #expect(try DelimitedRow(Array("a\\tb\t\\\\\t".utf8), .tab).cells.map(\.text) == ["a\tb", "\\", ""])
   }
 
-  @Test("Types are what all cells of a column have; codes that begin with a zero stay texts, empty cells are no fields")
+  @Test("A column's type fits all cells; zero-padded codes are text; empty cells no field")
   func types() throws {
     let text = """
       path,n,x,zip,ok,at,list,m.a,m.b,s
@@ -111,7 +111,7 @@ import Testing
         ]))
   }
 
-  @Test("A type that is given counts; plain documents have their ids from a column, and path is a field like others")
+  @Test("A given type applies, and plain documents get their ids from a column")
   func given() throws {
     let types = try ColumnTypesText.parse("n=string, who=ref")
     let found = try mutations(
@@ -124,7 +124,7 @@ import Testing
   }
 
   @Test(
-    "What is wrong with a row or a name is told with its place in the file",
+    "An invalid row or name is reported with its position in the file",
     arguments: [
       ("path,n\nc/1,1,2\n", 2, 7), ("path,n\nc/1,\"1\n", 2, 5), ("path,n\nc/1,\"1\"x\n", 2, 8), ("n\n1\n", 1, 1),
       ("path,n,n\nc/1,1,2\n", 1, 8), ("path,a.b,a\nc/1,1,2\n", 1, 10), ("path,\nc/1,1\n", 1, 6), ("", 1, 1),
@@ -136,7 +136,7 @@ import Testing
     }
   }
 
-  @Test("A cell that is not of the type that the first rows suggest is refused, with the way to take it")
+  @Test("A cell that does not fit the inferred type is rejected with a fix")
   func misfit() throws {
     let sample = try rows("path,n\nc/1,1\n")
     let columns = try DelimitedColumns(sample, .comma, isPlain: false, types: [:], in: database)

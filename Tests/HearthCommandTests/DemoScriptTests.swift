@@ -10,7 +10,7 @@ import Testing
 
 @testable import HearthCommand
 
-@Suite("Scripts of keys, pauses and captions")
+@Suite("Demo scripts of keys, pauses and captions")
 struct DemoScriptTests {
   private let script = """
     # what is to be seen
@@ -26,7 +26,7 @@ struct DemoScriptTests {
     quit
     """
 
-  @Test("Each line is a step; keys have their pace")
+  @Test("Each line is a step, and keys have a pace")
   func steps() throws {
     let steps = try DemoScript.parse(script, name: "s").steps
     #expect(
@@ -38,7 +38,7 @@ struct DemoScriptTests {
   }
 
   @Test(
-    "A line that is no step is told with its number",
+    "An invalid line is reported with its number",
     arguments: [
       ("dance", "dance is no step"), ("keys 1 nokey", "nokey is no key"), ("wait long", "a number with a unit"),
     ])
@@ -53,7 +53,7 @@ struct DemoScriptTests {
     return request
   }
 
-  @Test("On the made-up shop a script is the same recording each time: captions, frames and times by its own clock")
+  @Test("A script on the sample shop gives an identical recording each time")
   func cast() throws {
     let data = try request(script).cast().data()
     #expect(data == (try request(script).cast().data()))
@@ -68,7 +68,7 @@ struct DemoScriptTests {
     #expect((times.last ?? 0) > 5 && (times.last ?? 0) < 15)
   }
 
-  @Test("The picture of a script is its end")
+  @Test("The picture of a script shows its end")
   func picture() throws {
     let drawn = try request("caption Unplugged\nkeys o 2\nwait 1s\n").rendered()
     #expect(drawn.contains("OFFLINE") && drawn.contains("Unplugged"))

@@ -4,13 +4,13 @@ import Testing
 
 @testable import CommandTransfer
 
-@Suite("Indexes and lifetimes of a server in a backup") struct DeploymentTests {
+@Suite("A server's indexes and lifetimes in a backup") struct DeploymentTests {
   private func index(_ fields: String) throws -> DeployedIndex? {
     let name = "projects/p/databases/(default)/collectionGroups/orders/indexes/CICAgOjXh4EK"
     return DeployedIndex(try JSONSyntax(parsing: "{\"name\": \"\(name)\", \"fields\": [\(fields)]}"))
   }
 
-  @Test("Leaves out the name at the end of an index")
+  @Test("Omits the name at the end of an index")
   func name() throws {
     let index = try index(
       #"{"fieldPath": "a", "order": "ASCENDING"}, {"fieldPath": "b", "order": "DESCENDING"}, "#
@@ -22,7 +22,7 @@ import Testing
         + #"{"fieldPath": "b", "order": "DESCENDING"}]}"#)
   }
 
-  @Test("Keeps a name in the other direction, and the dimension of a vector")
+  @Test("Keeps a name in the other direction and a vector's dimension")
   func other() throws {
     let turned = try index(
       #"{"fieldPath": "a", "order": "ASCENDING"}, {"fieldPath": "__name__", "order": "DESCENDING"}"#)
@@ -33,7 +33,7 @@ import Testing
     #expect(DeployedIndex(try JSONSyntax(parsing: #"{"fields": []}"#)) == nil)
   }
 
-  @Test("Reads a lifetime in any state, and skips the field that stands for all")
+  @Test("Reads a lifetime in any state and skips the wildcard field")
   func overrides() throws {
     func field(_ name: String, _ rest: String) throws -> FieldOverride? {
       FieldOverride(

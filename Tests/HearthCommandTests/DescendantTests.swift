@@ -12,7 +12,7 @@ import Testing
 @testable import HearthCommand
 
 /// All that is below a path, by queries over all collections.
-@Suite("Everything below a path")
+@Suite("Descendants of a path")
 struct DescendantTests {
   private func datastore() throws -> InProcessDatastore {
     let backend = try LocalBackend(BackendConfiguration(location: .memory, now: { Timestamp(seconds: 1_700_000_000) }))
@@ -34,7 +34,7 @@ struct DescendantTests {
     return paths
   }
 
-  @Test("One query over all collections has the documents of a walk from collection to collection, in its order")
+  @Test("One query over all collections returns the same documents as a recursive walk")
   func order() async throws {
     let datastore = try datastore()
     var random = SeededGenerator(seed: 7)
@@ -57,7 +57,7 @@ struct DescendantTests {
     }
   }
 
-  @Test("Who reads all documents asks a few times, however many of them have something below them")
+  @Test("Reading all documents takes few requests, however many have descendants")
   func calls() async throws {
     let datastore = Counting(base: try datastore())
     for number in 0..<300 {
@@ -67,7 +67,7 @@ struct DescendantTests {
     #expect(datastore.calls.load(ordering: .relaxed) <= 2)
   }
 
-  @Test("What fails in the middle of a visit ends it with that failure")
+  @Test("An error during a visit ends it with that error")
   func failure() async throws {
     struct Enough: Error {}
     let datastore = try datastore()
@@ -82,7 +82,7 @@ struct DescendantTests {
     #expect(count == 3)
   }
 
-  @Test("What is given waits until what was given before was taken, and nothing is lost at the end")
+  @Test("A handed-over value waits for its predecessor, and none is lost at the end")
   func handoff() async {
     let handoff = Handoff<Int>()
     async let given: Void = {

@@ -27,7 +27,7 @@ private func document(_ path: String, _ fields: Fields) -> Document {
     return documents.flatMap { rows.add($0) } + rows.finish()
   }
 
-  @Test("Comma-separated values have a row of all fields, those of maps by their paths; nothing is not the empty text")
+  @Test("CSV has a column per field path, and a missing value differs from empty text")
   func csv() {
     #expect(
       rows(.comma) == [
@@ -38,7 +38,7 @@ private func document(_ path: String, _ fields: Fields) -> Document {
       ])
   }
 
-  @Test("With tabs what would end a cell or a line is escaped; chosen fields are the columns, a whole map is JSON")
+  @Test("TSV escapes tabs and line ends, and a selected map is printed as JSON")
   func tsv() {
     #expect(
       rows(.tab, [FieldPath("s"), FieldPath("m")]) == [
@@ -49,7 +49,7 @@ private func document(_ path: String, _ fields: Fields) -> Document {
     #expect(none.finish() == ["path,a"])
   }
 
-  @Test("A template has the path, times and fields of a document, and nothing where a field is not")
+  @Test("A template inserts path, times and fields, and nothing for a missing field")
   func template() throws {
     let template = try OutputTemplate(parsing: #"{{path}}\t{{ m.x }}|{{n}}|{{nothing}}|{{updateTime}}\\{}"#)
     #expect(
@@ -70,7 +70,7 @@ private func document(_ path: String, _ fields: Fields) -> Document {
     return (lines, table.leftOut.map(\.canonicalText))
   }
 
-  @Test("Without paths a table and rows have the fields alone; of several queries a table has whole paths")
+  @Test("Without paths tables have only fields, and for several queries full paths")
   func naming() throws {
     let some = [document("c/a", ["n": 1]), document("d/b", ["n": 22])]
     #expect(try table(some, width: 80, named: .nothing).0.map(\.text) == ["      n", "integer", "      1", "     22"])
@@ -84,7 +84,7 @@ private func document(_ path: String, _ fields: Fields) -> Document {
     #expect(ExpandedDocument.lines(some[0], title: "1", in: database).map(\.text) == ["-[ 1 ]-", "n  1"])
   }
 
-  @Test("A table has names, types and a row for each document; numbers stand at the right")
+  @Test("A table has names, types and a row per document, with numbers right-aligned")
   func table() throws {
     let (lines, left) = try table(documents, width: 80, "n,m.x,t")
     #expect(
@@ -98,7 +98,7 @@ private func document(_ path: String, _ fields: Fields) -> Document {
     #expect(left == [])
   }
 
-  @Test("A narrow terminal gets narrow columns and fewer of them; what is left out is known")
+  @Test("A narrow terminal gets narrow and fewer columns, and omissions are known")
   func narrow() throws {
     let long = String(repeating: "x", count: 30)
     let wide = [document("c/a", ["a": .string(long), "b": .string(long), "z": .string("12345678")])]

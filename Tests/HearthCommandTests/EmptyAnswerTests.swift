@@ -8,7 +8,7 @@ import Testing
 @testable import CommandTransfer
 @testable import HearthCommand
 
-@Suite("What is said where nothing was found")
+@Suite("Hints for empty results")
 struct EmptyAnswerTests {
   private let backend: LocalBackend
 
@@ -24,7 +24,7 @@ struct EmptyAnswerTests {
     await EmptyAnswer(datastore(database), database).note(at: ResourcePath(path))
   }
 
-  @Test("Data in another project, or another database, is told with the options that lead there")
+  @Test("Data in another project or database is reported with the options for it")
   func elsewhere() async throws {
     let (hearth, app) = (DatabaseID(project: "hearth"), DatabaseID(project: "my-app", database: "two"))
     #expect(await note("c", in: hearth) == nil)
@@ -40,7 +40,7 @@ struct EmptyAnswerTests {
     #expect(try await datastore(hearth).databases(of: "hearth") == [])
   }
 
-  @Test("A collection that is not there is told, with the name that is near")
+  @Test("A missing collection is reported with the nearest name")
   func mistyped() async throws {
     _ = try await datastore(database).commit([set("users/ada", [:]), set("users/ada/orders/1", [:])])
     #expect(await note("user", in: database) == "there is no collection user. Did you mean users?")

@@ -24,12 +24,12 @@ struct EmulatorOptionsTests {
     }
   }
 
-  @Test("What is no address is refused", arguments: ["8080", "localhost", "h:", "h:x", "h:65536", "h:-1", "h:٣", ""])
+  @Test("An invalid address is rejected", arguments: ["8080", "localhost", "h:", "h:x", "h:65536", "h:-1", "h:٣", ""])
   func badAddress(text: String) {
     #expect(throws: (any Error).self) { try options("--host-port", text) }
   }
 
-  @Test("The line with which other tools start the emulator is taken")
+  @Test("The command line that other tools use for the emulator is accepted")
   func tools() throws {
     let options = try options(
       "--websocket_port", "9150", "--project_id", "demo", "--single_project_mode", "true", "--functions_emulator",
@@ -43,7 +43,7 @@ struct EmulatorOptionsTests {
   }
 
   @Test(
-    "What would not do what it says is refused",
+    "Options that would have no effect are rejected",
     arguments: [
       ["true"], ["--single_project_mode", "false", "--project-id", "p"], ["--single_project_mode"],
       ["--database-mode", "datastore-mode"], ["--export-name", "e"], ["--export-on-exit", "x", "--export-name", "a/b"],
@@ -55,13 +55,13 @@ struct EmulatorOptionsTests {
   }
 
   @Test(
-    "What says twice where to listen is refused", arguments: [["--port", "1"], ["--host", "h"], ["--port", "8080"]])
+    "Two listening addresses are rejected", arguments: [["--port", "1"], ["--host", "h"], ["--port", "8080"]])
   func twoPlaces(arguments: [String]) throws {
     #expect(throws: (any Error).self) { try ServeCommand.parse(["--host-port", "h:1"] + arguments) }
     _ = try ServeCommand.parse(arguments)
   }
 
-  @Test("Another project is refused, or remarked on")
+  @Test("Requests for another project are rejected or reported")
   func projects() throws {
     let remarks = Mutex<[String]>([])
     func objection(_ arguments: String..., to project: String) throws -> RPCStatus? {

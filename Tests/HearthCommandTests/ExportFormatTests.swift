@@ -67,7 +67,7 @@ struct ExportFormatTests {
     return path
   }
 
-  @Test("What is exported is imported again; references within the database follow it")
+  @Test("An export imports again, with references into its database adjusted")
   func roundTrip() async throws {
     let (source, target) = (DatabaseID(project: "a", database: "named"), DatabaseID(project: "b"))
     try await fill(source)
@@ -82,7 +82,7 @@ struct ExportFormatTests {
     #expect(document[FieldPath("self")] == .reference(target, key("c/1")))
   }
 
-  @Test("An import that was broken off goes on behind what it wrote")
+  @Test("An interrupted import continues after its last written document")
   func resume() async throws {
     let (source, target) = (DatabaseID(project: "a"), DatabaseID(project: "b"))
     for start in 0..<4 {
@@ -104,7 +104,7 @@ struct ExportFormatTests {
     #expect(!FileManager.default.fileExists(atPath: state))
   }
 
-  @Test("Of a damaged export what is before the damage is written, and the place is named")
+  @Test("A damaged export is imported up to the damage, with its position")
   func damage() async throws {
     let (source, target) = (DatabaseID(project: "a"), DatabaseID(project: "b"))
     try await fill(source)
@@ -125,7 +125,7 @@ struct ExportFormatTests {
     }
   }
 
-  @Test("Documents that no database takes are named by their place, and kept as lines that can be mended")
+  @Test("Invalid documents are reported by position and saved as editable lines")
   func rejected() async throws {
     let target = DatabaseID(project: "b")
     let path = folder.path + "/bad"

@@ -16,7 +16,7 @@ import Testing
 @testable import HearthCommand
 
 @Suite struct ExtremeNewsTests {
-  @Test("Whatever numbers a program tells, they end neither the lines nor the screen that shows them")
+  @Test("Extreme numbers from a program break neither the lines nor the screen")
   func extremeNews() throws {
     let time = Timestamp(seconds: 1_772_453_040, nanoseconds: 5)
     let write = PendingWrite(

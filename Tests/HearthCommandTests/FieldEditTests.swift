@@ -23,7 +23,7 @@ struct FieldEditTests {
       transforms: transforms.map { [FieldTransform(path: FieldPath("n"), operation: $0)] } ?? [])
   }
 
-  @Test("An edit writes its fields and what the server computes, and is undone as one")
+  @Test("An edit writes its fields and transforms, and is undone as one")
   func written() async throws {
     try await BridgeHarness.run { test in
       try await test.others(set("orders/a", ["status": "new", "n": 1, "note": "x"]))
@@ -41,7 +41,7 @@ struct FieldEditTests {
     }
   }
 
-  @Test("An edit that writes the document as a whole asks first if others changed anything in it")
+  @Test("A full-document edit asks first if other clients changed anything in it")
   func whole() async throws {
     let base: Fields = ["status": "new", "n": 1]
     var edit = Self.edit(base, ["status": "paid", "n": 1])
@@ -61,7 +61,7 @@ struct FieldEditTests {
     #expect(conflict.fields.map(\.path) == [FieldPath("status"), FieldPath("theirs")])
   }
 
-  @Test("A new document gets an id of its own, which is told, and undoing it deletes it")
+  @Test("A new document gets a reported id, and undoing deletes it")
   func created() async throws {
     try await BridgeHarness.run { test in
       test.bridge.perform(
@@ -77,7 +77,7 @@ struct FieldEditTests {
     }
   }
 
-  @Test("What somebody else changed since the editor was opened is asked about, and nothing is written before")
+  @Test("A conflicting remote change asks before anything is written")
   func conflict() async throws {
     try await BridgeHarness.run { test in
       try await test.others(set("orders/a", ["status": "theirs", "other": 1]))
@@ -101,7 +101,7 @@ struct FieldEditTests {
     return DocumentEdit.standing(of: edit, try #require(edit.mutation(of: Self.order)), now: document)
   }
 
-  @Test("A change of other fields, an increment of what others changed, and a time that was filled in ask nothing")
+  @Test("Changes to other fields, increments and server-set times do not ask")
   func beside() throws {
     #expect(try standing(Self.edit(["n": 1], ["n": 2]), now: ["n": 1, "m": 1]) == .beside([FieldPath("m")]))
     #expect(
@@ -113,7 +113,7 @@ struct FieldEditTests {
         == .alone)
   }
 
-  @Test("A server time over what somebody else wrote is asked about, and so is a document that is gone")
+  @Test("A server timestamp over a remote change asks, and so does a deleted document")
   func disputed() throws {
     guard case .conflict(let time) = try standing(Self.edit(["n": 1], ["n": 1], .serverTimestamp), now: ["n": 2]) else {
       Issue.record("no conflict")

@@ -19,7 +19,7 @@ private func document(_ id: String, _ fields: Fields) -> Document {
     return groups
   }
 
-  @Test("Equal numbers are one group whatever their type; no value is a group of its own, apart from null and no text")
+  @Test("Equal numbers form one group; a missing value differs from null and empty text")
   func equality() throws {
     let groups = try groups(
       "n",
@@ -35,7 +35,7 @@ private func document(_ id: String, _ fields: Fields) -> Document {
     #expect(groups.sorted.map(\.documents) == [1, 2, 3, 1, 1])
   }
 
-  @Test("Several fields make a group of each combination; a field that is called count is told from the number")
+  @Test("Several fields form one group per combination, even a field named count")
   func combinations() throws {
     let groups = try groups(
       "count,m.x",

@@ -6,7 +6,7 @@ import Testing
 @testable import DashboardHost
 @testable import HearthCommand
 
-@Suite("The watch on a user's files")
+@Suite("Watching user files")
 @MainActor
 struct FileWatchTests {
   private let folder: TemporaryFolder
@@ -23,7 +23,7 @@ struct FileWatchTests {
     self.watch = try #require(watch)
   }
 
-  @Test("A file that is written in place is seen while a folder beside it is missing", .timeLimit(.minutes(15)))
+  @Test("A file written in place is detected while a sibling folder is missing", .timeLimit(.minutes(15)))
   func inPlace() async throws {
     for line in ["one\n", "two\n"] {
       let file = try #require(FileHandle(forUpdatingAtPath: "\(folder.path)/hearth/config.toml"))

@@ -43,7 +43,7 @@ struct FrameTests {
     return request
   }
 
-  @Test("The pictures of the README are what the program draws now", arguments: pictures)
+  @Test("The README's pictures match the program's output", arguments: pictures)
   func readme(picture: Picture) throws {
     let file = Self.root.appending(path: ".github/\(picture.name).svg")
     let drawn = try request(picture).rendered()
@@ -58,7 +58,7 @@ struct FrameTests {
     #expect(readme.contains(".github/\(picture.name).svg"))
   }
 
-  @Test("A moment is the same screen each time, and shows what its name says")
+  @Test("A moment is always the same screen and shows its named state")
   func moments() throws {
     for scene in PlayedShop.Scene.allCases {
       let picture = Picture(name: "", scene: scene)
@@ -71,7 +71,7 @@ struct FrameTests {
     #expect(offline.contains("⇡3") && offline.contains("LOCAL") && offline.contains("held"), "\(offline)")
   }
 
-  @Test("A scenario of hearth play is drawn as it would look, writes with their answers included")
+  @Test("A scenario of hearth play is drawn as on screen, including acknowledged writes")
   func scenario() throws {
     let text = """
       listen cities where state == CA
@@ -101,7 +101,7 @@ struct FrameTests {
     #expect(back.contains("● ONLINE") && back.contains("⇡0"), "\(back)")
   }
 
-  @Test("Every size has a picture, and its markup is sound whatever the text", arguments: [1, 4, 24, 60, 200])
+  @Test("Every size has a picture with valid markup for any text", arguments: [1, 4, 24, 60, 200])
   func sizes(width: Int) throws {
     for height in [1, 3, 12, 60] {
       let picture = Picture(name: "", size: Size(width: width, height: height), scene: .document)
@@ -116,7 +116,7 @@ struct FrameTests {
       XMLCheck().isWellFormed(svg) && svg.contains("&lt;a&amp;b&gt; &quot;") && svg.contains("<title>&lt;&amp;&gt;"))
   }
 
-  @Test("Columns stay columns: a run begins where its first cell is and is as wide as its cells, a wide one by itself")
+  @Test("Columns stay aligned: a run is as wide as its cells, and wide cells are separate")
   func columns() throws {
     var canvas = Canvas(size: Size(width: 10, height: 2))
     canvas.put("ab漢c", at: Point(x: 1, y: 1))
@@ -130,7 +130,7 @@ struct FrameTests {
     #expect(svg.contains("x=\"50\" y=\"38\" textLength=\"8.4\""))
   }
 
-  @Test("Text with a terminal's colours is the plain text with sequences that set them")
+  @Test("ANSI text is the plain text with color sequences")
   func ansi() throws {
     let picture = Picture(name: "", size: Size(width: 60, height: 16), scene: .online)
     let plain = try request(picture, format: .text).rendered()
@@ -143,7 +143,7 @@ struct FrameTests {
     #expect(colored.contains("38;2;"))
   }
 
-  @Test("A size that is none and a key that is none are told", arguments: ["120", "0x1", "axb", "120x36x1", "9999x10"])
+  @Test("An invalid size or key is reported", arguments: ["120", "0x1", "axb", "120x36x1", "9999x10"])
   func wrong(size: String) {
     #expect(throws: (any Error).self) { try FrameSizeText.parse(size) }
     #expect(throws: (any Error).self) { try KeySequenceText.parse("j ctrl-") }

@@ -24,7 +24,7 @@ struct HeldNewsTests {
     func take(_ second: Int64, isHeld: Bool = false) { news.take(.tick(Timestamp(seconds: second)), isHeld: isHeld) }
   }
 
-  @Test("News that was held happens before news that comes later and is not held")
+  @Test("Held events happen before later events that are not held")
   func order() {
     let screen = Screen()
     screen.take(1, isHeld: true)
@@ -38,7 +38,7 @@ struct HeldNewsTests {
     #expect(screen.happened == [1, 2, 3, 4, 5])
   }
 
-  @Test("News that an action causes happens after what waits already")
+  @Test("Events that an action causes happen after those already waiting")
   func consequences() {
     let screen = Screen(consequences: [1: 10, 10: 11])
     screen.take(1, isHeld: true)

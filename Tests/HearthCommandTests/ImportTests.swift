@@ -25,7 +25,7 @@ import Testing
       for: record)
   }
 
-  @Test("A record says where it goes, or its name does")
+  @Test("A record has a path, or its name is the path")
   func paths() throws {
     let exported = try mutation(record("{\"data\": {\"a\": 1}, \"path\": \"c/d\", \"updateTime\": \"x\"}"))
     #expect(exported == Mutation(key: DocumentKey(unchecked: ResourcePath("c/d")), operation: .set(["a": .integer(1)])))
@@ -33,7 +33,7 @@ import Testing
     #expect(try mutation(record("{}", name: "\"d\\u0041\""), into: "c").key.path.text == "c/dA")
   }
 
-  @Test("A plain document has its id from a field, which it keeps")
+  @Test("A plain document gets its id from a field, which it keeps")
   func ids() throws {
     let byText = try mutation(record("{\"m\": {\"id\": \"x\"}}"), into: "c", idField: FieldPath(segments: ["m", "id"]))
     #expect(byText.key.path.text == "c/x")
@@ -41,7 +41,7 @@ import Testing
     #expect(try mutation(record("{\"id\": 7}"), into: "c", idField: FieldPath("id")).key.path.text == "c/7")
   }
 
-  @Test("Without a field the id comes from the document and its line: the same every time, another for another line")
+  @Test("Without an id field the id is derived from the document and its line")
   func derivedIDs() throws {
     func id(_ json: String, _ line: Int) throws -> String {
       try mutation(record(json, line: line), into: "c").key.documentID
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test(
-    "A document that cannot be imported is named with its line",
+    "A document that cannot be imported is reported with its line",
     arguments: [
       ("{\"path\": \"c\", \"data\": {}}", nil, 41, 1), ("{\"path\": 5, \"data\": {}}", nil, 41, 1),
       ("{\"path\": \"c/d\", \"data\": 5}", nil, 41, 25), ("{\"path\": \"c/d\"}", nil, 41, 1), ("[]", "c", 41, 1),
@@ -70,7 +70,7 @@ import Testing
   }
 }
 
-@Suite("Exports that are imported at another place")
+@Suite("Importing to another path")
 struct RenamedImportTests {
   private let folder: TemporaryFolder
   private let backend: LocalBackend
@@ -107,7 +107,7 @@ struct RenamedImportTests {
 
   private func line(_ path: String) -> String { "{\"path\": \"\(path)\", \"data\": {\"n\": 1}}" }
 
-  @Test("--rename moves a collection with all below it, the innermost first, and leaves the others")
+  @Test("--rename moves a collection with descendants, innermost first, and no others")
   func renames() async throws {
     let lines = ["c/1", "c/1/s/x", "c/2/t/y", "d/1"].map(line)
     #expect(
@@ -115,7 +115,7 @@ struct RenamedImportTests {
         == ["d/1 true", "deep/down/c2/1 true", "deep/down/c2/1/s/x true", "u/y true"])
   }
 
-  @Test("--into places the documents of an export of one collection, and those of get --json, with all below them")
+  @Test("--into moves an export of one collection or of get --json with all descendants")
   func into() async throws {
     let lines = ["c/1", "c/1/s/x", "c/ghost/s/y"].map(line)
     #expect(try await imported(lines, into: "c2") == ["c2/1 true", "c2/1/s/x true", "c2/ghost/s/y true"])
@@ -124,7 +124,7 @@ struct RenamedImportTests {
   }
 
   @Test(
-    "What --into could mean in several ways is refused before anything is written, with the line to type",
+    "An ambiguous --into is rejected before writing, with the command to use",
     arguments: [
       (["c/1", "d/1"], "--rename c=z"), (["c/1/s/x", "c/1/s/y"], "--rename c/1/s=z"), (["c/1/s/x"], "--rename c=z"),
     ])
@@ -134,7 +134,7 @@ struct RenamedImportTests {
     #expect(try await datastore.listCollectionIDs(below: .root).isEmpty)
   }
 
-  @Test("No line of an export becomes a plain document, and no rename is for nothing")
+  @Test("Exported lines never become plain documents, and unused renames are rejected")
   func envelopes() async throws {
     let mixed = await #expect(throws: ImportJob.Failure.self) {
       try await imported(["{\"name\": \"Ada\"}", line("c/1")], into: "z")
@@ -146,7 +146,7 @@ struct RenamedImportTests {
     for wrong in ["c", "c=d/1", "=d"] { #expect(throws: (any Error).self) { try CollectionRename(parsing: wrong) } }
   }
 
-  @Test("A check shows ten documents as they will be, and writes nothing")
+  @Test("A check shows ten resulting documents and writes nothing")
   func shown() async throws {
     var shown: [String] = []
     let paths = try await imported(
@@ -156,7 +156,7 @@ struct RenamedImportTests {
     #expect(shown.count == 10 && shown.first == "{\"path\": \"d/0\", \"data\": {\"n\": 1}}")
   }
 
-  @Test("An export in Google's format goes into another collection too")
+  @Test("An export in Google's format can be imported into another collection")
   func googles() async throws {
     _ = try await datastore.commit([set("c/1", ["n": 1]), set("c/1/s/x", ["n": 1])])
     let job = ExportJob(roots: nil, isRecursive: true, format: .google)
@@ -210,7 +210,7 @@ struct RenamedImportTests {
     return run.done
   }
 
-  @Test("The last of several writes of one document stays, however many batches are on their way")
+  @Test("The last of several writes to a document wins with any number of batches")
   func order() async throws {
     let path = try file((0..<5000).map { line($0 % 700, $0) })
     let done = try await run(path)
@@ -223,7 +223,7 @@ struct RenamedImportTests {
           }))
   }
 
-  @Test("An import that stops anywhere goes on there, and leaves what an import without a stop leaves")
+  @Test("An import that stops anywhere resumes and gives the same result")
   func resumes() async throws {
     let path = try file((0..<3000).map { line($0, $0) })
     var last = ImportProgressPoint()
@@ -246,7 +246,7 @@ struct RenamedImportTests {
     #expect(try await values().count == 3000)
   }
 
-  @Test("At the first bad document everything before it is written and nothing after it")
+  @Test("An invalid document stops the import after everything before it")
   func stops() async throws {
     var lines = (0..<1300).map { line($0, $0) }
     lines[700] = "{\"path\": \"c/700\"}"
@@ -257,7 +257,7 @@ struct RenamedImportTests {
     #expect(Set(try await values().keys) == Set((0..<700).map(String.init)))
   }
 
-  @Test("Bad documents can be put aside")
+  @Test("Invalid documents can be saved aside")
   func rejects() async throws {
     var lines = (0..<1300).map { line($0, $0) }
     lines[3] = "{"
@@ -274,7 +274,7 @@ struct RenamedImportTests {
 }
 
 @Suite struct TransferProgressTests {
-  @Test("Progress is documents, rate, share and time left")
+  @Test("Progress shows documents, rate, share and remaining time")
   func line() {
     #expect(TransferProgress.line(500, fraction: 0.25, after: .seconds(2)) == "500 documents, 250/s, 25 %, 0:06 left")
     #expect(TransferProgress.line(1, fraction: nil, after: .seconds(1)) == "1 document, 1/s")

@@ -22,7 +22,7 @@ import Testing
 @testable import HearthCommand
 
 /// Both ends of the line between a program and who watches it.
-@Suite("Inspection", .timeLimit(.minutes(2)))
+@Suite("Inspecting a running program", .timeLimit(.minutes(2)))
 struct InspectionTests {
   /// A program with one listener, in a folder of its own.
   fileprivate final class Program: Sendable {
@@ -95,7 +95,7 @@ struct InspectionTests {
     }
   }
 
-  @Test("A watcher is told the listeners that are there, each snapshot with why it fired, and what waits")
+  @Test("A watcher receives listeners, snapshots with causes and pending writes")
   func told() async throws {
     let program = try Program()
     let watcher = try program.watch()
@@ -125,7 +125,7 @@ struct InspectionTests {
     #expect(try program.programs().entries.isEmpty)
   }
 
-  @Test("Who only looks changes nothing; who controls switches the network, which is on again when it is gone")
+  @Test("A viewer changes nothing, and a departing controller re-enables the network")
   func control() async throws {
     let program = try Program()
     let looker = try program.watch()
@@ -140,7 +140,7 @@ struct InspectionTests {
     await program.client.terminate()
   }
 
-  @Test("Whatever numbers and texts stand in a request, the program answers it and goes on")
+  @Test("Extreme numbers and text in a request are answered safely")
   func extremeRequests() async throws {
     let program = try Program()
     try await program.write("orders/a", ["n": 1])
@@ -193,7 +193,7 @@ struct InspectionTests {
     await program.client.terminate()
   }
 
-  @Test("A watcher is told what the client has inside; to begin its streams anew takes control")
+  @Test("A watcher sees the client's internals, and restarting streams requires control")
   func inside() async throws {
     let program = try Program()
     try await program.write("orders/a", ["n": 1])
@@ -213,7 +213,7 @@ struct InspectionTests {
     await program.client.terminate()
   }
 
-  @Test("A collection that is larger than one answer is looked through to its end, and its fields are counted whole")
+  @Test("A collection larger than one response is read completely")
   @MainActor
   func pages() async throws {
     let program = try Program()
@@ -250,7 +250,7 @@ struct InspectionTests {
     await program.client.terminate()
   }
 
-  @Test("A watcher of another version is told which versions differ")
+  @Test("A watcher with another version gets an error with both versions")
   func version() async throws {
     let program = try Program()
     let (_, _, link) = try program.programs().entry("shop")
@@ -263,7 +263,7 @@ struct InspectionTests {
     await program.client.terminate()
   }
 
-  @Test("One who does not read is told what it missed, when it reads again; the program's listeners go on")
+  @Test("A slow watcher receives a count of what it missed, and listeners continue")
   func silence() async throws {
     let program = try Program()
     let watcher = try program.watch()
@@ -282,7 +282,7 @@ struct InspectionTests {
     await program.client.terminate()
   }
 
-  @Test("The list leaves out, and removes, what is left of programs that are gone; who does not answer is named")
+  @Test("The list removes leftovers of ended programs and names unresponsive ones")
   func list() async throws {
     let program = try Program()
     // No process has the number: it is above what the system gives.
@@ -308,7 +308,7 @@ struct InspectionTests {
     await program.client.terminate()
   }
 
-  @Test("Two clients of one name are told apart by their numbers")
+  @Test("Two clients with one name are distinguished by number")
   func ambiguous() async throws {
     let program = try Program()
     let greeting = program.greetingOfTest
@@ -330,7 +330,7 @@ struct InspectionTests {
     await program.client.terminate()
   }
 
-  @Test("A folder that others may use is refused by both ends, with the way out")
+  @Test("A folder that others can use is rejected by both sides with a fix")
   func folder() throws {
     let folder = InspectionFolder(path: NSTemporaryDirectory() + "/hi-\(UUID().uuidString.prefix(8))")
     #expect(mkdir(folder.path, 0o755) == 0 && chmod(folder.path, 0o777) == 0)
@@ -344,7 +344,7 @@ struct InspectionTests {
     }
   }
 
-  @Test("The environment counts more than the settings")
+  @Test("The environment overrides the settings")
   func permission() {
     let settings = FirestoreSettings()
     #expect(!InspectionPermission.isGiven(unlessSaid: settings.values.isInspectable, [:]))

@@ -107,7 +107,7 @@ import Testing
     #expect(try rows["an error"] == Self.members(Self.error))
   }
 
-  @Test("A form that was written is read as the same value")
+  @Test("A written JSON form reads back as the same value")
   func again() throws {
     let context = JSONContext()
     #expect(try Query(json: Self.query.json(context), context) == Self.query)

@@ -58,7 +58,7 @@ struct LateListingTests {
   }
 
   @Test(
-    "The selection stays on its document when a listing that began before the plug was pulled comes after it",
+    "The selection stays on its document when a listing arrives after going offline",
     arguments: [true, false])
   func plug(fails: Bool) async throws {
     let gate = Gate()

@@ -35,7 +35,7 @@ import Testing
     return String(editor.buffer.characters[..<mark]) + "|" + String(editor.buffer.characters[mark...])
   }
 
-  @Test("The keys of Emacs move and delete as in other shells")
+  @Test("Emacs keys move and delete as in other shells")
   func keys() {
     #expect(text("'get cities", "ctrl-a", "ctrl-f", "ctrl-d") == "g|t cities")
     #expect(text("'get cities", "ctrl-w", "'towns") == "get towns|")
@@ -48,7 +48,7 @@ import Testing
     #expect(text("backspace", "delete", "ctrl-w", "ctrl-k", "ctrl-y", "left", "right", "ctrl-t") == "|")
   }
 
-  @Test("Enter ends a text that is complete, and goes on in the next line where a quote or bracket is open")
+  @Test("enter ends a complete text, and continues while a quote or bracket is open")
   func submit() {
     #expect(type("'ls", "left", "enter").1 == .submit("ls"))
     let (editor, outcome) = type("'set a/b {", "enter", "'\"x\": 1")
@@ -57,7 +57,7 @@ import Testing
     #expect(text("'a '", "enter", "'bc", "up", "'x") == "a x|'\nbc")
   }
 
-  @Test("Keys for whoever runs the line")
+  @Test("Control keys end, interrupt and complete the input")
   func outcomes() {
     #expect(type("ctrl-d").1 == .end)
     #expect(type("'a", "ctrl-d").1 == .edited)
@@ -68,7 +68,7 @@ import Testing
     #expect(type("ctrl-l").1 == .clearScreen)
   }
 
-  @Test("Up and down fetch what was typed before, and keep what is being typed")
+  @Test("Up and down recall earlier input and keep the current text")
   func history() {
     let entries = ["count a", "get b"]
     #expect(type("'new", "up", history: entries).0.buffer.text == "get b")
@@ -77,7 +77,7 @@ import Testing
     #expect(type("'new", "up", "up", "down", "down", "down", history: entries).0.buffer.text == "new")
   }
 
-  @Test("A search goes back through what was typed, and can be given up")
+  @Test("A search goes back through the history and can be canceled")
   func search() {
     let entries = ["count cities", "get cities", "ls"]
     let (found, _) = type("ctrl-r", "'cit", history: entries)
@@ -91,14 +91,14 @@ import Testing
     #expect(type("ctrl-r", "'cit", "up", history: entries).0.buffer.text == "count cities")
   }
 
-  @Test("Pasted text is text, lines and all")
+  @Test("Pasted text is inserted literally, including line breaks")
   func paste() {
     var editor = LineEditor(entries: [])
     #expect(editor.handle(.paste("count a\r\nls\tx\r")) == .edited)
     #expect(editor.buffer.text == "count a\nls\tx\n")
   }
 
-  @Test("A line takes as many rows as its cells need, wide characters and marks included")
+  @Test("A line takes as many rows as its cells need, with wide characters and marks")
   func layout() {
     let prompt = ShellPrompt("> ")
     func layout(_ text: String, cursor: Int, columns: Int) -> LineLayout {

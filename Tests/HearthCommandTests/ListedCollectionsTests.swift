@@ -6,7 +6,7 @@ import Testing
 @testable import HearthCommand
 
 @Suite struct ListedCollectionsTests {
-  @Test("An answer to an older question never takes a collection from the list")
+  @Test("The response to an older request never removes a collection")
   func order() {
     var listings = ListedCollections()
     let older = listings.begin()
@@ -19,7 +19,7 @@ import Testing
     #expect(listings[.root] == ["cities"])
   }
 
-  @Test("A listing shows its parts one after the other, and a later one replaces them")
+  @Test("A listing appears in parts, and a later one replaces them")
   func parts() {
     var listings = ListedCollections()
     let first = listings.begin()
@@ -32,7 +32,7 @@ import Testing
     #expect(listings[.root] == ["rooms"])
   }
 
-  @Test("A collection that a document shows to exist outlasts listings that began before it came")
+  @Test("A collection known from a document outlasts listings that started earlier")
   func shownByDocument() {
     var listings = ListedCollections()
     let key = DocumentKey(unchecked: ResourcePath("cities/SF"))

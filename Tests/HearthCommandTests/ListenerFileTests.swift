@@ -13,7 +13,7 @@ import Testing
 @testable import DashboardHost
 @testable import HearthCommand
 
-@Suite("Listeners as a file")
+@Suite("Listener files")
 struct ListenerFileTests {
   private let database = DatabaseID(project: "demo")
   private let folder: TemporaryFolder
@@ -32,7 +32,7 @@ struct ListenerFileTests {
     ListenerFile.parse(text, name: "a.toml", database: database)
   }
 
-  @Test("A listener reads as people write conditions and orders on the command line")
+  @Test("A listener is written in command-line syntax")
   func example() throws {
     let file = parsed(
       """
@@ -62,7 +62,7 @@ struct ListenerFileTests {
       ])
   }
 
-  @Test("What is written is read again as it was, every kind of value included")
+  @Test("A listener file round-trips with every type of value")
   func roundTrip() {
     let values: [Value] = [
       .null, true, 42, 4.0, .double(.nan), .double(-.infinity), "paid", "42", "it's \"x\"\n", "nil", "", "2026-01-01",
@@ -100,7 +100,7 @@ struct ListenerFileTests {
     #expect(read.definitions == definitions)
   }
 
-  @Test("What the file cannot hold is named, not written in another meaning")
+  @Test("A query that the file cannot represent is reported, not changed")
   func left() {
     let query = Query(path: ResourcePath("c"), start: Bound(values: [.integer(1)], isInclusive: true))
     let (text, left) = ListenerFile.text(
@@ -109,7 +109,7 @@ struct ListenerFileTests {
     #expect(text == "# x\n")
   }
 
-  @Test("A listener that cannot be read is left out with its line and the reason; the others are opened")
+  @Test("An invalid listener is skipped with line and reason, and the others open")
   func problems() {
     let file = parsed(
       """
@@ -159,7 +159,7 @@ struct ListenerFileTests {
   private let users = ListenerDefinition(name: "users", query: Query(path: ResourcePath("users")))
   private let orders = ListenerDefinition(name: "mine", query: Query(path: ResourcePath("orders")))
 
-  @Test("What is open is there at the next start of the same database, and of no other")
+  @Test("Open listeners return at the next start of the same database only")
   func comesBack() throws {
     var first = kept
     #expect(first.read().definitions == [])
@@ -172,7 +172,7 @@ struct ListenerFileTests {
     #expect(mode == 0o600)
   }
 
-  @Test("A damaged file is told with line and reason, the rest comes back, and the file is kept beside")
+  @Test("A damaged file is reported and kept, and its valid listeners return")
   func damaged() throws {
     var first = kept
     _ = first.keep([users, orders])
@@ -192,7 +192,7 @@ struct ListenerFileTests {
     #expect(try String(contentsOfFile: second.path + ".bad", encoding: .utf8).contains("path = orders"))
   }
 
-  @Test("A file that cannot be written is told once and stops nothing")
+  @Test("An unwritable file is reported once and does not stop the session")
   func unwritable() throws {
     try folder.write(".local/state/hearth/listeners", "a file where the folder should be")
     var first = kept

@@ -39,7 +39,7 @@ import Testing
     return lines + ["\(extent.collections) \(extent.documents)"]
   }
 
-  @Test("A listing names what is directly below a path, with parents that do not exist in their places")
+  @Test("A listing has the direct children of a path, including missing parents")
   func listing() async throws {
     try await write("a/b", "a/ghost/c/d", "a/z", "a/b/e/f", "x/y")
     #expect(try await list("") == ["a", "x"])
@@ -53,7 +53,7 @@ import Testing
     await #expect { try await list("a/nobody") } throws: { ($0 as? CommandFailure)?.status == .notFound }
   }
 
-  @Test("An entry as JSON says what it is, and whether it exists")
+  @Test("An entry as JSON has its type and whether it exists")
   func json() {
     let ghost = ListedEntry.document(DocumentKey(unchecked: ResourcePath("a/gh\"ost")), exists: false)
     #expect(ghost.json == #"{"path": "a/gh\"ost", "type": "document", "exists": false}"#)
@@ -61,7 +61,7 @@ import Testing
     #expect(counted.json == #"{"path": "a", "type": "collection", "documents": 3}"#)
   }
 
-  @Test("Rows are lines, cells, a template or a table; a name that no row has is refused")
+  @Test("Rows print as lines, cells, a template or a table, and unknown columns fail")
   func rows() throws {
     let entries = [
       ListedEntry.collection(ResourcePath("a"), documents: 3), .collection(ResourcePath("b,c"), documents: nil),
@@ -95,7 +95,7 @@ import Testing
     #expect(throws: (any Error).self) { try printed("--csv", "--json") }
   }
 
-  @Test("A tree shows all levels, or some, and of large collections the first documents and how many there are more")
+  @Test("A tree shows all or some levels, and for large collections a part and the rest")
   func trees() async throws {
     try await write("a/b", "a/ghost/c/d", "a/ghost/c/e/f/g", "x/1", "x/2", "x/3", "x/4")
     #expect(

@@ -7,13 +7,13 @@ import Testing
 @testable import CommandOutput
 @testable import HearthCommand
 
-@Suite("Pages of the manual on a terminal and in a pipe")
+@Suite("Manual pages on a terminal and in a pipe")
 struct ManualTextTests {
   private let plain = ManualText(width: 40, paint: .none)
 
   private func lines(_ source: String) -> [String] { plain.lines(of: source).map(\.text) }
 
-  @Test("Paragraphs are wrapped at words, items hang, code stays as it is")
+  @Test("Paragraphs wrap at words, list items hang, and code is unchanged")
   func prose() {
     #expect(
       lines(
@@ -28,7 +28,7 @@ struct ManualTextTests {
       ])
   }
 
-  @Test("A table keeps its columns and wraps its cells; a bar behind a backslash is of the cell")
+  @Test("A table keeps its columns and wraps cells, and an escaped bar is cell text")
   func tables() {
     let source =
       "| keys | do |\n|---|---|\n| `a` `\\|` | an explanation that is longer than its column |\n| b | short |\n"
@@ -38,20 +38,20 @@ struct ManualTextTests {
       ])
   }
 
-  @Test("A table without room for its words is a list")
+  @Test("A table too wide for the terminal becomes a list")
   func narrowTables() {
     let source = "| a | b | c |\n|---|---|---|\n| `/emulator/v1/projects/P` | the same | and-a-long-word-of-its-own |\n"
     #expect(
       lines(source) == ["  `/emulator/v1/projects/P`", "      b: the same", "      c: and-a-long-word-of-its-own"])
   }
 
-  @Test("Links to pages say how they are read, others are their text")
+  @Test("Links to pages show the command to read them, and others their text")
   func links() {
     #expect(
       lines("See [the shell](Shell.md), [this](../x.md).") == ["  See the shell (`hearth help shell`),", "  this."])
   }
 
-  @Test("With colours, code is coloured and has no marks")
+  @Test("With colors, code is colored and has no back-quotes")
   func colors() throws {
     let theme = try ThemeCatalog().theme(named: "ember").theme
     let line = try #require(ManualText(width: 40, paint: TerminalPaint(theme: theme)).lines(of: "a `key` b").first)
@@ -60,7 +60,7 @@ struct ManualTextTests {
   }
 
   @Test(
-    "No line of any page is wider than its terminal, but for code", arguments: ManualPage.all.map(\.topic),
+    "No line of a page exceeds the terminal's width, except code", arguments: ManualPage.all.map(\.topic),
     [40, 80, 100])
   func widths(_ topic: String, _ width: Int) throws {
     let page = try #require(ManualPage.named(topic))
@@ -74,7 +74,7 @@ struct ManualTextTests {
     }
   }
 
-  @Test("A topic is a page, its name is completed, and the help lists it")
+  @Test("A topic is a page, its name completes, and the help lists it")
   func topics() async throws {
     #expect(ManualPage.asked(["help", "queries"])?.title == "Queries, values, orders, durations")
     #expect(ManualPage.asked(["help"]) == nil && ManualPage.asked(["help", "theme", "check"]) == nil)

@@ -17,7 +17,7 @@ import Testing
 @testable import DatastoreTapping
 
 @MainActor
-@Suite("Messages of the protocol in a recording", .serialized)
+@Suite("Protocol messages in a recording", .serialized)
 struct MessageTests {
   private static let secret = "Tr0ub4dor"
 
@@ -50,7 +50,7 @@ struct MessageTests {
 
   private func text(_ json: JSONSyntax?) -> String { json?.lineText ?? "" }
 
-  @Test("Each message of the streams and each call is there in order, with its targets, documents and content")
+  @Test("Every stream message and call is recorded in order with its contents")
   func whole() async throws {
     let lines = try await session()
     func kinds(_ channel: TappedMessage.Channel, _ events: Set<TappedMessage.Event> = [.sent, .received]) -> [String] {
@@ -97,7 +97,7 @@ struct MessageTests {
     for token in ["resumeToken", "streamToken"] { #expect(!all.contains(token)) }
   }
 
-  @Test("A line is read back as it was written, and is told in words")
+  @Test("A message line reads back as written and has a text form")
   func lines() async throws {
     let lines = try await session()
     for line in lines {
@@ -118,7 +118,7 @@ struct MessageTests {
     }
   }
 
-  @Test("Redaction leaves no value of the field in any message, nor an id", arguments: ["secret", "all"])
+  @Test("Redaction removes the field's values and ids from every message", arguments: ["secret", "all"])
   func redaction(_ fields: String) async throws {
     let lines = try await session()
     try #require(lines.contains { $0.text.contains(Self.secret) })
@@ -139,7 +139,7 @@ struct MessageTests {
     for line in redacted { #expect(try MessageLine(parsing: line.text).text == line.text) }
   }
 
-  @Test("Of a message that no schema knows the content goes")
+  @Test("A message without a known schema loses its content")
   func unknown() throws {
     let redactor = Redaction("a").ofMessages
     var line = MessageLine(TappedMessage(Timestamp(seconds: 1), .call, 1, .sent))
@@ -152,7 +152,7 @@ struct MessageTests {
 
   // MARK: Bounds
 
-  @Test("Of a large message the size is kept; of more than there is room for, the number")
+  @Test("A large message keeps only its size, and excess messages only their number")
   func bounds() throws {
     let names = DocumentNames(database)
     var message = TappedMessage(Timestamp(seconds: 1), .listen, 1, .received)
@@ -187,7 +187,7 @@ struct MessageTests {
     return data
   }
 
-  @Test("A recording has messages beside what happened, and what is wrong in one is named with its line and column")
+  @Test("A recording contains messages, and an invalid one has its line and column")
   func recording() throws {
     let tick = String(decoding: RecordingLine.data(Action.tick(Timestamp(seconds: 6))), as: UTF8.self).dropLast()
     let end = String(

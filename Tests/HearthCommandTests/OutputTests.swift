@@ -23,7 +23,7 @@ import Testing
   private func text(_ name: String) throws -> String { try String(contentsOfFile: folder(name), encoding: .utf8) }
   private var names: [String] { get throws { try folder.names } }
 
-  @Test("A path leads through its links to a file, to a stream or to an open descriptor; a folder is none of them")
+  @Test("An output path may be a file, link, stream or descriptor, but not a folder")
   func places() throws {
     try write("file", "")
     symlink("file", path("link"))
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test("A file that replaces another has its name, and its mode, only when it is complete")
+  @Test("A replacement file gets its name and mode only when it is complete")
   func replacement() throws {
     try write("file", "old")
     chmod(path("file"), 0o604)
@@ -62,7 +62,7 @@ import Testing
     #expect(stat(path("file"), &status) == 0 && status.st_mode & 0o777 == 0o604)
   }
 
-  @Test("What an import notes goes into a file of the user's alone, and follows a link")
+  @Test("Import state is saved in a private file, following a link")
   func importState() throws {
     let identity = ImportState.Identity(backend: "b", database: "d", format: .jsonl)
     let state = ImportState(identity: identity, position: InputPosition(), documents: 7, rejected: 0)
@@ -74,7 +74,7 @@ import Testing
   }
 
   @Test(
-    "Text for a terminal has JSON's escapes for what cannot be seen; emoji and words keep their joiners",
+    "Terminal text escapes invisible characters, and emoji keep their joiners",
     arguments: [
       ("plain\n", "plain\n"), ("é 日本", "é 日本"), ("a\u{202e}b", "a\\u202eb"), ("\u{200d}a\u{200d}b", "\\u200da\\u200db"),
       ("\u{e0041}", "\\udb40\\udc41"), ("\u{1b}[2J\u{9b}", "\\u001b[2J\\u009b"),
@@ -84,7 +84,7 @@ import Testing
     #expect(ShownText(json: text).text.unicodeScalars.elementsEqual(shown.unicodeScalars))
   }
 
-  @Test("An edited text is the user's alone, and is found when its session was killed")
+  @Test("An edited text is private and can be recovered after a kill")
   func editorFile() throws {
     let request = EditRequest(.newDocument(in: ResourcePath("cities")), text: "{}")
     let file = try EditorFile(for: request, below: folder.path)

@@ -21,7 +21,7 @@ import Testing
     return paths
   }
 
-  @Test("A walk, a query, a count and a list of the past have what was there then, missing parents too")
+  @Test("A past walk, query, count and list return the state of then")
   func reading() async throws {
     let clock = TestClock(seconds: 1_700_000_000)
     let datastore = try clock.datastore()
@@ -47,7 +47,7 @@ import Testing
     #expect(status?.code == .unimplemented)
   }
 
-  @Test("A time that is too old, or in the future, is refused in a user's words, and nothing is written to the past")
+  @Test("A time too old or in the future gets a clear error, and the past is read-only")
   func refusals() async throws {
     let clock = TestClock(seconds: 1_700_000_000)
     let datastore = try clock.datastore()
@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test("What is read as of its beginning is what was there then, also where nothing had been written for hours")
+  @Test("A read as of its start sees the state of that moment, even after idle hours")
   func beginning() async throws {
     let clock = TestClock(seconds: 1_700_000_000)
     let datastore = try clock.datastore()
@@ -96,7 +96,7 @@ import Testing
     #expect(values == [1, 1])
   }
 
-  @Test("A beginning that is no longer kept ends the reading with what to do, and a backend of the present has none")
+  @Test("A pruned start time ends the read with advice")
   func lostBeginning() async throws {
     let clock = TestClock(seconds: 1_700_000_000)
     let datastore = try clock.datastore()
@@ -113,7 +113,7 @@ import Testing
     #expect(try await UnavailablePast(base: datastore).beginning(now: clock.now()) == nil)
   }
 
-  @Test("A part of documents has the fields that were asked for, and those of the order")
+  @Test("A projection has the selected fields and the order's fields")
   func projection() async throws {
     let datastore = try TestClock(seconds: 1_700_000_000).datastore()
     for number in 0..<3 {
@@ -132,7 +132,7 @@ import Testing
     #expect(try await datastore.lookup([key("c/1")], .names).first?.data?.fields == [:])
   }
 
-  @Test("A moment is a time, a day, so long ago, or now; all as precise as a backend is")
+  @Test("A moment is a time, a day, an age or now, with the backend's precision")
   func moments() throws {
     let now = Timestamp(seconds: 1000, nanoseconds: 123_456_789)
     func parse(_ text: String) -> Timestamp? { try? MomentText.parse(text, now: now) }
@@ -144,7 +144,7 @@ import Testing
     for wrong in ["", "-", "5m", "yesterday", "-5x", "cities"] { #expect(parse(wrong) == nil, "\(wrong)") }
   }
 
-  @Test("Behind the last @ of a side stands a moment, or the @ belongs to the name")
+  @Test("The text after a side's last @ is a moment or part of the name")
   func sides() throws {
     let locations = try StorageOptions.parse(["--in-memory"]).locations
     func side(_ text: String) throws -> (ResourcePath, Timestamp?)? {

@@ -14,7 +14,7 @@ import Testing
     database: DatabaseID(project: "p", database: "d"), cache: .memory, backend: .embedded(folder: "/here"))
 
   @Test(
-    "A place is a database, a path in it, and a moment; each may be left out",
+    "A place is an optional database, path and moment",
     arguments: [
       ("cities/SF", nil, "cities/SF"), ("/", nil, "/"), ("users/ada@example.org", nil, "users/ada@example.org"),
       ("/cities", nil, "/cities"), ("backup/cities", nil, "backup/cities"),
@@ -37,7 +37,7 @@ import Testing
     #expect((past.database, past.path) == (database, path))
   }
 
-  @Test("A folder and an emulator have the project and the database of the options, Cloud Firestore the named project")
+  @Test("Folders and emulators use the options' project, Cloud Firestore the named one")
   func databases() throws {
     func name(_ text: String) throws -> String { try NamedPlace(text, in: here).locations.name }
     #expect(try name("cities") == "p/d in /here")
@@ -47,7 +47,7 @@ import Testing
   }
 
   @Test(
-    "What is no place is refused with what is wrong in it",
+    "An invalid place is rejected with the reason",
     arguments: [
       ("emulator:", "emulator:"), ("emulator:localhost:99999", "99999"), ("data:", "data:backup"),
       ("cloud:/cities", "cloud:my-project"), ("connection:/a", "connection:prod"),
@@ -57,7 +57,7 @@ import Testing
     #expect(failure?.message.contains(reason) == true, "\(failure?.message ?? "")")
   }
 
-  @Test("Nothing is written to the past, or to a connection that is read-only")
+  @Test("Past places and read-only connections reject writes")
   func writable() throws {
     var place = try NamedPlace("cities@-10m", in: here)
     #expect(throws: CommandFailure.self) { try place.requireWritable("cities@-10m") }

@@ -11,11 +11,11 @@ import Testing
 @testable import DashboardHost
 @testable import HearthCommand
 
-@Suite("Words to a dashboard without a screen")
+@Suite("Commands to a dashboard without a screen")
 struct PlainWordTests {
   private let parser = PlainWordParser(database: database)
 
-  @Test("A step of a scenario is a word, and so are those of its own; an empty line and a comment are none")
+  @Test("Scenario steps and session commands are accepted, and blank lines ignored")
   func words() throws {
     guard case .perform([.setNetwork(enabled: false)])? = try parser.word("offline") else {
       Issue.record("offline")
@@ -39,7 +39,7 @@ struct PlainWordTests {
     #expect(try parser.word("  ") == nil && parser.word("# no word") == nil)
   }
 
-  @Test("Each part of the dashboard is a word, and JSON with --json behind it")
+  @Test("Each part of the dashboard is a command, with an optional --json")
   func parts() throws {
     for subject in PlainSubject.allCases {
       for (line, wantsJSON) in [(subject.rawValue, false), ("\(subject.rawValue)  --json", true)] {
@@ -76,7 +76,7 @@ struct PlainWordTests {
   }
 
   @Test(
-    "What is no word is told in one sentence, with the way to the words",
+    "An invalid command gets a one-sentence error with a pointer to help",
     arguments: [
       ("dance", "help"), ("drop x", "queue"), ("set cities {}", "cities"), ("expect rain", "rain"),
       ("document", "needs the path"), ("document --json", "needs the path"), ("document cities", "cities"),
@@ -87,7 +87,7 @@ struct PlainWordTests {
     #expect(failure?.message.contains("words, line") == false, "\(failure?.message ?? "")")
   }
 
-  @Test("Words that write are known as such, so that a read-only session refuses them")
+  @Test("Writing commands are marked so that a read-only session rejects them")
   func writing() throws {
     for line in ["set a/b {}", "delete a/b", "undo", "redo", "drop 1", "aside 1", "again 1"] {
       #expect(try parser.word(line)?.writes == true, "\(line)")
@@ -110,7 +110,7 @@ struct PlainWordTests {
 
   private func takesSurprise(_ events: inout PlainEvents) -> PlainEvent? { events.takeSurprise() }
 
-  @Test("An expectation takes the first event that matches, and those before it; each event is taken once")
+  @Test("An expectation consumes events up to the first match, each event once")
   func expectations() {
     var events = PlainEvents()
     let (a, b) = (doc("c/a", at: 1), doc("c/b", at: 1))
@@ -124,7 +124,7 @@ struct PlainWordTests {
     #expect(events.unread.isEmpty)
   }
 
-  @Test("A listener in sync is no surprise, a changed document is; both are taken")
+  @Test("A change counts as unexpected, and a listener becoming synced does not")
   func surprises() {
     var events = PlainEvents()
     events.note(snapshot([], syncs: true)) { _ in nil }
@@ -133,7 +133,7 @@ struct PlainWordTests {
     #expect(takesSurprise(&events)?.words == "removed c/a")
   }
 
-  @Test("Of very many events the newest are kept")
+  @Test("Only the newest of many events are kept")
   func bound() {
     var events = PlainEvents()
     for number in 0..<PlainEvents.limit + 5 {

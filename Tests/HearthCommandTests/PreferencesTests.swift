@@ -10,7 +10,7 @@ import Testing
 @testable import CommandOutput
 @testable import HearthCommand
 
-@Suite("What a user's files say")
+@Suite("User preferences")
 struct PreferencesTests {
   private let folder: TemporaryFolder
   private let paths: Paths
@@ -28,7 +28,7 @@ struct PreferencesTests {
     return (choice.theme.slug, choice.source, Notices.about(preferences.problems, choice, paths))
   }
 
-  @Test("The option goes before the configuration, that before what is remembered, that before the terminal")
+  @Test("Options override the configuration, remembered choices and the terminal")
   func precedence() throws {
     #expect(try choice() == ("ember", .terminal, []))
     #expect(try choice(background: .light) == ("paper", .terminal, []))
@@ -39,7 +39,7 @@ struct PreferencesTests {
     #expect(try choice(option: "okabe-ito") == ("okabe-ito", .option, []))
   }
 
-  @Test("A theme that does not exist or is broken never stops the start: file, line and reason are told")
+  @Test("A missing or broken theme is reported with file and line without stopping")
   func broken() throws {
     try folder.write(".config/hearth/config.toml", "theme = \"nrod\"\n")
     #expect(
@@ -56,14 +56,14 @@ struct PreferencesTests {
     #expect(try choice() == ("nord", .configuration(line: 1), [wrong]))
   }
 
-  @Test("A user's own default theme that is broken is replaced by the built-in one")
+  @Test("A broken user theme with the default's name is replaced by the built-in one")
   func brokenDefault() throws {
     try folder.write(".config/hearth/themes/ember.toml", "schema = 2\n")
     let found = try choice()
     #expect(found.slug == "ember" && found.notices == ["~/.config/hearth/themes/ember.toml:1: schema must be 1"])
   }
 
-  @Test("A damaged memory is as none, and the next choice mends it")
+  @Test("A damaged memory file counts as empty, and the next choice repairs it")
   func damaged() throws {
     try folder.write(".local/state/hearth/remembered.json", "{")
     #expect(RememberedChoices.read(paths.memoryFile) == RememberedChoices())
@@ -73,13 +73,13 @@ struct PreferencesTests {
     #expect(RememberedChoices.read(paths.memoryFile).commands == ["offline 30s", "theme nord"])
   }
 
-  @Test("A memory that cannot be written is an error, which is told and stops nothing")
+  @Test("An unwritable memory file is reported and stops nothing")
   func unwritable() throws {
     try folder.write(".local/state/hearth", "a file where the folder should be")
     #expect(throws: (any Error).self) { try RememberedChoices(theme: "nord").write(paths.memoryFile) }
   }
 
-  @Test("A key that means something else is told with file and line, and the other keys are taken")
+  @Test("A conflicting key is reported with file and line, and other keys apply")
   func keys() throws {
     try folder.write(".config/hearth/config.toml", "[keys]\nzoom = \"Z\"\nedit = \"p\"\n")
     let preferences = Preferences.read(paths)

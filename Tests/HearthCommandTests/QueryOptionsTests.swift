@@ -19,7 +19,7 @@ import Testing
     try QueriedPath.parse(arguments).query(in: database)
   }
 
-  @Test("A cursor has the values of the orders, alone or as a list, and behind them the id")
+  @Test("A cursor has the order's values, single or as a list, and then the id")
   func cursors() throws {
     let ordered = try query(
       "cities", "--order", "state", "--order", "n:desc", "--start-at", "CA", "--end-before", "[NY, 5, x1]")
@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(
-    "Options that contradict each other or the path are refused, and say which",
+    "Options that conflict with each other or the path are rejected by name",
     arguments: [
       (["c", "--limit", "1", "--limit-to-last", "1", "--order", "a"], "--limit-to-last"),
       (["c", "--limit-to-last", "1"], "--order"), (["c", "--start-at", "1", "--start-after", "2"], "--start-after"),
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test("A selection keeps maps that hold a selected field, and passes over what is not there")
+  @Test("A selection keeps maps with selected fields and ignores missing fields")
   func selection() throws {
     let selection = try FieldSelection(parsing: "name, a.b,`x,y`")
     #expect(selection.paths == [FieldPath("name"), FieldPath(segments: ["a", "b"]), FieldPath("x,y")])
@@ -81,7 +81,7 @@ import Testing
     return ids
   }
 
-  @Test("An offset passes over documents in the query's order, before its limit and behind its cursor")
+  @Test("An offset skips documents in query order, before the limit and after the cursor")
   func offset() async throws {
     #expect(try await ids(limit: 3, dropping: 2) == ["2", "3", "4"])
     let half = [OrderBy(FieldPath("half"), .descending)]
@@ -91,7 +91,7 @@ import Testing
     #expect(try await ids(dropping: 10) == [])
   }
 
-  @Test("The end of an order comes in that order")
+  @Test("The last documents of an order are returned in that order")
   func limitToLast() async throws {
     let half = [OrderBy(FieldPath("half"))]
     #expect(try await ids(order: half, limit: 3, type: .last) == ["7", "8", "9"])

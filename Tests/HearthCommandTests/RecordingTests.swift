@@ -28,13 +28,13 @@ struct RecordingTests {
     return data
   }
 
-  @Test("A folder in place of a recording is told as one")
+  @Test("A folder in place of a recording is reported as a folder")
   func folder() throws {
     let folder = try TemporaryFolder.made()
     #expect(throws: CommandFailure(.noInput, "\(folder.path) is a directory.")) { try Recording(path: folder.path) }
   }
 
-  @Test("A line without an end is rejected before it fills the memory", arguments: [true, false])
+  @Test("An endless line is rejected before it fills the memory", arguments: [true, false])
   func endlessLine(hasHeader: Bool) throws {
     let folder = try TemporaryFolder.made()
     let path = folder.path + "/sparse"
@@ -54,7 +54,7 @@ struct RecordingTests {
   }
 
   @Test(
-    "Whatever happens, each step of a replay shows the screen that was shown",
+    "Each step of a replay shows the original screen, for random sessions",
     arguments: 1...UInt64(TestSize.count(2, full: 6)))
   func replay(_ seed: UInt64) throws {
     let session = Self.session(seed, steps: 100)
@@ -74,7 +74,7 @@ struct RecordingTests {
     #expect(view(now) == view(session.state))
   }
 
-  @Test("A value comes back from a recording in every bit", arguments: 1...20 as ClosedRange<UInt64>)
+  @Test("A value round-trips through a recording bit for bit", arguments: 1...20 as ClosedRange<UInt64>)
   func values(_ seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     for _ in 0..<100 {
@@ -88,7 +88,7 @@ struct RecordingTests {
     }
   }
 
-  @Test("A recording that breaks off at any byte shows what came before, and says where it breaks off")
+  @Test("A recording cut at any byte shows the part before the cut and reports it")
   func truncated() throws {
     let session = Self.session(3, steps: 25)
     let data = try Self.file(session)
@@ -106,7 +106,7 @@ struct RecordingTests {
     }
   }
 
-  @Test("What is no recording, or one of a later program, is named with its line and reason")
+  @Test("A file that is not a recording, or is newer, is reported with line and reason")
   func foreign() throws {
     func failure(_ text: String) -> String? {
       do throws(CommandFailure) { _ = try Recording(Data(text.utf8), name: "file") } catch { return error.message }
@@ -120,7 +120,7 @@ struct RecordingTests {
     #expect(broken?.hasPrefix("file:1: ") == true)
   }
 
-  @Test("A damaged line is named and left out; the rest is shown")
+  @Test("A damaged line is reported and skipped, and the rest is shown")
   func damaged() throws {
     let session = Self.session(4, steps: 10)
     var lines = try Self.file(session).split(separator: UInt8(ascii: "\n")).map { Data($0) }
@@ -136,7 +136,7 @@ struct RecordingTests {
   // MARK: Redaction
 
   @Test(
-    "Redaction leaves no value of the field anywhere in the file", arguments: ["secret", "all"],
+    "Redaction removes the field's values from the whole file", arguments: ["secret", "all"],
     1...UInt64(TestSize.count(1, full: 3)))
   func redaction(_ fields: String, _ seed: UInt64) throws {
     let secret = "Tr0ub4dor"
@@ -162,7 +162,7 @@ struct RecordingTests {
     #expect(state.hasOverlay == session.state.hasOverlay || session.state.hasOverlay)
   }
 
-  @Test("Of a command that the command line had run, redaction keeps a name without anything behind it")
+  @Test("Redaction keeps only the name of a command-line command")
   func typedCommands() {
     let first = Self.session(1, steps: 1).initial
     let redactor = RecordingRedactor(
@@ -174,7 +174,7 @@ struct RecordingTests {
     #expect(kept("listen users where email == secret") == [""])
   }
 
-  @Test("Redaction knows what it took out, and which fields were nowhere")
+  @Test("Redaction reports the removed fields and those that were not found")
   func account() throws {
     let redaction = Redaction("secret,m.n,emial")
     _ = redaction.fields(["secret": 1, "email": "a", "m": .map(["secret": 2])])
@@ -186,7 +186,7 @@ struct RecordingTests {
     #expect(Redaction("a").account.text.hasPrefix("no values"))
   }
 
-  @Test("What is typed into a dialog becomes as many x, and the listener that it made is there all the same")
+  @Test("Redacted dialog input keeps its length, and its listener is still created")
   func typed() throws {
     var session = RandomSession(Size(width: 120, height: 36), seed: 1)
     func press(_ keys: String) {
@@ -211,7 +211,7 @@ struct RecordingTests {
     #expect(state.listeners.last?.query.path.text == "users")
   }
 
-  @Test("Hashed ids are the same throughout, and other ones in each file")
+  @Test("Hashed ids are consistent in a file and differ between files")
   func ids() {
     let (one, two) = (Redaction("", hidesIDs: true), Redaction("", hidesIDs: true))
     let key = DocumentKey(unchecked: ResourcePath("users/ada/orders/1"))
@@ -233,7 +233,7 @@ struct RecordingTests {
       path, limit: limit, replaces: replaces, encode: { Data("\($0)\n".utf8) }, last: { Data("end: \($0)\n".utf8) })
   }
 
-  @Test("Only its owner may read a recording, and no file is overwritten unasked")
+  @Test("A recording is private, and no file is overwritten by default")
   func file() async throws {
     let path = recording.path
     let sink = try Self.sink(path)
@@ -249,7 +249,7 @@ struct RecordingTests {
     #expect(try String(contentsOfFile: path, encoding: .utf8) == "end: anew\n")
   }
 
-  @Test("At its limit a recording ends with a whole line that says so")
+  @Test("At its limit a recording ends with a complete line that says so")
   func limit() async throws {
     let path = recording.path
     let sink = try Self.sink(path, limit: 4096)
@@ -266,7 +266,7 @@ struct RecordingTests {
     #expect(try String(contentsOfFile: path, encoding: .utf8) == text)
   }
 
-  @Test("A full disk ends a recording with one word, and the session goes on")
+  @Test("A full disk ends a recording with one message, and the session continues")
   @MainActor func full() async throws {
     var reasons: [String] = []
     let recorder = FileRecorder("/dev/full", try Self.sink("/dev/full", replaces: true)) { reasons.append($0) }
@@ -278,7 +278,7 @@ struct RecordingTests {
     #expect(reasons == ["No space left on device"])
   }
 
-  @Test("What waits for a slow disk is bounded")
+  @Test("Data waiting for a slow disk is limited")
   @MainActor func slow() async throws {
     let path = recording.path
     var reasons: [String] = []
@@ -288,7 +288,7 @@ struct RecordingTests {
     #expect(reasons == ["the disk is slower than what happens"])
   }
 
-  @Test("A cast has its header, a line for each frame and one for each new size")
+  @Test("A cast has a header, a line per frame and a line per resize")
   func cast() throws {
     let items: [Cast.Item] = [
       .header(Size(width: 80, height: 24), Date(timeIntervalSince1970: 1_772_452_800)),
@@ -302,7 +302,7 @@ struct RecordingTests {
     #expect(lines[2] == "[61.500000, \"r\", \"40x12\"]\n")
   }
 
-  @Test("Sizes are read as people write them")
+  @Test("Sizes are parsed in human-readable form")
   func sizes() {
     #expect(ByteCountText.parse("64MB") == 64 << 20)
     #expect(ByteCountText.parse("5 kb") == 5 << 10)

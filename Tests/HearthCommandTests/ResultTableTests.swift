@@ -10,7 +10,7 @@ import Testing
 @testable import DashboardHost
 
 /// The table that `get --watch` draws again after each change.
-@Suite("The result of a watched query in a terminal")
+@Suite("Watched query results in a terminal")
 struct ResultTableTests {
   private static let query = Query(
     path: ResourcePath("orders"), explicitOrderBy: [OrderBy(FieldPath("total"), .descending)], limit: 2)
@@ -35,7 +35,7 @@ struct ResultTableTests {
       isFromCache: isFromCache, syncStateChanged: false, hasCachedResults: false, causes: [])
   }
 
-  @Test("Rows are in the order of the query, with what came in and changed, the limit and who left")
+  @Test("Rows follow the query's order with additions, changes, limit and removals")
   func table() {
     var table = ResultTable(Self.query, utcOffset: 0)
     let first = [Self.order("a", 10), Self.order("b", 20)]

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HearthCommand
 
-@Suite("The service manager's socket")
+@Suite("Service manager socket")
 struct ServiceManagerTests {
   private func reason(_ address: String) -> ServiceManagerError.Reason? {
     do throws(ServiceManagerError) { _ = try ServiceManager(environment: ["NOTIFY_SOCKET": address]) } catch {
@@ -13,13 +13,13 @@ struct ServiceManagerTests {
     return nil
   }
 
-  @Test("Nobody waits where the variable is unset or empty")
+  @Test("Without the variable, or with an empty one, no manager is notified")
   func unset() throws {
     #expect(try ServiceManager(environment: [:]) == nil)
     #expect(try ServiceManager(environment: ["NOTIFY_SOCKET": ""]) == nil)
   }
 
-  @Test("A path or an abstract name of at most 108 bytes is an address, and nothing else")
+  @Test("Only a path or an abstract name of at most 108 bytes is an address")
   func addresses() {
     for address in ["/run/systemd/notify", "@notify", "/" + String(repeating: "n", count: 107)] {
       #expect(reason(address) == nil)
@@ -29,7 +29,7 @@ struct ServiceManagerTests {
     #expect(reason("@" + String(repeating: "é", count: 54)) == .length)
   }
 
-  @Test("A text for people cannot assign anything else")
+  @Test("A status text cannot inject other assignments")
   func oneLine() {
     #expect(ServiceManager.News.ready("a\nMAINPID=1\r\nb\0c").text == "READY=1\nSTATUS=a MAINPID=1 b c")
     #expect(ServiceManager.News.stopping.text.hasPrefix("STOPPING=1\nSTATUS="))

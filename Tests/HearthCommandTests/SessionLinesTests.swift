@@ -12,7 +12,7 @@ import Testing
 @testable import DashboardHost
 @testable import DashboardModel
 
-@Suite("A session without a screen as JSON")
+@Suite("A headless session as JSON")
 struct SessionLinesTests {
   private func time(_ seconds: Int64) -> Timestamp { Timestamp(seconds: 1_772_453_040 + seconds) }
 
@@ -50,7 +50,7 @@ struct SessionLinesTests {
 
   private func text(_ value: JSONSyntax?) -> String? { value?.lineText }
 
-  @Test("The queue tells what waits, and what was set aside; the feed a line for each row, with its data")
+  @Test("The queue lists pending and set-aside writes, and the feed a line per row")
   func parts() throws {
     let state = session()
     let queue = try parsed(try #require(SessionLines.lines(of: .queue, state).first))
@@ -93,7 +93,7 @@ struct SessionLinesTests {
     return state
   }
 
-  @Test("An open document tells all its tabs: data, what waits, the difference, the history, who listens to it")
+  @Test("An open document prints all its tabs: data, writes, diff, history, listeners")
   func document() throws {
     let state = opened()
     let told = try parsed(DetailJSON.line(try #require(state.detail), state))
@@ -126,7 +126,7 @@ struct SessionLinesTests {
     }
   }
 
-  @Test("A document that does not exist, and one of which nothing was told, are told as that")
+  @Test("Missing and unknown documents are labeled as such")
   func missing() throws {
     var state = session()
     let room = key("rooms/none")
@@ -144,7 +144,7 @@ struct SessionLinesTests {
     #expect(text(told["meta"]?["updated"]) == "null")
   }
 
-  @Test("The tree tells each collection at the root, with its number, and who listens to it")
+  @Test("The tree prints each root collection with its count and listeners")
   func collections() throws {
     var state = session()
     #expect(PlainAccount.lines(of: .collections, state) == ["collections: not listed yet"])
@@ -164,7 +164,7 @@ struct SessionLinesTests {
     #expect(lines.contains { $0.hasPrefix("  rooms: ") && $0.hasSuffix(", listened to") }, "\(lines)")
   }
 
-  @Test("Requests are told with the verdict of the rules and the values that they saw, or why there are none")
+  @Test("Requests print verdict and values, or the reason why there are none")
   func requests() throws {
     let embedded = try parsed(try #require(SessionLines.lines(of: .requests, session()).first))
     #expect(text(embedded["problem"])?.contains("hearth serve --rules") == true)
@@ -197,7 +197,7 @@ struct SessionLinesTests {
     #expect(lines.contains { $0.contains("owner = \"ada\"") }, "\(lines)")
   }
 
-  @Test("As a stream each row and message is told once, the queue and the status when they change")
+  @Test("A stream prints each row once, and queue and status on change")
   func stream() throws {
     var (state, lines) = (session(), SessionLines())
     let first = lines.news(of: state)
@@ -213,7 +213,7 @@ struct SessionLinesTests {
     #expect(text(next.last?["text"]) == #""a \"b\"""#)
   }
 
-  @Test("The same parts in sentences")
+  @Test("The same parts as sentences")
   func sentences() {
     let state = session()
     let queue = PlainAccount.lines(of: .queue, state)

@@ -117,7 +117,7 @@ struct SessionStoryTests {
     return data + (RecordingLine.data(RecordingEnd(end: "over", at: .now)))
   }
 
-  @Test("A recorded session becomes a scenario in which the same is written, switched and told, and which passes")
+  @Test("A recorded session converts to a scenario that repeats it and passes")
   func reproduced() async throws {
     let folder = try TemporaryFolder.made()
     let file = URL(fileURLWithPath: folder.path).appending(path: "s.ndjson").path
@@ -139,7 +139,7 @@ struct SessionStoryTests {
     #expect(made.text.contains("expect acknowledged cities/SF\n"))
   }
 
-  @Test("A file that is no session, and a session in which nothing happened, are refused")
+  @Test("A file that is not a session, or an empty session, is rejected")
   func refused() async throws {
     let folder = try TemporaryFolder.made()
     let file = URL(fileURLWithPath: folder.path).appending(path: "s.ndjson").path
@@ -161,7 +161,7 @@ struct SessionStoryTests {
     }
   }
 
-  @Test("Lines in another order than they were recorded in are refused by the number of a line", arguments: 0..<30)
+  @Test("Reordered lines are rejected with a line number", arguments: 0..<30)
   func shuffled(seed: UInt64) async throws {
     let folder = try TemporaryFolder.made()
     let file = URL(fileURLWithPath: folder.path).appending(path: "s.ndjson").path

@@ -12,7 +12,7 @@ import Testing
 
   private func kept() -> [String] { ShellHistory(file).entries }
 
-  @Test("What was typed is there at the next start, lines and backslashes included, for the user alone")
+  @Test("Shell input returns at the next start, multi-line and private to the user")
   func comesBack() throws {
     var history = ShellHistory(file)
     let entries = ["get a", "set a/b {\n  \"x\": \"\\n\"}", #"\c prod"#]
@@ -22,14 +22,14 @@ import Testing
     #expect(attributes[.posixPermissions] as? Int == 0o600)
   }
 
-  @Test("Repeated entries, empty ones and those after a blank are not kept")
+  @Test("Repeated and empty entries and those after a space are not saved")
   func leftOut() {
     var history = ShellHistory(file)
     for entry in ["ls", "ls", "", "  ", " secret", "get a\n", "ls"] { history.add(entry) }
     #expect(kept() == ["ls", "get a", "ls"])
   }
 
-  @Test("Two shells add to one file")
+  @Test("Two shells append to one file")
   func shared() {
     var (one, two) = (ShellHistory(file), ShellHistory(file))
     one.add("a")
@@ -38,7 +38,7 @@ import Testing
     #expect(one.entries == ["a", "c"] && kept() == ["a", "b", "c"])
   }
 
-  @Test("A damaged file costs only what is damaged; one that cannot be written is told and stops nothing")
+  @Test("A damaged file loses only the damage, and an unwritable one is reported")
   func damaged() throws {
     try FileManager.default.createDirectory(atPath: folder.path + "/state", withIntermediateDirectories: true)
     try Data([0x67, 0x0A, 0xFF, 0xFE, 0x0A, 0x0A, 0x68]).write(to: URL(filePath: file))
@@ -49,7 +49,7 @@ import Testing
     #expect(history.problem?.contains(folder.path) == true && history.entries == ["ls"])
   }
 
-  @Test("The file stays bounded, and keeps the newest")
+  @Test("The file has a size limit and keeps the newest entries")
   func bounded() throws {
     try FileManager.default.createDirectory(atPath: folder.path + "/state", withIntermediateDirectories: true)
     let many = (0..<4 * ShellHistory.limit).map { "command number \($0) with some words" }

@@ -15,7 +15,7 @@ import Testing
   }
 
   @Test(
-    "Words are parted by blanks and kept together by quotes, backslashes and brackets",
+    "Spaces separate words, and quotes, backslashes and brackets join them",
     arguments: [
       ("get  cities\t--limit 10", ["get", "cities", "--limit", "10"]),
       ("get cities --where 'state == CA and x > \"5\"'", ["get", "cities", "--where", "state == CA and x > \"5\""]),
@@ -30,7 +30,7 @@ import Testing
     #expect(try commands(text) == [words])
   }
 
-  @Test("Lines and semicolons end commands, each of which knows its line")
+  @Test("Line ends and semicolons end commands, each with its line number")
   func statements() throws {
     let text = "# first\ncount a; count b\n\nset a/b {\n\"x\": 1}\n\\c prod\nget a \\\n  --limit 1"
     #expect(
@@ -44,7 +44,7 @@ import Testing
     #expect(try ShellText.statements(in: "\\!ls -l | wc") == [.backslash(name: "!", rest: "ls -l | wc", line: 1)])
   }
 
-  @Test("What stands behind a bar is for the system's shell, to the end of the line")
+  @Test("The shell passes text after `|` to the system shell")
   func pipes() throws {
     #expect(
       try ShellText.statements(in: "get a --where 'x == \"|\"' | head -3; wc\ncount a") == [
@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test("What begins with a backslash takes its line, and refuses what it would pass over")
+  @Test("A backslash command uses its whole line and rejects text it would ignore")
   func backslash() throws {
     #expect(try ShellSession.words("my\\ file;", of: .output) == ["my file"])
     #expect(try ShellSession.words("--emulator h:1", of: .connect) == ["--emulator", "h:1"])
@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test(
-    "The words of other shells lead to what there is",
+    "Commands of other shells suggest the equivalent",
     arguments: [
       (".tables", BackslashCommand.describe), ("show dbs", .describe), ("use shop", .connect), (".read x", .file),
     ])
@@ -78,7 +78,7 @@ import Testing
     #expect(BackslashCommand.meant(by: ["ls"]) == nil && BackslashCommand.meant(by: ["show", "a"]) == nil)
   }
 
-  @Test("Text that ends too early says where what is open began", arguments: ["'a", "\"a", "set a/b {\"x\""])
+  @Test("Unfinished text is reported with the start of the open part", arguments: ["'a", "\"a", "set a/b {\"x\""])
   func unfinished(text: String) {
     #expect(ShellText.isUnfinished(text))
     let failure = #expect(throws: ShellText.Failure.self) { try ShellText.statements(in: "count a\n" + text + "\n") }
@@ -86,14 +86,14 @@ import Testing
     #expect(ShellText.isUnfinished("x \\"))
   }
 
-  @Test("What only another shell understands is refused with the way out", arguments: ["||", ">", "&&", "=="])
+  @Test("Syntax of other shells is rejected with an alternative", arguments: ["||", ">", "&&", "=="])
   func foreign(sign: String) {
     let failure = #expect(throws: ShellText.Failure.self) { try ShellText.statements(in: "get a \(sign) b") }
     #expect(failure?.reason.contains("\(sign) stands alone") == true)
     #expect(throws: Never.self) { try ShellText.statements(in: "get a '\(sign)' b") }
   }
 
-  @Test("The word at the end is known with its beginning and its quote")
+  @Test("The last word is found with its start and quote")
   func lastWord() {
     #expect(ShellText.end(of: "get ci")?.words == ["get"])
     #expect(ShellText.end(of: "get ci")?.last == ShellText.LastWord(text: "ci", start: 4))
@@ -106,7 +106,7 @@ import Testing
   }
 
   @Test(
-    "A word that is typed for a text is read as that text",
+    "A completed word is quoted so that it reads back",
     arguments: ["plain", "a b", "it's", #"\"#, "{x}", "é漢", "$a`"])
   func typed(text: String) throws {
     for opening in [nil, ShellText.Opening.quote("'"), .quote("\"")] {

@@ -15,7 +15,7 @@ import Testing
 @testable import DashboardHost
 @testable import HearthCommand
 
-@Suite("Files with what the screen shows")
+@Suite("Screenshot files")
 struct ShotTests {
   private func shot() throws -> Shot {
     Shot(theme: try ThemeCatalog().theme(named: "ember").theme, depth: .trueColor, caption: "hearth: demo, 12:00:00")
@@ -35,13 +35,13 @@ struct ShotTests {
     return (session, start)
   }
 
-  @Test("The end of the name says what is written", arguments: ["a.svg", "b.x.ANSI", "/tmp/c.txt", "d.cast"])
+  @Test("The file extension selects the format", arguments: ["a.svg", "b.x.ANSI", "/tmp/c.txt", "d.cast"])
   func formats(_ name: String) { #expect(Shot.Format(ofFile: name) != nil) }
 
-  @Test("A name without such an end is none", arguments: ["a", "a.png", "svg", ""])
+  @Test("A name without a known extension is invalid", arguments: ["a", "a.png", "svg", ""])
   func others(_ name: String) { #expect(Shot.Format(ofFile: name) == nil) }
 
-  @Test("A still has what is on the screen, and a picture its caption")
+  @Test("A still shows the screen, and a picture its caption")
   func still() throws {
     let (session, _) = session(seconds: 3)
     let shot = try shot()
@@ -51,7 +51,7 @@ struct ShotTests {
     #expect(shot.text(of: view(session.live), as: .ansi).contains("38;2;"))
   }
 
-  @Test("The part of a session that is played again ends with its present, from wherever it is begun")
+  @Test("A replayed part of a session ends at the present from any start")
   func parts() {
     let (session, start) = session(seconds: 60)
     for second in [0, 20, 59] {
@@ -60,7 +60,7 @@ struct ShotTests {
     }
   }
 
-  @Test("A cast has the last seconds alone, as whole screens, the last of which is the present")
+  @Test("A cast has only the last seconds as full screens, ending with the present")
   func cast() throws {
     let (session, start) = session(seconds: 90)
     let now = start.advanced(seconds: 89)

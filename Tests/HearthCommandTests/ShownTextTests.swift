@@ -18,7 +18,7 @@ import Testing
     text.text.unicodeScalars.allSatisfy { $0 == "\n" || !SafeText.isUnsafe($0) }
   }
 
-  @Test("What is put into a text is made safe, and the text's own words stay")
+  @Test("Interpolated values are escaped, and literal text is unchanged")
   func interpolation() {
     let shown: ShownText = "\u{1b}[1m\(Self.hostile)\u{1b}[0m\n"
     #expect(shown.text == "\u{1b}[1ma␛]52;c;SEVBUlRI␇b⟨U+009B⟩2J⟨U+202E⟩c\\nd\u{1b}[0m\n")
@@ -29,7 +29,7 @@ import Testing
     #expect(("<\(inner)>" as ShownText).text == "<x\u{1b}[0m>")
   }
 
-  @Test("Text, lines and JSON of any origin are safe; lines stay lines, and JSON stays JSON")
+  @Test("Text, lines and JSON are escaped, and keep their structure")
   func origins() {
     #expect(isSafe(ShownText(Self.hostile)) && !ShownText(Self.hostile).text.contains("\n"))
     #expect(ShownText(lines: "a\u{7}\nb").text == "a␇\nb")
@@ -38,7 +38,7 @@ import Testing
     #expect(["a", "b\(Self.hostile)"].map { ShownText($0) }.asLines().text.split(separator: "\n").count == 2)
   }
 
-  @Test("A pipe gets data byte for byte, and texts for people as a terminal does")
+  @Test("A pipe gets data byte for byte and escaped messages")
   func pipe() throws {
     let file = TemporaryFolder()
     let descriptor = open(file.path, O_RDWR | O_CREAT | O_EXCL, 0o600)
@@ -50,7 +50,7 @@ import Testing
     #expect(try String(contentsOfFile: file.path, encoding: .utf8) == "\u{202e}\u{1b}\n⟨U+202E⟩␛\n")
   }
 
-  @Test("Lines about documents and changes are safe, whatever is in them")
+  @Test("Lines about documents and changes are safe for any contents")
   func documents() {
     let key = DocumentKey(unchecked: ResourcePath("c/a\u{202e}"))
     let document = Document(

@@ -11,7 +11,7 @@ import Testing
 @testable import DashboardHost
 @testable import DashboardModel
 
-@Suite("Recordings of one of several clients")
+@Suite("Recordings with several clients")
 struct StageRecordingTests {
   private let contested = ClientEvent.contested(
     ClientConflict(
@@ -28,7 +28,7 @@ struct StageRecordingTests {
     event.json(JSONContext(redaction: names.map { Redaction($0) })).lineText
   }
 
-  @Test("A conflict and an answer keep no value that is to be left out, and all that is not")
+  @Test("Conflicts and acknowledgements keep exactly the values that are not redacted")
   func redacted() {
     for event in [contested, answered] {
       #expect(text(event).contains("Lee"))
@@ -38,7 +38,7 @@ struct StageRecordingTests {
     }
   }
 
-  @Test("Any redaction hides the user of a request that rules judged")
+  @Test("Any redaction hides the user of a rule decision")
   func deciding() {
     let decision = RuleDecision(
       number: 1, time: Timestamp(seconds: 1), method: "get", path: ResourcePath("cities/SF"), user: "uid-7",
@@ -48,7 +48,7 @@ struct StageRecordingTests {
     #expect(!text(event, hiding: "mayor").contains("uid-7"))
   }
 
-  @Test("The users of all clients are left out with all values, and only then")
+  @Test("Client users are hidden only if all values are")
   func users() throws {
     let facts = StageFacts(own: "one", clients: [.init(name: "one"), .init(name: "bob", user: "uid-7", unsent: 2)])
     #expect(try Redaction("*").redacted(facts).clients[1].user?.contains("uid-7") == false)
@@ -56,7 +56,7 @@ struct StageRecordingTests {
     #expect(try Redaction("mayor").redacted(facts) == facts)
   }
 
-  @Test("What is known of the others comes back from a file, also that there is none")
+  @Test("Client state reads back from a file, including its absence")
   func decoded() throws {
     let facts = StageFacts(own: "bob", clients: [.init(name: "one", isDurable: true), .init(name: "bob")])
     for told in [facts, nil] {

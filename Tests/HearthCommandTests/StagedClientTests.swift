@@ -95,7 +95,7 @@ private final class StageHarness {
 }
 
 @MainActor
-@Suite("Clients on one screen, over one backend")
+@Suite("Several clients on one backend")
 struct StagedClientTests {
   private func population(_ value: Value) -> Mutation {
     Mutation(
@@ -116,7 +116,7 @@ struct StagedClientTests {
   }
 
   @Test(
-    "Two clients write the same field, one of them offline: both hear of the conflict by name, and agree in the end",
+    "Two clients, one offline, write a field: both learn of the conflict and converge",
     .timeLimit(.minutes(1)))
   func replaced() async throws {
     try await StageHarness.run { harness in
@@ -142,7 +142,7 @@ struct StagedClientTests {
     }
   }
 
-  @Test("An update of what another client has deleted is refused, and both hear why", .timeLimit(.minutes(1)))
+  @Test("An update of a document deleted by another client is rejected on both sides", .timeLimit(.minutes(1)))
   func refused() async throws {
     try await StageHarness.run { harness in
       await apart(harness)
@@ -160,7 +160,7 @@ struct StagedClientTests {
     }
   }
 
-  @Test("Writes to different fields, and writes that were seen, are no conflict", .timeLimit(.minutes(1)))
+  @Test("Writes to different fields or over seen values are not conflicts", .timeLimit(.minutes(1)))
   func none() async throws {
     try await StageHarness.run { harness in
       await apart(harness)

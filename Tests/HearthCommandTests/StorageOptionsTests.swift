@@ -21,7 +21,7 @@ import Testing
     try StorageOptions.parse(arguments).locations(paths).cache
   }
 
-  @Test("An embedded backend's cache lies in the folder of its data, by project and database")
+  @Test("An embedded backend's cache is in its data folder by project and database")
   func embedded() throws {
     let data = "/home/ada/.local/share/hearth/backend"
     #expect(try cache() == .directory("\(data)/cache/hearth/%28default%29"))
@@ -32,7 +32,7 @@ import Testing
     #expect(try cache("--in-memory") == .memory)
   }
 
-  @Test("A server's cache lies by its address, in whatever case that was typed")
+  @Test("A server's cache is stored by address, ignoring case")
   func remote() throws {
     let caches = "/home/ada/.local/share/hearth/cache/remote"
     #expect(
@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test(
-    "Ids that would lead elsewhere, empty folders and contradictions are refused",
+    "Ids that escape the folder, empty folders and contradictions are rejected",
     arguments: [
       (["--project", ".."], "\"..\""), (["--project", "a/b"], "slash"), (["--database", "."], "\".\""),
       (["--data", ""], "--data is empty"), (["--cache", ""], "--cache is empty"),
@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test(
-    "An administrator's secret goes without TLS to this machine alone",
+    "An administrator's secret is sent without TLS only to this machine",
     arguments: [
       (["--emulator", "localhost:1"], false), (["--emulator", "127.0.0.2:1"], false),
       (["--emulator", "[::1]:1"], false),
@@ -78,7 +78,7 @@ import Testing
     #expect(remote.allowsInsecureCredentials == !isTLS)
   }
 
-  @Test("An emulator whose certificate is trusted is spoken to over TLS, by nobody in particular or with a secret")
+  @Test("An emulator with a trusted certificate uses TLS, with or without a secret")
   func secureEmulator() throws {
     for (arguments, identity) in [
       ([], RemoteBackend.Identity.owner), (["--admin-secret", "s"], .admin(secretFile: "s")),
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test("A project that a key file names must be one, or another must be named")
+  @Test("A project named in a key file must be valid unless another one is given")
   func keyFile() throws {
     let file = TemporaryFolder()
     try Data(#"{"type": "service_account", "project_id": "../../x"}"#.utf8).write(to: URL(fileURLWithPath: file.path))
@@ -107,7 +107,7 @@ import Testing
     #expect(named.locations(paths).database.project == "p")
   }
 
-  @Test("Reading never makes the folder of data that was named: there is no data, or no cache, there")
+  @Test("Reading never creates the data folder and reports missing data or cache")
   func reading() throws {
     let folder = TemporaryFolder()
     let locations = try StorageOptions.parse(["--data", folder.path]).locations(paths)
@@ -121,7 +121,7 @@ import Testing
     try locations.requireData()
   }
 
-  @Test("A cache is opened for the database that the connection leads to; with a stand-in for the data, in memory")
+  @Test("A cache is opened for its connection's database, or in memory")
   func claims() throws {
     let folder = TemporaryFolder()
     let locations = try StorageOptions.parse(["--data", folder.path]).locations(paths)

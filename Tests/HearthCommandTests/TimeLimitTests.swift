@@ -7,11 +7,11 @@ import Testing
 @testable import CommandOutput
 @testable import HearthCommand
 
-@Suite("The time that a write has")
+@Suite("Write time limits")
 struct TimeLimitTests {
   private let key = DocumentKey(unchecked: ResourcePath("c/a"))
 
-  @Test("A write that a server refused is not said to be applied perhaps: its disk may be full, and nothing was stored")
+  @Test("A write that the server rejected is not reported as possibly applied")
   func refused() async throws {
     let refusal = CommandFailure(.tryAgain, "c/a: resource-exhausted: the disk is full; nothing was stored.")
     for arguments in [[], ["--timeout", "1h"]] {
@@ -20,7 +20,7 @@ struct TimeLimitTests {
     }
   }
 
-  @Test("A write without an answer in its time may have been applied, and a question only has none")
+  @Test("An unanswered write is reported as possibly applied, and a read is not")
   func late() async throws {
     let options = try TimeLimitOptions.parse(["--timeout", "1ms"])
     for (key, expected) in [

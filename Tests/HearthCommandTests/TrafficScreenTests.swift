@@ -70,7 +70,7 @@ import Testing
     return state
   }
 
-  @Test("A listener is shown with what it was sent, a write as long as it waits, and then its answer")
+  @Test("A listener shows what it received, and a write its wait and then its response")
   func rows() throws {
     var board = Self.board
     let listener = try #require(board.listeners.first)
@@ -86,7 +86,7 @@ import Testing
     #expect(after.contains { $0.contains("Write") && $0.contains("ok") && $0.contains("cities/SF and 1 more") })
   }
 
-  @Test("A write over REST waits until it is answered; a read does not")
+  @Test("A REST write waits until it is answered, and a read does not")
   func rest() {
     var board = TrafficBoard()
     for (stream, method) in [(1, "UpdateDocument"), (2, "GetDocument")] {
@@ -102,7 +102,7 @@ import Testing
     #expect(board.writes.isEmpty && board.requests.map(\.code) == ["HTTP 200"])
   }
 
-  @Test("The end of a stream takes its listeners along, and says its code and the fault that it met")
+  @Test("The end of a stream removes its listeners and shows its code and fault")
   func ends() {
     var board = Self.board
     board.note(Self.event(.fault, "Listen") { $0.remark = "the listener is refused" })
@@ -121,7 +121,7 @@ import Testing
     #expect(board.clients.isEmpty && board.writes.isEmpty)
   }
 
-  @Test("A size of any kind has a frame of that size, from one cell up")
+  @Test("Every size gets a frame of that size")
   func sizes() {
     var state = Self.state()
     for showsHelp in [false, true] {
@@ -137,7 +137,7 @@ import Testing
     }
   }
 
-  @Test("Names from the traffic cannot move the terminal's cursor")
+  @Test("Names in the traffic cannot move the terminal's cursor")
   func hostile() {
     var board = TrafficBoard()
     board.note(Self.event(.opened, "Get\u{1b}[2J"))
@@ -146,7 +146,7 @@ import Testing
     #expect(!text.unicodeScalars.contains { $0.value < 0x20 } && text.contains("not-found"))
   }
 
-  @Test("The plug is one key; faults are typed as elsewhere, and what is no fault is said")
+  @Test("One key toggles the network, and invalid faults are reported")
   func keys() throws {
     var state = Self.state()
     #expect(state.press(.character("o")) == [.perform(.down(nil))])
@@ -167,7 +167,7 @@ import Testing
     #expect(state.press(.character("q")) == [.quit])
   }
 
-  @Test("More traffic than a screen has rows is scrolled in the pane that has the focus")
+  @Test("Traffic beyond the screen scrolls in the focused pane")
   func scrolling() {
     var board = TrafficBoard()
     for number in 1...60 {
@@ -187,7 +187,7 @@ import Testing
     #expect(Self.lines(state).contains { $0.contains("c/d60 ") })
   }
 
-  @Test("What is forgotten of a long run is the oldest; what came too fast is counted")
+  @Test("Old traffic is dropped first, and events that come too fast are counted")
   func bounds() {
     var board = TrafficBoard()
     for number in 1...1_200 {

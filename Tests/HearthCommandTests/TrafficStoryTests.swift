@@ -9,7 +9,7 @@ import Testing
 @testable import Scenarios
 
 /// The lines of a proxy as scenarios.
-@Suite("Traffic as scenarios", .timeLimit(.minutes(5)))
+@Suite("Recorded traffic as scenarios", .timeLimit(.minutes(5)))
 struct TrafficStoryTests {
   private static let root = "projects/p/databases/(default)"
 
@@ -54,7 +54,7 @@ struct TrafficStoryTests {
     #""content": {"targetChange": {"targetChangeType": "CURRENT", "targetIds": [2], "resumeToken": "AA=="}}"#
   private let moment = #""content": {"targetChange": {"readTime": "2026-01-01T00:00:01Z", "resumeToken": "AA=="}}"#
 
-  @Test("Two connections become two clients, whose listeners, writes and lost answers are played as they were seen")
+  @Test("Two connections become two clients with listeners, writes and lost responses")
   func whole() async throws {
     let data = lines([
       ("request", 1, 1, "Listen", listen), ("answer", 1, 1, "Listen", document("LA", 7)),
@@ -85,7 +85,7 @@ struct TrafficStoryTests {
     #expect(checked.unmet == ["client-3: expect pending 1"] && checked.failure == nil, "\(checked)")
   }
 
-  @Test("A client that connects again goes on: its listener and a write that it sends again are those from before")
+  @Test("A reconnecting client continues with its earlier listener and retried write")
   func reconnection() async throws {
     let writes = commit("SF", 1)
     let data = lines([
@@ -105,7 +105,7 @@ struct TrafficStoryTests {
       steps.suffix(2) == ["client-1: expect acknowledged cities/SF", "client-1: expect added cities/SF on cities"])
   }
 
-  @Test("Refusals are brought about as they were; reads and messages without contents are told as what they are")
+  @Test("Rejections are reproduced, and reads and content-free messages become comments")
   func gaps() throws {
     let refused = lines([
       ("request", 1, 1, "Commit", commit("SF", 1)),

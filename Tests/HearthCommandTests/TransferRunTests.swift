@@ -16,7 +16,7 @@ import Testing
 @testable import HearthCommand
 
 @MainActor
-@Suite("Import and export performed for the dashboard", .serialized)
+@Suite("Import and export for the dashboard", .serialized)
 struct TransferRunTests {
   private let folder: TemporaryFolder
 
@@ -29,7 +29,7 @@ struct TransferRunTests {
 
   private func file(_ name: String) -> String { "\(folder.path)/\(name)" }
 
-  @Test("What is exported is imported again, below documents too; refused lines are named and kept, the rest goes on")
+  @Test("An export imports again, and rejected lines are reported and saved")
   func both() async throws {
     try folder.write(
       "in.jsonl",
@@ -64,7 +64,7 @@ struct TransferRunTests {
     }
   }
 
-  @Test("A bundle has the server's documents and the query, is read by clients, and asks before it replaces a file")
+  @Test("A bundle has the query's server documents and asks before replacing a file")
   func bundle() async throws {
     try await BridgeHarness.run { harness in
       for path in ["a/1", "a/2", "a/3", "b/1"] {
@@ -97,7 +97,7 @@ struct TransferRunTests {
     }
   }
 
-  @Test("A file that is not there, or a folder that cannot be written, is the account's end")
+  @Test("A missing file or an unwritable folder ends the transfer with the reason")
   func failures() async throws {
     try await BridgeHarness.run { harness in
       let imported = try await account(.importing(file: file("none.jsonl"), into: nil), harness)
@@ -114,7 +114,7 @@ struct TransferRunTests {
     }
   }
 
-  @Test("A cancelled import says where it goes on, and the same import goes on there")
+  @Test("A canceled import reports its position, and the same import resumes there")
   func cancelled() async throws {
     let lines = (0..<8_000).map { "{\"path\": \"c/d\(100_000 + $0)\", \"data\": {\"n\": \($0)}}\n" }
     try folder.write("many.jsonl", lines.joined())
@@ -135,7 +135,7 @@ struct TransferRunTests {
     }
   }
 
-  @Test("A collection too large to be looked through for a preview is not counted")
+  @Test("A collection too large to preview is not counted")
   func largePreview() async throws {
     let lines = (0...10_000).map { "{\"path\": \"c/d\($0)\", \"data\": {\"n\": \($0)}}\n" }
     try folder.write("large.jsonl", lines.joined())
@@ -154,7 +154,7 @@ struct TransferRunTests {
     }
   }
 
-  @Test("The preview counts what matches in the cache, and names the index that is missing")
+  @Test("The preview counts cache matches and names a missing index")
   func preview() async throws {
     let lines = (0..<300).map { "{\"path\": \"c/d\($0)\", \"data\": {\"n\": \($0)}}\n" }
     try folder.write("some.jsonl", lines.joined())

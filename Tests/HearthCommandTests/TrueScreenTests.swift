@@ -47,7 +47,7 @@ struct TrueScreenTests {
     text.firstMatch(of: #/^([\d ]+) docs?$/#).flatMap { Int($0.1.replacing(" ", with: "")) }
   }
 
-  @Test("Numbers: of folded and unfolded collections, each is right within a moment of any commit")
+  @Test("Counts: every collection's count is correct soon after any commit")
   func numbers() async throws {
     try await WatchedScreen.run { screen in
       var random = SeededGenerator(seed: 29)
@@ -88,7 +88,7 @@ struct TrueScreenTests {
     }
   }
 
-  @Test("Labels: no value that waits here is shown as the server's, and none of the server's as waiting")
+  @Test("Labels: pending and server values are never confused")
   func labels() async throws {
     try await WatchedScreen.run { screen in
       try await screen.others(set("items/a", ["n": 0]))
@@ -116,7 +116,7 @@ struct TrueScreenTests {
     }
   }
 
-  @Test("States: nothing is acknowledged, online or in sync while the plug is out")
+  @Test("States: nothing is acknowledged, online or in sync while offline")
   func states() async throws {
     try await WatchedScreen.run { screen in
       try await screen.others(set("items/a", ["n": 0]))
@@ -153,7 +153,7 @@ struct TrueScreenTests {
     }
   }
 
-  @Test("Ages: where no commit is heard, a number that nothing keeps up carries an age that is never too small")
+  @Test("Ages: without notifications a count's age is never too low")
   func ages() async throws {
     try await WatchedScreen.run(tellsCommits: false, clockStands: true) { screen in
       try await screen.others(set("a/x", ["n": 1]), set("b/x", ["n": 1]), set("b/y", ["n": 1]))
@@ -176,7 +176,7 @@ struct TrueScreenTests {
     }
   }
 
-  @Test("Offline: what was known stays known with its age, and nothing that was not loaded is called empty")
+  @Test("Offline: known counts keep an age, and unloaded data is not called empty")
   func offline() async throws {
     try await WatchedScreen.run(clockStands: true) { screen in
       try await screen.others(set("a/x", ["n": 1]), set("users/ada", ["n": 1]), set("users/bob", ["n": 2]))
@@ -209,7 +209,7 @@ struct TrueScreenTests {
     }
   }
 
-  @Test("A collection that was only asked for is none of the database's, and goes with the next that is asked for")
+  @Test("A visited missing collection is not listed and is replaced by the next visit")
   func asked() async throws {
     try await WatchedScreen.run { screen in
       try await screen.others(set("a/x", ["n": 1]))

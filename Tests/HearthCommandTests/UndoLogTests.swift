@@ -16,7 +16,7 @@ import Testing
   }
 
   @Test(
-    "A field that a write changed is written back as it was, and no other; a document that was not there is deleted")
+    "Undo restores only the changed fields and deletes created documents")
   func reversal() throws {
     let changed = change(.fields(["n": 1, "o": 1]), .fields(["n": 2, "o": 1]))
     #expect(
@@ -31,7 +31,7 @@ import Testing
         == Mutation(key: orders, operation: .set(["n": 1]), precondition: .exists(false)))
   }
 
-  @Test("What was counted up is counted down, so that others' counting stays")
+  @Test("Undo reverses an increment so that other increments remain")
   func increments() throws {
     let counted = change(
       .fields(["n": 1]), .fields(["n": 3]), [FieldTransform(path: FieldPath("n"), operation: .increment(2))])
@@ -41,7 +41,7 @@ import Testing
     #expect(reversal.transforms == [FieldTransform(path: FieldPath("n"), operation: .increment(-2))])
   }
 
-  @Test("Only what undoing would overwrite counts as touched; values that the backend computed do not")
+  @Test("Only fields that undo would overwrite count as touched, not computed values")
   func untouched() {
     let time = FieldTransform(path: FieldPath("at"), operation: .serverTimestamp)
     let made = change(.absent, .fields(["n": 2, "at": .null]), [time])
@@ -56,7 +56,7 @@ import Testing
     #expect(!deletion.isUntouched(.fields([:])))
   }
 
-  @Test("A time that the backend has not filled in cannot be written back, wherever it stands")
+  @Test("A pending server timestamp cannot be restored, however deeply nested")
   func unfinished() {
     let pending = Value.serverTimestamp(ServerTimestamp(localWriteTime: Timestamp(seconds: 1), previous: nil))
     for value in [pending, .map(["x": pending]), .map(["x": .map(["y": pending])])] {
@@ -66,12 +66,12 @@ import Testing
     }
   }
 
-  @Test("What the cache did not know cannot be put back")
+  @Test("Contents that the cache did not know cannot be restored")
   func unknown() {
     #expect(throws: UndoFailure.unknown(orders)) { try change(.unknown, .absent).reversal(of: .absent) }
   }
 
-  @Test("The newest comes first; what was rejected or cancelled is not undone again; a new write ends redoing")
+  @Test("Undo starts with the newest write, skips resolved ones, and a write ends redo")
   func order() {
     func step(_ number: Int64) -> UndoLog.Step { UndoLog.Step(batch: BatchID(number), mutations: [], changes: []) }
     var log = UndoLog()

@@ -12,7 +12,7 @@ import Testing
 /// Undo and redo, over a client and a backend.
 @Suite("Undo", .timeLimit(.minutes(5))) @MainActor
 struct UndoTests {
-  @Test("Undoing a creation deletes the document, doing it again makes it anew, and each is said when it is done")
+  @Test("Undoing a creation deletes it, and redo recreates it, each with a message")
   func creation() async throws {
     try await BridgeHarness.run { test in
       test.bridge.perform(.write([set("orders/a", ["n": 1], .exists(false))]))
@@ -34,7 +34,7 @@ struct UndoTests {
     }
   }
 
-  @Test("Documents that were deleted together come back together")
+  @Test("Documents deleted together return together")
   func bulk() async throws {
     try await BridgeHarness.run { test in
       let paths = ["orders/a", "orders/b", "orders/c"]
@@ -50,7 +50,7 @@ struct UndoTests {
     }
   }
 
-  @Test("Undoing leaves alone what others changed in other fields")
+  @Test("Undo does not affect remote changes in other fields")
   func otherFields() async throws {
     try await BridgeHarness.run { test in
       try await test.others(set("orders/a", ["mine": 1, "theirs": 1]))
@@ -67,7 +67,7 @@ struct UndoTests {
     }
   }
 
-  @Test("Undoing what somebody else changed since asks first, field by field, and does it when that is allowed")
+  @Test("Undoing a remotely changed field asks first and then proceeds if allowed")
   func conflict() async throws {
     try await BridgeHarness.run { test in
       try await test.others(set("orders/a", ["status": "new"]))
@@ -103,7 +103,7 @@ struct UndoTests {
     }
   }
 
-  @Test("A write that waits is taken back before it is sent, and can be done again")
+  @Test("Undo cancels a pending write, and redo writes it again")
   func waiting() async throws {
     try await BridgeHarness.run { test in
       test.bridge.perform(.setNetwork(enabled: false))

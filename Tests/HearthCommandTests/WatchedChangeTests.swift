@@ -31,7 +31,7 @@ import Testing
     return WatchedChange(DocumentChange(kind: kind, document: now), in: snapshot, at: time)
   }
 
-  @Test("A document that appears is a line with all of its fields")
+  @Test("A new document is a line with all of its fields")
   func added() {
     let change = change(.added, document(["name": .string("SF"), "n": .integer(1)]))
     #expect(change.text(in: database, utcOffset: 3600) == "13:04:16.882  added     cities/SF  n 1, name \"SF\"")
@@ -42,7 +42,7 @@ import Testing
         + "\"time\": \"1970-01-01T12:04:16.882Z\"}")
   }
 
-  @Test("A change is a line with the fields that changed")
+  @Test("A change is a line with its changed fields")
   func modified() {
     let before = document(["a": .integer(1), "b": .integer(1), "gone": .null])
     let now = document(["a": .integer(1), "b": .integer(2), "new": .boolean(true)], pending: .local)
@@ -54,20 +54,20 @@ import Testing
       change.json(in: database).contains("\"changed\": [\"b\", \"gone\", \"new\"], \"data\": {\"a\": 1, \"b\": 2, "))
   }
 
-  @Test("A document that disappears is a line with its path; nothing in it can harm a terminal")
+  @Test("A removed document is a line with its path, safe for terminals")
   func removed() {
     let change = change(.removed, document(["a": .string("\u{1b}]0;x\u{7}")]))
     #expect(change.text(in: database, utcOffset: 0) == "12:04:16.882  removed   cities/SF")
     #expect(!change.json(in: database).unicodeScalars.contains("\u{1b}"))
   }
 
-  @Test("Whole seconds have milliseconds too, and a day begins anew at midnight of the place")
+  @Test("Whole seconds have milliseconds too, and days start at local midnight")
   func timeOfDay() {
     #expect(Timestamp(seconds: 86_399).timeOfDay(utcOffset: 0) == "23:59:59.000")
     #expect(Timestamp(seconds: 86_399, nanoseconds: 5_000_001).timeOfDay(utcOffset: 1) == "00:00:00.005")
   }
 
-  @Test("A watch ends after so many changes, at a kind of change, or when it is in sync")
+  @Test("A watch ends after a number of changes, a type of change or when in sync")
   func goals() throws {
     var count = WatchProgress(try WatchGoal.parse("2"))
     count.printed(.added)

@@ -18,7 +18,7 @@ import Testing
     return try WriteArgument.update(key, changes, removing: removing, database: database)
   }
 
-  @Test("A value that reads as JSON is that, any other text a string")
+  @Test("A value that parses as JSON is JSON, and any other text a string")
   func values() throws {
     let mutation = try update(["a=1", "b=x=y", "c=", "d=\"1\"", "e.f=[true]", "`g=h`=null"])
     let fields: Fields = [
@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test(
-    "Text that was likely meant as something else is refused, with how it is written, and as a text",
+    "Ambiguous text is rejected with both notations",
     arguments: [
       ("ok=True", "Is true meant?"), ("x=.5", "Is 0.5 meant?"), ("ok=None", "Is null meant?"), ("age=+1", "$increment"),
       ("at=2026-01-02", "timestamp:2026-01-02T00:00:00Z"), ("n=int:5", "integer:5"), ("n=text:5", "string:5"),
@@ -43,7 +43,7 @@ import Testing
     #expect(error.reason.contains(meant) && error.reason.contains("is written string:"), "\(error.reason)")
   }
 
-  @Test("With a type, or with quotes, any text is written; plain words, addresses and telephone numbers need none")
+  @Test("Typed or quoted text can be anything, and ordinary text needs no quotes")
   func plainText() throws {
     let mutation = try update([
       "a=string:True", "b=\"+1\"", "c=https://example.com/a", "d=+4930123456", "e=km/h", "f=note: later", "g=12:30",
@@ -56,7 +56,7 @@ import Testing
       ])
   }
 
-  @Test("Times, lists of words and quotes mean in a write the same as in a condition")
+  @Test("Times, word lists and quotes mean the same in writes and conditions")
   func sameValues() throws {
     for text in [
       "2026-03-02T11:58:03Z", "[a, 5, ref:users/ada]", "'x y'", "NaN", "timestamp:2026-03-02", "\"a\"", "geo:1,2",
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test("A transform changes its field and is not a value, also below a path and inside a map")
+  @Test("A transform changes its field in any path or map and is not a value")
   func transforms() throws {
     let mutation = try update(["a.n={\"$increment\": 2}", "m={\"x\": 1, \"at\": {\"$serverTimestamp\": true}}"])
     #expect(mutation.operation == .patch(["m": .map(["x": .integer(1)])], FieldMask([FieldPath("m")])))
@@ -87,21 +87,21 @@ import Testing
   }
 
   @Test(
-    "Fields that contain one another are refused",
+    "Overlapping fields are rejected",
     arguments: [["a=1", "a.b=2"], ["a=1", "a=2"], ["a.b={\"$increment\": 1}", "a=1"]])
   func overlaps(assignments: [String]) {
     #expect { try update(assignments) } throws: { ($0 as? CommandFailure)?.status == .usage }
   }
 
   @Test(
-    "What is no assignment is refused with its column",
+    "An invalid assignment is rejected with its column",
     arguments: [("a", nil), ("=1", 1), ("a..b=1", 1), ("a=[1,", 6), ("a=[True]", 4), ("a='b", 3), ("a,b=1", 2)]
       as [(String, Int?)])
   func refuses(text: String, column: Int?) {
     #expect { try FieldAssignment.parse(text) } throws: { ($0 as? TextError)?.column == column }
   }
 
-  @Test("Merging names every field that is no map, and empty maps")
+  @Test("Merging lists every field that is not a map, and empty maps")
   func merge() throws {
     let content = try DocumentJSON.parse("{\"a\": {\"b\": 1, \"c\": {}}, \"d\": [1]}", database: database)
     let mutation = WriteArgument.set(key, content, merge: true)

@@ -50,7 +50,7 @@ private struct Ground {
     return deletion.deleted
   }
 
-  @Test("Everything below a collection goes, below documents that do not exist too, and nothing beside it")
+  @Test("Deleting a collection deletes all descendants and nothing else")
   func collection() async throws {
     let ground = try await Ground([
       "a/b": [:], "a/b/c/d": [:], "a/ghost/c/d": [:], "a/ghost/c/ghost/e/f": [:], "ab/kept": [:], "b/a/b/kept": [:],
@@ -60,14 +60,14 @@ private struct Ground {
     #expect(try await delete("a", in: ground) == 0)
   }
 
-  @Test("Of a document it and what is below go; one inside another root counts once")
+  @Test("Deleting documents deletes their descendants, and nested roots count once")
   func documents() async throws {
     let ground = try await Ground(["a/b": [:], "a/b/c/d": [:], "a/bc": [:], "a/ghost/c/d": [:]])
     #expect(try await delete("a/b/c/d", "a/b", "a/ghost", in: ground) == 3)
     #expect(try await ground.paths() == ["a/bc"])
   }
 
-  @Test("More names than one page has, with collections below some of them")
+  @Test("Collections with several pages of names and with subcollections are deleted")
   func pages() async throws {
     var documents: [String: Fields] = [:]
     for number in 0..<2500 { documents["a/\(number)"] = [:] }
@@ -79,7 +79,7 @@ private struct Ground {
 }
 
 @Suite struct BulkWriterTests {
-  @Test("A document that is not as its write requires is left out, and all others are written")
+  @Test("A document that fails its precondition is skipped, and all others are written")
   func skipping() async throws {
     var documents: [String: Fields] = [:]
     for number in 0..<20 where number != 7 { documents["a/\(number)"] = ["n": 0] }
@@ -103,7 +103,7 @@ private struct Ground {
 
   private var ones: Filter { .field(FieldFilter(FieldPath("n"), .equal, .integer(1))) }
 
-  @Test("What the server refuses ends the work with what was written before it")
+  @Test("A server rejection ends the work and reports the documents written before it")
   func refusal() async throws {
     let ground = try await Ground([:])
     let writer = BulkWriter(datastore: ground.datastore, isRepeatable: false)
@@ -144,7 +144,7 @@ private struct Ground {
     return try await copy.run { _ in }.written
   }
 
-  @Test("A document goes to a path or into a collection, a collection to another or below a document")
+  @Test("Documents and collections are copied to a path or into another place")
   func places() async throws {
     let ground = try await Ground(documents)
     #expect(try await copy("a/x", "c/z", in: ground) == 1)
@@ -158,14 +158,14 @@ private struct Ground {
     #expect(try await ground.fields("f/g/a/ghost/sub/t") == ["n": 4])
   }
 
-  @Test("A move leaves nothing behind")
+  @Test("A move leaves nothing at the source")
   func move() async throws {
     let ground = try await Ground(documents)
     #expect(try await copy("a", "c", in: ground, recursive: true, move: true) == 4)
     #expect(try await ground.paths() == ["b/x", "c/ghost/sub/t", "c/x", "c/x/sub/s", "c/y"])
   }
 
-  @Test("What is at the destination stays, unless it is to be overwritten")
+  @Test("Existing destination documents are kept unless overwriting is requested")
   func destination() async throws {
     let ground = try await Ground(documents)
     await #expect { try await copy("a", "b", in: ground) } throws: { ($0 as? CommandFailure)?.status == .alreadyExists }
@@ -177,7 +177,7 @@ private struct Ground {
     #expect(try await ground.fields("b/x") == ["n": 1])
   }
 
-  @Test("Paths that cannot be copied to each other, and nothing to copy, are told apart")
+  @Test("Incompatible paths and an empty source are distinguished")
   func refusals() async throws {
     let ground = try await Ground(documents)
     func status(_ source: String, _ named: String, recursive: Bool = true) async -> CInt? {
@@ -203,7 +203,7 @@ private struct Ground {
       isElsewhere: true, isRecursive: true)
   }
 
-  @Test("To another database a whole one goes with its references, which lead into the other one there")
+  @Test("Copying a whole database adjusts its references to the destination")
   func elsewhere() async throws {
     var documents = documents
     let foreign = Value.reference(DatabaseID(project: "third", database: "d"), key("a/x"))
@@ -228,7 +228,7 @@ private struct Ground {
     #expect(try await again.run { _ in }.written == 4)
   }
 
-  @Test("A move to another database writes there first; what was changed meanwhile stays as well")
+  @Test("A move to another database writes first and keeps documents changed meanwhile")
   func moveElsewhere() async throws {
     let (ground, there) = (try await Ground(documents), try await Ground([:], in: other))
     var move = transfer("a", from: ground, to: there)
@@ -240,7 +240,7 @@ private struct Ground {
     #expect(try await there.paths() == ["a/ghost/sub/t", "a/x", "a/x/sub/s", "a/y"])
   }
 
-  @Test("A destination has the project and the database of the source, unless an option names others")
+  @Test("A destination has the source's project and database unless options differ")
   func destinations() throws {
     let here = try StorageOptions.parse(["--data", "/d", "--project", "p", "--database", "b"]).locations
     func there(_ arguments: String...) throws -> String {

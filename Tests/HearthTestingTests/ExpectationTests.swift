@@ -4,7 +4,7 @@ import HearthTesting
 import Testing
 
 /// Each expectation fails when it should, and says why, where and with which seed.
-@Suite("Expectations that are not met", .timeLimit(.minutes(5)))
+@Suite("Unmet expectations", .timeLimit(.minutes(5)))
 struct ExpectationTests {
   private struct Failed: Error {}
 
@@ -21,7 +21,7 @@ struct ExpectationTests {
     throw Failed()
   }
 
-  @Test("A snapshot that does not come names what came instead, with place, seed and time")
+  @Test("A missing snapshot reports the received ones with location, seed and time")
   func snapshot() async throws {
     let line = #line + 4
     let failure = try await failure(seed: 42) { stage, client in
@@ -39,7 +39,7 @@ struct ExpectationTests {
   }
 
   @Test(
-    "Each expectation about a snapshot passes over one that does not meet it",
+    "Each snapshot expectation skips snapshots that do not match",
     arguments: [
       .fromCache, .pendingWrites, .empty, .count(2), .documents("LA"), .field("state", "NY", of: "SF"),
       .field("state", 1, of: "SF"), .field("state", "CA", of: "LA"), .modified("SF"), .removed("SF"), .added("LA"),
@@ -54,7 +54,7 @@ struct ExpectationTests {
     #expect(failure.kind == .notInTime && failure.reason.contains(wanted.description), "\(failure)")
   }
 
-  @Test("A result in sync and without pending writes is not met by one that waits offline")
+  @Test("A synced result without pending writes is not met while offline")
   func offline() async throws {
     for wanted in [SnapshotExpectation.synced, .noPendingWrites] {
       let failure = try await failure { _, client in
@@ -67,7 +67,7 @@ struct ExpectationTests {
     }
   }
 
-  @Test("Nothing is not met by a snapshot that comes, one that waits, or the end of the listener")
+  @Test("expectNothing fails for a new or unread snapshot or an ended listener")
   func nothing() async throws {
     let waiting = try await failure { _, client in
       let listener = try await client.listen(to: client.db.collection("cities"))
@@ -92,7 +92,7 @@ struct ExpectationTests {
     #expect(ended.reason.contains("the listener ended with permission-denied"), "\(ended)")
   }
 
-  @Test("A listener that goes on, or ends with another error, is no failure that was expected")
+  @Test("A listener that continues or fails otherwise does not match an expected failure")
   func listenerFailure() async throws {
     let goesOn = try await failure { _, client in
       let listener = try await client.listen(to: client.db.collection("cities"))
@@ -113,7 +113,7 @@ struct ExpectationTests {
     #expect(snapshot.kind == .surprise && snapshot.reason.contains("failed-precondition"), "\(snapshot)")
   }
 
-  @Test("Waiting writes, a connection and answers that are otherwise are named as they are")
+  @Test("Unexpected pending writes, connections and results are reported as they are")
   func clients() async throws {
     let pending = try await failure { _, client in
       try await client.goOffline()
@@ -142,7 +142,7 @@ struct ExpectationTests {
     #expect(unanswered.kind == .notInTime && unanswered.reason.contains("a write of a/c"), "\(unanswered)")
   }
 
-  @Test("Clients that are not in sync, or do not agree, are named with the difference")
+  @Test("Clients that are out of sync or differ are reported with the difference")
   func agreement() async throws {
     let waiting = try await failure { stage, client in
       try await client.goOffline()
@@ -166,7 +166,7 @@ struct ExpectationTests {
     #expect(apart.kind == .disagreement && apart.reason.hasSuffix("the listener of a lacks a/b."), "\(apart)")
   }
 
-  @Test("Wrong names, wrong words, queries of another client and a stage that is over are refused")
+  @Test("Invalid names, words, foreign queries and an ended stage are rejected")
   func misuse() async throws {
     let taken = try await failure { stage, _ in _ = try await stage.client("ada") }
     #expect(taken.kind == .misuse && taken.reason.contains("there is a client ada already"), "\(taken)")
@@ -187,7 +187,7 @@ struct ExpectationTests {
     await #expect(throws: FirestoreError.self) { try await client.db.document("a/b").getDocument() }
   }
 
-  @Test("A body that never ends is ended by the time of the stage; its own errors pass as they are")
+  @Test("A body that never ends is stopped by the time limit, and its errors pass through")
   func ends() async throws {
     let endless = try await failure(longest: .seconds(7 * 86_400)) { _, client in
       for try await _ in client.db.collection("a").snapshots {}

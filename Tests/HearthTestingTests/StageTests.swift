@@ -5,9 +5,9 @@ import Synchronization
 import Testing
 
 /// Stories on a stage: what clients, server and time do there.
-@Suite("Stages", .timeLimit(.minutes(5)))
+@Suite("Test stages", .timeLimit(.minutes(5)))
 struct StageTests {
-  @Test("Two clients count up while one of them is offline, and all agree in the end")
+  @Test("Two clients increment a counter, one of them offline, and converge")
   func counter() async throws {
     try await TestStage.run { stage in
       let ada = try await stage.client("ada")
@@ -28,7 +28,7 @@ struct StageTests {
     }
   }
 
-  @Test("An own write is seen from the cache at once, then synced, and nothing more comes")
+  @Test("A local write arrives from the cache first, then synced, and nothing more")
   func ownWrite() async throws {
     try await TestStage.run { stage in
       let client = try await stage.client()
@@ -45,7 +45,7 @@ struct StageTests {
     }
   }
 
-  @Test("What waits survives a restart and a killed client, with its user, its faults and without a network")
+  @Test("Pending writes survive restarts and kills with their user, faults and network")
   func lives() async throws {
     try await TestStage.run { stage in
       let client = try await stage.client("phone", user: "ada")
@@ -73,7 +73,7 @@ struct StageTests {
     }
   }
 
-  @Test("A lost answer does not count up twice; a refused write is told with its code")
+  @Test("A lost response does not repeat an increment, and a rejection has its code")
   func faults() async throws {
     try await TestStage.run { stage in
       let client = try await stage.client()
@@ -97,7 +97,7 @@ struct StageTests {
     }
   }
 
-  @Test("Callbacks, completions, transactions and sequences run in the time of the stage")
+  @Test("Callbacks, completions, transactions and sequences run in simulated time")
   func everyKindOfCall() async throws {
     try await TestStage.run { stage in
       let client = try await stage.client()
@@ -123,7 +123,7 @@ struct StageTests {
     }
   }
 
-  @Test("Work of another thread gets its time while that of the stage stands still")
+  @Test("Another thread's work gets real time while simulated time stands still")
   func standingStill() async throws {
     try await TestStage.run { stage in
       let before = stage.elapsed
@@ -166,7 +166,7 @@ struct StageTests {
     }
   }
 
-  @Test("The same seed makes the same run, byte by byte, and another seed another one")
+  @Test("The same seed repeats a run byte for byte, and another seed differs")
   func seeds() async throws {
     let first = try await Self.account(seed: 7)
     for _ in 0..<5 { #expect(try await Self.account(seed: 7) == first) }

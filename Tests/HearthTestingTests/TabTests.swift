@@ -7,7 +7,7 @@ import Testing
 /// Clients that share a cache, and clients whose clocks are wrong.
 @Suite("Tabs and clocks", .timeLimit(.minutes(5)))
 struct TabTests {
-  @Test("A write in one tab is seen in the other, and the killed one's streams are taken over")
+  @Test("A write in one tab appears in another, which takes over a killed tab's streams")
   func takeover() async throws {
     try await TestStage.run { stage in
       let ada = try await stage.client("ada", cache: .shared)
@@ -27,7 +27,7 @@ struct TabTests {
     }
   }
 
-  @Test("A cache that is not shared is refused to another client, which learns how it is shared")
+  @Test("An unshared cache rejects another client with a hint on sharing")
   func refused() async throws {
     try await TestStage.run { stage in
       let ada = try await stage.client("ada")
@@ -36,7 +36,7 @@ struct TabTests {
     }
   }
 
-  @Test("A clock that is ahead makes estimates ahead, also after a restart, and the server's times are true")
+  @Test("A fast clock shifts estimates, also after a restart, but not server times")
   func clock() async throws {
     try await TestStage.run { stage in
       let client = try await stage.client()

@@ -55,7 +55,7 @@ import class Hearth.Client
     try ScenarioParser(database: database).scenario(text, of: "test")
   }
 
-  @Test("Each scenario that is shipped passes while somebody looks, too", arguments: ShippedScenario.all)
+  @Test("Each built-in scenario passes with an observer too", arguments: ShippedScenario.all)
   func same(_ shipped: ShippedScenario) async throws {
     let scenario = try ScenarioParser(database: database).scenario(shipped.text, of: shipped.name)
     let alone = try await lines(scenario)
@@ -65,7 +65,7 @@ import class Hearth.Client
     #expect(looker.news.withLock { $0.last } == "passed")
   }
 
-  @Test("It is asked before each step, told of each opening, and of the end while the clients are there")
+  @Test("An observer runs before each step, after each opening and at the end")
   func calls() async throws {
     let looker = Looker()
     _ = try await lines(try scenario("client ada\nada: offline\nada: restart"), looker.follower)
@@ -77,7 +77,7 @@ import class Hearth.Client
     #expect(late.news.withLock { $0 } == ["before 0", "opened -", "failed"])
   }
 
-  @Test("An error of the one who looks ends the run with it")
+  @Test("An observer's error ends the run with that error")
   func ends() async throws {
     let follower = ScenarioFollower(before: { step in
       if step == 1 { throw CommandFailure(.failure, "enough") }
@@ -86,7 +86,7 @@ import class Hearth.Client
     #expect(run.failure == CommandFailure(.failure, "enough") && run.lines.count == 1)
   }
 
-  @Test("The clients are known by name before they are opened, in their order")
+  @Test("Client names are known in order before the clients open")
   func names() throws {
     #expect(try scenario("client bob\nclient ada\nserver: set a/b {}\nbob: offline").clientNames == ["bob", "ada"])
     #expect(try scenario("caption x\nlisten a").clientNames == ["client"])

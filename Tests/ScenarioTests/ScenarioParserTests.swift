@@ -11,7 +11,7 @@ import Testing
 @Suite struct ScenarioParserTests {
   private let parser = ScenarioParser(database: database)
 
-  @Test("A scenario is one step per line; comments and empty lines are passed over")
+  @Test("A scenario has one step per line, and comments and empty lines are skipped")
   func steps() throws {
     let text = """
       # first offline
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test("A listener has the conditions, orders and limit of a query; quoted words are no clauses")
+  @Test("A listener has a query's conditions, orders and limit; quoted words are values")
   func listen() throws {
     let steps = try parser.steps(
       "listen cities where state == 'no limit here' where n > 3 order n:desc limit 5", of: "file")
@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test(
-    "A line that is no step is named with its number",
+    "An invalid line is reported with its number",
     arguments: [
       "wait", "wait for rain", "offline now", "listen", "listen cities//x", "listen cities limit x",
       "listen cities limit 0",
@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  @Test("An error in a line names its column, and the excerpt points to it")
+  @Test("An error has its column, and an excerpt points to it")
   func column() throws {
     let failure = try #require(throws: CommandFailure.self) {
       try parser.steps("  listen  cities where a == 'x' oder b == 2", of: "file")
@@ -105,7 +105,7 @@ import Testing
     #expect(update.message.hasPrefix("file, line 1, column 18: Is null meant?"), "\(update.message)")
   }
 
-  @Test("Words that quotes or brackets hold together are one value of an update")
+  @Test("Quotes and brackets keep an update's value together")
   func assignments() throws {
     let steps = try parser.steps(
       "update c/d a='x y' b=[p, 2] c={\"m\": \"x y\"} d=it's `e f`=\"g h\"", of: "file")
@@ -116,7 +116,7 @@ import Testing
     #expect(fields == ["a": "x y", "b": ["p", 2], "c": .map(["m": "x y"]), "d": "it's", "e f": "g h"])
   }
 
-  @Test("Options of a listener stand behind its query, in any order")
+  @Test("A listener's options follow its query in any order")
   func listenerOptions() throws {
     let steps = try parser.steps("listen cities where a == 1 with metadata from cache as rows", of: "file")
     guard case .listen(let query, "rows", let options) = steps[0].action else {
@@ -126,7 +126,7 @@ import Testing
     #expect(query.filters.count == 1 && options.includeMetadataChanges && options.source == .cache)
   }
 
-  @Test("A loop is its steps, as often as it says, and loops may be in loops")
+  @Test("A loop repeats its steps, and loops can be nested")
   func loops() throws {
     let steps = try parser.steps("repeat 3\nset a/b {}\nrepeat 2\ndelete a/b\nend\nend\noffline", of: "file")
     #expect(steps.count == 3 * 3 + 1 && steps[2].line == 4)
@@ -136,7 +136,7 @@ import Testing
     #expect(huge.message.hasPrefix("file, line 1, column 8: "), "\(huge.message)")
   }
 
-  @Test("A scenario with too many steps or clients is refused at the first one above the limit")
+  @Test("Too many steps or clients are rejected at the first one over the limit")
   func largest() throws {
     func message(_ lines: [String]) -> String? {
       #expect(throws: CommandFailure.self) { try parser.steps(lines.joined(separator: "\n"), of: "file") }?.message
@@ -147,7 +147,7 @@ import Testing
     #expect(clients == "file, line 101: A scenario can have at most 100 clients.")
   }
 
-  @Test("With named clients each step says whose it is")
+  @Test("With named clients each step has a client")
   func owners() throws {
     let steps = try parser.steps("client ada user u1\nada: set a/b {}\nserver: delete a/b\nexpect same", of: "file")
     #expect(steps.map(\.client) == ["ada", "ada", "server", nil])
@@ -155,13 +155,13 @@ import Testing
     #expect(open.message == "file, line 2: Whose step is this? Write ada: in front of it.")
   }
 
-  @Test("The first remark says what the scenario shows, and a seed stands in front of the steps")
+  @Test("The first comment is the summary, and a seed precedes the steps")
   func head() throws {
     let scenario = try parser.scenario("# Shows it.\n# More.\nseed 42\noffline\n", of: "file")
     #expect(scenario.summary == "Shows it." && scenario.seed == 42 && scenario.steps.count == 1)
   }
 
-  @Test("A mistyped step names the one that was probably meant")
+  @Test("A mistyped step gets a suggestion")
   func nearest() throws {
     let failure = try #require(throws: CommandFailure.self) { try parser.steps("ofline", of: "file") }
     #expect(failure.message.contains("Did you mean offline?"), "\(failure.message)")

@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test(
-    "What does not happen in time is 75 and names the step; an hour of it takes no time",
+    "A timeout exits with 75 and names the step, and an hour passes instantly",
     arguments: [
       "expect added a/b within 1h", "expect pending 1 within 1h", "expect pending 1 within 10000h",
       "expect document a/b within 1h",
@@ -32,13 +32,13 @@ import Testing
       failure?.status == .tryAgain && failure?.message.hasPrefix("test, line \(last), ") == true, "\(failure as Any)")
   }
 
-  @Test("What should not happen is 1, and names what happened")
+  @Test("An unexpected event exits with 1 and names the event")
   func surprise() async throws {
     let failure = try await failure("listen a\nset a/b {}\nexpect nothing within 1s")
     #expect(failure?.status == .failure && failure?.message.hasSuffix("added a/b happened.") == true)
   }
 
-  @Test("A rejection that no step expects is 1 at the end; one that a step expects is none")
+  @Test("An unexpected rejection exits with 1 at the end, an expected one does not")
   func rejections() async throws {
     let failure = try await failure("update a/b n=1")
     #expect(failure?.status == .failure && failure?.message.contains("line 1, update a/b n=1") == true)
@@ -47,13 +47,13 @@ import Testing
     #expect(other?.message.contains("no step expected that: not-found") == true, "\(other as Any)")
   }
 
-  @Test("A listener that fails without a step that expects it ends the run with its status")
+  @Test("An unexpected listener failure ends the run with its status")
   func refusedListener() async throws {
     let failure = try await failure("fault next listen permission-denied\nlisten a\nwait 1s")
     #expect(failure?.status == .permissionDenied, "\(failure as Any)")
   }
 
-  @Test("Writes that were not sent because it ends offline are told")
+  @Test("Writes not sent because the scenario ends offline are reported")
   func unsent() async throws {
     let notes = Mutex<[String]>([])
     let scenario = try ScenarioParser(database: database).scenario("offline\nset a/b {}", of: "test")
@@ -65,14 +65,14 @@ import Testing
     #expect(notes.withLock { $0 } == ["write #1, set a/b, was not sent."])
   }
 
-  @Test("Clients that disagree for good are told, and those that agree again are the same")
+  @Test("Clients that never converge are reported, and those that converge are the same")
   func same() async throws {
     let apart = try await failure(
       "client ada\nclient bob\nada: listen a\nbob: listen a\nbob: offline\nada: set a/b {}\nexpect same within 1m")
     #expect(apart?.status == .tryAgain, "\(apart as Any)")
   }
 
-  @Test("Results as TAP, as JUnit and as JSON name each scenario, and the reason of one that failed")
+  @Test("TAP, JUnit and JSON results name each scenario and the reason for a failure")
   func reports() throws {
     let scenario = Scenario(name: "a<b", summary: "", seed: 1, steps: [])
     var tap = ScenarioReport(.tap)

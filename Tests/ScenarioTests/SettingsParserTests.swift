@@ -10,7 +10,7 @@ import Testing
   private let parser = ScenarioParser(database: database)
 
   @Test(
-    "What is wrong is named with its place",
+    "An error is reported with its position",
     arguments: [
       ("rules\nmatch /a/{b} {\n  allow read: if ;\n}\nend", "line 3, column 18: "),
       ("offline\nrules\nservice cloud.firestore {\n  match /a {{\n}\nend", "line 4, column "),
@@ -50,7 +50,7 @@ import Testing
     #expect(failure.status == .badData && failure.message.hasPrefix("file, \(message)"), "\(failure.message)")
   }
 
-  @Test("The number of a turn stands in place of its name, also in bundles and in loops within")
+  @Test("The loop counter replaces its name, also in bundles and nested loops")
   func turns() throws {
     let steps = try parser.steps(
       "repeat 2 as n\nset a/d$n {\"n\": $n}\nrepeat $n\noffline\nend\nbundle b$n\nset a/e$n {}\nend\nend", of: "file")
@@ -65,7 +65,7 @@ import Testing
     #expect(documents.map(\.key) == [key("a/e2")])
   }
 
-  @Test("Lines that end as on Windows are lines, also within rules")
+  @Test("Windows line ends are accepted, also inside rules")
   func carriageReturns() throws {
     let text = "rules\r\nmatch /a/{b} {\r\n  allow read: if true;\r\n}\r\nend\r\noffline\r\n"
     let steps = try parser.steps(text, of: "file")

@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test(
-    "A state that does not hold is 75 and names the step",
+    "An unmet state exits with 75 and names the step",
     arguments: [
       "client ada\nclient bob shares ada\nada: expect no streams",
       "client ada\nclient bob shares ada\nbob: expect streams",
@@ -35,20 +35,20 @@ import Testing
       failure?.status == .tryAgain && failure?.message.hasPrefix("test, line \(last), ") == true, "\(failure as Any)")
   }
 
-  @Test("A listener that rules refuse without a step that expects it ends the run with 77, and says which rule it was")
+  @Test("A listener unexpectedly denied by rules ends the run with 77 and the rule")
   func refused() async throws {
     let failure = try await failure("rules\nmatch /a/{b} {\n  allow read: if false;\n}\nend\nlisten a\nwait 1s")
     #expect(failure?.status == .permissionDenied, "\(failure as Any)")
     #expect(failure?.message.contains("Missing or insufficient permissions.") == true)
   }
 
-  @Test("A name that no bundle has is 1")
+  @Test("A query name that no bundle has exits with 1")
   func unnamed() async throws {
     let failure = try await failure("listen named menu")
     #expect(failure?.message.hasSuffix("no bundle that was loaded has a query of the name menu.") == true)
   }
 
-  @Test("What a bundle has is older than what was written since, and a bundle that was loaded before changes nothing")
+  @Test("Bundle contents do not replace newer documents, and reloading changes nothing")
   func bundleTwice() async throws {
     let text = """
       server: set a/b {"n": 1}
@@ -66,7 +66,7 @@ import Testing
     #expect(try await failure(text) == nil)
   }
 
-  @Test("Who signs in stays signed in when the client is opened again")
+  @Test("A signed-in user stays signed in when the client reopens")
   func userStays() async throws {
     let text = """
       rules

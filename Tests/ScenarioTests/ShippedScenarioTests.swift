@@ -24,7 +24,7 @@ import Testing
     return lines.withLock { $0 }
   }
 
-  @Test("Each scenario that is shipped holds", arguments: ShippedScenario.all)
+  @Test("Each built-in scenario passes", arguments: ShippedScenario.all)
   func holds(_ shipped: ShippedScenario) async throws {
     _ = try await play(shipped)
   }
@@ -35,7 +35,7 @@ import Testing
     for _ in 0..<2 { #expect(try await play(shipped, seed: 7) == first) }
   }
 
-  @Test("There are forty and more, each with a name of its own and a sentence about what it shows")
+  @Test("There are at least forty scenarios, each with a unique name and a summary")
   func catalogue() {
     #expect(ShippedScenario.all.count >= 40)
     #expect(Set(ShippedScenario.all.map(\.name)).count == ShippedScenario.all.count)

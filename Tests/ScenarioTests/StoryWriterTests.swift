@@ -9,7 +9,7 @@ import Testing
 @testable import Scenarios
 
 /// Scenarios that are made of records.
-@Suite("Stories")
+@Suite("Generated scenarios")
 struct StoryWriterTests {
   /// A story with a moment each second.
   private func story(_ events: Story.Event...) -> Story {
@@ -33,7 +33,7 @@ struct StoryWriterTests {
     StorySnapshot.Change(kind, key(path), fields, isDeleted: isDeleted, hasOwnWrite: hasOwnWrite)
   }
 
-  @Test("What is recorded of one moment in whatever order is expected in the order in which it comes")
+  @Test("Events of one moment are expected in their order of arrival")
   func orders() async throws {
     let expectations = [
       "expect synced on cities", "expect acknowledged cities/SF", "expect metadata cities/SF on cities",
@@ -50,7 +50,7 @@ struct StoryWriterTests {
     }
   }
 
-  @Test("A session becomes steps and expectations that are all met, with the times between steps")
+  @Test("A session becomes steps and met expectations with the times between steps")
   func whole() async throws {
     let set = Mutation(key: key("cities/SF"), operation: .set(["n": .integer(1)]))
     let story = story(
@@ -111,7 +111,7 @@ struct StoryWriterTests {
   }
 
   @Test(
-    "Each kind of write is said by the step that does exactly this",
+    "Each type of write becomes the equivalent step",
     arguments: [
       (.init(key: key("a/b"), operation: .set(["n": .integer(1)])), #"set a/b {"n": 1}"#),
       (.init(key: key("a/b"), operation: .set([:]), precondition: .exists(false)), "create a/b {}"),
@@ -139,7 +139,7 @@ struct StoryWriterTests {
     #expect(StoryWords(database: database).step(mutation) == step)
   }
 
-  @Test("What no step says is a remark, and among what is not told")
+  @Test("An event without a step becomes a comment and is listed as omitted")
   func untold() {
     var bounded = cities
     bounded.start = Bound(values: [.integer(1)], isInclusive: true)
@@ -156,7 +156,7 @@ struct StoryWriterTests {
       ])
   }
 
-  @Test("A refusal that no fault of the record explains is brought about; one that the server's data explains is not")
+  @Test("An unexplained rejection becomes a fault, and one due to server data does not")
   func refusals() {
     let set = Mutation(key: key("a/b"), operation: .set([:]))
     #expect(
@@ -178,7 +178,7 @@ struct StoryWriterTests {
       ])
   }
 
-  @Test("Writes that wait at the end are told, and sent, so that the run loses none")
+  @Test("Writes pending at the end are reported and sent")
   func ends() async throws {
     let set = Mutation(key: key("a/b"), operation: .set([:]))
     let lines = lines(.network(isOn: false), .write(1, [set]))
@@ -191,7 +191,7 @@ struct StoryWriterTests {
     #expect(checked.failure == nil && checked.unmet.isEmpty)
   }
 
-  @Test("An expectation that is not met becomes a remark, and one that comes earlier is moved before its neighbours")
+  @Test("An unmet expectation becomes a comment, and an earlier one is moved")
   func check() async throws {
     let text = """
       listen a

@@ -7,7 +7,7 @@ import Testing
 @Suite struct VirtualLoopTests {
   private let loop = VirtualLoop()
 
-  @Test("Time passes when nothing is left to do, to the sleeper that wakes first")
+  @Test("Time advances to the next sleeper when nothing is left to do")
   func time() async throws {
     let clock = loop.clock
     let order = await Task(executorPreference: loop) {
@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(
-    "Sleepers of the same time wake in the order in which they fell asleep, and one that is cancelled wakes at once")
+    "Sleepers of the same time wake in order, and a canceled one immediately")
   func ties() async {
     let clock = loop.clock
     let woken = await Task(executorPreference: loop) {
@@ -69,7 +69,7 @@ import Testing
     nonisolated func addAtOnce() { executor.async { self.assumeIsolated { _ = $0.add() } } }
   }
 
-  @Test("An actor on the loop takes work in the order in which it was given")
+  @Test("An actor on the loop runs its jobs in order")
   func actors() async {
     let counter = Counter(on: loop)
     for _ in 0..<100 { counter.addAtOnce() }
