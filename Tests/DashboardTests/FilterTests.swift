@@ -26,7 +26,7 @@ struct FilterTests {
   }
 
   @Test(
-    "Terms that match",
+    "Matching terms",
     arguments: [
       "", "packed", "pack !shipped", "7Q", "^7Qf", "\"ada smith\"", "status:packed", "status:\"packed\"", "n:42",
       "n:42.0", "n:=42", "n:==42", "n:>41", "n:>:41", "n:>=42", "n:<=42", "n:!=41", "total:>=10.5", "total:<19",
@@ -39,7 +39,7 @@ struct FilterTests {
   func holding(_ text: String) throws { #expect(try passes(text)) }
 
   @Test(
-    "Terms that do not match",
+    "Non-matching terms",
     arguments: [
       "paid", "!packed", "Packed", "^packed", "packed paid", "status:pack", "status:Packed", "n:>42", "n:>\"41\"",
       "n:\"42\"", "total:>20", "name:~Smi !name:~Smi", "isGift:false", "isGift:\"true\"", "coupon:!=1", "missing:!=1",
@@ -80,7 +80,7 @@ struct FilterTests {
 @Suite("Regular expressions")
 struct PatternTests {
   @Test(
-    "Matches and their positions",
+    "Matches are found at their positions",
     arguments: [
       ("a+", "baac", [1..<3]), ("a|ab", "xab", [1..<3]), ("abcd|b", "abcx", [1..<2]), ("[b-d]+", "abcde", [1..<4]),
       ("[^a]", "aba", [1..<2]), ("\\d{2,3}", "1 22 333 4444", [2..<4, 5..<8, 9..<12]), ("^a", "aa", [0..<1]),

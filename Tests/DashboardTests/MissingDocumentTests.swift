@@ -27,14 +27,14 @@ struct MissingDocumentTests {
     }
   }
 
-  @Test("They are listed in name order, and once if they exist by now")
+  @Test("Missing documents are listed in name order, and once if they exist by now")
   func order() {
     let driver = opened(missing: ["e", "a", "c", "d"])
     #expect(ids(driver) == ["a", "b", "c", "d", "e"])
     #expect(driver.screen.contains("a  no document") && !driver.screen.contains("d  no document"))
   }
 
-  @Test("Their subcollections can be opened")
+  @Test("The subcollections of missing documents can be opened")
   func reached() {
     var driver = opened(missing: ["a"])
     driver.press("1 g j l")

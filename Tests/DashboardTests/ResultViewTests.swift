@@ -222,7 +222,7 @@ struct ResultViewTests {
     #expect(driver.state.browser.result == nil)
   }
 
-  @Test("Columns remain while values change")
+  @Test("Columns stay while values change")
   func columns() {
     var driver = opened()
     let before = driver.state.browser.result?.columns.columns.map(\.name)

@@ -65,7 +65,7 @@ struct RowJumpTests {
     #expect(driver.state.browser.cursor.id == .document(Scenario.events(6..<7)[0].key))
   }
 
-  @Test("Pane digits switch immediately, others are a row for G, and esc clears them")
+  @Test("Digits of panes focus them, other digits are a row for G, and esc clears them")
   func digits() {
     var driver = opened()
     driver.type("50")

@@ -37,7 +37,9 @@ struct SetAsideTests {
     #expect(driver.state.writes.marked.isEmpty && driver.state.toasts.last?.text.contains("1 stay") == true)
   }
 
-  @Test("It is labeled as set aside and never counted as rejected", arguments: [(120, 36), (80, 24), (60, 16)])
+  @Test(
+    "A set-aside write is labeled as such and never counted as rejected",
+    arguments: [(120, 36), (80, 24), (60, 16)])
   func told(width: Int, height: Int) {
     var driver = driver(Size(width: width, height: height))
     driver.client(.writeCancelled(BatchID(43)), at: 18)

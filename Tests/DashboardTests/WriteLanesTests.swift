@@ -24,7 +24,7 @@ struct WriteLanesTests {
       journey, echoes: [.init("orders", at: at(0.003))], outages: outages, results: results, now: at(now))
   }
 
-  @Test("Without delay: created, shown, sent, acknowledged, received")
+  @Test("A direct write shows created, sent, acknowledged and received")
   func direct() {
     var journey = WriteJourney(row(.queued))
     journey.note(row(.inFlight, tries: 1), at: at(0.004))
@@ -41,7 +41,7 @@ struct WriteLanesTests {
     #expect(lanes.scale.column(width: 35) == .milliseconds(1))
   }
 
-  @Test("With an outage: a separate lane and a shortened wait with its length")
+  @Test("A write during an outage has a separate lane and a shortened wait")
   func offline() {
     var journey = WriteJourney(row(.held))
     journey.note(row(.held), at: at(1))
@@ -56,7 +56,7 @@ struct WriteLanesTests {
     #expect(lanes.scale.breaks(width: 60).map(\.text) == ["39 s"])
   }
 
-  @Test("With a frozen server: two attempts with outcomes, drawn to scale")
+  @Test("A frozen server shows two attempts with outcomes, drawn to scale")
   func frozen() {
     var journey = WriteJourney(row(.queued))
     journey.note(row(.inFlight, tries: 1), at: at(0.01))

@@ -40,7 +40,7 @@ extension EndToEndTests.OnPseudoTerminal {
       #expect(result.status == 64 && result.errors.filter { $0 == "\n" }.count == 1, "\(result.errors)")
     }
 
-    @Test("An unwritable log file fails before the screen opens")
+    @Test("An unwritable log file is reported before the screen opens")
     func logFile() async throws {
       let result = try await run("--log-file /dev/null/x", Surroundings())
       #expect(
@@ -64,7 +64,7 @@ extension EndToEndTests.OnPseudoTerminal {
       #expect(result.errors.filter { $0 == "\n" }.count == 1 && result.errors.contains("nonsense"), "\(result.errors)")
     }
 
-    @Test("Without a terminal at standard output it prints one error line")
+    @Test("Without a terminal at standard output the dashboard prints one error line")
     func noTerminal() async throws {
       let surroundings = try Surroundings()
       let process = try ChildProcess(

@@ -3,7 +3,7 @@ import Testing
 
 extension EndToEndTests.InTmux {
   @Suite(.serialized) struct ConvergenceTests {
-    @Test("Two dashboards that edit a document, one of them offline, converge")
+    @Test("Two dashboards editing one document, one of them offline, converge")
     func sameDocument() async throws {
       // A home and a cache for each.
       let (first, second) = (try Surroundings(), try Surroundings())

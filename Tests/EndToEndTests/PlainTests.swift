@@ -7,7 +7,7 @@ import Testing
 extension EndToEndTests.InShells {
   @Suite("hearth plain")
   struct PlainTests {
-    @Test("It prints state and events without escapes and ends with its reader")
+    @Test("hearth plain prints state and events without escapes and ends with its reader")
     func closedPipe() async throws {
       let surroundings = try Surroundings()
       let run = try await HeadlessRun(
@@ -25,7 +25,7 @@ extension EndToEndTests.InShells {
       #expect(run.errors == "")
     }
 
-    @Test("It listens to a file's named listeners and reports errors in the file")
+    @Test("hearth plain listens to a file's named listeners and reports errors in it")
     func listeners() async throws {
       let surroundings = try Surroundings()
       try surroundings.write(
@@ -46,7 +46,7 @@ extension EndToEndTests.InShells {
       #expect(!run.output.contains("orders added"), "\(run.output)")
     }
 
-    @Test("A signal ends it with 128 plus the signal's number", arguments: [SIGTERM, SIGINT])
+    @Test("A signal ends hearth plain with 128 plus the signal's number", arguments: [SIGTERM, SIGINT])
     func signals(signal: CInt) async throws {
       let surroundings = try Surroundings()
       let process = try ChildProcess(
@@ -208,7 +208,7 @@ extension EndToEndTests.InShells {
       }
     }
 
-    @Test("It reports configuration errors with file and line")
+    @Test("hearth plain reports configuration errors with file and line")
     func configuration() async throws {
       let surroundings = try Surroundings()
       try surroundings.configure("mouze = true\n")

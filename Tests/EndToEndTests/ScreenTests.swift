@@ -27,7 +27,7 @@ extension EndToEndTests.InTmux {
     }
 
     @Test(
-      "It starts, draws a screen and quits on every type of terminal",
+      "The program starts, draws a screen and quits on every type of terminal",
       arguments: [
         ["TERM": "xterm-256color"], ["TERM": "screen"], ["TERM": "linux"], ["TERM": "vt100"], ["NO_COLOR": "1"],
         ["LANG": "C"],

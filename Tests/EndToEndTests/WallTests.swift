@@ -10,7 +10,7 @@ extension EndToEndTests.InTmux {
 
     init() throws { surroundings = try Surroundings() }
 
-    @Test("It shows every collection, remote writes and an outage; esc opens the dashboard")
+    @Test("The wall shows every collection, remote writes and an outage, and esc leaves it")
     func screen() async throws {
       for number in 0..<4 {
         let state = number.isMultiple(of: 2) ? "new" : "paid"
@@ -56,7 +56,7 @@ extension EndToEndTests.InTmux {
       #expect(screen.status == 64 && screen.hasOneErrorLine && screen.errors.contains("--json"), "\(screen.errors)")
     }
 
-    @Test("It needs a terminal or --json, and never reads a real database in full")
+    @Test("The wall needs a terminal or --json and never reads a real database in full")
     func refused() async throws {
       let piped = try await HeadlessRun(["wall"], surroundings)
       #expect(piped.status == 64 && piped.hasOneErrorLine && piped.errors.contains("--json"), "\(piped.errors)")

@@ -112,7 +112,7 @@ struct AccessTests {
     try await delete("c/a", world.alice)
   }
 
-  @Test("One denied write denies the whole batch")
+  @Test("One denied write denies its whole batch")
   func batches() async throws {
     let world = try World()
     @Sendable func request(_ second: Int64) -> [UInt8] {

@@ -10,7 +10,7 @@ struct CheckTests {
   private static let all = stage("collection", .path("/books"))
 
   @Test(
-    "Each invalid pipeline is rejected with the name of the problem",
+    "Each invalid pipeline is rejected with a specific message",
     arguments: [
       ([], "A pipeline needs a first stage"),
       ([stage("where", true)], "The stage 'where' cannot be the first. A pipeline begins with one of: collection,"),

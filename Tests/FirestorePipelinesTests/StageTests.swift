@@ -24,7 +24,7 @@ struct StageTests {
     #expect(found[1].key == key("books/b2"))
   }
 
-  @Test("Every input stage")
+  @Test("Every input stage returns its documents")
   func inputs() async throws {
     #expect(try await fields(stage("collection_group", .path(""), "reviews")).count == 3)
     #expect(try await fields(stage("database")).count == 8)
@@ -56,7 +56,7 @@ struct StageTests {
     #expect(part == Array(whole[5..<22]))
   }
 
-  @Test("Adding, removing and replacing fields")
+  @Test("Fields are added, removed and replaced")
   func reshaping() async throws {
     let one = [stage("documents", .path("books/b1"))]
     let added = try await results(
@@ -70,7 +70,7 @@ struct StageTests {
     #expect(try await results(one + [stage("replace_with", map, "full_replace")])[0].data.fields == ["only": 1965])
   }
 
-  @Test("Aggregates over all rows and per group")
+  @Test("Aggregates are computed over all rows and per group")
   func aggregation() async throws {
     let figures = try await fields(
       Self.all,
@@ -104,7 +104,7 @@ struct StageTests {
     #expect(none == [["n": 0, "s": .null, "m": .null]])
   }
 
-  @Test("distinct, union, unnest and sample")
+  @Test("distinct, union, unnest and sample return the expected rows")
   func combining() async throws {
     let ratings = try await fields(Self.all, stage("distinct", named([("rating", field("rating"))])))
     #expect(ratings == [["rating": 4.5], ["rating": 4.0], ["rating": 3.5], ["rating": .null]])
@@ -139,7 +139,7 @@ struct StageTests {
     #expect(found[0].data[FieldPath("far")] == 1.0)
   }
 
-  @Test("Variables and subqueries in expressions")
+  @Test("Variables and subqueries are evaluated inside expressions")
   func subqueries() async throws {
     let reviews = PipelineMessage([
       stage("subcollection", "reviews"), stage("sort", order("stars")),
@@ -176,7 +176,7 @@ struct StageTests {
     #expect(try await found(call("document_matches", "")) == [])
   }
 
-  @Test("Pipelines that write")
+  @Test("A writing pipeline returns its writes")
   func writes() async throws {
     let message = PipelineMessage([
       Self.all, stage("where", call("less_than", field("year"), 1816)), stage("remove_fields", field("tags")),

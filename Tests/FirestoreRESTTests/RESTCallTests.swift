@@ -85,7 +85,7 @@ struct RESTCallTests {
     ])
   }
 
-  @Test("Writes, single and in transactions")
+  @Test("Writes commit singly and in transactions")
   func writes() async throws {
     let service = try makeService()
     let write =

@@ -35,7 +35,7 @@ struct QueryTests {
     return service
   }
 
-  @Test("One message per document, done in the last; an empty result is one message")
+  @Test("A query sends one message per document, with done in the last")
   func messages() async throws {
     let service = try await service()
     let all = try await run(service) { _ in }

@@ -96,7 +96,7 @@ struct CommandHelpTests {
     #expect(text == "Unexpected argument 'b'")
   }
 
-  @Test("A name unlike any other gets no suggestion")
+  @Test("A name that resembles no other gets no suggestion")
   func none() {
     #expect(
       CommandHelp.unknownTopic(["help", "nope"])?.message == "There is no command 'nope'. --help lists what there is.")

@@ -40,7 +40,7 @@ import Testing
     await engine.complete(line.dropLast(), line.last ?? "").candidates.map(\.value)
   }
 
-  @Test("Commands, synonyms and options")
+  @Test("Commands, synonyms and options are completed")
   func names() async {
     #expect(await values("dele") == ["delete"])
     #expect(await values("remo") == ["delete"])
@@ -69,7 +69,7 @@ import Testing
     #expect(await engine.complete(["play", "--live"], "confl").candidates.map(\.value).contains("conflict"))
   }
 
-  @Test("Collections, ids and subcollections")
+  @Test("Collections, ids and subcollections are completed")
   func paths() async throws {
     try await seed()
     #expect(await values("get", "cit") == ["cities/", "citizens/"])
@@ -84,7 +84,7 @@ import Testing
     #expect(await values("get", "--emulator", "127.0.0.1:1", "cit") == [])
   }
 
-  @Test("Fields of the collection in any position")
+  @Test("Fields of the collection are completed in every position")
   func fields() async throws {
     try await seed()
     #expect(await values("sum", "cities", "po") == ["population"])

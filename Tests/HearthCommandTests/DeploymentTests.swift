@@ -10,7 +10,7 @@ import Testing
     return DeployedIndex(try JSONSyntax(parsing: "{\"name\": \"\(name)\", \"fields\": [\(fields)]}"))
   }
 
-  @Test("Omits the name at the end of an index")
+  @Test("A backup omits the trailing name of an index")
   func name() throws {
     let index = try index(
       #"{"fieldPath": "a", "order": "ASCENDING"}, {"fieldPath": "b", "order": "DESCENDING"}, "#
@@ -22,7 +22,7 @@ import Testing
         + #"{"fieldPath": "b", "order": "DESCENDING"}]}"#)
   }
 
-  @Test("Keeps a name in the other direction and a vector's dimension")
+  @Test("A backup keeps a name in the other direction and a vector's dimension")
   func other() throws {
     let turned = try index(
       #"{"fieldPath": "a", "order": "ASCENDING"}, {"fieldPath": "__name__", "order": "DESCENDING"}"#)
@@ -33,7 +33,7 @@ import Testing
     #expect(DeployedIndex(try JSONSyntax(parsing: #"{"fields": []}"#)) == nil)
   }
 
-  @Test("Reads a lifetime in any state and skips the wildcard field")
+  @Test("A backup reads a lifetime in any state and skips the wildcard field")
   func overrides() throws {
     func field(_ name: String, _ rest: String) throws -> FieldOverride? {
       FieldOverride(

@@ -213,7 +213,7 @@ struct SessionLinesTests {
     #expect(text(next.last?["text"]) == #""a \"b\"""#)
   }
 
-  @Test("The same parts as sentences")
+  @Test("The parts are also printed as sentences")
   func sentences() {
     let state = session()
     let queue = PlainAccount.lines(of: .queue, state)

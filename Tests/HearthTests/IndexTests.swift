@@ -3,7 +3,7 @@ import Foundation
 import Hearth
 import Testing
 
-@Suite("Local indexes of a client")
+@Suite("Local indexes")
 struct IndexTests {
   private func fill(_ db: Firestore, _ count: Int) async throws {
     let batch = db.batch()

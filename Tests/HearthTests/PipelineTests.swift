@@ -43,7 +43,7 @@ struct PipelineTests {
     }
   }
 
-  @Test("Aggregates, groups, distinct values, array elements, unions, nearest vectors")
+  @Test("Pipelines aggregate, group, unnest, unite and find nearest vectors")
   func shapes() async throws {
     try await TestDatabase.run { test async throws in
       _ = try await Self.books(test.db)

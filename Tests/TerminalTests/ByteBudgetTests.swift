@@ -190,7 +190,7 @@ extension PainterTests {
       #expect(sum <= 720 && (1...7).contains(frames), "\(sum) in \(frames)")
     }
 
-    @Test("One or ten idle minutes cost nothing")
+    @Test("An idle minute costs nothing, and neither do ten")
     mutating func idle() {
       defer { painter.close() }
       figures(0)

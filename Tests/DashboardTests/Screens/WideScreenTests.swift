@@ -41,7 +41,7 @@ struct WideScreenTests {
     driver.screen.split(separator: "\n").first { $0.contains(text) }.map(String.init) ?? ""
   }
 
-  @Test("Minor fields and map contents fill the space after the columns and times")
+  @Test("Minor fields and map contents use the space left by columns and times")
   func columns() {
     let wide = row(of: "▸ o3", in: opened())
     #expect(wide.contains("EUR") && wide.contains("  {zip 9003}  "), "\(wide)")

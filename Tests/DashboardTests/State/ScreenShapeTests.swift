@@ -35,7 +35,7 @@ struct ScreenShapeTests {
     #expect(screen.borders == Arrangement.Borders())
   }
 
-  @Test("A past moment uses the viewer's terminal with either arrangement")
+  @Test("A past moment uses the viewer's terminal, with or without its arrangement")
   func halves() {
     var viewer = Self.dragged()
     viewer.zoom(true)

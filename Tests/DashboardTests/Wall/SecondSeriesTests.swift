@@ -25,7 +25,7 @@ struct SecondSeriesTests {
   }
 
   @Test(
-    "It equals a table of all seconds for any order of input", arguments: 1...8 as ClosedRange<UInt64>
+    "A series equals a table of all seconds for any order of input", arguments: 1...8 as ClosedRange<UInt64>
   )
   func likeTable(_ seed: UInt64) {
     var random = SeededGenerator(seed: seed)
