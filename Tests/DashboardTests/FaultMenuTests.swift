@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Fault menu")
 struct FaultMenuTests {
-  @Test("Enter cycles a setting in the open menu, and a badge shows active faults")
+  @Test("A letter cycles a setting in the open menu, and a badge shows active faults")
   func settings() {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     driver.press("F")

@@ -26,7 +26,7 @@ struct FilterTests {
   }
 
   @Test(
-    "Matching terms",
+    "A row matches these terms",
     arguments: [
       "", "packed", "pack !shipped", "7Q", "^7Qf", "\"ada smith\"", "status:packed", "status:\"packed\"", "n:42",
       "n:42.0", "n:=42", "n:==42", "n:>41", "n:>:41", "n:>=42", "n:<=42", "n:!=41", "total:>=10.5", "total:<19",
@@ -39,7 +39,7 @@ struct FilterTests {
   func holding(_ text: String) throws { #expect(try passes(text)) }
 
   @Test(
-    "Non-matching terms",
+    "A row does not match these terms",
     arguments: [
       "paid", "!packed", "Packed", "^packed", "packed paid", "status:pack", "status:Packed", "n:>42", "n:>\"41\"",
       "n:\"42\"", "total:>20", "name:~Smi !name:~Smi", "isGift:false", "isGift:\"true\"", "coupon:!=1", "missing:!=1",
@@ -55,7 +55,7 @@ struct FilterTests {
   }
 
   @Test(
-    "An error is reported with its column",
+    "A syntax error reports its column",
     arguments: [
       ("paid status:", 13, "a value is missing"), ("n:>=", 5, "a value is missing after >="),
       ("a /b", 3, "a pattern ends with /"), ("/(a/", 2, "this group has no )"), ("x /a)/", 5, "there is no ("),

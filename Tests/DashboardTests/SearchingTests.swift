@@ -65,7 +65,7 @@ struct SearchingTests {
     #expect(driver.state.detail?.cursor.index == last)
   }
 
-  @Test("Without a search n explains how to start one, and a search can have no match")
+  @Test("Without a search n explains how to start one, and a missing match is reported")
   func none() {
     var driver = Scenario.detail.play(size)
     driver.press("n")

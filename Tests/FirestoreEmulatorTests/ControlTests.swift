@@ -100,7 +100,7 @@ struct ControlTests {
     for database in [database, other] { #expect(try await backend.collectionIDs(below: .root, in: database) == []) }
   }
 
-  @Test("Only a direct local request can shut down the server")
+  @Test("Only a local request to a server that can stop shuts it down")
   func shutDown() async throws {
     let stops = Atomic(0)
     func stop() { stops.add(1, ordering: .relaxed) }

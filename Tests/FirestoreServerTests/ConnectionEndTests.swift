@@ -42,7 +42,7 @@ import Testing
     #expect(!connection.channel.isActive)
   }
 
-  @Test("Without calls it closes on the matching PING acknowledgement only")
+  @Test("An idle connection in a shutdown closes only on the matching PING reply")
   func answers() throws {
     connection.quiesce()
     let announcement = try connection.frames()

@@ -39,7 +39,7 @@ import Testing
     #expect(try hasEnded(11))
   }
 
-  @Test("Calls that the client makes the server reset count too")
+  @Test("Server resets that the client provokes count too")
   func inducedReset() throws {
     var malformed = HPACKHeaders.call("GetDocument")
     malformed.add(name: "connection", value: "close")

@@ -34,7 +34,7 @@ struct OfflinePage2021Tests {
     }
   }
 
-  @Test("An unlimited cache is a valid size")
+  @Test("An unlimited cache size is valid")
   func unlimited() async throws {
     try await TestDatabase.run { test async throws in
       let settings = test.db.settings

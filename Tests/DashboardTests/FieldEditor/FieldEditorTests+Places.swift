@@ -98,7 +98,7 @@ extension FieldEditorTests {
     #expect(driver.state.toasts.last?.text == "No editor")
   }
 
-  @Test("A timestamp is shown with all digits, and short bytes as hexadecimal")
+  @Test("A timestamp is shown with all digits, and short bytes as Base64")
   func exact() {
     let order = document(
       "orders/a", ["at": .timestamp(Timestamp(seconds: 0, nanoseconds: 1_002_000)), "raw": .bytes([104, 105])])

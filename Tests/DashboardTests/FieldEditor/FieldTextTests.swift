@@ -42,7 +42,7 @@ struct FieldTextTests {
   }
 
   @Test(
-    "An error has its column",
+    "A syntax error reports its column",
     arguments: [
       (.integer, "12x", "column 3: an integer has digits only"),
       (.integer, "18.5", "column 3: an integer has no point; a double has"),
