@@ -45,7 +45,7 @@ private struct RE2Sample: Decodable {
   var difference: String? {
     let pattern: Pattern
     do throws(PatternError) { pattern = try Pattern(re2: self.pattern) } catch {
-      // Long patterns are refused here where RE2 takes much memory (KNOWN-LIMITS.md).
+      // Long patterns are refused here where RE2 takes much memory (DIFFERENCES.md).
       return self.error == nil && !error.reason.contains("too long") ? "is refused: \(error.text)" : nil
     }
     if let error { return "is read, which RE2 refuses: \(error)" }
