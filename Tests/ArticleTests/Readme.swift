@@ -13,8 +13,8 @@ extension ArticleTests {
         print(people.documents.map(\.documentID), people.metadata.isFromCache ? "from the cache" : "from the server")
       }
       let write = try db.document("people/edsger").enqueueData(["name": "Edsger", "age": 72])
-      try await write.local  // durable here, and seen by the listener
-      try await write.acknowledged  // at the backend
+      try await write.local  // stored on this machine; listeners see it
+      try await write.acknowledged  // committed by the backend
       // Until here.
       listener.remove()
     }
