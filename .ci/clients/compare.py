@@ -244,17 +244,17 @@ service cloud.firestore {
 """
 # The figures of the page, their words there, and whether more is better.
 PAGE = [
-    ("ready ms", "from its start until the port answers, ms", False),
+    ("ready ms", "start until the port answers, ms", False),
     ("idle MB", "memory at rest, MB", False),
     ("MB with DOCUMENTS documents", "memory with DOCUMENTS documents of 460 bytes, MB", False),
-    ("load documents/s, commits of 500", "documents written a second, 500 in a commit", True),
-    ("Commit/s, 1 at once", "commits a second, one after another", True),
-    ("Commit/s, 32 at once", "commits a second, 32 under way", True),
-    ("GetDocument/s, 1 at once", "documents read a second, one after another", True),
-    ("BatchGetDocuments/s, 32 at once", "documents read a second, 32 under way", True),
-    ("BatchGetDocuments/s under rules, 32 at once", "the same under rules that look at a second document", True),
-    ("fan-out changes/s, 100 listeners", "changes a second to a document with 100 listeners", True),
-    ("SIGTERM s", "from SIGTERM to its end, s", False),
+    ("load documents/s, commits of 500", "documents written per second, 500 per commit", True),
+    ("Commit/s, 1 at once", "commits per second, one at a time", True),
+    ("Commit/s, 32 at once", "commits per second, 32 in flight", True),
+    ("GetDocument/s, 1 at once", "documents read per second, one at a time", True),
+    ("BatchGetDocuments/s, 32 at once", "documents read per second, 32 in flight", True),
+    ("BatchGetDocuments/s under rules, 32 at once", "the same with rules that read a second document", True),
+    ("fan-out changes/s, 100 listeners", "changes per second to a document with 100 listeners", True),
+    ("SIGTERM s", "SIGTERM until exit, s", False),
 ]
 ONE = f"{DOCUMENTS}/unary/one"
 BATCH_GET = field(1, DATABASE) + field(2, ONE)
@@ -388,10 +388,10 @@ def write_page(path, figures, options):
         ratio = ours / theirs if more_is_better else theirs / ours
         rows.append(f"| {words} | {rounded(ours)} | {rounded(theirs)} | {rounded(ratio)} |")
     page = pathlib.Path(path)
-    head, heading, rest = page.read_text().partition("## Figures\n")
+    head, heading, rest = page.read_text().partition("## Benchmarks\n")
     before, table, behind = re.split(r"((?:^\|.*\n)+)", rest, maxsplit=1, flags=re.MULTILINE)
     if not table:
-        raise RuntimeError(f"{path} has no table under 'Figures'.")
+        raise RuntimeError(f"{path} has no table under 'Benchmarks'.")
     page.write_text(head + heading + before + "\n".join(rows) + "\n" + behind)
 
 
