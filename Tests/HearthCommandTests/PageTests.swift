@@ -8,7 +8,7 @@ import Testing
 @testable import HearthCommand
 
 /// The README, the manual and the papers of `.github` name only what exists, and the tables of the manual all of it.
-@Suite("What the pages name exists")
+@Suite("Manual pages name only existing things")
 struct PageTests {
   private let grammar: CommandGrammar
 
@@ -21,7 +21,7 @@ struct PageTests {
     #expect(readme.split(whereSeparator: \.isWhitespace).count <= 1_400)
   }
 
-  @Test("Links, folders, files and scripts", arguments: try Page.all())
+  @Test("Links, folders, files and scripts exist", arguments: try Page.all())
   func paths(_ page: Page) {
     for link in page.links where !page.has(link) { Issue.record("\(page.path): there is no \(link)") }
     for span in page.spans {
@@ -38,7 +38,7 @@ struct PageTests {
     }
   }
 
-  @Test("Workflows call scripts that there are")
+  @Test("Workflows call existing scripts")
   func workflows() throws {
     let folder = Page.root.appending(path: ".github/workflows")
     let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
@@ -52,7 +52,7 @@ struct PageTests {
     }
   }
 
-  @Test("Commands and their options", arguments: try Page.all())
+  @Test("Commands and their options exist", arguments: try Page.all())
   func commands(_ page: Page) {
     for line in page.spans + page.lines {
       for words in Self.commandLines(in: line) {
@@ -61,7 +61,7 @@ struct PageTests {
     }
   }
 
-  @Test("Options that stand alone are some command's", arguments: try Page.all())
+  @Test("Options mentioned without a command belong to some command", arguments: try Page.all())
   func options(_ page: Page) {
     // `swift test` has it, and Google's emulator.
     let others: Set<String> = ["--filter", "--only"]
@@ -78,7 +78,7 @@ struct PageTests {
 
   // MARK: Tables
 
-  @Test("Keys of tables do something somewhere", arguments: ["README.md", Page.manual + "Dashboard.md"])
+  @Test("Keys in tables are bound to a command", arguments: ["README.md", Page.manual + "Dashboard.md"])
   func keys(_ path: String) throws {
     let bound = Set(Keymap.standard.commands.flatMap(\.keys))
     let rows = try Page(path).rows(under: "keys")
@@ -91,7 +91,7 @@ struct PageTests {
     }
   }
 
-  @Test("Every key that the dashboard's footer shows has its row in the manual")
+  @Test("Every key in the dashboard's footer is in the manual")
   func footer() throws {
     let rows = try Page(Page.manual + "Dashboard.md").rows(under: "keys")
     let told = Set(rows.flatMap { Page.spans(of: $0[0]).compactMap { Key($0) } })
@@ -100,7 +100,7 @@ struct PageTests {
     }
   }
 
-  @Test("What is typed behind a colon is a command of the palette")
+  @Test("Every palette command in the manual exists")
   func palette() throws {
     let known = Set((Keymap.standard.commands + Keymap.standard.unbound).map(\.name))
     let rows = try Page(Page.manual + "Dashboard.md").rows(under: "command")
@@ -111,7 +111,7 @@ struct PageTests {
     }
   }
 
-  @Test("The table of exit statuses is that of the program")
+  @Test("The table of exit statuses matches the program")
   func statuses() throws {
     let rows = try Page(Page.manual + "Commands.md").rows(under: "exit status")
     let told = rows.flatMap { $0[0].split(separator: ",").compactMap { Int32($0.drop { $0 == " " }) } }
@@ -119,7 +119,7 @@ struct PageTests {
     #expect(told == told.sorted())
   }
 
-  @Test("Every option of serve, and every one that names a place, stands in the manual")
+  @Test("Every option of serve and every location option is in the manual")
   func places() throws {
     let serve = try Page(Page.manual + "Serve.md").text
     for option in grammar.root.subcommand("serve")?.options ?? [] {
@@ -135,7 +135,7 @@ struct PageTests {
     }
   }
 
-  @Test("The shell's own commands are all in the manual, and those of the manual are the shell's")
+  @Test("The manual and the shell have the same backslash commands")
   func backslash() throws {
     let rows = try Page(Page.manual + "Shell.md").rows(under: "command")
     let told = Set(
