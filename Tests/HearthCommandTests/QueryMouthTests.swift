@@ -69,7 +69,7 @@ private func inFile(_ line: String) throws -> Query {
 
 private func inScenario(_ line: String) throws -> Query {
   let steps = try ScenarioParser(database: database).steps(line, of: "file")
-  guard case .listen(let query, _, _)? = steps.first?.action else { throw TextError("no listener") }
+  guard case .client(.listen(let query, _, _))? = steps.first?.action else { throw TextError("no listener") }
   return query
 }
 
@@ -138,7 +138,7 @@ struct QueryMouthTests {
     },
     Mouth(name: "step of a scenario") { text in
       let steps = try ScenarioParser(database: database).steps("update cities/SF a=\(text)", of: "file")
-      guard case .write(let mutation)? = steps.first?.action, case .patch(let fields, _) = mutation.operation,
+      guard case .client(.write(let mutation))? = steps.first?.action, case .patch(let fields, _) = mutation.operation,
         let value = fields["a"]
       else { throw TextError("no value") }
       return Query(path: collection, filters: [.field(FieldFilter(FieldPath("a"), .equal, value))])
@@ -223,7 +223,7 @@ struct QueryMouthTests {
       { try WatchCommand.parse(["cities", "--timeout", $0]).timeout },
       { text in
         let steps = try ScenarioParser(database: database).steps("expect nothing within \(text)", of: "file")
-        guard case .expectNothing(_, let limit)? = steps.first?.action else { return nil }
+        guard case .client(.expectNothing(_, let limit))? = steps.first?.action else { return nil }
         return limit
       },
       { text in

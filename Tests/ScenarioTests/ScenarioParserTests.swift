@@ -26,28 +26,28 @@ import Testing
     let steps = try parser.steps(text, of: "file")
     #expect(steps.map(\.line) == [3, 4, 5, 6, 7, 8])
     #expect(steps[1].text == "set cities/SF {\"a\": 1}")
-    guard case .goOffline = steps[0].action, case .goOnline = steps[3].action else {
+    guard case .client(.goOffline) = steps[0].action, case .client(.goOnline) = steps[3].action else {
       Issue.record("not offline and online")
       return
     }
-    guard case .write(let mutation) = steps[1].action else {
+    guard case .client(.write(let mutation)) = steps[1].action else {
       Issue.record("not a write")
       return
     }
     #expect(
       mutation == Mutation(key: DocumentKey(unchecked: ResourcePath("cities/SF")), operation: .set(["a": .integer(1)])))
-    guard case .expect(let pattern, .seconds(2)) = steps[2].action else {
+    guard case .client(.expect(let pattern, .seconds(2))) = steps[2].action else {
       Issue.record("not an expectation")
       return
     }
     #expect(pattern == ScenarioEvent.Pattern(kind: .added, path: ResourcePath("cities/SF")))
-    guard case .expect(let any, ScenarioStep.patience) = steps[4].action else {
+    guard case .client(.expect(let any, ScenarioStep.patience)) = steps[4].action else {
       Issue.record("not an expectation")
       return
     }
     #expect(any.matches(ScenarioEvent(kind: .acknowledged, paths: [ResourcePath("a/b")])))
     #expect(!any.matches(ScenarioEvent(kind: .rejected, paths: [ResourcePath("a/b")])))
-    guard case .expectNothing(nil, .milliseconds(50)) = steps[5].action else {
+    guard case .client(.expectNothing(nil, .milliseconds(50))) = steps[5].action else {
       Issue.record("not an expectation of nothing")
       return
     }
@@ -57,7 +57,7 @@ import Testing
   func listen() throws {
     let steps = try parser.steps(
       "listen cities where state == 'no limit here' where n > 3 order n:desc limit 5", of: "file")
-    guard case .listen(let query, nil, _) = steps[0].action else {
+    guard case .client(.listen(let query, nil, _)) = steps[0].action else {
       Issue.record("not a listener")
       return
     }
@@ -109,7 +109,7 @@ import Testing
   func assignments() throws {
     let steps = try parser.steps(
       "update c/d a='x y' b=[p, 2] c={\"m\": \"x y\"} d=it's `e f`=\"g h\"", of: "file")
-    guard case .write(let mutation) = steps[0].action, case .patch(let fields, _) = mutation.operation else {
+    guard case .client(.write(let mutation)) = steps[0].action, case .patch(let fields, _) = mutation.operation else {
       Issue.record("not an update")
       return
     }
@@ -119,7 +119,7 @@ import Testing
   @Test("A listener's options follow its query in any order")
   func listenerOptions() throws {
     let steps = try parser.steps("listen cities where a == 1 with metadata from cache as rows", of: "file")
-    guard case .listen(let query, "rows", let options) = steps[0].action else {
+    guard case .client(.listen(let query, "rows", let options)) = steps[0].action else {
       Issue.record("not a listener")
       return
     }

@@ -58,7 +58,7 @@ import Testing
       steps.map(\.text) == [
         #"set a/d1 {"n": 1}"#, "offline", "bundle b1", #"set a/d2 {"n": 2}"#, "offline", "offline", "bundle b2",
       ])
-    guard case .bundle(let bundle) = steps[6].action, case .documents(let documents, _) = bundle.contents else {
+    guard case .world(.bundle(let bundle)) = steps[6].action, case .documents(let documents, _) = bundle.contents else {
       Issue.record("not a bundle of documents")
       return
     }

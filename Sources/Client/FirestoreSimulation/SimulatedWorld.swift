@@ -4,7 +4,6 @@ package import FirestoreClientState
 package import FirestoreModel
 package import FirestoreProtocol
 import FirestoreSQLite
-import Foundation
 import SeededRandom
 import SerialExecutors
 
@@ -20,16 +19,13 @@ package struct SimulatedWorld: Sendable {
   package let backend: LocalBackend
   /// The backend without faults.
   package let server: any Datastore
-  /// The folder of the clients' caches; it is removed with the world.
-  package let caches: CacheFolder
   /// The changes of faults with which each client begins.
   private let changes: [FaultChange]
 
   /// - Parameter changes: the faults with which each client begins. Words that mean nothing to a client are passed over.
-  /// - Throws: a failure to make the folder or the backend.
+  /// - Throws: a failure to make the backend.
   package init(_ database: DatabaseID, seed: UInt64, faults changes: [FaultChange] = []) throws(RPCStatus) {
     (self.database, self.seed, self.changes) = (database, seed, changes)
-    caches = try CacheFolder()
     let loop = VirtualLoop()
     self.loop = loop
     do throws(StoreError) {
@@ -39,7 +35,6 @@ package struct SimulatedWorld: Sendable {
       server = InProcessDatastore(backend: backend, database: database)
     } catch {
       loop.end()
-      caches.remove()
       throw error.status
     }
   }
@@ -65,47 +60,6 @@ package struct SimulatedWorld: Sendable {
     return faults
   }
 
-  /// Ends the thread, when what is there to do has been done, and removes the caches.
-  package func end() {
-    loop.end()
-    caches.remove()
-  }
-}
-
-/// A folder among the temporary files for the durable caches of named clients, which its owner removes.
-package struct CacheFolder: Sendable {
-  private let folder: URL
-
-  /// Makes the folder, which only this user may enter.
-  /// - Throws: `internal` with the folder and the reason.
-  package init() throws(RPCStatus) {
-    folder = FileManager.default.temporaryDirectory.appending(path: "hearth-clients-\(UUID().uuidString)")
-    do {
-      try FileManager.default.createDirectory(
-        at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    } catch {
-      throw RPCStatus(.internal, "\(folder.path) cannot be made: \(error.localizedDescription)")
-    }
-  }
-
-  /// The place of a client's cache.
-  /// - Parameters:
-  ///   - name: letters, digits and `-`.
-  ///   - life: the number of times that the client was killed: each life has a folder of its own.
-  package func path(of name: String, life: Int) -> String { folder.appending(path: "\(name)-\(life)").path }
-
-  /// Copies the files of a client's cache as they are now, as a killed process would leave them, for its next life.
-  /// - Throws: `internal` with the reason.
-  package func copy(_ name: String, life: Int) throws(RPCStatus) {
-    do {
-      try FileManager.default.copyItem(atPath: path(of: name, life: life), toPath: path(of: name, life: life + 1))
-    } catch {
-      throw RPCStatus(.internal, "the cache cannot be copied: \(error.localizedDescription)")
-    }
-  }
-
-  package func remove() {
-    // The folder lies among temporary files, if it cannot be removed.
-    try? FileManager.default.removeItem(at: folder)
-  }
+  /// Ends the thread after the remaining work.
+  package func end() { loop.end() }
 }

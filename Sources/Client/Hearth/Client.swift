@@ -33,26 +33,28 @@ package final class Client: Sendable {
   }
 
   /// Opens a client with a time, a chance and a thread that may be those of a simulation.
-  /// - Parameter user: the user with whom the client begins.
+  /// - Parameter credentials: the source of the user, whom the client follows.
   package convenience init(
-    _ cache: LocalStoreConfiguration, datastore: any Datastore, user: String?, in surroundings: ClientSurroundings,
-    inspectedAs plan: Inspection.Plan? = nil
+    _ cache: LocalStoreConfiguration, datastore: any Datastore, credentials: any CredentialsProvider,
+    in surroundings: ClientSurroundings, inspectedAs plan: Inspection.Plan? = nil
   ) {
-    self.init(cache, datastore: datastore, users: nil, user: user, in: surroundings, inspectedAs: plan)
+    let users = AppUsers(credentials: credentials, appCheck: nil)
+    let changes = users.authorization().map { UserChanges(credentials, $0) }
+    self.init(cache, datastore: datastore, users: changes, in: surroundings, inspectedAs: plan)
   }
 
   /// Opens a client.
   /// - Parameters:
   ///   - users: the changes of the app's user, which the client follows; `nil` for none.
-  ///   - user: the user with whom a client begins that follows none.
   ///   - surroundings: the client's time, chance and thread, and whether it connects, and sends the writes that wait in
   ///     the cache, from the beginning on.
   ///   - plan: the way in which the client can be watched; if that is not possible, the log says why.
   init(
-    _ cache: LocalStoreConfiguration, datastore: any Datastore, users: UserChanges?, user: String? = nil,
-    in surroundings: ClientSurroundings, inspectedAs plan: Inspection.Plan? = nil
+    _ cache: LocalStoreConfiguration, datastore: any Datastore, users: UserChanges?,
+    in surroundings: ClientSurroundings,
+    inspectedAs plan: Inspection.Plan? = nil
   ) {
-    var configuration = SyncConfiguration(store: cache, user: users?.first ?? user)
+    var configuration = SyncConfiguration(store: cache, user: users?.first)
     configuration.isNetworkEnabled = surroundings.beginsOnline
     let (clock, loop) = (surroundings.clock, surroundings.loop)
     let engine = SyncEngine(

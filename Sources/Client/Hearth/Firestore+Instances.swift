@@ -82,6 +82,15 @@ extension Firestore {
     }
   }
 
+  /// Makes the instance for an app whose client is open already, with the settings that the client was opened with.
+  package static func firestore(
+    app: FirestoreApp, database: String, settings: FirestoreSettings, opened client: Client
+  ) -> Firestore {
+    let instance = Firestore(app: app, databaseID: database, settings, opened: client)
+    Instances.all.withLock { $0[Instances.Name(app: app, database: database)] = instance }
+    return instance
+  }
+
   /// Forgets this instance, so that the next caller gets a new one.
   func forget() {
     Instances.all.withLock { instances in

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreClientState
 import FirestoreLocal
-import FirestoreModel
+package import FirestoreModel
 import FirestoreSync
 import Foundation
 import Glibc
@@ -15,7 +15,12 @@ extension Firestore {
     guard var path = app.cacheDirectory else { return nil }
     // No escaped name begins with "@".
     if hasStandardCache, case .server(let server) = backend { path += "/@" + PathComponent.escaped(server.name) }
-    return "\(path)/\(PathComponent.escaped(database.project))/\(PathComponent.escaped(database.database))"
+    return Self.cacheDirectory(of: database, below: path)
+  }
+
+  /// The directory of a database's cache in the directory of an app.
+  package static func cacheDirectory(of database: DatabaseID, below path: String) -> String {
+    "\(path)/\(PathComponent.escaped(database.project))/\(PathComponent.escaped(database.database))"
   }
 
   /// Whether the cache lies in the directory that Hearth chose.

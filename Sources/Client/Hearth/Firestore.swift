@@ -35,11 +35,16 @@ public final class Firestore: Sendable {
     case terminated(Client?)
   }
 
-  init(app: FirestoreApp, databaseID: String) {
+  /// - Parameters:
+  ///   - settings: the settings in force.
+  ///   - client: the client, if it is open already.
+  init(app: FirestoreApp, databaseID: String, _ settings: FirestoreSettings? = nil, opened client: Client? = nil) {
     self.app = app
     database = DatabaseID(project: app.projectID, database: databaseID)
     lifecycleTasks = CallbackTasks(on: app.backend.surroundings.loop)
-    state = Mutex(State())
+    state = Mutex(
+      State(settings: settings ?? FirestoreSettings(), phase: client.map { .open($0) } ?? .closed))
+    client?.log.start()
   }
 
   /// `(default)`, or the id of another database of the project.

@@ -86,8 +86,8 @@ extension TestStage {
   ) async throws {
     let place = CallPlace(file: file, line: line)
     try check(place)
-    if try await isInTime(limit, { await Agreement.missing(agreeing) == nil }) { return }
-    let missing = await Agreement.missing(agreeing) ?? "nothing is missing now"
+    if try await isInTime(limit, { await world.missing() == nil }) { return }
+    let missing = await world.missing() ?? "nothing is missing now"
     throw failure(.notInTime, "not in sync within \(limit): \(missing).", place)
   }
 
@@ -99,15 +99,12 @@ extension TestStage {
   ) async throws {
     let place = CallPlace(file: file, line: line)
     try check(place)
-    let server = world.server
-    if try await isInTime(limit, { try await Agreement.disagreement(agreeing, with: server) == nil }) { return }
-    let difference = try await Agreement.disagreement(agreeing, with: server) ?? "they agree now"
+    if try await isInTime(limit, { try await world.disagreement() == nil }) { return }
+    let difference = try await world.disagreement() ?? "they agree now"
     throw failure(.disagreement, "clients and server do not agree within \(limit): \(difference).", place)
   }
 
-  private var agreeing: [AgreeingClient] { clients.compactMap(\.agreeing) }
-
   func isInTime(_ limit: Duration, _ holds: () async throws -> Bool) async throws -> Bool {
-    try await Patience.wait(limit, by: world.loop.clock, until: holds)
+    try await Patience.wait(limit, by: world.clock, until: holds)
   }
 }

@@ -13,63 +13,69 @@ import Synchronization
 public final class TestClient: Sendable {
   /// The name, which no other client of the stage has.
   public let name: String
-  /// The user of the client, whom a test signs in and out.
-  public let users = UserSession()
   let stage: TestStage
-  private let faults: FaultInjector
-  private let state: Mutex<State>
+  private let client: WorldClient
+  private let state: Mutex<Opened>
 
-  private struct State: Sendable {
-    var opening: ClientOpening
-    var cache: OpenedCache
-    var isOnline = true
+  /// The present opening, with the answers that no expectation has read.
+  struct Opened: Sendable {
+    let opening: ClientOpening
+    let db: Firestore
+    let acknowledgements = EventQueue<WriteOutcome>()
+    let rejections = EventQueue<WriteOutcome>()
+
+    init(_ client: WorldClient, named name: String, in world: TestWorld) {
+      let opening = client.opening
+      let settings = FirestoreSettings()
+      if opening.cache.isShared { settings.cacheSettings = PersistentCacheSettings(tabManager: .multiple) }
+      let app = FirestoreApp(
+        name: name, projectID: world.database.project,
+        backend: .datastore(opening.client.datastore, in: opening.surroundings),
+        cacheDirectory: world.folder(of: opening.cache), credentials: client.users)
+      self.opening = opening
+      db = Firestore.firestore(
+        app: app, database: world.database.database, settings: settings, opened: opening.client)
+      let (acknowledgements, rejections) = (acknowledgements, rejections)
+      opening.followAnswers { ($0.rejection == nil ? acknowledgements : rejections).put($0) }
+    }
   }
 
-  /// The time by which the clock is ahead.
-  private let clock: TestClock
-
-  init(_ name: String, user: String?, on cache: OpenedCache, _ stage: TestStage) throws(FirestoreError) {
-    (self.name, self.stage) = (name, stage)
-    faults = stage.world.faults(of: name)
-    if let user { users.signIn(userID: user) { _ in user } }
-    let clock = TestClock()
-    self.clock = clock
-    state = Mutex(
-      State(
-        opening: try ClientOpening(
-          name, on: cache, isOnline: true, users, faults, clock: { clock.lead }, in: stage.world),
-        cache: cache))
+  init(_ name: String, _ client: WorldClient, _ stage: TestStage) {
+    (self.name, self.client, self.stage) = (name, client, stage)
+    state = Mutex(Opened(client, named: name, in: stage.world))
   }
 
-  var cache: OpenedCache { state.withLock(\.cache) }
+  var cache: ClientCache { opened.opening.cache }
+  var opened: Opened { state.withLock { $0 } }
+
+  /// The user of the client, whom a test signs in and out.
+  public var users: UserSession { client.users }
 
   /// The database, for the code that is tested. A client that was restarted or killed has another one.
-  public var db: Firestore { opening.db }
+  public var db: Firestore { opened.db }
 
-  var opening: ClientOpening { state.withLock(\.opening) }
-
-  var agreeing: AgreeingClient? {
-    let (opening, isOnline) = state.withLock { ($0.opening, $0.isOnline) }
-    return AgreeingClient(name, opening.engine, isOnline: isOnline, opening.listeners)
+  func close() async {
+    let opened = opened
+    await opened.opening.close()
+    // A client that the test has terminated is closed already.
+    try? await opened.db.terminate()
   }
-
-  func close() async { await opening.close() }
 
   // MARK: Network
 
   /// Whether the network is on, as far as the test has not switched it by `db`.
-  public var isOnline: Bool { state.withLock(\.isOnline) }
+  public var isOnline: Bool { client.isOnline }
 
   /// Pulls the plug: when the call returns, nothing is sent or received any more.
   public func goOffline() async throws {
-    try await db.disableNetwork()
-    state.withLock { $0.isOnline = false }
+    _ = try db.client()
+    await client.goOffline()
   }
 
   /// Puts the plug back.
   public func goOnline() async throws {
-    try await db.enableNetwork()
-    state.withLock { $0.isOnline = true }
+    _ = try db.client()
+    await client.goOnline()
   }
 
   /// Makes a fault between this client and the backend, in the words that scenarios and the dashboard have:
@@ -81,7 +87,7 @@ public final class TestClient: Sendable {
     do throws(TextError) {
       let change = try FaultText.parse(words)
       if let objection = change.objectionOfClients { throw TextError(column: 1, objection) }
-      do throws(RPCStatus) { try faults.perform(change) } catch { throw TextError(error.message) }
+      do throws(RPCStatus) { try client.faults.perform(change) } catch { throw TextError(error.message) }
     } catch {
       let column = error.column.map { ", column \($0)" } ?? ""
       throw stage.failure(.misuse, "fault \"\(words)\"\(column): \(error.reason)", place)
@@ -89,46 +95,44 @@ public final class TestClient: Sendable {
   }
 
   /// Ends all faults, and withdraws those that wait for a call.
-  public func calm() { faults.apply(FaultSettings()) }
+  public func calm() { client.faults.apply(FaultSettings()) }
 
   // MARK: Clock
 
   /// Sets the client's clock: by how much it is ahead of the stage's time of day, or behind it if negative. Server timestamps
   /// are estimated by it until the server has set them.
-  public func setClock(ahead lead: Duration) { clock.lead = lead }
+  public func setClock(ahead lead: Duration) { client.setClock(ahead: lead) }
 
   // MARK: Lives
 
   /// Whether this client has the streams: of clients that share a cache one has them, for all.
-  public func hasStreams() async -> Bool { await opening.engine.sharing()?.isPrimary ?? false }
+  public func hasStreams() async -> Bool { await opened.opening.engine.sharing()?.isPrimary ?? false }
 
   /// Closes the client and opens it again on its cache. Its listeners end; writes that wait are sent by the new one, if the
   /// network is on.
   public func restart(file: String = #fileID, line: Int = #line) async throws {
-    try await reopen(isKilled: false, CallPlace(file: file, line: line))
+    try stage.check(CallPlace(file: file, line: line))
+    await client.restart()
+    await takeOpening()
   }
 
   /// Gives the client up as it is, and opens it again on the files as they are now, as after `kill -9`.
   public func kill(file: String = #fileID, line: Int = #line) async throws {
-    try await reopen(isKilled: true, CallPlace(file: file, line: line))
+    let place = CallPlace(file: file, line: line)
+    try stage.check(place)
+    do throws(RPCStatus) { try await client.kill() } catch {
+      throw stage.failure(.misuse, "\(name) cannot be killed: \(error.message)", place)
+    }
+    await takeOpening()
   }
 
-  private func reopen(isKilled: Bool, _ place: CallPlace) async throws {
-    try stage.check(place)
-    let (before, old, isOnline) = state.withLock { ($0.opening, $0.cache, $0.isOnline) }
-    var cache = old
-    // A cache that others use stays where it is.
-    if isKilled, cache.company == nil {
-      do throws(RPCStatus) { try stage.world.caches.copy(name, life: cache.life) } catch {
-        throw stage.failure(.misuse, "\(name) cannot be killed: \(error.message)", place)
-      }
-      cache.life += 1
-    }
-    await before.close(isKilled: isKilled && cache.company != nil)
-    let clock = clock
-    let next = try ClientOpening(
-      name, on: cache, isOnline: isOnline, users, faults, clock: { clock.lead }, in: stage.world)
-    state.withLock { state in (state.opening, state.cache) = (next, cache) }
+  /// Goes on with the client's new opening.
+  private func takeOpening() async {
+    let before = opened
+    let next = Opened(client, named: name, in: stage.world)
+    state.withLock { $0 = next }
+    // A client that the test has terminated is closed already.
+    try? await before.db.terminate()
   }
 
   // MARK: Listening
@@ -145,8 +149,8 @@ public final class TestClient: Sendable {
   ) async throws -> TestListener {
     let place = CallPlace(file: file, line: line)
     try stage.check(place)
-    let opening = opening
-    guard query.firestore === opening.db else {
+    let opened = opened
+    guard query.firestore === opened.db else {
       throw stage.failure(
         .misuse, "the query is of another client, or of \(name) before it was opened again; make it with \(name).db.",
         place)
@@ -154,8 +158,8 @@ public final class TestClient: Sendable {
     let probe = ListenerProbe(
       to: try query.validated(),
       ListenerOptions(includeMetadataChanges: includeMetadataChanges, source: source == .cache ? .cache : .default),
-      named: nil, of: opening.engine)
-    return TestListener(probe, of: query, opening, self)
+      named: nil, of: opened.opening.engine)
+    return TestListener(probe, of: query, opened.opening, self)
   }
 
   /// Listens to a document, as the query of its collection that has no other result.
@@ -180,7 +184,7 @@ extension TestClient {
   ) async throws {
     let place = CallPlace(file: file, line: line)
     try stage.check(place)
-    let engine = opening.engine
+    let engine = opened.opening.engine
     if try await stage.isInTime(limit, { await engine.statusNow()?.waitingWrites == count }) { return }
     let there = await engine.statusNow().map { "\($0.waitingWrites) wait" } ?? "the client is closed"
     throw stage.failure(.notInTime, "\(name): expected \(count) waiting writes within \(limit); \(there).", place)
@@ -195,7 +199,7 @@ extension TestClient {
   ) async throws {
     let place = CallPlace(file: file, line: line)
     try stage.check(place)
-    let engine = opening.engine
+    let engine = opened.opening.engine
     let wanted = phase.rawValue
     if try await stage.isInTime(limit, { await engine.statusNow()?.onlineState.rawValue == wanted }) { return }
     let there = await engine.statusNow()?.onlineState.rawValue ?? "the client is closed"
@@ -217,25 +221,20 @@ extension TestClient {
   ) async throws -> FirestoreError {
     let place = CallPlace(file: file, line: line)
     try stage.check(place)
-    let rejections = opening.rejections
+    let rejections = opened.rejections
     let wanted =
       (["a rejected write"] + [path.map { "of \($0)" }, code.map { "with \($0.name)" }].compactMap(\.self))
       .joined(separator: " ")
     let answer = try await Patience.result(within: limit, by: stage.clock) { await rejections.next() }
-    guard let answer, let error = answer.error else {
+    guard let answer, let rejection = answer.rejection else {
       throw stage.failure(.notInTime, "\(name): expected \(wanted) within \(limit); none was rejected.", place)
     }
-    if let code, code != error.code {
-      throw stage.failure(.surprise, "\(name): expected \(wanted); \(Self.text(answer)).", place)
-    }
-    if let path, !answer.paths.contains(path) {
-      throw stage.failure(.surprise, "\(name): expected \(wanted); \(Self.text(answer)).", place)
-    }
-    return error
-  }
-
-  private static func text(_ answer: ClientOpening.Answer) -> String {
-    "the write of \(answer.paths.joined(separator: ", ")) was rejected with \(answer.error?.code.name ?? "nothing")"
+    let error = FirestoreError(rejection)
+    let isWanted = code.map { $0 == error.code } ?? true && path.map { answer.paths.contains($0) } ?? true
+    if isWanted { return error }
+    let paths = answer.paths.joined(separator: ", ")
+    throw stage.failure(
+      .surprise, "\(name): expected \(wanted); the write of \(paths) was rejected with \(error.code.name).", place)
   }
 
   /// Waits for the acknowledgement of a write that no call before has read. Acknowledgements of other documents are passed
@@ -249,8 +248,8 @@ extension TestClient {
   ) async throws {
     let place = CallPlace(file: file, line: line)
     try stage.check(place)
-    let acknowledgements = opening.acknowledgements
-    let answer = try await Patience.result(within: limit, by: stage.clock) { () -> ClientOpening.Answer? in
+    let acknowledgements = opened.acknowledgements
+    let answer = try await Patience.result(within: limit, by: stage.clock) { () -> WriteOutcome? in
       while let answer = await acknowledgements.next() {
         if path.map({ answer.paths.contains($0) }) ?? true { return answer }
       }
@@ -262,4 +261,9 @@ extension TestClient {
         .notInTime, "\(name): expected a write\(wanted) to be acknowledged within \(limit); none was.", place)
     }
   }
+}
+
+extension WriteOutcome {
+  /// The paths of the documents, as far as they are known.
+  fileprivate var paths: [String] { documents?.first.map(\.key.path.text) ?? [] }
 }

@@ -3,6 +3,7 @@ import FirestoreLocal
 import FirestoreModel
 import FirestoreSimulation
 public import Foundation
+import Hearth
 import SeededRandom
 import Synchronization
 
@@ -37,7 +38,8 @@ public final class TestStage: Sendable {
   public let seed: UInt64
   /// The backend, from the side of the server.
   public let server: TestServer
-  let world: SimulatedWorld
+  let simulation: SimulatedWorld
+  let world: TestWorld
   private let state = Mutex(State())
 
   private struct State: Sendable {
@@ -48,8 +50,9 @@ public final class TestStage: Sendable {
 
   private init(seed: UInt64, project: String) throws(RPCStatus) {
     self.seed = seed
-    world = try SimulatedWorld(DatabaseID(project: project, database: "(default)"), seed: seed)
-    server = TestServer(world)
+    simulation = try SimulatedWorld(DatabaseID(project: project, database: "(default)"), seed: seed)
+    world = try TestWorld(simulation)
+    server = TestServer(simulation)
   }
 
   // MARK: Running
@@ -71,7 +74,7 @@ public final class TestStage: Sendable {
     let stage = try TestStage(seed: seed ?? standardSeed, project: project)
     defer { stage.world.end() }
     do {
-      return try await withTaskExecutorPreference(stage.world.loop) {
+      return try await withTaskExecutorPreference(stage.simulation.loop) {
         try await stage.perform(longest, CallPlace(file: file, line: line), body)
       }
     } catch {
@@ -98,7 +101,7 @@ public final class TestStage: Sendable {
   private func perform<Value: Sendable>(
     _ longest: Duration, _ place: CallPlace, _ body: @escaping @Sendable (TestStage) async throws -> Value
   ) async throws -> Value {
-    let clock = world.loop.clock
+    let clock = simulation.loop.clock
     let result: Result<Value, any Error>
     do {
       result = .success(
@@ -150,17 +153,19 @@ public final class TestStage: Sendable {
     if clients.contains(where: { $0.name == name }) {
       throw failure(.misuse, "there is a client \(name) already; give the other one another name.", place)
     }
-    let opened: OpenedCache
+    // The size for which a `Firestore` with the usual settings is opened.
+    let size = PersistentCacheSettings().sizeBytes
+    let opened: ClientCache
     switch cache {
-    case .own: opened = OpenedCache(owner: name)
-    case .shared: opened = OpenedCache(owner: name, company: SharedCompany())
+    case .own: opened = ClientCache(of: name, sizeLimit: size)
+    case .shared: opened = ClientCache(of: name, isShared: true, company: SharedCompany(), sizeLimit: size)
     case .of(let other):
-      guard other.stage === self, other.cache.company != nil else {
+      guard other.stage === self, other.cache.isShared else {
         throw failure(.misuse, "\(other.name) does not share its cache; open it with cache: .shared.", place)
       }
       opened = other.cache
     }
-    let client = try TestClient(name, user: user, on: opened, self)
+    let client = TestClient(name, world.open(ClientPlan(name, user: user, on: opened)), self)
     state.withLock { $0.clients.append(client) }
     return client
   }
@@ -171,7 +176,7 @@ public final class TestStage: Sendable {
   // MARK: Time
 
   /// The time since the run began.
-  public var elapsed: Duration { world.loop.now }
+  public var elapsed: Duration { simulation.loop.now }
 
   /// The time of day of the clients and of the backend, which begins with the first moment of 2026.
   public var date: Date {
@@ -180,20 +185,20 @@ public final class TestStage: Sendable {
   }
 
   /// A clock of the stage's time, for code that is given one.
-  public var clock: any Clock<Duration> { world.loop.clock }
+  public var clock: any Clock<Duration> { simulation.loop.clock }
 
   /// The thread of the stage, for tasks that a test starts: `Task(executorPreference: stage.executor) { … }`.
-  public var executor: any TaskExecutor { world.loop }
+  public var executor: any TaskExecutor { simulation.loop }
 
   /// Lets time pass, with all that happens in it.
-  public func wait(_ time: Duration) async throws { try await world.loop.clock.sleep(for: time) }
+  public func wait(_ time: Duration) async throws { try await simulation.loop.clock.sleep(for: time) }
 
   /// Runs a body while the time of the stage stands still, for work that other threads do: what needs no time goes on.
   public func standingStill<Value: Sendable>(
     _ body: @Sendable () async throws -> Value
   ) async rethrows -> Value {
-    world.loop.hold()
-    defer { world.loop.release() }
+    simulation.loop.hold()
+    defer { simulation.loop.release() }
     return try await body()
   }
 
@@ -267,6 +272,16 @@ extension StageFailure: CustomStringConvertible, LocalizedError {
 
   /// The same as `description`.
   public var errorDescription: String? { description }
+}
+
+/// The cache with which a client of a stage is opened.
+public enum TestCache: Sendable {
+  /// A cache of its own.
+  case own
+  /// A cache of its own that other clients may open, as with `PersistentTabManager.multiple`.
+  case shared
+  /// The cache of another client, which was opened as `shared`, or with such a cache.
+  case of(TestClient)
 }
 
 /// The place of a call in a test.

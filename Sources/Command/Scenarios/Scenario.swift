@@ -9,19 +9,50 @@ import ShippedScenarios
 /// One line of a scenario: an action, or an expectation.
 package struct ScenarioStep: Sendable {
   package enum Action: Sendable {
-    /// Opens a client, with a cache and a queue of its own.
-    case open(user: String?)
-    /// Opens a client on the cache of another one.
-    case openTab(of: String, user: String?)
+    case world(WorldAction)
+    /// An action of the client that the step names, or of the only one.
+    case client(ClientAction)
+  }
+
+  /// An action that needs no client, or all of them.
+  package enum WorldAction: Sendable {
+    /// Opens the client that the step names.
+    case open(ClientOpening)
     /// Puts security rules in front of all clients; `nil` takes them away.
     case rules(Ruleset?)
     case bundle(ScenarioBundle)
-    /// Bounds the client's cache, which is opened anew for it if it is open.
+    /// Writes at the server's side.
+    case write(Mutation)
+    /// Prints the result of a listener, or of all: those of the client that the step names, or of each client.
+    case snapshot(String?)
+    /// Prints a text.
+    case caption(String)
+    case pause(Duration)
+    /// Waits until every write is answered, and every listener of a client that is online is in sync.
+    case synchronize(within: Duration)
+    /// Waits until all clients and the backend agree about the results of all listeners.
+    case expectSame(within: Duration)
+  }
+
+  package struct ClientOpening: Sendable {
+    package var user: String?
+    /// The client whose cache it uses; `nil` for a cache and a queue of its own.
+    package var owner: String?
+  }
+
+  package enum ClientAction: Sendable {
+    /// Closes the client and opens it again on its cache.
+    case restart
+    /// Gives the client up as it is, and opens another one on its files as they are now.
+    case kill
+    /// Bounds the client's cache, which is opened anew for it.
     case cacheSize(Int64)
     case setting(ClientSetting)
+    /// Fills the cache from a bundle.
+    case load(bundle: String)
+    case listen(FirestoreQuery.Query, name: String?, ListenerOptions)
     /// Listens to a query that a loaded bundle has named.
     case listenNamed(String, name: String?, ListenerOptions)
-    case listen(FirestoreQuery.Query, name: String?, ListenerOptions)
     /// Ends a listener.
     case stop(String)
     case goOffline, goOnline
@@ -31,17 +62,6 @@ package struct ScenarioStep: Sendable {
     /// Changes the user, whose queue of writes is another one.
     case changeUser(String?)
     case fault(FaultChange)
-    /// Closes the client and opens it again on its cache.
-    case restart
-    /// Gives the client up as it is, and opens another one on its files as they are now.
-    case kill
-    /// Prints the result of a listener, or of all.
-    case snapshot(String?)
-    /// Prints a text.
-    case caption(String)
-    case pause(Duration)
-    /// Waits until every write is answered, and every listener of a client that is online is in sync.
-    case synchronize(within: Duration)
     case expect(ScenarioEvent.Pattern, within: Duration)
     /// No event of a listener may happen.
     case expectNothing(on: String?, within: Duration)
@@ -80,8 +100,6 @@ package enum ScenarioState: Sendable {
   /// A document with times that the server is still to set and that meets conditions with this client's estimates of them,
   /// or one without such times.
   case estimate(DocumentKey, exists: Bool, [Filter])
-  /// All clients and the backend agree about the results of all listeners.
-  case same
 
   /// The place at which a document is looked for.
   package enum Place: Hashable, Sendable {
@@ -163,8 +181,6 @@ package enum ClientSetting: Sendable {
   case noIndexes
   /// Takes documents out of the cache.
   case evict(EvictionScope)
-  /// Fills the cache from a bundle.
-  case load(bundle: String)
 }
 
 /// A bundle that a scenario makes at the server's side.
@@ -189,10 +205,10 @@ extension Scenario {
     var names: [String] = []
     for step in steps {
       let name: String?
-      if step.action.opens {
-        name = step.client
-      } else {
-        name = step.client == nil && step.action.needsClient ? Self.unnamedClient : nil
+      switch step.action {
+      case .world(.open): name = step.client
+      case .world: name = nil
+      case .client: name = step.client ?? Self.unnamedClient
       }
       if let name, !names.contains(name) { names.append(name) }
     }

@@ -11,15 +11,15 @@ import FirestoreText
 
 extension ScenarioParser {
   /// Reads `clock ahead TIME`, `clock behind TIME` and `clock right`.
-  func clock(_ text: String) throws(TextError) -> ScenarioStep.Action {
+  func clock(_ text: String) throws(TextError) -> Duration {
     let (word, rest) = Self.firstWord(text)
-    if text == "right" { return .setting(.clock(.zero)) }
+    if text == "right" { return .zero }
     guard word == "ahead" || word == "behind" else {
       throw TextError(column: 1, "Expected ahead or behind with a time, such as ahead 1h, or right.")
     }
     do throws(TextError) {
       let time = try DurationText.parse(rest)
-      return .setting(.clock(word == "ahead" ? time : .zero - time))
+      return word == "ahead" ? time : .zero - time
     } catch { throw error.moved(by: text.unicodeScalars.count - rest.unicodeScalars.count) }
   }
 
@@ -28,27 +28,27 @@ extension ScenarioParser {
   private static let units = [("kB", 1e3), ("MB", 1e6), ("GB", 1e9), ("B", 1), ("", 1)]
 
   /// Reads `cache size BYTES`.
-  func cache(_ text: String) throws(TextError) -> ScenarioStep.Action {
+  func cacheSize(_ text: String) throws(TextError) -> Int64 {
     let (word, size) = Self.firstWord(text)
     let digits = size.prefix { $0.isASCII && $0.isNumber || $0 == "." }
     guard word == "size", let number = Double(digits), number > 0, number < 1e9,
       let unit = Self.units.first(where: { $0.0 == size.dropFirst(digits.count) })?.1
     else { throw TextError(column: 1, "Expected \"size\" and so many bytes, such as size 500kB.") }
-    return .cacheSize(Int64(number * unit))
+    return Int64(number * unit)
   }
 
   /// Reads `evict`, `evict PATH` and `evict QUERY`.
-  func evict(_ text: String) throws(TextError) -> ScenarioStep.Action {
-    if text.isEmpty { return .setting(.evict(.everything)) }
+  func evictionScope(_ text: String) throws(TextError) -> EvictionScope {
+    if text.isEmpty { return .everything }
     let query = try QueryLine.parse(text, in: database)
     let isPath = !text.contains(where: \.isWhitespace) && query.collectionGroup == nil
-    return .setting(.evict(isPath ? .path(query.path) : .matching(query)))
+    return isPath ? .path(query.path) : .matching(query)
   }
 
   // MARK: Indexes
 
   /// Reads `index COLLECTION FIELD [asc|desc|contains], …`.
-  func index(_ text: String) throws(TextError) -> ScenarioStep.Action {
+  func index(_ text: String) throws(TextError) -> ClientSetting {
     let (collection, rest) = Self.firstWord(text)
     let before = text.unicodeScalars.count - rest.unicodeScalars.count
     if rest.isEmpty { throw TextError(column: 1, "Expected a collection and its fields, such as cities state.") }
@@ -69,16 +69,16 @@ extension ScenarioParser {
       fields.append(FieldIndex.Field(try FieldPathText.parse(String(name), column: column), kind))
     }
     do throws(ModelError) {
-      return .setting(.index(try FieldIndex(collectionGroup: collection, fields: fields)))
+      return .index(try FieldIndex(collectionGroup: collection, fields: fields))
     } catch { throw TextError(column: 1, error.message) }
   }
 
   /// Reads `indexes automatic`, `indexes manual` and `indexes none`.
-  func indexes(_ text: String) throws(TextError) -> ScenarioStep.Action {
+  func indexes(_ text: String) throws(TextError) -> ClientSetting {
     switch text {
-    case "automatic": return .setting(.automaticIndexes(true))
-    case "manual": return .setting(.automaticIndexes(false))
-    case "none": return .setting(.noIndexes)
+    case "automatic": return .automaticIndexes(true)
+    case "manual": return .automaticIndexes(false)
+    case "none": return .noIndexes
     default: throw TextError(column: 1, "Expected automatic, manual or none.")
     }
   }
@@ -132,25 +132,25 @@ extension ScenarioParser {
   func block(_ line: ScenarioLine, of name: String) throws(CommandFailure) -> ScenarioStep.Action {
     let block = line.block ?? []
     if line.text == "rules" {
-      do throws(RulesIssue) { return .rules(try Self.ruleset(block)) } catch {
+      do throws(RulesIssue) { return .world(.rules(try Self.ruleset(block))) } catch {
         let place = min(error.line, max(block.count, 1))
         throw CommandFailure(
           .badData, "\(name), line \(line.number + place), column \(error.column): \(error.message)")
       }
     }
-    return .bundle(try bundle(line, block, of: name))
+    return .world(.bundle(try bundle(line, block, of: name)))
   }
 
   // MARK: Rules
 
   /// Reads `rules FILE` and `rules none`.
-  func rules(_ text: String) throws(TextError) -> ScenarioStep.Action {
-    if text == "none" { return .rules(nil) }
+  func rules(_ text: String) throws(TextError) -> Ruleset? {
+    if text == "none" { return nil }
     let content: String
     do throws(CommandFailure) { content = try DocumentArgument.text(ofFile: text) } catch {
       throw TextError(column: 1, error.message)
     }
-    do throws(RulesIssue) { return .rules(try Self.compile(content, text)) } catch {
+    do throws(RulesIssue) { return try Self.compile(content, text) } catch {
       throw TextError(column: 1, "\(text), line \(error.line), column \(error.column): \(error.message)")
     }
   }
@@ -177,7 +177,7 @@ extension ScenarioParser {
   // MARK: Bundles
 
   /// Reads `bundle NAME from QUERY`.
-  func bundle(_ text: String) throws(TextError) -> ScenarioStep.Action {
+  func bundle(_ text: String) throws(TextError) -> ScenarioBundle {
     let (name, rest) = Self.firstWord(text)
     let (word, query) = Self.firstWord(rest)
     guard !name.isEmpty, word == "from", !query.isEmpty else {
@@ -185,7 +185,7 @@ extension ScenarioParser {
         column: 1, "Expected a name for the bundle, and \"from\" and a query, or lines below it up to \"end\".")
     }
     do throws(TextError) {
-      return .bundle(ScenarioBundle(name: name, contents: .result(try QueryLine.parse(query, in: database))))
+      return ScenarioBundle(name: name, contents: .result(try QueryLine.parse(query, in: database)))
     } catch { throw error.moved(by: text.unicodeScalars.count - query.unicodeScalars.count) }
   }
 

@@ -28,32 +28,32 @@ extension ScenarioParser {
 
   private func action(_ verb: String, _ rest: String) throws(TextError) -> ScenarioStep.Action {
     if let action = Self.words[verb] {
-      if rest.isEmpty { return action }
+      if rest.isEmpty { return .client(action) }
       throw TextError("Expected nothing after \(verb).")
     }
     switch verb {
-    case "client": return try client(rest)
-    case "listen": return try listen(rest)
-    case "stop": return .stop(try name(rest, "the listener"))
-    case "set": return .write(try set(rest))
-    case "merge": return .write(try set(rest, merge: true))
-    case "create": return .write(try create(rest))
-    case "update": return .write(try update(rest))
-    case "delete": return .write(Mutation(key: try key(rest), operation: .delete))
-    case "user": return .changeUser(rest == "none" ? nil : try name(rest, "the user, or none"))
-    case "fault": return .fault(try fault(rest))
-    case "snapshot": return .snapshot(rest.isEmpty ? nil : try name(rest, "a listener"))
-    case "caption": return .caption(rest)
-    case "wait": return try wait(rest)
+    case "client": return .world(.open(try client(rest)))
+    case "listen": return .client(try listen(rest))
+    case "stop": return .client(.stop(try name(rest, "the listener")))
+    case "set": return .client(.write(try set(rest)))
+    case "merge": return .client(.write(try set(rest, merge: true)))
+    case "create": return .client(.write(try create(rest)))
+    case "update": return .client(.write(try update(rest)))
+    case "delete": return .client(.write(Mutation(key: try key(rest), operation: .delete)))
+    case "user": return .client(.changeUser(rest == "none" ? nil : try name(rest, "the user, or none")))
+    case "fault": return .client(.fault(try fault(rest)))
+    case "snapshot": return .world(.snapshot(rest.isEmpty ? nil : try name(rest, "a listener")))
+    case "caption": return .world(.caption(rest))
+    case "wait": return .world(try wait(rest))
     case "expect": return try expectation(rest)
-    case "rules": return try rules(rest)
-    case "bundle": return try bundle(rest)
-    case "load": return .setting(.load(bundle: try name(rest, "a bundle")))
-    case "index": return try index(rest)
-    case "indexes": return try indexes(rest)
-    case "cache": return try cache(rest)
-    case "evict": return try evict(rest)
-    case "clock": return try clock(rest)
+    case "rules": return .world(.rules(try rules(rest)))
+    case "bundle": return .world(.bundle(try bundle(rest)))
+    case "load": return .client(.load(bundle: try name(rest, "a bundle")))
+    case "index": return .client(.setting(try index(rest)))
+    case "indexes": return .client(.setting(try indexes(rest)))
+    case "cache": return .client(.cacheSize(try cacheSize(rest)))
+    case "evict": return .client(.setting(.evict(try evictionScope(rest))))
+    case "clock": return .client(.setting(.clock(try clock(rest))))
     default:
       if let meant = NearestName.suggestion(for: verb, among: Self.verbs) {
         throw TextError("\"\(verb)\" is not a step. Did you mean \(meant)?")
@@ -63,7 +63,7 @@ extension ScenarioParser {
   }
 
   /// The steps of one word.
-  private static let words: [String: ScenarioStep.Action] = [
+  private static let words: [String: ScenarioStep.ClientAction] = [
     "offline": .goOffline, "online": .goOnline, "batch": .beginBatch, "commit": .commitBatch, "restart": .restart,
     "kill": .kill, "calm": .fault(.calm),
   ]
@@ -80,7 +80,7 @@ extension ScenarioParser {
     return text
   }
 
-  private func client(_ text: String) throws(TextError) -> ScenarioStep.Action {
+  private func client(_ text: String) throws(TextError) -> ScenarioStep.ClientOpening {
     let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
     guard let name = words.first, name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "-" }),
       name != ScenarioStep.server
@@ -96,10 +96,10 @@ extension ScenarioParser {
         )
       }
     }
-    return other.map { .openTab(of: $0, user: user) } ?? .open(user: user)
+    return ScenarioStep.ClientOpening(user: user, owner: other)
   }
 
-  private func listen(_ text: String) throws(TextError) -> ScenarioStep.Action {
+  private func listen(_ text: String) throws(TextError) -> ScenarioStep.ClientAction {
     var words = text.split(whereSeparator: \.isWhitespace).map(String.init)
     var options = ListenerOptions(includeMetadataChanges: false)
     var name: String?
@@ -125,7 +125,7 @@ extension ScenarioParser {
     return change
   }
 
-  private func wait(_ text: String) throws(TextError) -> ScenarioStep.Action {
+  private func wait(_ text: String) throws(TextError) -> ScenarioStep.WorldAction {
     var words = text.split(whereSeparator: \.isWhitespace).map(String.init)
     guard words.starts(with: ["for", "sync"]) else { return .pause(try duration(text, of: text)) }
     let limit = try limit(&words, of: text)
@@ -230,18 +230,18 @@ extension ScenarioParser {
     let limit = try limit(&words, of: text)
     guard let first = words.first else { throw TextError("Expected what is expected: \(Self.events).") }
     if first == "document" || words.starts(with: ["no", "document"]) {
-      return .expectState(try document(words, first == "document"), within: limit)
+      return .client(.expectState(try document(words, first == "document"), within: limit))
     }
-    if let state = try stateOfCache(words) { return .expectState(state, within: limit) }
+    if let state = try stateOfCache(words) { return .client(.expectState(state, within: limit)) }
     let code = try Self.code(&words)
     let listener = Self.taken("on", &words)
     switch first {
-    case "nothing" where words.count == 1: return .expectNothing(on: listener, within: limit)
-    case "same" where words.count == 1: return .expectState(.same, within: limit)
-    case "online" where words.count == 1: return .expectState(.connection(.online), within: limit)
-    case "offline" where words.count == 1: return .expectState(.connection(.offline), within: limit)
-    case "pending": return .expectState(.pending(try Self.number(words)), within: limit)
-    case "results": return .expectState(.results(try Self.number(words), on: listener), within: limit)
+    case "nothing" where words.count == 1: return .client(.expectNothing(on: listener, within: limit))
+    case "same" where words.count == 1: return .world(.expectSame(within: limit))
+    case "online" where words.count == 1: return .client(.expectState(.connection(.online), within: limit))
+    case "offline" where words.count == 1: return .client(.expectState(.connection(.offline), within: limit))
+    case "pending": return .client(.expectState(.pending(try Self.number(words)), within: limit))
+    case "results": return .client(.expectState(.results(try Self.number(words), on: listener), within: limit))
     default: break
     }
     guard let kind = ScenarioEvent.Kind(rawValue: first) else {
@@ -254,7 +254,8 @@ extension ScenarioParser {
       throw TextError("Only what is rejected or failed has a code.")
     }
     let path = try words.dropFirst().first.map { word throws(TextError) in try key(word).path }
-    return .expect(ScenarioEvent.Pattern(kind: kind, path: path, listener: listener, code: code), within: limit)
+    return .client(
+      .expect(ScenarioEvent.Pattern(kind: kind, path: path, listener: listener, code: code), within: limit))
   }
 
   /// Takes `with CODE` from the end of words.

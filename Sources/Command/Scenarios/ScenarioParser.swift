@@ -117,11 +117,9 @@ package struct ScenarioParser {
         throw error.column == nil
           ? error : error.moved(by: line.text.unicodeScalars.count - rest.unicodeScalars.count)
       }
-      if action.opens {
-        let (_, name) = Self.firstWord(rest)
-        return ScenarioStep(line: line.number, text: line.text, client: Self.firstWord(name).0, action: action)
-      }
-      return ScenarioStep(line: line.number, text: line.text, client: client, action: action)
+      return ScenarioStep(
+        line: line.number, text: line.text, client: Self.subject(of: action, rest) ?? client,
+        action: client == ScenarioStep.server ? action.atServer : action)
     } catch {
       let place = "line \(line.number)" + (error.column.map { ", column \($0)" } ?? "")
       var failure = CommandFailure(.badData, "\(name), \(place): \(error.reason)")
@@ -138,6 +136,12 @@ package struct ScenarioParser {
     return (String(word.dropLast()), rest)
   }
 
+  /// The name in the text of a step that opens a client.
+  private static func subject(of action: ScenarioStep.Action, _ text: String) -> String? {
+    guard case .world(.open) = action else { return nil }
+    return firstWord(firstWord(text).1).0
+  }
+
   /// Refuses names of clients and listeners that nothing has opened, and a batch without an end.
   private func check(_ steps: [ScenarioStep], of name: String) throws(CommandFailure) {
     var (clients, listeners, bundles): (Set<String>, Set<String>, Set<String>) = ([], [], [])
@@ -150,10 +154,10 @@ package struct ScenarioParser {
     }
     for step in steps {
       let owner = step.client ?? ""
-      if case .openTab(let other, _) = step.action, !clients.contains(other) || other == owner {
-        throw fail(step, "There is no client \(other) yet, whose cache could be shared.")
-      }
-      if step.action.opens {
+      if case .world(.open(let opening)) = step.action {
+        if let other = opening.owner, !clients.contains(other) || other == owner {
+          throw fail(step, "There is no client \(other) yet, whose cache could be shared.")
+        }
         if !clients.insert(owner).inserted { throw fail(step, "The client \(owner) is there already.") }
         if clients.count > Self.mostClients {
           throw fail(step, "A scenario can have at most \(Self.mostClients) clients.")
@@ -161,22 +165,25 @@ package struct ScenarioParser {
         continue
       }
       if step.client == ScenarioStep.server {
-        guard case .write = step.action else { throw fail(step, "The server only writes: set, update, delete.") }
+        guard case .world(.write) = step.action else {
+          throw fail(step, "The server only writes: set, update, delete.")
+        }
         continue
       }
       if let client = step.client, !clients.contains(client) {
         throw fail(step, "There is no client \(client) yet; \"client \(client)\" opens it.")
       }
-      if step.client == nil, !clients.isEmpty, step.action.needsClient {
+      if case .client = step.action, step.client == nil, !clients.isEmpty {
         throw fail(step, "Whose step is this? Write \(clients.sorted()[0]): in front of it.")
       }
       switch step.action {
-      case .listen(_, let listener?, _), .listenNamed(_, let listener?, _): listeners.insert(owner + "/" + listener)
-      case .bundle(let bundle): bundles.insert(bundle.name)
-      case .setting(.load(let bundle)) where !bundles.contains(bundle):
+      case .client(.listen(_, let listener?, _)), .client(.listenNamed(_, let listener?, _)):
+        listeners.insert(owner + "/" + listener)
+      case .world(.bundle(let bundle)): bundles.insert(bundle.name)
+      case .client(.load(let bundle)) where !bundles.contains(bundle):
         throw fail(step, "There is no bundle \(bundle) yet; \"bundle \(bundle) from QUERY\" makes it.")
-      case .beginBatch: batches[owner] = step
-      case .commitBatch where batches.removeValue(forKey: owner) == nil:
+      case .client(.beginBatch): batches[owner] = step
+      case .client(.commitBatch) where batches.removeValue(forKey: owner) == nil:
         throw fail(step, "There is no batch to commit.")
       default: break
       }
@@ -191,33 +198,20 @@ package struct ScenarioParser {
 }
 
 extension ScenarioStep.Action {
-  /// Whether the step opens a client, whose name stands in it.
-  var opens: Bool {
-    switch self {
-    case .open, .openTab: true
-    default: false
-    }
-  }
-
-  /// Whether the step is one client's: others are of all, if no client is named.
-  var needsClient: Bool {
-    switch self {
-    case .open, .openTab, .rules, .bundle, .caption, .pause, .synchronize, .snapshot: false
-    case .expectState(.same, _): false
-    default: true
-    }
+  /// The action of a step that names the server: a write is the server's own.
+  fileprivate var atServer: ScenarioStep.Action {
+    if case .client(.write(let mutation)) = self { .world(.write(mutation)) } else { self }
   }
 
   /// The listener that is meant.
   fileprivate var listener: String? {
     switch self {
-    case .stop(let name): name
-    case .snapshot(let name): name
-    case .expect(let pattern, _): pattern.listener
-    case .expectNothing(let name, _): name
-    case .expectState(.results(_, let name), _): name
-    case .expectState(.document(_, _, _, .listener(let name)), _): name
-    default: nil
+    case .world(.snapshot(let name)), .client(.expectNothing(let name, _)): name
+    case .client(.stop(let name)): name
+    case .client(.expect(let pattern, _)): pattern.listener
+    case .client(.expectState(.results(_, let name), _)): name
+    case .client(.expectState(.document(_, _, _, .listener(let name)), _)): name
+    case .world, .client: nil
     }
   }
 }

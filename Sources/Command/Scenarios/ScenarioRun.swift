@@ -6,6 +6,7 @@ import FirestoreLocal
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
+import FirestoreSimulation
 import FirestoreSync
 import HearthTesting
 
@@ -38,100 +39,110 @@ package struct ScenarioRun: Sendable {
 
   /// - Throws: `CommandFailure` that names the first failed step, or a rejected write whose rejection no step expected.
   package func run() async throws {
-    defer { world.end() }
-    guard let loop = world.loop else { return try await perform() }
+    defer { world.clients.end() }
+    guard let loop = world.clients.simulation?.loop else { return try await perform() }
     try await Task(executorPreference: loop) { try await perform() }.value
   }
 
   private func perform() async throws {
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      var stage = ScenarioStage(scenario, in: world)
-      do {
-        for (index, step) in scenario.steps.enumerated() {
-          try await world.standingStill { try await $0.before(index) }
-          let output = try await perform(step, on: &stage, &group)
-          try report(Done(step: step, elapsed: stage.elapsed(), output: output))
-        }
-        try await finish(stage)
-        await world.standingStill { await $0.ended(nil) }
-        await stage.close()
-      } catch {
-        await world.standingStill { await $0.ended(error) }
-        await stage.close()
-        group.cancelAll()
-        throw error
+    var state = ScenarioRunState(scenario, in: world)
+    do {
+      for (index, step) in scenario.steps.enumerated() {
+        try await world.standingStill { try await $0.before(index) }
+        let output = try await perform(step, on: &state)
+        try report(Done(step: step, elapsed: state.elapsed(), output: output))
       }
-      group.cancelAll()
+      try await finish(state)
+      await world.standingStill { await $0.ended(nil) }
+    } catch {
+      await world.standingStill { await $0.ended(error) }
+      await state.close()
+      throw error
+    }
+    await state.close()
+  }
+
+  private func perform(_ step: ScenarioStep, on state: inout ScenarioRunState) async throws -> [String] {
+    switch step.action {
+    case .world(let action): return try await perform(action, step, on: &state)
+    case .client(let action):
+      try await perform(action, by: try state.client(step.client), step, on: &state)
+      return []
     }
   }
 
   private func perform(
-    _ step: ScenarioStep, on stage: inout ScenarioStage, _ group: inout ThrowingTaskGroup<Void, any Error>
+    _ action: ScenarioStep.WorldAction, _ step: ScenarioStep, on state: inout ScenarioRunState
   ) async throws -> [String] {
-    switch step.action {
-    case .open(let user): _ = try stage.open(step.client, user: user, &group)
-    case .openTab(let owner, let user): _ = try stage.open(step.client, user: user, sharing: owner, &group)
+    switch action {
+    case .open(let opening): try state.open(step.client, user: opening.user, sharing: opening.owner)
     case .rules(let ruleset):
       do throws(RPCStatus) { try await world.put(ruleset) } catch { throw failure(step, error.message, .usage) }
-    case .bundle(let bundle): stage.bundles[bundle.name] = try await bytes(of: bundle, step)
-    case .setting(.load(let bundle)):
-      try await load(stage.bundles[bundle] ?? [], by: try stage.client(step.client, &group), step)
-    case .cacheSize(let bytes):
-      try await stage.setCacheSize(bytes, of: step.client, &group) { failure(step, $0, .usage) }
-    case .write(let mutation) where step.client == ScenarioStep.server:
-      do throws(ModelError) { try mutation.validateForWrite() } catch { throw failure(step, error.message) }
-      do throws(RPCStatus) { _ = try await world.server.commit([mutation]) } catch { throw failure(step, "\(error)") }
+    case .bundle(let bundle): state.bundles[bundle.name] = try await bytes(of: bundle, step)
+    case .write(let mutation):
+      try check(mutation, step)
+      do throws(RPCStatus) { _ = try await world.clients.server.commit([mutation]) } catch {
+        throw failure(step, "\(error)")
+      }
     case .caption(let text): return [text]
-    case .pause(let time): try await world.clock.sleep(for: time)
-    case .snapshot(let listener): return stage.clients(of: step).flatMap { $0.lines(of: listener, world.database) }
-    case .synchronize(let limit):
-      try await wait(limit, step) { await stage.isSynchronized() }
-    case .expectState(.same, let limit):
-      try await wait(limit, step) { try await stage.isSame(at: world.server) }
-    case .restart: try await stage.reopen(step.client, isKilled: false, &group) { failure(step, $0) }
-    case .kill: try await stage.reopen(step.client, isKilled: true, &group) { failure(step, $0) }
-    default:
-      let client = try stage.client(step.client, &group)
-      try await perform(step, by: client, &group)
+    case .pause(let time): try await world.clients.clock.sleep(for: time)
+    case .snapshot(let listener):
+      let named = state.clients.filter { step.client == nil || $0.name == step.client }
+      return named.flatMap { $0.lines(of: listener, world.clients.database) }
+    case .synchronize(let limit): try await wait(limit, step) { await world.clients.missing() == nil }
+    case .expectSame(let limit): try await wait(limit, step) { try await world.clients.disagreement() == nil }
     }
     return []
   }
 
   private func perform(
-    _ step: ScenarioStep, by client: ScenarioClient, _ group: inout ThrowingTaskGroup<Void, any Error>
+    _ action: ScenarioStep.ClientAction, by client: ScenarioClient, _ step: ScenarioStep,
+    on state: inout ScenarioRunState
   ) async throws {
-    switch step.action {
-    case .listen(let query, let name, let options):
-      listen(to: query, name, options, by: client, step, &group)
+    switch action {
+    case .restart:
+      await client.client.restart()
+      try state.takeOpening(of: client)
+    case .kill:
+      if client.isCacheKept {
+        throw failure(step, "only a client whose cache the scenario has made is killed; leave out --cache.")
+      }
+      do throws(RPCStatus) { try await client.client.kill() } catch {
+        throw CommandFailure(.inputOutput, error.message)
+      }
+      try state.takeOpening(of: client)
+    case .cacheSize(let bytes):
+      if client.isCacheKept {
+        throw failure(step, "only a cache that the scenario has made gets a size; leave out --cache.", .usage)
+      }
+      await client.client.restart(sizeLimit: bytes)
+      try state.takeOpening(of: client)
+    case .setting(let setting): try await apply(setting, to: client, step)
+    case .load(let bundle):
+      do throws(RPCStatus) { try await client.engine.loadBundle(state.bundles[bundle] ?? []) } catch {
+        throw failure(step, error.message)
+      }
+    case .listen(let query, let name, let options): listen(to: query, name, options, by: client, step)
     case .listenNamed(let query, let name, let options):
       guard let found = try await client.engine.namedQuery(query) else {
         throw failure(step, "no bundle that was loaded has a query of the name \(query).")
       }
-      listen(to: found, name, options, by: client, step, &group)
-    case .setting(let setting): try await apply(setting, to: client, step)
+      listen(to: found, name, options, by: client, step)
     case .stop(let name): client.stop(name)
-    case .goOffline:
-      await client.engine.disableNetwork()
-      client.isOnline = false
-    case .goOnline:
-      await client.engine.enableNetwork()
-      client.isOnline = true
+    case .goOffline: await client.client.goOffline()
+    case .goOnline: await client.client.goOnline()
     case .write(let mutation):
-      do throws(ModelError) { try mutation.validateForWrite() } catch { throw failure(step, error.message) }
+      try check(mutation, step)
       if !client.gather(mutation) { try await write([mutation], by: client, step) }
     case .beginBatch: client.beginBatch()
     case .commitBatch: if let batch = client.takeBatch(), !batch.isEmpty { try await write(batch, by: client, step) }
-    case .changeUser(let user):
-      client.opened.plan.user.value = user
-      await client.engine.changeUser(to: user)
+    case .changeUser(let user): await client.client.changeUser(to: user)
     case .fault(let change):
-      do { try client.opened.faults.perform(change) } catch { throw failure(step, "\(error)") }
+      do { try client.client.faults.perform(change) } catch { throw failure(step, "\(error)") }
     case .expect(let pattern, let limit): try await expect(pattern, limit, of: client, step)
     case .expectNothing(let listener, let limit): try await expectNothing(on: listener, limit, of: client, step)
-    case .expectState(let state, let limit):
-      try await wait(limit, step) { try await client.holds(state, at: world.server) }
-    case .open, .openTab, .rules, .bundle, .cacheSize, .restart, .kill, .snapshot, .caption, .pause, .synchronize:
-      preconditionFailure("The step is not one client's.")
+    case .expectState(let wanted, let limit):
+      try await wait(limit, step) { try await client.holds(wanted, at: world.clients.server) }
     }
   }
 
@@ -139,11 +150,14 @@ package struct ScenarioRun: Sendable {
 
   private func listen(
     to query: FirestoreQuery.Query, _ name: String?, _ options: ListenerOptions, by client: ScenarioClient,
-    _ step: ScenarioStep, _ group: inout ThrowingTaskGroup<Void, any Error>
+    _ step: ScenarioStep
   ) {
-    let failure = unexpected(step, "the listener failed, and no step expected that")
-    let read = client.listen(query, name, options, failure: failure)
-    group.addTask { await read() }
+    client.listen(
+      query, name, options, failure: unexpected(step, "the listener failed, and no step expected that"))
+  }
+
+  private func check(_ mutation: Mutation, _ step: ScenarioStep) throws(CommandFailure) {
+    do throws(ModelError) { try mutation.validateForWrite() } catch { throw failure(step, error.message) }
   }
 
   /// Returns when the write is in the cache and its snapshots are on their way to the listeners.
@@ -195,13 +209,15 @@ package struct ScenarioRun: Sendable {
   func before(
     _ limit: Duration, _ body: @escaping @Sendable () async throws -> ScenarioEvent?
   ) async throws -> ScenarioEvent? {
-    try await Patience.result(within: limit, by: world.clock, of: body)
+    try await Patience.result(within: limit, by: world.clients.clock, of: body)
   }
 
   /// Waits until a fact holds.
   private func wait(_ limit: Duration, _ step: ScenarioStep, _ holds: () async throws -> Bool) async throws {
     let isInTime: Bool
-    do { isInTime = try await Patience.wait(limit, by: world.clock, until: holds) } catch let status as RPCStatus {
+    do { isInTime = try await Patience.wait(limit, by: world.clients.clock, until: holds) } catch let status
+      as RPCStatus
+    {
       throw failure(step, "\(status)")
     }
     if !isInTime { throw failure(step, "it did not hold within \(limit).", .tryAgain) }
@@ -218,31 +234,26 @@ extension ScenarioRun {
   func apply(_ setting: ClientSetting, to client: ScenarioClient, _ step: ScenarioStep) async throws {
     do throws(RPCStatus) {
       switch setting {
-      case .clock(let time): client.opened.plan.clock.value = time
+      case .clock(let time): client.client.setClock(ahead: time)
       case .index(let index):
         let known = try await client.engine.indexes().filter { !$0.isAutomatic }.map(\.definition)
         try await client.engine.setIndexes(known.filter { $0 != index } + [index])
       case .automaticIndexes(let isOn): client.engine.setIndexAutoCreation(isOn)
       case .noIndexes: client.engine.deleteAllIndexes()
       case .evict(let scope): _ = try await client.engine.evict(scope)
-      case .load: preconditionFailure("A bundle is the stage's.")
       }
     } catch { throw failure(step, error.message) }
-  }
-
-  func load(_ bytes: [UInt8], by client: ScenarioClient, _ step: ScenarioStep) async throws {
-    do throws(RPCStatus) { try await client.engine.loadBundle(bytes) } catch { throw failure(step, error.message) }
   }
 
   /// Makes a bundle at the server's side, as of now.
   func bytes(of bundle: ScenarioBundle, _ step: ScenarioStep) async throws -> [UInt8] {
     do throws(RPCStatus) {
-      let now = SnapshotVersion(world.now)
-      var writer = BundleWriter(world.database)
+      let now = SnapshotVersion(world.clients.now)
+      var writer = BundleWriter(world.clients.database)
       switch bundle.contents {
       case .result(let query):
         try writer.append(Bundle.NamedQuery(name: bundle.name, query: query, readTime: now))
-        for document in try await world.server.runQuery(query.target) {
+        for document in try await world.clients.server.runQuery(query.target) {
           try writer.append(document, readTime: now, queries: [bundle.name])
         }
       case .documents(let documents, let queries):
@@ -285,8 +296,8 @@ extension Value {
 extension ScenarioRun {
   /// Waits for the answers to all writes, so that the end of the scenario loses no write and misses no rejection.
   /// - Throws: for writes without an answer, writes that were not sent, and failures that no step expected.
-  func finish(_ stage: ScenarioStage) async throws {
-    for client in stage.all where client.isOnline {
+  func finish(_ state: ScenarioRunState) async throws {
+    for client in state.clients where client.client.isOnline {
       let done = try await before(ScenarioStep.patience) {
         try await client.engine.waitForPendingWrites()
         return ScenarioEvent(kind: .acknowledged)
@@ -296,19 +307,19 @@ extension ScenarioRun {
       throw CommandFailure(
         .tryAgain, "\(name): \(count.writes) not answered within \(ScenarioStep.patience)\(Self.kept(client)).")
     }
-    for client in stage.all {
+    for client in state.clients {
       for event in client.events.rest {
         if let failure = event.failure { throw CommandFailure(Self.status(of: event), failure) }
       }
     }
-    for client in stage.all where !client.isOnline {
+    for client in state.clients where !client.client.isOnline {
       let count = await tellQueue(of: client, "was not sent")
       if count > 0 { throw CommandFailure(.failure, "\(name): \(count.writes) not sent\(Self.kept(client)).") }
     }
   }
 
   private static func kept(_ client: ScenarioClient) -> String {
-    client.opened.keepsCache ? "; the cache keeps what is in its queue" : " and lost"
+    client.isCacheKept ? "; the cache keeps what is in its queue" : " and lost"
   }
 
   /// Reports each write that waits.

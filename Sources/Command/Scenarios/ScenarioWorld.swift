@@ -13,49 +13,39 @@ import FirestoreSync
 import HearthTesting
 
 package import class Hearth.Client
-package import struct Hearth.ClientSurroundings
 package import class Hearth.Inspection
 
-/// The place where a scenario is played: a backend, clients with their caches, and the time.
+/// The place where a scenario is played: the world of its clients, and the rules in front of them.
 ///
-/// A simulated world has a backend of its own in memory and a time that passes when nothing is left to do: the same steps
-/// and the same seed make the same events in the same order. A real one has the backend that it is given, and real time.
+/// In a simulated world the same steps and the same seed make the same events in the same order.
 package struct ScenarioWorld: Sendable {
-  let database: DatabaseID
-  let clock: any Clock<Duration>
-  /// The simulation; `nil` in the real world.
-  let simulation: SimulatedWorld?
-  /// The backend without faults.
-  let server: any Datastore
-  /// The folder of the clients' caches; it is removed with the world.
-  private let caches: CacheFolder
-  /// The cache of the client without a name; `nil` for one in the folder.
-  private let store: LocalStoreConfiguration?
-  private let seed: UInt64
-  /// The rules in front of the clients of a simulation.
+  /// The client without a name in the real world.
+  private struct NamelessClient {
+    /// The cache; `nil` for one that the scenario makes.
+    var store: LocalStoreConfiguration?
+    var inspection: Inspection.Plan?
+    var faults: FaultInjector
+  }
+
+  let clients: TestWorld
   private let rules = AccessRules()
-  /// The clients of each shared cache of a simulation.
-  private let companies = Kept<[String: SharedCompany]>([:])
-  private let plan: Inspection.Plan?
-  private let faults: FaultInjector?
+  private let nameless: NamelessClient?
   /// The one who looks while a scenario is played.
   package var follower: ScenarioFollower?
 
-  /// The loop of a simulation; `nil` in the real world.
-  var loop: VirtualLoop? { simulation?.loop }
-
   /// A simulated world.
   /// - Parameter faults: the faults with which each client begins.
-  /// - Throws: a failure to make the folder or the backend.
+  /// - Throws: a failure to make the folder of the caches or the backend.
   package init(
     simulating database: DatabaseID, seed: UInt64, faults changes: [FaultChange] = []
   ) throws(CommandFailure) {
-    let world: SimulatedWorld
-    do throws(RPCStatus) { world = try SimulatedWorld(database, seed: seed, faults: changes) } catch {
-      throw CommandFailure(.cannotCreate, error.message)
-    }
-    (simulation, clock, server, caches) = (world, world.loop.clock, world.server, world.caches)
-    (self.database, self.seed, store, plan, faults) = (database, seed, nil, nil, nil)
+    nameless = nil
+    do throws(RPCStatus) {
+      let (simulation, rules) = (try SimulatedWorld(database, seed: seed, faults: changes), rules)
+      clients = try TestWorld(simulation) { users in
+        RuledDatastore(backend: simulation.backend, database: database, rules: rules) { users.userID }
+      }
+    } catch { throw CommandFailure(.cannotCreate, error.message) }
   }
 
   /// The real world.
@@ -67,79 +57,47 @@ package struct ScenarioWorld: Sendable {
     at connection: BackendConnection, _ store: LocalStoreConfiguration, inspectedAs plan: Inspection.Plan?,
     disturbedBy faults: FaultInjector, seed: UInt64
   ) throws(CommandFailure) {
-    do throws(RPCStatus) { caches = try CacheFolder() } catch { throw CommandFailure(.cannotCreate, error.message) }
-    (simulation, clock, database, self.seed) = (nil, ContinuousClock(), connection.database, seed)
-    server = connection.datastore
-    self.store = store.location == .memory ? nil : store
-    (self.plan, self.faults) = (plan, faults)
+    nameless = NamelessClient(store: store.location == .memory ? nil : store, inspection: plan, faults: faults)
+    do throws(RPCStatus) {
+      clients = try TestWorld(inRealTime: connection.datastore, connection.database, seed: seed)
+    } catch { throw CommandFailure(.cannotCreate, error.message) }
   }
 
   /// The time of day with which a simulated world begins.
   package static var beginning: Timestamp { SimulatedWorld.beginning }
 
   /// The time of day of a simulated world; `nil` in the real one.
-  package var simulatedNow: Timestamp? { simulation?.now }
+  package var simulatedNow: Timestamp? { clients.simulation?.now }
 
-  func end() {
-    simulation?.end()
-    caches.remove()
-  }
-
-  // MARK: Clients
-
-  /// One opening of a client.
-  struct Opened: Sendable {
-    let client: Client
-    let plan: ClientPlan
-    let faults: FaultInjector
-    /// Whether the cache outlives the scenario.
-    let keepsCache: Bool
-  }
-
-  /// Opens a client on its cache.
-  /// - Parameter earlier: the faults of an opening before.
+  /// Opens a client.
+  /// - Parameters:
+  ///   - cache: the cache of another client; `nil` for a cache of its own.
+  ///   - isShared: whether other clients may use a cache of its own.
   /// - Throws: the reason why the cache that was named cannot be used.
-  func open(_ plan: ClientPlan, isOnline: Bool, _ earlier: FaultInjector?) throws(CommandFailure) -> Opened {
-    let kept = plan.name == nil ? store : nil
-    let name = plan.name ?? ""
-    let faults = earlier ?? (plan.name == nil ? self.faults : nil) ?? faults(of: name)
-    var surroundings = simulation?.surroundings(of: name) ?? ClientSurroundings()
-    surroundings.beginsOnline = isOnline
-    let (now, clock) = (surroundings.now, plan.clock)
-    surroundings.now = { now() + clock.value }
-    let client = Client(
-      kept ?? cache(of: plan), datastore: FaultyDatastore(way(of: plan), faults: faults, clock: self.clock),
-      user: plan.user.value, in: surroundings, inspectedAs: plan.name == nil ? self.plan : nil)
-    if let problem = client.engine.cacheProblem { throw CommandFailure(cache: problem.error) }
-    follower?.opened(plan.name, client, faults)
-    return Opened(client: client, plan: plan, faults: faults, keepsCache: kept != nil)
-  }
-
-  private func cache(of plan: ClientPlan) -> LocalStoreConfiguration {
-    let owner = plan.owner ?? "client"
-    var cache = LocalStoreConfiguration(
-      location: .directory(caches.path(of: owner, life: plan.life)),
-      policy: plan.cacheSize.map { .leastRecentlyUsed(thresholdBytes: $0) } ?? .never, database: database,
-      isShared: plan.isShared)
-    if plan.isShared, simulation != nil {
-      let company = companies.value[owner] ?? SharedCompany()
-      companies.value[owner] = company
-      cache.company = company
+  func open(
+    _ name: String?, user: String?, on cache: ClientCache?, isShared: Bool
+  ) throws(CommandFailure) -> WorldClient {
+    let company = isShared && clients.simulation != nil ? SharedCompany() : nil
+    let owner = name ?? "client"
+    var plan = ClientPlan(name, user: user, on: cache ?? ClientCache(of: owner, isShared: isShared, company: company))
+    if name == nil, let nameless {
+      if let store = nameless.store { plan.cache = ClientCache(of: owner, keptAt: store) }
+      (plan.faults, plan.inspection) = (nameless.faults, nameless.inspection)
     }
-    return cache
+    let client = clients.open(plan)
+    try checkCache(of: client)
+    return client
   }
 
-  /// The way of a client to the backend, where rules stand if there are any.
-  private func way(of plan: ClientPlan) -> any Datastore {
-    guard let simulation else { return server }
-    let user = plan.user
-    return RuledDatastore(backend: simulation.backend, database: database, rules: rules) { user.value }
+  /// - Throws: the reason why the client's cache cannot be used.
+  func checkCache(of client: WorldClient) throws(CommandFailure) {
+    if let problem = client.opening.engine.cacheProblem { throw CommandFailure(cache: problem.error) }
   }
 
   /// Puts rules in front of all clients, or takes them away; listeners that they do not allow end at once.
   /// - Throws: the reason why this world has none.
   func put(_ ruleset: Ruleset?) async throws(RPCStatus) {
-    guard let simulation else {
+    guard let simulation = clients.simulation else {
       throw RPCStatus(
         .unimplemented,
         "in real time clients are administrators, whom rules do not concern; leave the place and --real-time out, or give "
@@ -149,23 +107,13 @@ package struct ScenarioWorld: Sendable {
     await simulation.backend.wakeWatches()
   }
 
-  private func faults(of name: String) -> FaultInjector {
-    simulation?.faults(of: name)
-      ?? FaultInjector(seed: SimulatedWorld.seed(of: name, in: seed), clock: clock)
+  /// Lets the follower look, while the time of a simulated world stands still.
+  func standingStill(_ body: (ScenarioFollower) async throws -> Void) async rethrows {
+    guard let follower else { return }
+    clients.simulation?.loop.hold()
+    defer { clients.simulation?.loop.release() }
+    try await body(follower)
   }
-
-  /// Copies the files of a client's cache as they are now, as a killed process would leave them.
-  func copyCache(of name: String?, life: Int) throws(CommandFailure) {
-    do throws(RPCStatus) { try caches.copy(name ?? "client", life: life) } catch {
-      throw CommandFailure(.inputOutput, error.message)
-    }
-  }
-
-  /// Whether a client's cache is in the folder, so that it can be killed.
-  func makesCache(of name: String?) -> Bool { name != nil || store == nil }
-
-  /// The time of day at the server.
-  var now: Timestamp { simulation?.now ?? .now }
 }
 
 /// The one who looks at a scenario while it is played, and says when it goes on. All calls come from the world's thread.
@@ -184,15 +132,5 @@ package struct ScenarioFollower: Sendable {
     ended: @escaping @Sendable ((any Error)?) async -> Void = { _ in }
   ) {
     (self.before, self.opened, self.ended) = (before, opened, ended)
-  }
-}
-
-extension ScenarioWorld {
-  /// Lets the follower look, while the time of a simulated world stands still.
-  func standingStill(_ body: (ScenarioFollower) async throws -> Void) async rethrows {
-    guard let follower else { return }
-    loop?.hold()
-    defer { loop?.release() }
-    try await body(follower)
   }
 }

@@ -29,7 +29,7 @@ struct StoryWords {
       case .patch(let fields, let mask): patches(path, fields, mask, mutation.transforms)
       }
     return candidates.first { candidate in
-      guard case .write(let read)? = action(candidate) else { return false }
+      guard case .client(.write(let read))? = action(candidate) else { return false }
       return Self.isSame(read, mutation)
     }
   }
@@ -103,7 +103,7 @@ struct StoryWords {
   /// The step of a fault; `nil` for one that means nothing between a client and its backend.
   func step(_ change: FaultChange) -> String? {
     let step = change == .calm ? "calm" : "fault \(FaultText.words(of: change))"
-    guard case .fault(let read)? = action(step), read == change else { return nil }
+    guard case .client(.fault(let read))? = action(step), read == change else { return nil }
     return step
   }
 

@@ -314,14 +314,15 @@ extension PlayedShop {
     for step in steps {
       wait(milliseconds: 700)
       switch step.action {
-      case .listen(let query, _, _): perform(state.listen(to: query, name: ListenerRecord.defaultName(for: query)))
-      case .goOffline: if isOnline { goOffline() }
-      case .goOnline: if !isOnline { goOnline() }
-      case .write(let mutation):
+      case .client(.listen(let query, _, _)):
+        perform(state.listen(to: query, name: ListenerRecord.defaultName(for: query)))
+      case .client(.goOffline): if isOnline { goOffline() }
+      case .client(.goOnline): if !isOnline { goOnline() }
+      case .client(.write(let mutation)), .world(.write(let mutation)):
         batch += 1
         write(mutation, as: BatchID(batch))
         if isOnline { acknowledgeAll() }
-      case .fault(let change): perform(state.cause(change))
+      case .client(.fault(let change)): perform(state.cause(change))
       // The screen is one client's: what others do, and what only a run can do, is not on it.
       default: break
       }

@@ -176,7 +176,7 @@ package struct PlainWordParser: Sendable {
     default: break
     }
     guard let step = try steps(line).first else { return nil }
-    guard let word = step.client == nil ? Self.word(step.action) : nil else {
+    guard step.client == nil, case .client(let action) = step.action, let word = Self.word(action) else {
       throw CommandFailure(
         .usage, "\(words[0]) … is a step of scenarios ('hearth play') in this form, and no word here.")
     }
@@ -184,7 +184,7 @@ package struct PlainWordParser: Sendable {
   }
 
   /// The word that does what a step does; `nil` for steps that scenarios alone have.
-  private static func word(_ action: ScenarioStep.Action) -> PlainWord? {
+  private static func word(_ action: ScenarioStep.ClientAction) -> PlainWord? {
     switch action {
     case .goOffline: .perform([.setNetwork(enabled: false)])
     case .goOnline: .perform([.setNetwork(enabled: true)])

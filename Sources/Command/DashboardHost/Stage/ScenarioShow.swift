@@ -102,7 +102,7 @@ final class ScenarioShow {
       for bridge in bridges.values { bridge.takeNews() }
       schedule()
     case .finished(let done):
-      let caption: String? = if case .caption(let text) = done.step.action { text } else { nil }
+      let caption: String? = if case .world(.caption(let text)) = done.step.action { text } else { nil }
       stage.note(.finished(after: done.elapsed, caption: caption), at: now)
     case .begun(let step): stage.note(.begun(.init(line: step.line, text: step.text)), at: now)
     case .opened(let name, let client, let faults, let tap): adopt(name, client, faults, tap)

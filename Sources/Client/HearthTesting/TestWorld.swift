@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreBackend
+package import FirestoreLocal
+package import FirestoreModel
+package import FirestoreProtocol
+package import FirestoreSimulation
+import FirestoreSync
+import Foundation
+package import Hearth
+import SeededRandom
+import Synchronization
+
+/// A backend, the clients that use it, their durable caches, and the time. Tests and scenarios both stand on it.
+///
+/// A simulated world has a backend in memory, one thread, and a time that passes only when nothing is left to do. A real
+/// world has the backend that it is given, and real time.
+package final class TestWorld: Sendable {
+  /// Makes the datastore of a client, whose user the session names.
+  package typealias Route = @Sendable (UserSession) -> any Datastore
+
+  package let database: DatabaseID
+  package let clock: any Clock<Duration>
+  /// The simulation; `nil` in the real world.
+  package let simulation: SimulatedWorld?
+  /// The backend without faults.
+  package let server: any Datastore
+  private let seed: UInt64
+  private let route: Route
+  /// The folder of the clients' caches; it is removed with the world.
+  private let caches: CacheFolder
+  private let opened = Mutex<[WorldClient]>([])
+
+  /// Makes a simulated world.
+  /// - Parameter route: the clients' way to the backend; `nil` for the backend itself.
+  /// - Throws: a failure to make the folder of the caches.
+  package init(_ simulation: SimulatedWorld, route: Route? = nil) throws(RPCStatus) {
+    let server = simulation.server
+    (self.simulation, self.server, self.route) = (simulation, server, route ?? { _ in server })
+    (database, seed, clock) = (simulation.database, simulation.seed, simulation.loop.clock)
+    do throws(RPCStatus) { caches = try CacheFolder() } catch {
+      simulation.end()
+      throw error
+    }
+  }
+
+  /// Makes a world with a backend of its own kind, in real time.
+  /// - Throws: a failure to make the folder of the caches.
+  package init(inRealTime server: any Datastore, _ database: DatabaseID, seed: UInt64) throws(RPCStatus) {
+    (simulation, self.server, self.route) = (nil, server, { _ in server })
+    (self.database, self.seed, clock) = (database, seed, ContinuousClock())
+    caches = try CacheFolder()
+  }
+
+  /// The time of day at the server.
+  package var now: FirestoreModel.Timestamp { simulation?.now ?? .now() }
+
+  /// The clients in the order in which they were opened.
+  package var clients: [WorldClient] { opened.withLock { $0 } }
+
+  /// Opens a client.
+  package func open(_ plan: ClientPlan) -> WorldClient {
+    let client = WorldClient(plan, in: self)
+    opened.withLock { $0.append(client) }
+    return client
+  }
+
+  /// Ends the thread of a simulation after the remaining work, and removes the caches.
+  package func end() {
+    simulation?.end()
+    caches.remove()
+  }
+
+  // MARK: Facts
+
+  /// - Returns: a write without an answer, or a listener of an online client that is not in sync, in words; `nil` if there
+  ///   is neither.
+  package func missing() async -> String? { await Agreement.missing(clients.map(\.agreeing)) }
+
+  /// - Returns: the first disagreement in words; `nil` if every listener has the result that the server has now.
+  /// - Throws: the server's error.
+  package func disagreement() async throws(RPCStatus) -> String? {
+    try await Agreement.disagreement(clients.map(\.agreeing), with: server)
+  }
+
+  // MARK: The parts of a client
+
+  func faults(of name: String) -> FaultInjector {
+    simulation?.faults(of: name) ?? FaultInjector(seed: SimulatedWorld.seed(of: name, in: seed), clock: clock)
+  }
+
+  /// Opens a client on its cache.
+  func open(_ client: WorldClient.Identity, on cache: ClientCache, isOnline: Bool) -> ClientOpening {
+    var surroundings = simulation?.surroundings(of: client.name ?? "") ?? ClientSurroundings()
+    surroundings.beginsOnline = isOnline
+    let (now, clientClock) = (surroundings.now, client.clock)
+    surroundings.now = { now() + clientClock.lead }
+    let way = FaultyDatastore(route(client.users), faults: client.faults, clock: clock)
+    let opened = Client(
+      configuration(of: cache), datastore: way, credentials: client.users, in: surroundings,
+      inspectedAs: client.inspection)
+    return ClientOpening(opened, on: cache, in: surroundings)
+  }
+
+  private func configuration(of cache: ClientCache) -> LocalStoreConfiguration {
+    if let kept = cache.kept { return kept }
+    var configuration = LocalStoreConfiguration(
+      location: .directory(Firestore.cacheDirectory(of: database, below: folder(of: cache))),
+      policy: cache.sizeLimit.map { .leastRecentlyUsed(thresholdBytes: $0) } ?? .never, database: database,
+      isShared: cache.isShared)
+    configuration.company = cache.company
+    return configuration
+  }
+
+  /// The folder of a cache.
+  func folder(of cache: ClientCache) -> String { caches.path(of: cache.owner, life: cache.life) }
+
+  /// Copies the files of a cache as they are now, as a killed process would leave them.
+  /// - Returns: the copy.
+  /// - Throws: `internal` with the reason.
+  func copy(_ cache: ClientCache) throws(RPCStatus) -> ClientCache {
+    var next = cache
+    next.life += 1
+    try caches.copy(folder(of: cache), to: folder(of: next))
+    return next
+  }
+}
+
+/// The way in which a client is opened, the first time and each time after.
+package struct ClientPlan: Sendable {
+  /// The name; `nil` for the only client of a scenario.
+  package var name: String?
+  package var user: String?
+  package var cache: ClientCache
+  /// The faults between the client and the backend; `nil` for those that the world makes by its seed.
+  package var faults: FaultInjector?
+  /// The way in which the client can be watched; `nil` if it cannot.
+  package var inspection: Inspection.Plan?
+
+  package init(_ name: String?, user: String? = nil, on cache: ClientCache) {
+    (self.name, self.user, self.cache) = (name, user, cache)
+  }
+}
+
+/// The cache of a client.
+package struct ClientCache: Sendable {
+  /// The client that was the first to open it.
+  package let owner: String
+  /// The number of times that a client on a cache of its own was killed: each life has a folder.
+  fileprivate(set) var life = 0
+  /// Whether other clients may use it.
+  package let isShared: Bool
+  /// The clients of a simulation that share it.
+  package let company: SharedCompany?
+  /// The bytes above which the cache is collected; `nil` for a cache that never is.
+  package var sizeLimit: Int64?
+  /// A cache outside of the world's folder, which outlives the world.
+  package private(set) var kept: LocalStoreConfiguration?
+
+  /// Names a cache in the world's folder.
+  package init(of owner: String, isShared: Bool = false, company: SharedCompany? = nil, sizeLimit: Int64? = nil) {
+    (self.owner, self.isShared, self.company, self.sizeLimit) = (owner, isShared, company, sizeLimit)
+  }
+
+  package init(of owner: String, keptAt configuration: LocalStoreConfiguration) {
+    (self.owner, isShared, company, kept) = (owner, configuration.isShared, nil, configuration)
+  }
+}
+
+/// A folder among the temporary files for durable caches, which its owner removes.
+private struct CacheFolder: Sendable {
+  private let folder: URL
+
+  /// Makes the folder, which only this user may enter.
+  /// - Throws: `internal` with the folder and the reason.
+  init() throws(RPCStatus) {
+    folder = FileManager.default.temporaryDirectory.appending(path: "hearth-clients-\(UUID().uuidString)")
+    do {
+      try FileManager.default.createDirectory(
+        at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    } catch {
+      throw RPCStatus(.internal, "\(folder.path) cannot be made: \(error.localizedDescription)")
+    }
+  }
+
+  /// - Parameter name: letters, digits and `-`.
+  func path(of name: String, life: Int) -> String { folder.appending(path: "\(name)-\(life)").path }
+
+  func copy(_ source: String, to destination: String) throws(RPCStatus) {
+    do { try FileManager.default.copyItem(atPath: source, toPath: destination) } catch {
+      throw RPCStatus(.internal, "the cache cannot be copied: \(error.localizedDescription)")
+    }
+  }
+
+  func remove() {
+    // The folder lies among temporary files, if it cannot be removed.
+    try? FileManager.default.removeItem(at: folder)
+  }
+}
+
+extension SimulatedWorld {
+  /// The time, the chance and the thread of a client.
+  package func surroundings(of name: String) -> ClientSurroundings {
+    let seed = Self.seed(of: name, in: seed)
+    var surroundings = ClientSurroundings()
+    surroundings.clock = loop.clock
+    surroundings.now = { now }
+    surroundings.random = SeededGenerator(seed: seed)
+    let ids = SeededIDs(seed: SeededGenerator.mixed(seed))
+    surroundings.documentID = { ids.next() }
+    surroundings.loop = loop
+    return surroundings
+  }
+}
+
+/// Ids of new documents, the same for the same seed.
+private final class SeededIDs: Sendable {
+  private let generator: Mutex<SeededGenerator>
+
+  init(seed: UInt64) { generator = Mutex(SeededGenerator(seed: seed)) }
+
+  func next() -> String { generator.withLock { AutomaticID.make(using: &$0) } }
+}

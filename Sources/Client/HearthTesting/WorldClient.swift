@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreBackend
+package import FirestoreClientState
+package import FirestoreModel
+import FirestoreSimulation
+package import FirestoreSync
+package import Hearth
+import Synchronization
+
+/// A client of a `TestWorld`, which can be closed, killed and opened again on its cache.
+package final class WorldClient: Sendable {
+  /// The parts of a client that outlive each opening.
+  struct Identity: Sendable {
+    let name: String?
+    let users = UserSession()
+    let faults: FaultInjector
+    let clock = ClientClock()
+    let inspection: Inspection.Plan?
+  }
+
+  private struct State: Sendable {
+    var opening: ClientOpening
+    var isOnline: Bool
+  }
+
+  private let identity: Identity
+  private let world: TestWorld
+  private let state: Mutex<State>
+
+  init(_ plan: ClientPlan, in world: TestWorld) {
+    let identity = Identity(
+      name: plan.name, faults: plan.faults ?? world.faults(of: plan.name ?? ""), inspection: plan.inspection)
+    if let user = plan.user { identity.users.signIn(userID: user) { _ in user } }
+    (self.identity, self.world) = (identity, world)
+    state = Mutex(State(opening: world.open(identity, on: plan.cache, isOnline: true), isOnline: true))
+  }
+
+  /// The name; `nil` for the only client of a scenario.
+  package var name: String? { identity.name }
+  /// The user, who can be another one at any time.
+  package var users: UserSession { identity.users }
+  /// The faults between the client and the backend.
+  package var faults: FaultInjector { identity.faults }
+  package var opening: ClientOpening { state.withLock(\.opening) }
+  package var isOnline: Bool { state.withLock(\.isOnline) }
+
+  /// The client among those that are to agree.
+  package var agreeing: AgreeingClient {
+    let (opening, isOnline) = state.withLock { ($0.opening, $0.isOnline) }
+    return AgreeingClient(name, opening.engine, isOnline: isOnline, opening.listeners)
+  }
+
+  // MARK: Settings
+
+  package func goOffline() async {
+    await opening.engine.disableNetwork()
+    state.withLock { $0.isOnline = false }
+  }
+
+  package func goOnline() async {
+    await opening.engine.enableNetwork()
+    state.withLock { $0.isOnline = true }
+  }
+
+  /// Signs a user in, or out for `nil`, and waits until the client has that user's queue.
+  package func changeUser(to user: String?) async {
+    if let user { users.signIn(userID: user) { _ in user } } else { users.signOut() }
+    _ = await opening.engine.statusNow()
+  }
+
+  /// Sets the client's clock: by how much it is ahead of the true time, or behind it if negative.
+  package func setClock(ahead lead: Duration) { identity.clock.lead = lead }
+
+  // MARK: Openings
+
+  /// Closes the client and opens it again on its cache.
+  /// - Parameter sizeLimit: the bytes above which the cache is collected from now on; `nil` for the same.
+  package func restart(sizeLimit: Int64? = nil) async {
+    let (before, isOnline) = state.withLock { ($0.opening, $0.isOnline) }
+    await before.close()
+    var cache = before.cache
+    if let sizeLimit { cache.sizeLimit = sizeLimit }
+    open(cache, isOnline: isOnline)
+  }
+
+  /// Gives the client up as it is, and opens it again on the files as they are now, as after `kill -9`. A cache that others
+  /// use stays where it is.
+  /// - Throws: `internal` if the files cannot be copied.
+  package func kill() async throws(RPCStatus) {
+    let (before, isOnline) = state.withLock { ($0.opening, $0.isOnline) }
+    let cache = before.cache.isShared ? before.cache : try world.copy(before.cache)
+    await before.close(isKilled: cache.isShared)
+    open(cache, isOnline: isOnline)
+  }
+
+  private func open(_ cache: ClientCache, isOnline: Bool) {
+    let next = world.open(identity, on: cache, isOnline: isOnline)
+    state.withLock { $0.opening = next }
+  }
+
+  package func close() async { await opening.close() }
+}
+
+/// A client of a world from one opening of its cache to the next.
+package final class ClientOpening: Sendable {
+  package let client: Client
+  package let cache: ClientCache
+  let surroundings: ClientSurroundings
+  private let state = Mutex(State())
+
+  private struct State: Sendable {
+    var listeners: [ListenerProbe] = []
+    var tasks: [Task<Void, Never>] = []
+    var isClosed = false
+  }
+
+  init(_ client: Client, on cache: ClientCache, in surroundings: ClientSurroundings) {
+    (self.client, self.cache, self.surroundings) = (client, cache, surroundings)
+  }
+
+  package var engine: SyncEngine { client.engine }
+
+  /// The listeners in the order in which they were opened.
+  package var listeners: [ListenerProbe] { state.withLock(\.listeners) }
+
+  /// Whether the client ends or has ended, so that nothing is an answer any more.
+  package var isClosed: Bool { state.withLock(\.isClosed) }
+
+  /// Reports what a listener does, until it or the client ends.
+  package func follow(_ probe: ListenerProbe, _ report: @escaping @Sendable (ListenerProbe.News) -> Void) {
+    state.withLock { $0.listeners.append(probe) }
+    start { await probe.follow(report) }
+  }
+
+  package func stop(_ probe: ListenerProbe) {
+    state.withLock { state in state.listeners.removeAll { $0 === probe } }
+    probe.stop()
+  }
+
+  /// Reports the answers to writes, those made before this opening too, until the client ends.
+  package func followAnswers(_ report: @escaping @Sendable (WriteOutcome) -> Void) {
+    start { [engine] in
+      var seen = 0
+      for await status in engine.status(queueEnds: 0) {
+        for outcome in status.recentOutcomes where outcome.sequence > seen {
+          seen = outcome.sequence
+          report(outcome)
+        }
+      }
+    }
+  }
+
+  /// Runs work on the world's thread until the client is closed.
+  private func start(_ work: @escaping @Sendable () async -> Void) {
+    let task = Task(executorPreference: surroundings.loop) { await work() }
+    state.withLock { $0.tasks.append(task) }
+  }
+
+  /// Ends the client.
+  /// - Parameter isKilled: whether clients that share its cache are told nothing.
+  package func close(isKilled: Bool = false) async {
+    let tasks = state.withLock { state in
+      state.isClosed = true
+      return state.tasks
+    }
+    if isKilled { await engine.abandon() }
+    await client.terminate()
+    for task in tasks {
+      task.cancel()
+      await task.value
+    }
+  }
+}
+
+/// The lead of a client's clock.
+final class ClientClock: Sendable {
+  private let state = Mutex(Duration.zero)
+
+  var lead: Duration {
+    get { state.withLock { $0 } }
+    set { state.withLock { $0 = newValue } }
+  }
+}
