@@ -7,22 +7,22 @@ package import FirestoreSQLite
 
 extension SyncCore {
   /// The cache's result of the query, local writes applied and the limit observed.
-  mutating func cachedDocuments(_ query: Query) throws(StoreError) -> DocumentSet {
-    documents(of: query, in: try store.execute(query, usingPreviousResults: true))
+  mutating func cachedSnapshot(_ query: Query) throws(StoreError) -> ViewSnapshot {
+    snapshot(of: query, in: try store.execute(query, usingPreviousResults: true))
   }
 
   /// The result in the query's order, the limit observed.
-  func documents(of query: Query, in result: consuming QueryResult) -> DocumentSet {
+  func snapshot(of query: Query, in result: consuming QueryResult) -> ViewSnapshot {
     let view = View(
       query: query, documents: result.takeMatches(), syncedKeys: result.remoteKeys, hasCachedResults: false,
       readTime: nil)
-    return view.snapshot(causes: []).documents
+    return view.snapshot(causes: [])
   }
 
   /// Answers a query from the cache and explains the way of the answer.
   package mutating func explain(_ query: Query) throws(StoreError) -> QueryExplanation {
     let result = try store.execute(query, usingPreviousResults: true)
-    let documents = documents(of: query, in: result)
+    let documents = snapshot(of: query, in: result).documents
     let existing = try store.indexes()
     let isBuilding = existing.contains { $0.backfill != nil }
     let missing = missingIndexes(of: query, among: existing)

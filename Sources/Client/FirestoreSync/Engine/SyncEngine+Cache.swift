@@ -14,7 +14,12 @@ extension SyncEngine {
 
   /// The cached documents of a query with local writes applied, limits included.
   package func cachedDocuments(_ query: Query) async throws(RPCStatus) -> DocumentSet {
-    try change { core throws(StoreError) in try core.cachedDocuments(query) }
+    try await cachedSnapshot(query).documents
+  }
+
+  /// The cache's result of a query as a listener without a server would get it.
+  package func cachedSnapshot(_ query: Query) async throws(RPCStatus) -> ViewSnapshot {
+    try change { core throws(StoreError) in try core.cachedSnapshot(query) }
   }
 
   /// The backend's last version of a document, the pending mutation on top of it, and the document that listeners see.
@@ -110,7 +115,7 @@ extension SyncEngine {
   ) async throws(RPCStatus) -> CachedAggregate {
     let aggregation = DocumentAggregation(query, aggregations)
     return try change { core throws(StoreError) in
-      let counted = aggregation.counted(of: try core.cachedDocuments(aggregation.query).documents)
+      let counted = aggregation.counted(of: try core.cachedSnapshot(aggregation.query).documents.documents)
       return CachedAggregate(
         values: aggregation.values(of: counted), hasPendingWrites: counted.contains(where: \.hasLocalMutations))
     }

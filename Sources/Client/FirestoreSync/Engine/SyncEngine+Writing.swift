@@ -70,5 +70,5 @@ extension StoreError: ClientFailure {
 }
 
 extension RPCStatus {
-  static let terminated = RPCStatus(.failedPrecondition, "The client has already been terminated.")
+  package static let terminated = RPCStatus(.failedPrecondition, "The client has already been terminated.")
 }

@@ -20,7 +20,8 @@ extension ClientBridge {
       let isNews = !cached.isEmpty && bridge.listed.isKept(by: cached, below: parent)
       guard bridge.canReachBackend else {
         // Collections that the server was known to have stay: the cache need not have seen all of them.
-        return bridge.show(cached.union(bridge.listed[parent] ?? []), of: number, below: parent)
+        let known = bridge.observed == nil ? bridge.listed[parent] ?? [] : []
+        return bridge.show(cached.union(known), of: number, below: parent)
       }
       if isNews { bridge.show(cached, of: number, below: parent) }
       do throws(RPCStatus) {

@@ -63,15 +63,22 @@ final class ClientBridge {
   var following: Task<Void, Never>?
   /// The searches that go on.
   var searches: [WindowTag: Task<Void, Never>] = [:]
+  /// The client's own listeners, if the dashboard only shows the client.
+  var observed: ObservedListeners?
+  private var isClosed = false
 
-  /// - Parameter startsOffline: whether the client uses no network until it is told to.
+  /// - Parameters:
+  ///   - startsOffline: whether the client uses no network until it is told to.
+  ///   - observed: the client's own listeners, if the dashboard only shows it.
   init(
     _ client: Client, faults: FaultInjector, dataNotice: StorageNotice?, data: SharedData? = nil,
     transferPlace: (database: DatabaseID, backend: String?), startsOffline: Bool = false,
-    control: EmulatorControl? = nil, tellsCommits: Bool = true, report: @escaping @MainActor (ScreenEvent) -> Void
+    control: EmulatorControl? = nil, tellsCommits: Bool = true, showing observed: ObservedListeners? = nil,
+    report: @escaping @MainActor (ScreenEvent) -> Void
   ) {
     engine = client.engine
-    subscriptions = Subscriptions(client.engine)
+    subscriptions = Subscriptions(client.engine, readsCache: observed != nil)
+    self.observed = observed
     datastore = client.datastore
     self.faults = faults
     self.dataNotice = dataNotice
@@ -79,12 +86,12 @@ final class ClientBridge {
     self.control = control
     self.tellsCommits = tellsCommits
     self.data = data
-    canReachBackend = !startsOffline
+    canReachBackend = !startsOffline && observed == nil
     self.report = report
   }
 
-  func emit(_ event: ClientEvent) { report(.client(event)) }
-  func tell(_ event: HostEvent) { report(.host(event)) }
+  func emit(_ event: ClientEvent) { if !isClosed { report(.client(event)) } }
+  func tell(_ event: HostEvent) { if !isClosed { report(.host(event)) } }
 
   /// Passes on the engine's status until cancelled.
   func followStatus() async {
@@ -120,8 +127,9 @@ final class ClientBridge {
   /// The number of writes of a long queue that are shown from each end.
   private static let queueEnds = 250
 
-  /// Ends every subscription and request.
+  /// Ends every subscription and request. Nothing is reported afterwards.
   func close() {
+    isClosed = true
     subscriptions.closeAll()
     for request in requests.values { request.cancel() }
     for search in searches.values { search.cancel() }
@@ -132,6 +140,7 @@ final class ClientBridge {
   // MARK: Requests
 
   func perform(_ asked: ClientRequest) {
+    if observed != nil, asked.isControl { return }
     switch asked {
     case .listen(let tag, let query, let options): listen(tag, to: query, options)
     case .unlisten(let tag): subscriptions.close(.listener(tag))
@@ -194,14 +203,17 @@ final class ClientBridge {
   private func listen(_ tag: ListenerTag, to query: Query, _ options: ListenerOptions) {
     subscriptions.open(.listener(tag), query, options) { [weak self] element in
       switch element {
-      case .snapshot(let snapshot):
-        self?.emit(.snapshot(ListenerSnapshot(snapshot, for: tag)))
-        self?.noteCollections(of: snapshot.changes.lazy.map(\.document.key))
+      case .snapshot(let snapshot): self?.emit(snapshot, of: tag)
       case .failed(let status):
         self?.subscriptions.forget(.listener(tag))
         self?.emit(.listenerFailed(tag, status))
       }
     }
+  }
+
+  func emit(_ snapshot: ViewSnapshot, of tag: ListenerTag) {
+    emit(.snapshot(ListenerSnapshot(snapshot, for: tag)))
+    noteCollections(of: snapshot.changes.lazy.map(\.document.key))
   }
 
   private func openWindow(_ tag: WindowTag, _ query: Query) {
@@ -259,7 +271,7 @@ final class ClientBridge {
       bridge.emit(
         .detail(
           key, remote: layers.remote, overlay: layers.overlay, local: layers.local,
-          isFromCache: bridge.cachedDetails[key]))
+          isFromCache: bridge.observed == nil ? bridge.cachedDetails[key] : nil))
     }
   }
 
@@ -297,6 +309,8 @@ final class ClientBridge {
         try await body(self)
       } catch is CancellationError {
         // The session is over.
+      } catch let status as RPCStatus where self.observed != nil && status == .terminated {
+        // The client has ended, and what is on the screen stays.
       } catch let error as RPCStatus {
         self.emit(.requestFailed(error))
       } catch {
@@ -321,7 +335,7 @@ final class ClientBridge {
 
   private func publish(_ status: ClientStatus) {
     let couldReachBackend = canReachBackend
-    canReachBackend = !status.isOffline
+    canReachBackend = !status.isOffline && observed == nil
     followCommits(canReachBackend)
     if !canReachBackend { counting = [:] }
     // Collections listed while the backend was out of reach came from the cache alone.
@@ -343,6 +357,7 @@ final class ClientBridge {
       emit(event)
       if case .pendingWrites(let writes, _) = event {
         noteCollections(of: writes.lazy.flatMap(\.mutations).filter { $0.operation != .delete }.map(\.key))
+        subscriptions.readAgain()
       }
     }
   }

@@ -8,7 +8,7 @@ import FirestoreModel
 import FirestoreQuery
 import FirestoreSync
 
-/// The engine's listeners that a dashboard has open, each by its use.
+/// The results that a dashboard has open, each by its use.
 @MainActor
 struct Subscriptions {
   enum ID: Hashable {
@@ -17,16 +17,18 @@ struct Subscriptions {
     case detail(DocumentKey)
   }
 
-  private struct Subscription {
-    let listener: ListenerID
-    let mailbox: SnapshotMailbox
-    let reading: Task<Void, Never>
+  private enum Subscription {
+    case listening(ListenerID, SnapshotMailbox, Task<Void, Never>)
+    /// A result that is read from the cache, again for each element.
+    case reading(AsyncStream<Void>.Continuation, Task<Void, Never>)
   }
 
   private let engine: SyncEngine
+  /// Whether results are read from the cache, so that the client gets no listeners.
+  let readsCache: Bool
   private var open: [ID: Subscription] = [:]
 
-  init(_ engine: SyncEngine) { self.engine = engine }
+  init(_ engine: SyncEngine, readsCache: Bool) { (self.engine, self.readsCache) = (engine, readsCache) }
 
   func isOpen(_ id: ID) -> Bool { open[id] != nil }
 
@@ -34,20 +36,49 @@ struct Subscriptions {
     _ id: ID, _ query: Query, _ options: ListenerOptions = ListenerOptions(includeMetadataChanges: true),
     _ handle: @escaping @MainActor (SnapshotMailbox.Element) -> Void
   ) {
+    if readsCache { return read(id, query, handle) }
     let mailbox = SnapshotMailbox()
     let listener = engine.listen(to: query, options: options, into: mailbox)
     let reading = Task { while let element = await mailbox.next() { handle(element) } }
-    open[id] = Subscription(listener: listener, mailbox: mailbox, reading: reading)
+    open[id] = .listening(listener, mailbox, reading)
+  }
+
+  private mutating func read(
+    _ id: ID, _ query: Query, _ handle: @escaping @MainActor (SnapshotMailbox.Element) -> Void
+  ) {
+    close(id)
+    // Changes during a read cause one more.
+    let (changes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    continuation.yield()
+    let reading = Task { [engine] in
+      for await _ in changes {
+        // A client that has ended answers nothing, and what is on the screen stays.
+        guard let snapshot = try? await engine.cachedSnapshot(query), !Task.isCancelled else { continue }
+        handle(.snapshot(snapshot))
+      }
+    }
+    open[id] = .reading(continuation, reading)
+  }
+
+  /// Reads results again that are read from the cache.
+  func readAgain() {
+    for case .reading(let continuation, _) in open.values { continuation.yield() }
   }
 
   /// Forgets a listener that the engine has ended.
   mutating func forget(_ id: ID) { open[id] = nil }
 
   mutating func close(_ id: ID) {
-    guard let subscription = open.removeValue(forKey: id) else { return }
-    engine.stopListening(subscription.listener)
-    subscription.mailbox.finish()
-    subscription.reading.cancel()
+    switch open.removeValue(forKey: id) {
+    case .listening(let listener, let mailbox, let reading)?:
+      engine.stopListening(listener)
+      mailbox.finish()
+      reading.cancel()
+    case .reading(let continuation, let reading)?:
+      continuation.finish()
+      reading.cancel()
+    case nil: break
+    }
   }
 
   mutating func closeAll() { for id in Array(open.keys) { close(id) } }

@@ -35,7 +35,7 @@ final class ScenarioShow {
   private var clock: ScenarioClock
   private var run: ScenarioPlayback?
   private var numbers: [String: ClientNumber] = [:]
-  private var bridges: [ClientNumber: ScenarioBridge] = [:]
+  private var bridges: [ClientNumber: ClientBridge] = [:]
   /// Runs that were left and have not ended yet.
   private var leaving: [Task<Void, Never>] = []
 
@@ -99,17 +99,17 @@ final class ScenarioShow {
     switch news {
     case .waiting(let time):
       if let time { clock.reach(time) }
-      for bridge in bridges.values { bridge.takeNews() }
+      for bridge in bridges.values { bridge.reportListeners() }
       schedule()
     case .finished(let done):
       let caption: String? = if case .world(.caption(let text)) = done.step.action { text } else { nil }
       stage.note(.finished(after: done.elapsed, caption: caption), at: now)
     case .begun(let step): stage.note(.begun(.init(line: step.line, text: step.text)), at: now)
     case .opened(let name, let client, let faults, let tap): adopt(name, client, faults, tap)
-    case .listened(let name): if let number = numbers[name] { bridges[number]?.takeNews() }
+    case .listened(let name): if let number = numbers[name] { bridges[number]?.reportListeners() }
     case .ended(let error, let time):
       if let time { clock.reach(time) }
-      for bridge in bridges.values { bridge.takeNews() }
+      for bridge in bridges.values { bridge.reportListeners() }
       end(error.map { .failed($0) } ?? .passed, after: time.map { $0 - ScenarioWorld.beginning })
     }
     changed()
@@ -134,10 +134,20 @@ final class ScenarioShow {
 
   private func adopt(_ name: String, _ client: Client, _ faults: FaultInjector, _ tap: ListenerTap) {
     guard let number = numbers[name] else { return }
-    bridges[number]?.close()
-    bridges[number] = ScenarioBridge(
-      client, faults, tap, configuration.database, now: { [weak self] in self?.now ?? .now }
-    ) { [weak self] action in self?.apply(action, from: number) }
+    if let before = bridges[number] { leave(before) }
+    bridges[number] = ClientBridge(
+      showing: client, faults, ObservedListeners(tap), of: configuration.database
+    ) {
+      [weak self] event in
+      guard let self else { return }
+      apply(Action(event, at: now), from: number)
+    }
+  }
+
+  /// Ends the link to a client that has ended.
+  private func leave(_ bridge: ClientBridge) {
+    bridge.reportEnd()
+    bridge.close()
   }
 
   /// Lets the step that waits be done after the pace, if steps are done by themselves.
@@ -160,7 +170,6 @@ final class ScenarioShow {
         perform(effect.item)
       }
     }
-    if let client, case .client(.pendingWrites(let writes, _), _) = action { bridges[client]?.noteWrites(writes) }
     if turn.scenario.contains(.again) {
       begin(live.scenario)
     } else if turn.scenario.contains(.next) {
@@ -174,7 +183,7 @@ final class ScenarioShow {
   // MARK: The end
 
   private func stopRun() {
-    for bridge in bridges.values { bridge.close() }
+    for bridge in bridges.values { leave(bridge) }
     bridges = [:]
     if let task = run?.leave() { leaving.append(task) }
     run = nil

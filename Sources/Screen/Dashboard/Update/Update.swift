@@ -45,8 +45,6 @@ extension Action {
     case .host(let event): self = .host(event, at: time)
     }
   }
-
-  fileprivate var isListen: Bool { if case .listen = self { true } else { false } }
 }
 
 /// The one transition of the dashboard: applies an action and returns its effects. Pure and total.
@@ -113,8 +111,7 @@ package func update(_ state: inout DashboardState, _ action: Action) -> [Effect]
   }
   for case .terminal(.copy(let text)) in effects { state.typing.keep(copied: text) }
   state.followCoach()
-  // The program's own listeners come as such actions themselves.
-  if let program = state.configuration.attached, !action.isListen { effects = state.permitted(effects, by: program) }
+  if let program = state.configuration.attached { effects = state.permitted(effects, by: program) }
   if state.configuration.isReadOnly { effects = state.withoutWrites(effects) }
   state.settle()
   return effects
