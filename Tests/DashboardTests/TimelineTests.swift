@@ -33,9 +33,9 @@ struct TimelineTests {
 
     @discardableResult
     mutating func send(_ action: Action) -> [Effect] {
-      let turn = session.apply(action)
-      actions += turn.happened
-      return turn.effects
+      let result = session.apply(action)
+      actions += result.happened.map(\.item)
+      return result.effects.map(\.item)
     }
 
     /// - Returns: what the last key led to.
@@ -299,7 +299,8 @@ struct TimelineTests {
     run.session = replay
     #expect(run.panes == (run.screens[8]))
     press("q")
-    #expect(replay.apply(.input(.key(.character("q")), at: at(1003))).effects == [.terminal(.quit(code: 0))])
+    #expect(
+      replay.apply(.input(.key(.character("q")), at: at(1003))).effects.map(\.item) == [.terminal(.quit(code: 0))])
   }
 
   @Test("A replay at maximum speed stops at its end with a message")

@@ -28,7 +28,7 @@ private final class StageHarness {
       database: database, backend: .init(.embedded, project: database.project))
     stage = ClientStage(
       DashboardSession(DashboardState(configuration, size: Size(width: 160, height: 48), now: .now)))
-    open(stage.first)
+    open(stage.first.number)
   }
 
   static func run(_ body: @MainActor (StageHarness) async throws -> Void) async throws {
@@ -42,8 +42,8 @@ private final class StageHarness {
 
   private func end() async { for client in clients.values { await client.end() } }
 
-  private func open(_ member: ClientStage.Member) {
-    let number = member.number
+  private func open(_ number: ClientNumber) {
+    guard let member = stage[number] else { return }
     clients[number] = StagedClient(
       as: member.user, to: InProcessDatastore(backend: backend, database: database), database,
       faults: FaultInjector(seed: UInt64(number.rawValue)), startsOffline: false, transferPlace: (database, nil)
@@ -51,10 +51,12 @@ private final class StageHarness {
   }
 
   func apply(_ action: Action, from client: ClientNumber? = nil) {
-    let turn = stage.apply(action, from: client)
-    turn.opened.forEach(open)
-    for effect in turn.effects {
-      if case .client(let wanted) = effect.item { clients[effect.client]?.bridge.perform(wanted) }
+    for effect in stage.apply(action, from: client).effects {
+      switch effect.item {
+      case .stage(.open): open(effect.client)
+      case .client(let request): clients[effect.client]?.bridge.perform(request)
+      default: break
+      }
     }
     if let waiter, waiter.isMet() {
       self.waiter = nil

@@ -21,10 +21,10 @@ struct ClientStageTests {
     var stage = ClientStage(DashboardSession(driver.state))
     func both(_ action: Action) {
       driver.send(action)
-      let turn = stage.apply(action)
-      #expect(turn.effects.map(\.item) == driver.effects)
+      let result = stage.apply(action)
+      #expect(result.effects.map(\.item) == driver.effects)
       #expect(view(stage) == view(driver.state))
-      #expect(turn.opened.isEmpty && turn.closed.isEmpty && turn.happened.count == 1)
+      #expect(result.happened.count == 1)
     }
     both(.client(.collections(below: .root, ["cities", "orders"]), at: at(1)))
     for key in ["2", "o", "1", "j", "space", "?", "esc", "ctrl-n", "&", "I", "esc"].compactMap({ Key($0) }) {
@@ -41,10 +41,10 @@ struct ClientStageTests {
     driver.run("listen cities where population >= 10")
     driver.run("client add bob user uid-7")
     #expect(driver.names == ["one", "bob"] && driver.focus == "bob")
-    #expect(driver.turn.opened.map(\.name) == ["bob"] && driver.turn.opened.first?.user == "uid-7")
+    #expect(driver.opened.map(\.name) == ["bob"] && driver.opened.first?.user == "uid-7")
     #expect(driver.state("bob").listeners.map(\.query) == driver.state("one").listeners.map(\.query))
     let effects = driver.effects("bob")
-    #expect(effects.first == .client(.listCollections(below: .root)))
+    #expect(effects.prefix(2) == [.stage(.open), .client(.listCollections(below: .root))])
     #expect(effects.contains { if case .client(.listen) = $0 { true } else { false } })
     #expect(driver.effects("one").isEmpty)
     #expect(driver.screen.contains("as uid-7"))
@@ -139,7 +139,7 @@ struct ClientStageTests {
     #expect(driver.names == ["one", "bob"], "cancelling is the answer that is selected")
     driver.run("client remove bob")
     driver.press("tab enter")
-    #expect(driver.names == ["one"] && driver.turn.closed == [bob] && driver.focus == "one")
+    #expect(driver.names == ["one"] && driver.closed == [bob] && driver.focus == "one")
     #expect(driver.state("one").stage == nil && driver.state("one").size == driver.stage.size)
     // Late news of a client that has ended changes nothing.
     let before = driver.canvas
@@ -148,7 +148,7 @@ struct ClientStageTests {
 
     driver.run("client add bob")
     driver.run("client remove bob")
-    #expect(driver.names == ["one"] && driver.turn.closed.count == 1, "nothing waits in it")
+    #expect(driver.names == ["one"] && driver.closed.count == 1, "nothing waits in it")
   }
 
   @Test("Quitting asks if another client would lose writes")
@@ -157,7 +157,7 @@ struct ClientStageTests {
     driver.tell("bob", .status(ClientStatus(since: at(0), isDurable: false)), at: 1)
     driver.tell("bob", .pendingWrites([pendingWrite(1, .set, "cities/SF", at: at(1), .held)]), at: 1)
     driver.press("q")
-    #expect(driver.turn.effects.isEmpty && driver.screen.contains("1 write not sent yet will be lost, of bob"))
+    #expect(driver.result.effects.isEmpty && driver.screen.contains("1 write not sent yet will be lost, of bob"))
     driver.press("tab enter")
     #expect(driver.effects("one") == [.terminal(.quit(code: 0))])
   }
@@ -188,8 +188,8 @@ struct ClientStageTests {
   @Test("A client that cannot open is removed from the screen with the reason")
   func givenUp() throws {
     var driver = StageDriver.shared()
-    let turn = driver.stage.giveUp(try #require(driver.number("bob")), because: "no room", at: at(1))
-    #expect(driver.names == ["one"] && turn.closed.count == 1)
+    let result = driver.stage.giveUp(try #require(driver.number("bob")), because: "no room", at: at(1))
+    #expect(driver.names == ["one"] && result.closed.count == 1)
     #expect(driver.toasts.contains("bob: no room"))
   }
 

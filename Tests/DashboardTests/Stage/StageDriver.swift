@@ -13,7 +13,7 @@ import TerminalTesting
 /// Several clients on one screen, driven by keys and by what each client tells.
 struct StageDriver {
   var stage: ClientStage
-  var turn = ClientStage.Turn()
+  var result = UpdateResult()
   private(set) var now = at(0)
 
   init(
@@ -32,7 +32,7 @@ struct StageDriver {
   }
 
   mutating func send(_ action: Action, from client: String? = nil) {
-    turn = stage.apply(action, from: client.flatMap { number($0) })
+    result = stage.apply(action, from: client.flatMap { number($0) })
   }
 
   mutating func run(_ command: String) { send(.run(command, at: now)) }
@@ -74,6 +74,16 @@ struct StageDriver {
   var toasts: [String] { stage.focused.session.shown.toasts.map(\.text) }
   /// The effects of the last action on a client.
   func effects(_ name: String) -> [Effect] {
-    turn.effects.filter { $0.client == number(name) }.map(\.item)
+    result.effects.filter { $0.client == number(name) }.map(\.item)
   }
+  /// The clients that the last action opened.
+  var opened: [ClientStage.Member] {
+    result.effects.compactMap { $0.item == .stage(.open) ? stage[$0.client] : nil }
+  }
+  /// The clients that the last action ended.
+  var closed: [ClientNumber] { result.closed }
+}
+
+extension UpdateResult {
+  var closed: [ClientNumber] { effects.compactMap { $0.item == .stage(.close) ? $0.client : nil } }
 }

@@ -41,7 +41,7 @@ package final class Session {
   /// The state that the screen shows, of the client that the keys act on.
   package var state: DashboardState { dashboard.shown }
   /// The clients beside the first one.
-  var clients: [ClientNumber: StagedClient] = [:]
+  var staged: [ClientNumber: StagedClient] = [:]
   /// The clients that were taken off the screen and have not ended yet.
   var leaving: [Task<Void, Never>] = []
   /// The scenario that the screen shows in place of the user's clients; `nil` without one.
@@ -67,8 +67,10 @@ package final class Session {
   /// The time until which the terminal's answer about its background counts.
   var backgroundDeadline: ContinuousClock.Instant?
   var fileWatch: FileWatch?
-  /// The source of what is shown; `nil` before it is open.
-  private(set) var source: SessionSource?
+  /// The clients that are shown, none before they are open, and in a replay.
+  var clients: [ClientNumber: any SessionClient] = [:]
+  /// The client of the session's own that it began with.
+  private(set) var own: ClientSource?
   private var journal = SessionJournal()
   private var suspending: Task<Void, Never>?
   var editing: Task<Void, Never>?
@@ -128,21 +130,16 @@ package final class Session {
 
   /// Runs until the user quits or the terminal goes away; returns the process's exit status.
   package func run() async -> Int32 {
-    let source: SessionSource
-    do throws(StoreError) {
-      let first = stage.first.number
-      source = try SessionSource(options, tap) { [weak self] in self?.apply($0, from: first) }
-    } catch {
+    do throws(StoreError) { own = try openFirst() } catch {
       reader?.stop()
       screen.close()
       let failure = CommandFailure(opening: error)
       StandardError.write("hearth: \(failure.message)")
       return failure.status.rawValue
     }
-    self.source = source
     journal.begin(state.configuration, state.network)
     return await withTaskGroup(of: Void.self) { group in
-      let notices = source.begin(in: &group, self)
+      let notices = beginFirst(in: &group)
       for notice in options.notices + notices { notify(.warning, notice) }
       perform(DashboardState.initialEffects)
       openClients()
@@ -152,12 +149,11 @@ package final class Session {
       if let script = options.script { group.addTask { await self.play(script, clock: ContinuousClock()) } }
       let code = await ending.wait()
       let deadline = await leaveScreen(code)
-      source.close()
       scenario?.close()
       for client in clients.values { client.close() }
       group.cancelAll()
       await group.waitForAll()
-      await source.end()
+      await own?.end()
       await scenario?.end()
       await endClients()
       deadline.cancel()
@@ -194,18 +190,18 @@ package final class Session {
     }
   }
 
-  private func happen(_ action: Action, from client: ClientNumber? = nil) -> ClientStage.Turn {
+  private func happen(_ action: Action, from client: ClientNumber? = nil) -> UpdateResult {
     let isFirst = client == nil || client == stage.first.number
     if isFirst { journal.note(action) }
-    var turn = stage.apply(action, from: client)
-    for action in turn.happened where action.client == recorded {
+    var result = stage.apply(action, from: client)
+    for action in result.happened where action.client == recorded {
       recorder?.note(.action(action.item), cost: action.item.cost)
     }
     for query in isFirst ? rootListening?.queries(after: action) ?? [] : [] {
-      turn.append(
+      result.append(
         happen(.listen(query, name: ListenerRecord.defaultName(for: query), Self.rootOptions, at: .now)))
     }
-    return turn
+    return result
   }
 
   private static let rootOptions = ListenerOptions(includeMetadataChanges: true)
@@ -286,7 +282,7 @@ package final class Session {
 
   private func suspend() {
     guard suspending == nil else { return }
-    let data = source?.data
+    let data = own?.bridge.data
     suspending = Task { [weak data] in
       // A stopped process answers no request, so that it hands the data over first.
       await data?.handOver()
@@ -307,9 +303,11 @@ package final class Session {
 
   func perform(_ effect: Effect, of client: ClientNumber) {
     switch effect {
-    case .client(let effect): perform(effect, of: client)
+    case .client(let request): clients[client]?.perform(request)
     case .terminal(let effect): perform(effect, of: client)
     case .recording(let effect): perform(effect)
+    case .stage(.open): open(client)
+    case .stage(.close): close(client)
     // The session and the stage have handled these.
     case .timeline, .stage: break
     }

@@ -113,7 +113,7 @@ extension Session {
   /// Lends the terminal to the user's editor; the client goes on meanwhile.
   package func edit(_ request: EditRequest, of client: ClientNumber) {
     guard let reader, editing == nil else { return }
-    let data = source?.data
+    let data = own?.bridge.data
     editing = Task {
       do {
         let file = try EditorFile(for: request, below: options.paths.state)
@@ -141,7 +141,7 @@ extension Session {
         for: request, edited: edited, database: options.storage.database, newID: { AutomaticID.make() })
       guard !mutations.isEmpty else { return notify(.info, "Nothing was changed.") }
       if case .rejectedWrite(let batch) = request.subject {
-        perform(.resend(batch, as: mutations), of: client)
+        clients[client]?.perform(.resend(batch, as: mutations))
         return
       }
       switch try await standing(of: request, edited, mutations, client) {
@@ -149,7 +149,7 @@ extension Session {
       case .beside(let others): notify(.info, DocumentEdit.notice(about: others))
       case .conflict(let conflict): return apply(.host(.editConflict(conflict), at: .now), from: client)
       }
-      perform(.write(mutations), of: client)
+      clients[client]?.perform(.write(mutations))
       switch request.subject {
       case .newDocument, .documentToCreate:
         if let key = mutations.first?.key { apply(.host(.created(key), at: .now), from: client) }
@@ -168,7 +168,7 @@ extension Session {
   private func standing(
     of request: EditRequest, _ edited: String, _ mutations: [Mutation], _ client: ClientNumber
   ) async throws(JSONError) -> EditStanding {
-    guard case .document(let key) = request.subject, let now = await cachedDocument(key, of: client) else {
+    guard case .document(let key) = request.subject, let now = await clients[client]?.cachedDocument(key) else {
       return .alone
     }
     return try DocumentEdit.standing(

@@ -162,17 +162,17 @@ final class ScenarioShow {
   /// - Parameter client: the client that it concerns; `nil` for what comes from the terminal.
   func apply(_ action: Action, from client: ClientNumber? = nil) {
     let before = stage.play
-    let turn = stage.apply(client == nil ? action.at(now) : action, from: client)
-    for effect in turn.effects {
-      if case .client(let wanted) = effect.item {
-        bridges[effect.client]?.perform(wanted)
-      } else {
-        perform(effect.item)
+    var control: ScenarioControl?
+    for effect in stage.apply(client == nil ? action.at(now) : action, from: client).effects {
+      switch effect.item {
+      case .client(let request): bridges[effect.client]?.perform(request)
+      case .stage(.scenario(let wanted)): control = wanted
+      default: perform(effect.item)
       }
     }
-    if turn.scenario.contains(.again) {
+    if control == .again {
       begin(live.scenario)
-    } else if turn.scenario.contains(.next) {
+    } else if control == .next {
       run?.step()
     } else if before?.isPlaying != stage.play?.isPlaying || before?.pace != stage.play?.pace {
       schedule()

@@ -100,27 +100,16 @@ extension Session {
     isBeginning = false
   }
 
-  func perform(_ turn: ClientStage.Turn) {
-    for member in turn.opened { open(member) }
-    for effect in turn.effects { perform(effect.item, of: effect.client) }
-    for client in turn.closed { close(client) }
+  func perform(_ result: UpdateResult) {
+    for effect in result.effects { perform(effect.item, of: effect.client) }
   }
 
-  func perform(_ effect: ClientRequest, of client: ClientNumber) {
-    if client == stage.first.number { source?.perform(effect) } else { clients[client]?.bridge.perform(effect) }
-  }
-
-  func cachedDocument(_ key: DocumentKey, of client: ClientNumber) async -> Document? {
-    if client == stage.first.number { return await source?.cachedDocument(key) }
-    return await clients[client]?.bridge.cachedDocument(key)
-  }
-
-  private func open(_ member: ClientStage.Member) {
-    guard case .client(let first)? = source else {
-      return perform(stage.giveUp(member.number, because: "there is no client of the dashboard's own here", at: .now))
+  func open(_ number: ClientNumber) {
+    guard let member = stage[number] else { return }
+    guard let first = own else {
+      return perform(stage.giveUp(number, because: "there is no client of the dashboard's own here", at: .now))
     }
     first.bridge.tellsAnswers = true
-    let number = member.number
     let storage = options.storage
     let isUsersOwn = member.user != stage.first.user
     let client = StagedClient(
@@ -133,19 +122,21 @@ extension Session {
       transferPlace: storage.transferPlace(first.connection), control: EmulatorControl(of: storage.backend),
       tellsCommits: BackendConnection.name(storage).kind != .cloud
     ) { [weak self] in self?.apply(Action($0, at: .now), from: number) }
-    clients[number] = client
+    staged[number] = client
+    clients[number] = client.bridge
   }
 
-  private func close(_ client: ClientNumber) {
+  func close(_ client: ClientNumber) {
     if recorder != nil, recorded == client { perform(RecordingEffect.stop) }
-    guard let client = clients.removeValue(forKey: client) else { return }
+    clients[client] = nil
+    guard let client = staged.removeValue(forKey: client) else { return }
     client.close()
     leaving.append(Task { await client.end() })
   }
 
   /// Ends all of them, those that have left the screen too.
   func endClients() async {
-    for client in clients.values { await client.end() }
+    for client in staged.values { await client.end() }
     for task in leaving { await task.value }
   }
 }

@@ -16,27 +16,6 @@ package struct ClientStage: Sendable {
     package internal(set) var session: DashboardSession
   }
 
-  /// The result of an action.
-  package struct Turn: Sendable {
-    /// The clients to open before anything else.
-    package var opened: [Member] = []
-    package var effects: [OfClient<Effect>] = []
-    /// The actions that changed the present of a client.
-    package var happened: [OfClient<Action>] = []
-    /// The clients to end after all effects.
-    package var closed: [ClientNumber] = []
-    /// The requests about the scenario that is played.
-    package var scenario: [ScenarioControl] = []
-
-    package mutating func append(_ later: Turn) {
-      opened += later.opened
-      effects += later.effects
-      happened += later.happened
-      closed += later.closed
-      scenario += later.scenario
-    }
-  }
-
   /// Never empty; the first one is that with which the program began.
   package internal(set) var members: [Member]
   /// The place of the client that the keys act on.
@@ -49,12 +28,12 @@ package struct ClientStage: Sendable {
   /// The scenario whose clients these are; `nil` without one.
   package internal(set) var play: ScenarioPlay?
   /// The result of the action that is being applied.
-  var turn = Turn()
+  var result = UpdateResult()
 
   package init(_ first: DashboardSession) {
     members = [
       Member(
-        number: ClientNumber(1), name: StageFacts.firstName, user: first.shown.configuration.backend.user,
+        number: .first, name: StageFacts.firstName, user: first.shown.configuration.backend.user,
         session: first)
     ]
     size = first.shown.size
@@ -86,11 +65,11 @@ package struct ClientStage: Sendable {
   /// Applies an action.
   /// - Parameter client: the client that it concerns; `nil` for what comes from the terminal or the program, which goes
   ///   where it belongs.
-  package mutating func apply(_ action: Action, from client: ClientNumber? = nil) -> Turn {
-    turn = Turn()
+  package mutating func apply(_ action: Action, from client: ClientNumber? = nil) -> UpdateResult {
+    result = UpdateResult()
     if let client { happen(action, to: client) } else { route(action) }
     if isDivided { arrange(at: action.time) }
-    return turn
+    return result
   }
 
   private mutating func route(_ action: Action) {
@@ -111,13 +90,13 @@ package struct ClientStage: Sendable {
   /// Lets an action happen to a client, and then what it has the stage do. Nothing happens to a client that has ended.
   mutating func happen(_ action: Action, to client: ClientNumber) {
     guard let index = members.firstIndex(where: { $0.number == client }) else { return }
-    let result = members[index].session.apply(action)
-    turn.happened += result.happened.map { OfClient(client, $0) }
-    for effect in result.effects {
-      if case .stage(let change) = effect {
+    let changed = members[index].session.apply(action, of: client)
+    result.happened += changed.happened
+    for effect in changed.effects {
+      if case .stage(let change) = effect.item {
         perform(change, at: action.time)
       } else {
-        turn.effects.append(OfClient(client, effect))
+        result.effects.append(effect)
       }
     }
     guard isShared, case .client(let event, let time) = action else { return }
@@ -172,6 +151,8 @@ extension ClientStage {
     case .focusNext: focusIndex = (focusIndex + 1) % members.count
     case .toggleZoom: isZoomed.toggle()
     case .scenario(let control): perform(control)
+    // The host opens and ends clients.
+    case .open, .close: break
     }
   }
 
@@ -193,11 +174,11 @@ extension ClientStage {
       session: DashboardSession(DashboardState(configuration, size: size, now: time)))
     members.append(member)
     focusIndex = members.count - 1
-    turn.opened.append(member)
+    result.effects.append(OfClient(member.number, .stage(.open)))
     tellFacts(at: time)
     // The places are known now, so that windows are asked for in their size.
     arrange(at: time)
-    turn.effects += DashboardState.initialEffects.map { OfClient(member.number, $0) }
+    result.effects += DashboardState.initialEffects.map { OfClient(member.number, $0) }
     happen(.open(model.listenerDefinitions, at: time), to: member.number)
   }
 
@@ -206,8 +187,8 @@ extension ClientStage {
     guard let index = members.firstIndex(where: { $0.name == name }), index > 0 else { return }
     let client = members.remove(at: index).number
     conflicts.forget(client)
-    turn.effects.removeAll { $0.client == client }
-    turn.closed.append(client)
+    result.effects.removeAll { $0.client == client }
+    result.effects.append(OfClient(client, .stage(.close)))
     if focusIndex >= index { focusIndex -= 1 }
     if !isShared {
       isZoomed = false
@@ -229,12 +210,12 @@ extension ClientStage {
   }
 
   /// Takes a client off that could not be opened, and says why.
-  package mutating func giveUp(_ client: ClientNumber, because reason: String, at time: Timestamp) -> Turn {
-    turn = Turn()
-    guard let name = self[client]?.name else { return turn }
+  package mutating func giveUp(_ client: ClientNumber, because reason: String, at time: Timestamp) -> UpdateResult {
+    result = UpdateResult()
+    guard let name = self[client]?.name else { return result }
     remove(name, at: time)
     happen(.host(.notice(.error, "\(name): \(reason)"), at: time), to: focused.number)
-    return turn
+    return result
   }
 }
 
@@ -283,7 +264,7 @@ extension ClientStage {
 
   /// Takes news of the scenario; each step has a line in the feeds of all clients.
   package mutating func note(_ news: ScenarioNews, at time: Timestamp) {
-    turn = Turn()
+    result = UpdateResult()
     switch news {
     case .begun(let step): mark("line \(step.line)  \(step.text)", at: time)
     case .finished(let elapsed, let caption): play?.finish(after: elapsed, caption: caption)
@@ -301,8 +282,8 @@ extension ClientStage {
 
   mutating func perform(_ control: ScenarioControl) {
     guard var play else { return }
-    if play.perform(control) { turn.scenario.append(.next) }
-    if control == .again { turn.scenario.append(.again) }
+    if play.perform(control) { result.effects.append(OfClient(first.number, .stage(.scenario(.next)))) }
+    if control == .again { result.effects.append(OfClient(first.number, .stage(.scenario(.again)))) }
     self.play = play
   }
 
@@ -332,11 +313,27 @@ extension AttachedProgram {
 
 /// The number of a client on the screen. No other client ever gets it, not even one of the same name.
 package struct ClientNumber: Hashable, Comparable, Sendable {
+  /// The number of the client with which the program began.
+  package static let first = ClientNumber(1)
+
   package let rawValue: Int
 
   package init(_ rawValue: Int) { self.rawValue = rawValue }
 
   package static func < (left: ClientNumber, right: ClientNumber) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// The result of an action on the screen.
+package struct UpdateResult: Sendable {
+  /// The effects in their order, each with the client that it concerns.
+  package var effects: [OfClient<Effect>] = []
+  /// The actions that changed the present of a client, and so belong to its session.
+  package var happened: [OfClient<Action>] = []
+
+  package mutating func append(_ later: UpdateResult) {
+    effects += later.effects
+    happened += later.happened
+  }
 }
 
 /// An action or an effect of one of several clients.

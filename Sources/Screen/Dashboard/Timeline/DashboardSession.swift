@@ -7,13 +7,6 @@ import TerminalCanvas
 /// The dashboard over time: the present, its history, and the moment that the screen shows. Pure, as `update` is; a
 /// running session and a replayed one differ only in the origin of the actions.
 package struct DashboardSession: Sendable {
-  /// The result of an action.
-  package struct Turn: Sendable {
-    package var effects: [Effect] = []
-    /// The actions that changed the present, and so belong to the session.
-    package var happened: [Action] = []
-  }
-
   /// The present.
   @Boxed package private(set) var live: DashboardState
   package private(set) var log: SessionLog
@@ -23,7 +16,7 @@ package struct DashboardSession: Sendable {
   /// The band of all of a replayed session.
   private var wholeBand: SessionBand?
   private var now: Timestamp
-  /// The actions that changed the present in this turn.
+  /// The actions that changed the present since `apply` began.
   private var happened: [Action] = []
 
   /// Begins a running session.
@@ -68,7 +61,9 @@ package struct DashboardSession: Sendable {
     return moments.reduce(now.nextMinute) { min($0, max($1, now.nextMillisecond)) }
   }
 
-  package mutating func apply(_ action: Action) -> Turn {
+  /// Applies an action.
+  /// - Parameter client: the client whose dashboard this is.
+  package mutating func apply(_ action: Action, of client: ClientNumber = .first) -> UpdateResult {
     (now, happened) = (action.time, [])
     var effects: [Effect] = []
     if past == nil {
@@ -82,7 +77,8 @@ package struct DashboardSession: Sendable {
     for case .timeline(let effect) in effects { perform(effect) }
     effects.removeAll { if case .timeline = $0 { true } else { false } }
     if past != nil { tell() }
-    return Turn(effects: effects, happened: happened)
+    return UpdateResult(
+      effects: effects.map { OfClient(client, $0) }, happened: happened.map { OfClient(client, $0) })
   }
 
   /// Changes the present.

@@ -12,7 +12,7 @@ package enum Effect: Equatable, Sendable {
   /// A request to `DashboardSession`, which knows the session's history.
   case timeline(TimelineEffect)
   case recording(RecordingEffect)
-  /// A request to `ClientStage`, which knows the clients that share the screen.
+  /// A request to `ClientStage`, which knows the clients that share the screen, and from it to the host.
   case stage(StageEffect)
 }
 
@@ -84,6 +84,10 @@ package enum StageEffect: Equatable, Sendable {
   case toggleZoom
   /// Stop the scenario that is played, let it go on, or change its pace.
   case scenario(ScenarioControl)
+  /// Open the client of the effect: a request to the host.
+  case open
+  /// End the client of the effect: a request to the host.
+  case close
 }
 
 /// The bytes and frames that the screen has sent to the terminal so far.
