@@ -179,7 +179,7 @@ let package = Package(
     module("FirestoreClientState", ["FirestoreModel", "FirestoreQuery", "FirestoreJSON"]),
     module(
       "ClientPort",
-      ["FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreClientState", "LocalSockets"]),
+      ["FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreText", "FirestoreClientState", "LocalSockets"]),
     systemLibrary("CSQLite", ["libsqlite3-dev"]),
     cModule("CPageChecksums", [.linkedLibrary("sqlite3")]),
     module("FirestoreSQLite", ["FirestoreModel", "CSQLite", "CPageChecksums"]),
@@ -277,7 +277,7 @@ let package = Package(
       "HearthTesting",
       [
         "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreText", "FirestoreClientState", "FirestoreProtocol",
-        "FirestoreLocal", "FirestoreSync", "FirestoreBackend", "FirestoreSimulation", "SeededRandom",
+        "FirestoreLocal", "FirestoreSync", "FirestoreBackend", "FirestoreSimulation", "ClientPort", "SeededRandom",
       ]),
 
     module("TerminalCanvas", ["FirestoreModel"]),
@@ -357,7 +357,7 @@ let package = Package(
         "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreText", "FirestoreClientState",
         "FirestoreProtocol", "FirestoreRules", "FirestoreAccess",
         "FirestoreSQLite",
-        "FirestoreLocal", "FirestoreSync", "FirestoreBackend", "FirestoreSimulation", "Spelling",
+        "FirestoreLocal", "FirestoreSync", "FirestoreBackend", "FirestoreSimulation", "ClientPort", "Spelling",
       ],
       exclude: ["Shipped"]),
     .target(
@@ -618,7 +618,7 @@ let package = Package(
       "ScenarioTests",
       [
         "SerialExecutors", "FirestoreTesting", "Scenarios", "CommandOutput", "FirestoreModel", "FirestoreQuery",
-        "FirestoreClientState",
+        "FirestoreClientState", "ClientPort",
         "FirestoreSimulation", "FirestoreSQLite", "FirestoreSync", "Hearth",
       ]),
     .target(name: "ChildProcesses", path: "Tests/ChildProcesses", swiftSettings: swift),

@@ -89,7 +89,7 @@ import Testing
     let rows = try Self.rows()
     for (type, members) in told { #expect(rows[type] == members, "\(type)") }
     #expect(told.count == 18)
-    #expect(Set(AttachedGoal.types) == Set(told.keys))
+    #expect(Set(EventPattern.Kind.lines.map(\.rawValue)) == Set(told.keys))
   }
 
   @Test("The manual lists the members of queries, documents, changes, writes and errors")

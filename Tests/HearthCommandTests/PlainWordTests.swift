@@ -35,7 +35,7 @@ struct PlainWordTests {
       Issue.record("expect")
       return
     }
-    #expect(pattern == PlainEvent.Pattern(kind: .added, path: ResourcePath("cities/SF")))
+    #expect(pattern == EventPattern(.added, path: ResourcePath("cities/SF")))
     #expect(try parser.word("  ") == nil && parser.word("# no word") == nil)
   }
 
@@ -104,42 +104,46 @@ struct PlainWordTests {
         hasPendingWrites: false, count: changes.count, causes: []))
   }
 
-  private func takes(_ events: inout PlainEvents, _ pattern: PlainEvent.Pattern) -> Bool {
+  private func note(_ event: ClientEvent, of documents: [DocumentKey]? = nil, in events: inout PlainEvents) {
+    events.note(event.observed({ _ in "rows" }) { _ in documents })
+  }
+
+  private func takes(_ events: inout PlainEvents, _ pattern: EventPattern) -> Bool {
     events.take(pattern)
   }
 
-  private func takesSurprise(_ events: inout PlainEvents) -> PlainEvent? { events.takeSurprise() }
+  private func takesSurprise(_ events: inout PlainEvents) -> ObservedEvent? { events.takeSurprise() }
 
   @Test("An expectation consumes events up to the first match, each event once")
   func expectations() {
     var events = PlainEvents()
     let (a, b) = (doc("c/a", at: 1), doc("c/b", at: 1))
-    events.note(snapshot([.init(.added, a), .init(.modified, b)], syncs: true)) { _ in nil }
-    events.note(.writeAcknowledged(BatchID(1), after: nil)) { _ in [a.key, b.key] }
-    #expect(!takes(&events, .init(kind: .rejected)))
-    #expect(takes(&events, .init(kind: .modified, path: b.key.path)))
-    #expect(!takes(&events, .init(kind: .added)), "What came before is passed over")
-    #expect(takes(&events, .init(kind: .synced)))
-    #expect(takes(&events, .init(kind: .acknowledged, path: b.key.path)))
+    note(snapshot([.init(.added, a), .init(.modified, b)], syncs: true), in: &events)
+    note(.writeAcknowledged(BatchID(1), after: nil), of: [a.key, b.key], in: &events)
+    #expect(!takes(&events, EventPattern(.rejected)))
+    #expect(takes(&events, EventPattern(.modified, path: b.key.path)))
+    #expect(!takes(&events, EventPattern(.added)), "What came before is passed over")
+    #expect(takes(&events, EventPattern(.synced)))
+    #expect(takes(&events, EventPattern(.acknowledged, path: b.key.path)))
     #expect(events.unread.isEmpty)
   }
 
   @Test("A change counts as unexpected, and a listener becoming synced does not")
   func surprises() {
     var events = PlainEvents()
-    events.note(snapshot([], syncs: true)) { _ in nil }
+    note(snapshot([], syncs: true), in: &events)
     #expect(takesSurprise(&events) == nil && events.unread.isEmpty)
-    events.note(snapshot([.init(.removed, doc("c/a", at: 1))])) { _ in nil }
-    #expect(takesSurprise(&events)?.words == "removed c/a")
+    note(snapshot([.init(.removed, doc("c/a", at: 1))]), in: &events)
+    #expect(takesSurprise(&events)?.description == "removed c/a on rows")
   }
 
   @Test("Only the newest of many events are kept")
   func bound() {
     var events = PlainEvents()
     for number in 0..<PlainEvents.limit + 5 {
-      events.note(snapshot([.init(.added, doc("c/d\(number)", at: 1))])) { _ in nil }
+      note(snapshot([.init(.added, doc("c/d\(number)", at: 1))]), in: &events)
     }
     #expect(events.unread.count == PlainEvents.limit)
-    #expect(!takes(&events, .init(kind: .added, path: ResourcePath("c/d4"))))
+    #expect(!takes(&events, EventPattern(.added, path: ResourcePath("c/d4"))))
   }
 }

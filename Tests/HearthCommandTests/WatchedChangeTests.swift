@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientPort
 import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
@@ -67,26 +68,36 @@ import Testing
     #expect(Timestamp(seconds: 86_399, nanoseconds: 5_000_001).timeOfDay(utcOffset: 1) == "00:00:00.005")
   }
 
+  private func goal(_ text: String) throws -> EventGoal { try EventGoal.parse(text, among: EventPattern.Kind.watched) }
+
   @Test("A watch ends after a number of changes, a type of change or when in sync")
   func goals() throws {
-    var count = WatchProgress(try WatchGoal.parse("2"))
-    count.printed(.added)
+    var count = WatchProgress(try goal("2"))
+    count.printed(ObservedEvent(.added))
     #expect(!count.isReached)
-    count.printed(.removed)
+    count.printed(ObservedEvent(.removed))
     #expect(count.isReached)
 
-    var kind = WatchProgress(try WatchGoal.parse("removed"))
-    kind.printed(.added)
+    var kind = WatchProgress(try goal("removed"))
+    kind.printed(ObservedEvent(.added))
     #expect(!kind.isReached)
-    kind.printed(.removed)
+    kind.printed(ObservedEvent(.removed))
     #expect(kind.isReached)
 
-    var synced = WatchProgress(try WatchGoal.parse("synced"))
+    var path = WatchProgress(try goal("added cities/SF"))
+    path.printed(ObservedEvent(.added, [ResourcePath("cities/LA")]))
+    #expect(!path.isReached)
+    path.printed(ObservedEvent(.added, [ResourcePath("cities/SF")]))
+    #expect(path.isReached)
+
+    var synced = WatchProgress(try goal("synced"))
     synced.finishedSnapshot(isFromCache: true)
     #expect(!synced.isReached)
     synced.finishedSnapshot(isFromCache: false)
     #expect(synced.isReached)
 
-    for text in ["", "0", "-1", "changed"] { #expect(throws: TextError.self) { try WatchGoal.parse(text) } }
+    for text in ["", "0", "-1", "changed", "acknowledged", "synced a/b"] {
+      #expect(throws: TextError.self) { try goal(text) }
+    }
   }
 }

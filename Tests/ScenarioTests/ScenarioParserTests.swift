@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientPort
 import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
@@ -40,13 +41,13 @@ import Testing
       Issue.record("not an expectation")
       return
     }
-    #expect(pattern == ScenarioEvent.Pattern(kind: .added, path: ResourcePath("cities/SF")))
+    #expect(pattern == EventPattern(.added, path: ResourcePath("cities/SF")))
     guard case .client(.expect(let any, ScenarioStep.patience)) = steps[4].action else {
       Issue.record("not an expectation")
       return
     }
-    #expect(any.matches(ScenarioEvent(kind: .acknowledged, paths: [ResourcePath("a/b")])))
-    #expect(!any.matches(ScenarioEvent(kind: .rejected, paths: [ResourcePath("a/b")])))
+    #expect(any.matches(ObservedEvent(.acknowledged, [ResourcePath("a/b")])))
+    #expect(!any.matches(ObservedEvent(.rejected, [ResourcePath("a/b")])))
     guard case .client(.expectNothing(nil, .milliseconds(50))) = steps[5].action else {
       Issue.record("not an expectation of nothing")
       return

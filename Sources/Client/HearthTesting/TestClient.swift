@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientPort
 import FirestoreBackend
 import FirestoreClientState
 import FirestoreModel
@@ -222,6 +223,8 @@ extension TestClient {
     let place = CallPlace(file: file, line: line)
     try stage.check(place)
     let rejections = opened.rejections
+    let pattern = EventPattern(
+      .rejected, path: path.map { ResourcePath($0) }, with: code.flatMap { StatusCode(rawValue: $0.rawValue) })
     let wanted =
       (["a rejected write"] + [path.map { "of \($0)" }, code.map { "with \($0.name)" }].compactMap(\.self))
       .joined(separator: " ")
@@ -229,10 +232,9 @@ extension TestClient {
     guard let answer, let rejection = answer.rejection else {
       throw stage.failure(.notInTime, "\(name): expected \(wanted) within \(limit); none was rejected.", place)
     }
-    let error = FirestoreError(rejection)
-    let isWanted = code.map { $0 == error.code } ?? true && path.map { answer.paths.contains($0) } ?? true
-    if isWanted { return error }
-    let paths = answer.paths.joined(separator: ", ")
+    let (event, error) = (ObservedEvent(answer), FirestoreError(rejection))
+    if pattern.matches(event) { return error }
+    let paths = event.paths.map(\.text).joined(separator: ", ")
     throw stage.failure(
       .surprise, "\(name): expected \(wanted); the write of \(paths) was rejected with \(error.code.name).", place)
   }
@@ -249,9 +251,10 @@ extension TestClient {
     let place = CallPlace(file: file, line: line)
     try stage.check(place)
     let acknowledgements = opened.acknowledgements
+    let pattern = EventPattern(.acknowledged, path: path.map { ResourcePath($0) })
     let answer = try await Patience.result(within: limit, by: stage.clock) { () -> WriteOutcome? in
       while let answer = await acknowledgements.next() {
-        if path.map({ answer.paths.contains($0) }) ?? true { return answer }
+        if pattern.matches(ObservedEvent(answer)) { return answer }
       }
       return nil
     }
@@ -261,9 +264,4 @@ extension TestClient {
         .notInTime, "\(name): expected a write\(wanted) to be acknowledged within \(limit); none was.", place)
     }
   }
-}
-
-extension WriteOutcome {
-  /// The paths of the documents, as far as they are known.
-  fileprivate var paths: [String] { documents?.first.map(\.key.path.text) ?? [] }
 }

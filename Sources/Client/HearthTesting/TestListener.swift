@@ -187,14 +187,14 @@ public struct SnapshotExpectation: Sendable, CustomStringConvertible {
   // MARK: Changes
 
   /// The document came with this snapshot.
-  public static func added(_ id: String) -> SnapshotExpectation { change(.added, "added", id) }
+  public static func added(_ id: String) -> SnapshotExpectation { change(.added, id) }
   /// The document changed with this snapshot, or its metadata did.
-  public static func modified(_ id: String) -> SnapshotExpectation { change(.modified, "modified", id) }
+  public static func modified(_ id: String) -> SnapshotExpectation { change(.modified, id) }
   /// The document went with this snapshot.
-  public static func removed(_ id: String) -> SnapshotExpectation { change(.removed, "removed", id) }
+  public static func removed(_ id: String) -> SnapshotExpectation { change(.removed, id) }
 
-  private static func change(_ type: DocumentChangeType, _ word: String, _ id: String) -> SnapshotExpectation {
-    SnapshotExpectation("\(word) \(id)") { snapshot in
+  private static func change(_ type: DocumentChangeType, _ id: String) -> SnapshotExpectation {
+    SnapshotExpectation("\(type) \(id)") { snapshot in
       snapshot.documentChanges(includeMetadataChanges: true).contains {
         $0.type == type && $0.document.documentID == id
       }
@@ -219,13 +219,7 @@ public struct SnapshotExpectation: Sendable, CustomStringConvertible {
     let more = snapshot.count > 5 ? ", …" : ""
     let list = ids.isEmpty ? "" : " (\(ids.joined(separator: ", "))\(more))"
     let changes = snapshot.documentChanges(includeMetadataChanges: true).prefix(5).map { change in
-      let word =
-        switch change.type {
-        case .added: "added"
-        case .modified: "modified"
-        case .removed: "removed"
-        }
-      return "\(word) \(change.document.documentID)"
+      "\(change.type) \(change.document.documentID)"
     }
     let origin = snapshot.metadata.isFromCache ? "from the cache" : "synced"
     let pending = snapshot.metadata.hasPendingWrites ? ["with pending writes"] : []

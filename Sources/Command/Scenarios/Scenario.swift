@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import ClientPort
 package import FirestoreClientState
 package import FirestoreModel
 package import FirestoreQuery
@@ -62,7 +63,7 @@ package struct ScenarioStep: Sendable {
     /// Changes the user, whose queue of writes is another one.
     case changeUser(String?)
     case fault(FaultChange)
-    case expect(ScenarioEvent.Pattern, within: Duration)
+    case expect(EventPattern, within: Duration)
     /// No event of a listener may happen.
     case expectNothing(on: String?, within: Duration)
     case expectState(ScenarioState, within: Duration)
@@ -106,58 +107,6 @@ package enum ScenarioState: Sendable {
     case server
     case cache
     case listener(String?)
-  }
-}
-
-/// An event that a scenario can wait for.
-package struct ScenarioEvent: Hashable, Sendable {
-  package enum Kind: String, Hashable, Sendable, CaseIterable {
-    /// A document of a listener's result.
-    case added, modified, removed
-    /// The metadata of a document, and nothing else; only for a listener `with metadata`.
-    case metadata
-    /// The listener's result is in sync with the server.
-    case synced
-    /// The listener's result comes from the cache.
-    case cached
-    /// The answer to a write.
-    case acknowledged, rejected
-    /// The end of a listener, by an error.
-    case failed
-  }
-
-  package var kind: Kind
-  /// The path of the document, or those of a batch; none of events without one.
-  package var paths: [ResourcePath] = []
-  /// The name of the listener; `nil` for writes, and for a listener without one.
-  package var listener: String?
-  /// The code of a rejection or failure.
-  package var code: StatusCode?
-  /// The reason why the scenario fails if no step expects this event.
-  package var failure: String?
-
-  package struct Pattern: Hashable, Sendable {
-    package var kind: Kind
-    /// The path of the document; `nil` for any.
-    package var path: ResourcePath?
-    /// The name of the listener; `nil` for any.
-    package var listener: String?
-    /// The code of the error; `nil` for any.
-    package var code: StatusCode?
-
-    func matches(_ event: ScenarioEvent) -> Bool {
-      kind == event.kind && (path.map { event.paths.contains($0) } ?? true)
-        && (listener == nil || listener == event.listener)
-        && (code == nil || code == event.code)
-    }
-  }
-}
-
-extension ScenarioEvent: CustomStringConvertible {
-  package var description: String {
-    ([kind.rawValue] + paths.map(\.text)
-      + [listener.map { "on \($0)" }, code.map { "with \($0.name)" }].compactMap(\.self))
-      .joined(separator: " ")
   }
 }
 

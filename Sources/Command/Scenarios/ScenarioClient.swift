@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientPort
 import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
@@ -14,9 +15,15 @@ final class ScenarioClient: Sendable {
     var own: Set<BatchID> = []
   }
 
+  struct Event: Sendable {
+    var observed: ObservedEvent
+    /// The reason why the scenario fails if no step expects this event.
+    var failure: String?
+  }
+
   let client: WorldClient
   let opening: ClientOpening
-  let events = EventQueue<ScenarioEvent>()
+  let events = EventQueue<Event>()
   private let state = Mutex(State())
 
   init(_ client: WorldClient) { (self.client, opening) = (client, client.opening) }
@@ -39,26 +46,16 @@ final class ScenarioClient: Sendable {
   ) {
     opening.follow(ListenerProbe(to: query, options, named: name, of: engine)) { [self] news in
       switch news {
-      case .snapshot(let snapshot): tell(snapshot.changes, name)
-      case .result(let snapshot):
-        events.put(ScenarioEvent(kind: snapshot.isFromCache ? .cached : .synced, listener: name))
-      case .failed(let status):
-        events.put(ScenarioEvent(kind: .failed, listener: name, code: status.code, failure: failure(status)))
+      case .snapshot(let snapshot):
+        for change in snapshot.changes { put(ObservedEvent(.init(change.kind), [change.document.key.path], on: name)) }
+      case .result(let snapshot): put(ObservedEvent(snapshot.isFromCache ? .cached : .synced, on: name))
+      case .failed(let status): put(ObservedEvent(.failed, on: name, with: status.code), failure(status))
       }
     }
   }
 
-  private func tell(_ changes: [DocumentChange], _ listener: String?) {
-    for change in changes {
-      let kind: ScenarioEvent.Kind =
-        switch change.kind {
-        case .added: .added
-        case .modified: .modified
-        case .removed: .removed
-        case .metadata: .metadata
-        }
-      events.put(ScenarioEvent(kind: kind, paths: [change.document.key.path], listener: listener))
-    }
+  private func put(_ event: ObservedEvent, _ failure: String? = nil) {
+    events.put(Event(observed: event, failure: failure))
   }
 
   /// Ends the listeners of a name.
@@ -91,11 +88,11 @@ final class ScenarioClient: Sendable {
     let paths = mutations.map(\.key.path)
     let handle = engine.write(mutations) { [self] result in
       switch result {
-      case .success: events.put(ScenarioEvent(kind: .acknowledged, paths: paths))
+      case .success: put(ObservedEvent(answerTo: paths, nil))
       case .failure(let status):
         // The end of the client is no answer.
         if opening.isClosed { return }
-        events.put(ScenarioEvent(kind: .rejected, paths: paths, code: status.code, failure: failure(status)))
+        put(ObservedEvent(answerTo: paths, status), failure(status))
       }
     }
     let batch = try await handle.local
@@ -107,11 +104,7 @@ final class ScenarioClient: Sendable {
   func followInherited(failure: @escaping @Sendable (BatchID, RPCStatus) -> String) {
     opening.followAnswers { [self] outcome in
       if state.withLock({ $0.own.contains(outcome.batch) }) { return }
-      var event = ScenarioEvent(kind: .acknowledged, paths: outcome.documents?.first.map(\.key.path) ?? [])
-      if let rejection = outcome.rejection {
-        (event.kind, event.code, event.failure) = (.rejected, rejection.code, failure(outcome.batch, rejection))
-      }
-      events.put(event)
+      put(ObservedEvent(outcome), outcome.rejection.map { failure(outcome.batch, $0) })
     }
   }
 }

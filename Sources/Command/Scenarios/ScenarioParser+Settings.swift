@@ -88,12 +88,13 @@ extension ScenarioParser {
   /// The expectation of a state that these words begin.
   /// - Returns: `nil` for words that are another expectation.
   func stateOfCache(_ words: [String]) throws(TextError) -> ScenarioState? {
-    let isDenied = words[0] == "no" || words[0] == "not"
+    guard let word = words.first else { return nil }
+    let isDenied = word == "no" || word == "not"
     let subject = words.dropFirst(isDenied ? 1 : 0)
     guard let first = subject.first else { return nil }
     let rest = subject.dropFirst().joined(separator: " ")
     do throws(TextError) {
-      switch (words[0], first) {
+      switch (word, first) {
       case ("index", _), ("scan", _):
         return .plan(first == "index" ? .index : .scan, try QueryLine.parse(rest, in: database))
       case ("streams", _), ("no", "streams"):

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientPort
 package import CommandOutput
 import CommandTransfer
 import FirestoreClientState

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientPort
 import CommandOutput
 import FirestoreBackend
 import FirestoreClientState
@@ -174,11 +175,11 @@ package struct ScenarioRun: Sendable {
   }
 
   private func expect(
-    _ pattern: ScenarioEvent.Pattern, _ limit: Duration, of client: ScenarioClient, _ step: ScenarioStep
+    _ pattern: EventPattern, _ limit: Duration, of client: ScenarioClient, _ step: ScenarioStep
   ) async throws {
     let outcome = try await before(limit) {
       while let event = await client.events.next() {
-        if pattern.matches(event) { return event }
+        if pattern.matches(event.observed) { return event }
         if let failure = event.failure { throw CommandFailure(Self.status(of: event), failure) }
       }
       return nil
@@ -191,24 +192,25 @@ package struct ScenarioRun: Sendable {
   ) async throws {
     let surprise = try await before(limit) {
       while let event = await client.events.next() {
-        if event.kind == .synced || event.kind == .cached { continue }
-        if listener == nil || event.listener == listener { return event }
+        if event.observed.isState { continue }
+        if listener == nil || event.observed.listener == listener { return event }
       }
       return nil
     }
     guard let surprise else { return }
     if let text = surprise.failure { throw CommandFailure(Self.status(of: surprise), text) }
-    throw failure(step, "\(surprise) happened.")
+    throw failure(step, "\(surprise.observed) happened.")
   }
 
-  static func status(of event: ScenarioEvent) -> ExitStatus {
-    event.kind == .failed ? event.code.map { ExitStatus($0) } ?? .failure : .failure
+  static func status(of event: ScenarioClient.Event) -> ExitStatus {
+    let observed = event.observed
+    return observed.kind == .failed ? observed.code.map { ExitStatus($0) } ?? .failure : .failure
   }
 
   /// The result of the body if it comes before the time is over; else `nil`.
-  func before(
-    _ limit: Duration, _ body: @escaping @Sendable () async throws -> ScenarioEvent?
-  ) async throws -> ScenarioEvent? {
+  func before<Value: Sendable>(
+    _ limit: Duration, _ body: @escaping @Sendable () async throws -> Value?
+  ) async throws -> Value? {
     try await Patience.result(within: limit, by: world.clients.clock, of: body)
   }
 
@@ -300,7 +302,7 @@ extension ScenarioRun {
     for client in state.clients where client.client.isOnline {
       let done = try await before(ScenarioStep.patience) {
         try await client.engine.waitForPendingWrites()
-        return ScenarioEvent(kind: .acknowledged)
+        return true
       }
       if done != nil { continue }
       let count = await tellQueue(of: client, "has no answer")

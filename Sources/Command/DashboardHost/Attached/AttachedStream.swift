@@ -16,7 +16,7 @@ package struct AttachedStream {
   private let greeting: InspectionGreeting
   private let link: InspectionLink
   /// The line that ends it; `nil` to go on until the program ends.
-  private let goal: AttachedGoal?
+  private let goal: EventGoal?
   private let timeout: Duration?
 
   private enum End: Sendable {
@@ -27,7 +27,7 @@ package struct AttachedStream {
 
   package init(
     _ address: InspectionAddress, _ greeting: InspectionGreeting, _ link: InspectionLink,
-    until goal: AttachedGoal? = nil,
+    until goal: EventGoal? = nil,
     timeout: Duration? = nil
   ) {
     self.address = address
@@ -94,7 +94,9 @@ package struct AttachedStream {
           guard let line = lines.line(of: event) else { continue }
           try output.data(line: line.text)
           printed += 1
-          guard let goal, goal.isReached(by: line, number: printed) else { continue }
+          let kind = EventPattern.Kind(rawValue: line.type).map { ObservedEvent($0) }
+          let observed = [kind].compactMap(\.self) + event.observed({ _ in nil }, documents: { _ in nil })
+          guard let goal, observed.contains(where: { goal.isReached(by: $0, number: printed) }) else { continue }
           try output.flush()
           return .reached
         }
@@ -133,36 +135,5 @@ package struct AttachedLines {
     guard case .status = event else { return line }
     defer { lastStatus = line.text }
     return line.text == lastStatus ? nil : line
-  }
-}
-
-/// The condition that ends `hearth attach --json --until`.
-package enum AttachedGoal: Hashable, Sendable {
-  /// The types of lines that tell what happens.
-  package static let types = [
-    "listener-started", "snapshot", "listener-stopped", "listener-failed", "snapshots-missed", "acknowledged",
-    "rejected", "cancelled", "outcomes-missed", "pending", "rejected-writes", "rejected-writes-forgotten", "indexes",
-    "retentions", "reads", "status", "faults", "storage",
-  ]
-
-  /// A number of lines after the first one, which names the program.
-  case count(Int)
-  /// A line of this type.
-  case line(String)
-
-  package static func parse(_ text: String) throws -> AttachedGoal {
-    if let count = Int(text), count > 0 { return .count(count) }
-    if types.contains(text) { return .line(text) }
-    throw TextError("Expected a number of lines, or \(types.joined(separator: ", ")).")
-  }
-
-  /// - Parameters:
-  ///   - line: a line that was printed.
-  ///   - number: how many were printed with it.
-  func isReached(by line: AttachedLines.Line, number: Int) -> Bool {
-    switch self {
-    case .count(let count): number >= count
-    case .line(let type): line.type == type
-    }
   }
 }

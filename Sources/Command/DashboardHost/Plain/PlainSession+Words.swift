@@ -19,7 +19,8 @@ extension PlainSession {
     "  drop NUMBER, aside NUMBER (not sent, kept), again NUMBER (what was refused or set aside), retry",
     "  queue, network, listeners, feed, inside, collections, requests, document PATH; with --json behind it: for programs",
     "  follow requests: each as rules decide on it",
-    "  expect added|modified|removed|acknowledged|rejected [PATH] [within TIME], expect synced, expect nothing",
+    "  expect EVENT [PATH] [on LISTENER] [with CODE] [within TIME], expect nothing; EVENT: "
+      + EventPattern.Kind.expected.map(\.rawValue).joined(separator: ", "),
     "  help, quit",
   ]
 
@@ -66,10 +67,10 @@ extension PlainSession {
     case .help: for line in Self.help { say(line) }
     case .expect(let pattern, let limit):
       let isMet = await waits(for: pattern, within: limit)
-      tell(isMet, isMet ? "\(pattern.words) happened" : "\(pattern.words) did not happen within \(limit)")
+      tell(isMet, isMet ? "\(pattern) happened" : "\(pattern) did not happen within \(limit)")
     case .expectNothing(let limit):
       let surprise = await surprise(within: limit)
-      tell(surprise == nil, surprise.map { "\($0.words) happened" } ?? "nothing happened")
+      tell(surprise == nil, surprise.map { "\($0) happened" } ?? "nothing happened")
     case .quit: break
     }
   }

@@ -225,7 +225,10 @@ package final class PlainSession {
   private func apply(_ action: Action) {
     // A batch is looked up before its end is told, which takes it from the queue.
     if options.words != nil, case .client(let event, _) = action {
-      events.note(event) { [state] in state.writes.documents(of: $0) }
+      events.note(
+        event.observed({ [state] tag in state.listeners.first { $0.tag == tag }?.name }) { [state] in
+          state.writes.documents(of: $0)
+        })
     }
     perform(update(&state, action))
     if case .host(.undoConflict(let conflict), _) = action {
@@ -250,13 +253,13 @@ package final class PlainSession {
 
   /// Waits for an event that was not expected yet.
   /// - Returns: whether it came in time, and before the session's end.
-  func waits(for pattern: PlainEvent.Pattern, within limit: Duration) async -> Bool {
+  func waits(for pattern: EventPattern, within limit: Duration) async -> Bool {
     if events.take(pattern) { return true }
     return await wait(within: limit) { $0.events.take(pattern) }
   }
 
   /// - Returns: the first event, other than a listener in sync, that happens within a time or was not expected before.
-  func surprise(within limit: Duration) async -> PlainEvent? {
+  func surprise(within limit: Duration) async -> ObservedEvent? {
     _ = await wait(within: limit) { _ in false }
     return events.takeSurprise()
   }

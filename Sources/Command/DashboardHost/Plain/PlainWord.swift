@@ -26,7 +26,7 @@ package enum PlainWord: Sendable {
   case document(DocumentKey, asJSON: Bool)
   /// Tell each further request that the server's rules decide on.
   case followRequests(asJSON: Bool)
-  case expect(PlainEvent.Pattern, within: Duration)
+  case expect(EventPattern, within: Duration)
   /// No document may change and no write be answered.
   case expectNothing(within: Duration)
   case help
@@ -63,89 +63,30 @@ package enum PlainSubject: String, CaseIterable, Hashable, Sendable {
   case requests
 }
 
-/// An event that a session without a screen can wait for.
-package struct PlainEvent: Hashable, Sendable {
-  package enum Kind: String, Hashable, Sendable, CaseIterable {
-    case added, modified, removed
-    /// A listener's result is in sync with the server.
-    case synced
-    case acknowledged, rejected
-  }
-
-  var kind: Kind
-  /// The path of the document; `nil` for `synced`, and for a write whose documents are not known.
-  var path: ResourcePath?
-
-  package struct Pattern: Hashable, Sendable {
-    package var kind: Kind
-    /// The path of the document; `nil` for any.
-    package var path: ResourcePath?
-
-    package init(kind: Kind, path: ResourcePath? = nil) {
-      self.kind = kind
-      self.path = path
-    }
-
-    func matches(_ event: PlainEvent) -> Bool { kind == event.kind && (path == nil || path == event.path) }
-
-    var words: String { kind.rawValue + (path.map { " \($0.text)" } ?? "") }
-  }
-
-  var words: String { kind.rawValue + (path.map { " \($0.text)" } ?? "") }
-}
-
 /// The events that were not yet expected, oldest first; of more than `limit` the newest.
 struct PlainEvents: Sendable {
   static let limit = 10_000
 
-  private(set) var unread: [PlainEvent] = []
+  private(set) var unread: [ObservedEvent] = []
 
-  /// Takes the events of what the client has told.
-  /// - Parameter documents: the documents that a batch wrote, as far as they are known.
-  mutating func note(_ event: ClientEvent, documents: (BatchID) -> [DocumentKey]?) {
-    switch event {
-    case .snapshot(let snapshot):
-      for change in snapshot.changes {
-        let kind: PlainEvent.Kind? =
-          switch change.kind {
-          case .added: .added
-          case .modified: .modified
-          case .removed: .removed
-          case .metadata: nil
-          }
-        if let kind { put(PlainEvent(kind: kind, path: change.document.key.path)) }
-      }
-      if snapshot.syncStateChanged, !snapshot.isFromCache { put(PlainEvent(kind: .synced)) }
-    case .writeAcknowledged(let batch, _, let written):
-      put(.acknowledged, documents(batch) ?? written?.first.map(\.key))
-    case .writeRejected(let batch, _): put(.rejected, documents(batch))
-    default: break
-    }
-  }
-
-  private mutating func put(_ kind: PlainEvent.Kind, _ documents: [DocumentKey]?) {
-    guard let documents, !documents.isEmpty else { return put(PlainEvent(kind: kind)) }
-    for key in documents { put(PlainEvent(kind: kind, path: key.path)) }
-  }
-
-  private mutating func put(_ event: PlainEvent) {
-    unread.append(event)
+  mutating func note(_ events: [ObservedEvent]) {
+    unread += events
     if unread.count > Self.limit { unread.removeFirst(unread.count - Self.limit) }
   }
 
   /// Takes the first event that matches, and those before it.
   /// - Returns: whether there is one.
-  mutating func take(_ pattern: PlainEvent.Pattern) -> Bool {
+  mutating func take(_ pattern: EventPattern) -> Bool {
     guard let place = unread.firstIndex(where: pattern.matches) else { return false }
     unread.removeFirst(place + 1)
     return true
   }
 
   /// Takes all events.
-  /// - Returns: the first one that is more than a listener in sync.
-  mutating func takeSurprise() -> PlainEvent? {
+  /// - Returns: the first one that changes a document or answers a write, or is the end of a listener.
+  mutating func takeSurprise() -> ObservedEvent? {
     defer { unread = [] }
-    return unread.first { $0.kind != .synced }
+    return unread.first { !$0.isState && $0.kind != .metadata }
   }
 }
 
@@ -191,12 +132,7 @@ package struct PlainWordParser: Sendable {
     case .fault(let change): .fault(change)
     case .listen(let query, nil, ListenerOptions()): .listen(query)
     case .write(let mutation): .write(mutation)
-    case .expect(let pattern, let limit):
-      if let kind = PlainEvent.Kind(rawValue: pattern.kind.rawValue), pattern.listener == nil, pattern.code == nil {
-        .expect(PlainEvent.Pattern(kind: kind, path: pattern.path), within: limit)
-      } else {
-        nil
-      }
+    case .expect(let pattern, let limit): .expect(pattern, within: limit)
     case .expectNothing(nil, let limit): .expectNothing(within: limit)
     default: nil
     }

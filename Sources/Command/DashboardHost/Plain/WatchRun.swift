@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import ClientPort
 package import CommandOptions
 import CommandOutput
 import Dispatch
@@ -26,7 +27,7 @@ package struct WatchRun: Sendable {
   package let isJSON: Bool
   /// Whether the result is drawn as a table, again after each change, in place of a line for each.
   package let isTable: Bool
-  package let goal: WatchGoal?
+  package let goal: EventGoal?
   package let timeout: Duration?
   /// Whether the watch begins even if the server cannot be reached: with the documents of a cache that the user named.
   package let startsFromCache: Bool
@@ -36,7 +37,7 @@ package struct WatchRun: Sendable {
 
   package init(
     query: FirestoreQuery.Query, includesMetadata: Bool, skipsInitial: Bool, isJSON: Bool, isTable: Bool = false,
-    goal: WatchGoal?, timeout: Duration?, startsFromCache: Bool, isEmbedded: Bool, headless: HeadlessOptions
+    goal: EventGoal?, timeout: Duration?, startsFromCache: Bool, isEmbedded: Bool, headless: HeadlessOptions
   ) {
     self.query = query
     self.includesMetadata = includesMetadata
@@ -151,7 +152,7 @@ package struct WatchRun: Sendable {
             } else {
               try output.line(change.text(in: database, utcOffset: utcOffset))
             }
-            progress.printed(change.kind)
+            progress.printed(ObservedEvent(change.kind, [change.document.key.path]))
             if progress.isReached, case .count = goal { break }
           }
         }
@@ -222,37 +223,20 @@ package struct Interrupted: Error {
   package var exitStatus: Int32 { 128 + signal }
 }
 
-/// The condition that ends `hearth watch --until`.
-package enum WatchGoal: Hashable, Sendable {
-  /// A number of printed changes.
-  case count(Int)
-  /// A printed change of this kind.
-  case change(WatchedChange.Kind)
-  /// A printed snapshot that is in sync with the server.
-  case synced
-
-  package static func parse(_ text: String) throws -> WatchGoal {
-    if let count = Int(text), count > 0 { return .count(count) }
-    if text == "synced" { return .synced }
-    if let kind = WatchedChange.Kind(rawValue: text) { return .change(kind) }
-    throw TextError("Expected a number of changes, or added, modified, removed, metadata or synced.")
-  }
-}
-
 /// Counts printed changes towards a goal.
 struct WatchProgress {
-  let goal: WatchGoal?
+  let goal: EventGoal?
   private(set) var isReached = false
   private var count = 0
 
-  init(_ goal: WatchGoal?) { self.goal = goal }
+  init(_ goal: EventGoal?) { self.goal = goal }
 
-  mutating func printed(_ kind: WatchedChange.Kind) {
+  mutating func printed(_ event: ObservedEvent) {
     count += 1
-    if goal == .count(count) || goal == .change(kind) { isReached = true }
+    if goal?.isReached(by: event, number: count) == true { isReached = true }
   }
 
   mutating func finishedSnapshot(isFromCache: Bool) {
-    if goal == .synced, !isFromCache { isReached = true }
+    if goal?.isReached(by: ObservedEvent(isFromCache ? .cached : .synced)) == true { isReached = true }
   }
 }

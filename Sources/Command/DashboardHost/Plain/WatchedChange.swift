@@ -1,30 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+package import ClientPort
 package import CommandOutput
 import FirestoreClientState
 import FirestoreJSON
 package import FirestoreModel
-package import FirestoreQuery
+import FirestoreQuery
 import FirestoreSync
 
 /// One change of a watched query, as a line.
 package struct WatchedChange {
-  package enum Kind: String, Hashable, Sendable, CaseIterable {
-    case added, modified, removed
-    /// A change only of the document's pending writes.
-    case metadata
-
-    package init(_ kind: DocumentChange.Kind) {
-      self =
-        switch kind {
-        case .added: .added
-        case .modified: .modified
-        case .removed: .removed
-        case .metadata: .metadata
-        }
-    }
-  }
-
-  package let kind: Kind
+  package let kind: EventPattern.Kind
   package let document: Document
   /// The document before the change; `nil` if the query did not have it.
   package let previous: Document?
@@ -33,7 +18,7 @@ package struct WatchedChange {
   package let time: Timestamp
 
   init(_ change: DocumentChange, in snapshot: ViewSnapshot, at time: Timestamp) {
-    kind = Kind(change.kind)
+    kind = EventPattern.Kind(change.kind)
     document = change.document
     previous = snapshot.previous(change.document.key)
     isFromCache = snapshot.isFromCache
@@ -69,7 +54,6 @@ package struct WatchedChange {
   private func fieldTexts(in database: DatabaseID) -> [ShownText] {
     func text(_ value: Value) -> ShownText { ShownText(json: DocumentJSON.line(of: value, relativeTo: database)) }
     switch kind {
-    case .removed, .metadata: return []
     case .added:
       return (document.data?.fields.entries ?? []).map { "\($0.name) \(text($0.value))" }
     case .modified:
@@ -81,6 +65,8 @@ package struct WatchedChange {
         default: return "-\(name)"
         }
       }
+    // Only the document's existence or its pending writes changed.
+    default: return []
     }
   }
 

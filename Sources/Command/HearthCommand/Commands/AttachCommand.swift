@@ -33,12 +33,13 @@ struct AttachCommand: AsyncParsableCommand {
       A busy program goes first: it spends about a hundredth of its processor time on telling (5 ms a second if it \
       rests), and says how many snapshots it left out.
 
-      --json prints one object per line. Its type says what it reports: attached, then the current state (listener, \
-      status), then what happens: listener, snapshot, stopped, acknowledged, rejected, cancelled, pending, \
-      rejected-writes, rejected-writes-forgotten, indexes, retentions, status, faults, cache and missed. It exits with 0 \
-      when the program ends, when you interrupt it, when its reader closes, or after --timeout. --until TYPE or --until \
-      NUMBER exits with 0 at the first such line or after that many lines, with 75 after a timeout, and with 69 if the \
-      program ends first.
+      --json prints one object per line. Its type says what it reports: attached, then the current state \
+      (listener-started, status), then what happens: listener-started, snapshot, listener-stopped, listener-failed, \
+      acknowledged, rejected, cancelled, pending, rejected-writes, rejected-writes-forgotten, indexes, retentions, reads, \
+      status, faults, storage, snapshots-missed and outcomes-missed. It exits with 0 when the program ends, when you \
+      interrupt it, when its reader closes, or after --timeout. --until TYPE, --until 'added cities/SF' or --until NUMBER \
+      exits with 0 at the first such line or after that many lines, with 75 after a timeout, and with 69 if the program \
+      ends first.
 
       --inside prints once what the client watches, looks up and caches, who has its streams, and how long its queries \
       took (with --json as one object); I does so on the screen.
@@ -65,10 +66,11 @@ struct AttachCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "With --json: end after so many lines behind the first, or at the first of a type, such as write.",
-      valueName: "number|type"),
-    transform: AttachedGoal.parse)
-  var until: AttachedGoal?
+      "With --json: end N lines after the first, at the first line of a type (status), or at the first change of a "
+        + "document (added, modified, removed; also with its path).",
+      valueName: "number|event"),
+    transform: { try EventGoal.parse($0, among: EventPattern.Kind.lines + [.added, .modified, .removed]) })
+  var until: EventGoal?
 
   @Option(
     help: ArgumentHelp("With --json: end after this long (500ms, 5s, 2m).", valueName: "time"),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import ClientPort
 import CommandOptions
 import DashboardHost
 import DashboardModel
@@ -39,11 +40,11 @@ struct WatchCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "End after so many changes, at the first change that is added, modified or removed, or when all that is there "
-        + "was printed (synced).",
+      "End after N changes, at the first one that is added, modified, removed or metadata (of a document: added "
+        + "cities/SF), or when all that is there was printed (synced).",
       valueName: "number|event"),
-    transform: WatchGoal.parse)
-  var until: WatchGoal?
+    transform: { try EventGoal.parse($0, among: EventPattern.Kind.watched) })
+  var until: EventGoal?
 
   @Option(
     help: ArgumentHelp("End after this long (500ms, 5s, 2m, 1h30m).", valueName: "time"),
