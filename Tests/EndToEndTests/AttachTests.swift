@@ -96,7 +96,7 @@ extension EndToEndTests.InTmux {
       let watcher = try ChildProcess(
         [Surroundings.hearth, "attach", "\(shop.id)", "--json"], environment: surroundings.environment, streams: .pipes)
       try await watcher.shows("\"type\": \"attached\"")
-      try await watcher.shows("\"type\": \"listener\"")
+      try await watcher.shows("\"type\": \"listener-started\"")
       try await watcher.shows("\"type\": \"snapshot\"")
       kill(shop.id, SIGTERM)
       #expect(try await watcher.exitStatus() == 0)
