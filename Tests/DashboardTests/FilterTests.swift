@@ -64,7 +64,8 @@ struct FilterTests {
       ("/\\p/", 2, "\\p is not known"), ("/a/b", 4, "a blank parts"), ("a..b:1", 1, ""),
       ("__name__:x", 1, "ids are words"), ("/((((a{50}){50}){50}){50})/", 2, "the pattern is too long"),
       ("/((((){100}){100}){100}){100}/", 2, "the pattern is too long"), ("n:/(/", 4, "this group has no )"),
-      ("a name:True", 8, "Is true meant?"), ("at:2026-03-02", 4, "A time is written"), ("n:[1", 5, "Expected \"]\""),
+      ("a name:True", 8, "Did you mean true?"), ("at:2026-03-02", 4, "For a time, write"),
+      ("n:[1", 5, "Expected \"]\""),
     ])
   func errors(_ text: String, _ column: Int, _ reason: String) {
     do throws(TextError) {

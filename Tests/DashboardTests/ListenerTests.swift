@@ -127,7 +127,7 @@ struct ListenerTests {
     driver.press("tab tab")
     driver.type("True")
     #expect(throws: ListenerEditorError.self) { try driver.state.overlay?.editor?.query(in: database) }
-    #expect(driver.screen.contains("! Is true meant? It is written so."))
+    #expect(driver.screen.contains("! Did you mean true?"))
     #expect(driver.screen.contains("True', column 11)"))
   }
 

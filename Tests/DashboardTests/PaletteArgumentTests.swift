@@ -124,8 +124,8 @@ struct PaletteArgumentTests {
   @Test(
     "An error shows its column, and the palette stays open",
     arguments: [
-      ("offline 1h30", "column 13: 30 of what?"), ("offline soon", "column 9: Expected a number with a unit"),
-      ("latency 3x", "column 10: \"x\" is no unit"), ("latency 2h", "column 9: Expected at most 1 min"),
+      ("offline 1h30", "column 13: 30 has no unit"), ("offline soon", "column 9: Expected a number with a unit"),
+      ("latency 3x", "column 10: \"x\" is not a unit"), ("latency 2h", "column 9: Expected at most 1 min"),
       ("theme nrod", "column 7: no theme is called nrod"), ("go a//b", "column 4: "),
       ("listen cities where n >> 5", "column 23: Expected one of ==, !="),
       ("listen cities where n >=", "column 25: Expected a value after >="),

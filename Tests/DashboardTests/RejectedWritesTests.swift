@@ -180,7 +180,7 @@ struct SnapshotReasonTests {
       (.rejected(BatchID(1), RPCStatus(.aborted, "")), nil), (.cancelled(BatchID(1)), nil), (.fromServer, nil),
       (.networkDisabled, "you went offline"), (.offline, "server out of reach"),
       (.limboResolved(key("users/ada")), "looked up ada"),
-      (.existenceFilter, "server counts other documents than the cache"), (.userChanged, "another user signed in"),
+      (.existenceFilter, "server's count differs from the cache"), (.userChanged, "another user signed in"),
       (.bundleLoaded("b1"), "bundle b1 loaded"), (.cacheRecovered, "the cache works again"),
     ]
     for (cause, text) in causes {

@@ -37,7 +37,7 @@ extension EndToEndTests.InTmux {
       try await screen.type(":")
       try await screen.type("fault next read permission-denied")
       try await screen.keys("Enter")
-      try await screen.wait("the next read is refused: permission-denied")
+      try await screen.wait("the next read is rejected: permission-denied")
       let refused = try await HeadlessRun(["get", "cities/SF"] + place, surroundings)
       #expect(refused.status == 77, "\(refused.errors)")
       try await screen.wait(for: "the refused read") { $0.lines.contains { $0.contains(" permission-den") } }

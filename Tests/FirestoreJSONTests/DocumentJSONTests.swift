@@ -89,7 +89,7 @@ struct DocumentJSONTests {
       ("{\"a\": {\"$ref\": \"users\"}}", 1, 16, "names a collection"),
       ("{\"a\": {\"$bytes\": \"aGVhcnR\"}}", 1, 18, "base64"),
       ("{\"a\": {\"$double\": \"nan\"}}", 1, 19, "found \"nan\""),
-      ("{\"a\": [{\"$increment\": 1}]}", 1, 8, "can only be the value of a field"),
+      ("{\"a\": [{\"$increment\": 1}]}", 1, 8, "only allowed as a field's value"),
       ("{\"a\": {\"$increment\": \"1\"}}", 1, 22, "expects a number, found a string"),
       ("{\"a\": {\"$serverTimestamp\": false}}", 1, 28, "expects true"),
     ])

@@ -83,7 +83,7 @@ struct PathTests {
       ("", "empty"), (".a", "segment is empty"), ("a.", "segment is empty"), ("a..b", "segment is empty"),
       ("a[0]", "back-quotes"), ("a/b", "back-quotes"), ("a*", "back-quotes"), ("`a", "not closed"),
       ("`a`b", "must follow"),
-      ("a`b", "middle"), ("``", "segment is empty"), ("`a\\", "after a backslash"), ("`\\x`", "after a backslash only"),
+      ("a`b", "middle"), ("``", "segment is empty"), ("`a\\", "after a backslash"), ("`\\x`", "may follow a backslash"),
       ("a.__x__", "reserved"),
       (String(repeating: "x", count: 1501), "longer than 1500 bytes"),
     ])

@@ -31,7 +31,7 @@ struct QueryValidationTests {
       (.c(.field("__name__", .arrayContains, reference("c/a"))), "cannot be used on the document id"),
       (.c(.field("__x__", .equal, .null)), "reserved"), (.c(order: order("__x__")), "reserved"),
       (.c(.field("a", .equal, .string(String(repeating: "x", count: 1501)))), "1500 bytes"),
-      (.c(order: order("a", "-a")), "twice"), (.c(order: order("__name__", "a")), "already decides"),
+      (.c(order: order("a", "-a")), "twice"), (.c(order: order("__name__", "a")), "follows an ordering by document id"),
       (.c(limit: 0), "at least 1"), (.c(limit: -1), "at least 1"),
       (.c(limit: 2_147_483_648), "at most 2147483647"), (.c(limit: .max), "at most 2147483647"),
       (.c(limit: 1, limitType: .last), "needs at least one order"),

@@ -57,16 +57,16 @@ import Testing
   @Test(
     "An invalid fault is rejected with its column and a suggestion",
     arguments: [
-      ("", 1, "Expected a fault: latency"), ("latncy 2s", 1, "Is latency meant?"), ("latency", 8, "Expected a time"),
-      ("latency 200ms jitter", 21, "Expected a time"),
-      ("latency 200ms on wach", 18, "Is watch meant?"), ("latency 5x", 10, "no unit"),
-      ("latency 200ms twice", 15, "Expected nothing after this"), ("bandwidth 20KB", 11, "Is 20kB meant?"),
-      ("bandwidth 0.1B", 11, "Expected 1B"), ("loss 101%", 6, "Expected 0% to 100%"), ("loss 10", 6, "no share"),
+      ("", 1, "Expected a fault: latency"), ("latncy 2s", 1, "Did you mean latency?"),
+      ("latency", 8, "Expected a time"), ("latency 200ms jitter", 21, "Expected a time"),
+      ("latency 200ms on wach", 18, "Did you mean watch?"), ("latency 5x", 10, "not a unit"),
+      ("latency 200ms twice", 15, "Expected nothing after this"), ("bandwidth 20KB", 11, "Did you mean 20kB?"),
+      ("bandwidth 0.1B", 11, "Expected 1B"), ("loss 101%", 6, "Expected 0% to 100%"), ("loss 10", 6, "not a share"),
       ("loss 10% later", 10, "before or after"), ("next", 5, "write, read or listen"),
-      ("next rite drop-ack", 6, "Is write meant?"), ("next write drop-ak", 12, "Is drop-ack meant?"),
+      ("next rite drop-ack", 6, "Did you mean write?"), ("next write drop-ak", 12, "Did you mean drop-ack?"),
       ("next read drop-ack", 11, "a code such as unavailable"), ("next write ok", 12, "not expected here"),
-      ("next listen unavailble", 13, "Is unavailable meant?"), ("down here", 6, "watch, write or read"),
-      ("clock 5m", 1, "a fault"), ("restart without-token", 9, "Is without-tokens meant?"),
+      ("next listen unavailble", 13, "Did you mean unavailable?"), ("down here", 6, "watch, write or read"),
+      ("clock 5m", 1, "a fault"), ("restart without-token", 9, "Did you mean without-tokens?"),
       ("calm now", 6, "Expected nothing"), ("flap 2h", 6, "at most 1 h"),
     ])
   func refuses(text: String, column: Int, reason: String) {
@@ -88,7 +88,7 @@ import Testing
     #expect(
       settings.summary
         == "latency +200 ms, jitter +50 ms, 10 % of acks lost, 5 % of writes lost, 20 kB/s, read at 1.5 MB/s, "
-        + "silent, flaps each 5 s, watch latency +1000 ms, write unplugged")
+        + "silent, flaps every 5 s, watch latency +1000 ms, write unplugged")
     settings.apply(.up)
     #expect(!settings.isOffline(.write) && settings.flap == nil && !settings.isHalfOpen)
     #expect(settings.delay(on: .watch).latency == .seconds(1))

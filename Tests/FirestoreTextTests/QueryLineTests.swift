@@ -52,9 +52,9 @@ import Testing
     "An invalid query line is rejected with its column and a suggestion",
     arguments: [
       ("", 1, "Expected a collection"), ("a//b", 1, ""), ("cities what", 8, "Expected where, order by, limit or last"),
-      ("cities wehre a == 1", 8, "Is where meant?"), ("cities limit no", 14, "Expected a number from 1"),
+      ("cities wehre a == 1", 8, "Did you mean where?"), ("cities limit no", 14, "Expected a number from 1"),
       ("cities limit", 13, "Expected a number"), ("cities limit 0", 14, "Expected a number from 1"),
-      ("cities limit 2147483648", 14, "2147483647"), ("cities limit 1 limit 2", 16, "a limit before"),
+      ("cities limit 2147483648", 14, "2147483647"), ("cities limit 1 limit 2", 16, "already has a limit"),
       ("cities where n >> 5", 16, "Expected one of"), ("cities where n >=", 18, "Expected a value after >="),
       ("cities where a == at last", 26, "Expected a number"), ("cities order by", 16, "Expected a field"),
       ("cities order by limit 5", 23, "is not a direction"), ("cities last 5", 1, "order(by:)"),

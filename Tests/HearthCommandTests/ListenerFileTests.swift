@@ -145,7 +145,7 @@ struct ListenerFileTests {
     for (problem, word) in zip(
       file.problems,
       [
-        "[[listener]]", "did you mean where?", "", "column 5: Is true meant?", "path or group", "positive",
+        "[[listener]]", "did you mean where?", "", "column 5: Did you mean true?", "path or group", "positive",
         "called good",
       ]
     ) where !word.isEmpty {

@@ -34,9 +34,9 @@ import Testing
   @Test(
     "Ambiguous text is rejected with both notations",
     arguments: [
-      ("ok=True", "Is true meant?"), ("x=.5", "Is 0.5 meant?"), ("ok=None", "Is null meant?"), ("age=+1", "$increment"),
-      ("at=2026-01-02", "timestamp:2026-01-02T00:00:00Z"), ("n=int:5", "integer:5"), ("n=text:5", "string:5"),
-      ("at=timestmp:2026-01-02", "timestamp:2026-01-02"), ("ok=bool:true", "true and false"),
+      ("ok=True", "Did you mean true?"), ("x=.5", "Did you mean 0.5?"), ("ok=None", "Did you mean null?"),
+      ("age=+1", "$increment"), ("at=2026-01-02", "timestamp:2026-01-02T00:00:00Z"), ("n=int:5", "integer:5"),
+      ("n=text:5", "string:5"), ("at=timestmp:2026-01-02", "timestamp:2026-01-02"), ("ok=bool:true", "true and false"),
     ])
   func nearTypes(assignment: String, meant: String) throws {
     let error = try #require(throws: TextError.self) { try FieldAssignment.parse(assignment) }

@@ -103,7 +103,7 @@ import Testing
     #expect(failure.message.hasPrefix("file, line 1, column 31: "), "\(failure.message)")
     #expect(failure.excerpt.last == String(repeating: " ", count: 30) + "^")
     let update = try #require(throws: CommandFailure.self) { try parser.steps("update c/d a=1 b=nil", of: "file") }
-    #expect(update.message.hasPrefix("file, line 1, column 18: Is null meant?"), "\(update.message)")
+    #expect(update.message.hasPrefix("file, line 1, column 18: Did you mean null?"), "\(update.message)")
   }
 
   @Test("Quotes and brackets keep an update's value together")

@@ -1,47 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The client's vital signs.
+/// The state of a client: its connection, listeners, pending writes and cache.
 package struct ClientStatus: Sendable {
   package var onlineState: OnlineState
   package var isNetworkEnabled: Bool
   /// The reason why the client is not online; `nil` while it is.
   package var reason: ConnectionReason?
-  /// The time at which the next attempt to connect or to write the cache begins; `nil` unless one is being waited for.
+  /// The time of the next attempt to connect or to write the cache; `nil` if none is scheduled.
   package var nextRetry: Timestamp?
-  /// The time since which `onlineState` holds.
+  /// The time at which `onlineState` last changed.
   package var since: Timestamp
   package var watch: StreamStatus
   package var write: StreamStatus
   package var activeTargets: Int
-  /// The reads for each active target that a listener wants.
+  /// The document reads of each active target that has a listener.
   package var reads: [ReadMeter]
   package var activeLimboResolutions: Int
   package var inFlightWrites: Int
-  /// All waiting batches, oldest first, or only the first and the last ones if that was asked for.
+  /// All pending batches, oldest first; only the first and last ones if the caller asked for those.
   package var pendingWrites: [PendingWrite]
   package var queue: QueueSize
-  /// The batches that the backend refused, in the order in which they were written, until they are sent again or
-  /// dropped.
+  /// The batches that the backend rejected, in the order of their writes, until they are sent again or dropped.
   package var rejectedWrites: [RejectedWrite]
-  /// The local indexes and the progress of each.
+  /// The local indexes with their build progress.
   package var indexes: [IndexState]
   /// The time at which the backend's newest consistent snapshot arrived.
   package var lastSnapshotAt: Timestamp?
-  /// The times from sending to acknowledgement of recent batches, newest last, at most 64.
+  /// The round-trip times of recent batches from sending to acknowledgement, newest last, at most 64.
   package var roundTrips: [Duration]
   /// The recent outcomes of batches, newest last, at most 64.
   package var recentOutcomes: [WriteOutcome]
-  /// The size of the cache; `nil` if it is not known.
+  /// The size of the cache in bytes; `nil` if unknown.
   package var cacheByteCount: Int64?
-  /// The size above which the cache is collected; `nil` for never.
+  /// The size in bytes above which the cache is collected; `nil` for never.
   package var cacheLimit: Int64?
-  /// Whether the cache is on disk, so that waiting batches outlive the process.
+  /// Whether the cache is on disk, so that pending writes survive the process.
   package var isDurable: Bool
-  /// The reason why the store, on disk or in memory, does not work at present; the network is down until it does
-  /// (`nextRetry`).
+  /// The error of the store, on disk or in memory; the client stays disconnected until it recovers (`nextRetry`).
   package var storeFailure: RPCStatus?
-  /// The pins and lifetimes of the cache; `nil` if it is not known.
+  /// The pins and lifetimes of the cache; `nil` if unknown.
   package var retentions: [Retention]?
 
   package init(
@@ -80,18 +78,18 @@ package struct ClientStatus: Sendable {
     self.retentions = retentions
   }
 
-  /// Whether listeners are served by the cache and writes wait.
+  /// Whether the cache serves listeners and writes wait.
   package var isOffline: Bool { !isNetworkEnabled || onlineState == .offline }
 
-  /// The connection's failure in words; `nil` if the connection is as the user or the program wants it.
+  /// The connection's failure in words; `nil` if there is none or the user or program disconnected the client.
   package var trouble: String? { reason.flatMap { $0.isFailure ? $0.description : nil } }
 }
 
 /// The reason why the data or the cache is not where the user expects it.
 package struct StorageNotice: Hashable, Sendable {
-  /// A few words for the header: `IN MEMORY: cache locked`; `nil` for a notice that need not be there.
+  /// A few words for the header, such as `IN MEMORY: cache locked`; `nil` for a notice that does not belong there.
   package var badge: String?
-  /// The event, and the remedy.
+  /// The problem and its remedy.
   package var message: String
 
   package init(badge: String? = nil, message: String) {

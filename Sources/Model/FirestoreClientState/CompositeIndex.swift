@@ -2,8 +2,9 @@
 package import FirestoreModel
 package import FirestoreQuery
 
-/// An index that Cloud Firestore must have before it answers a query. It has indexes of every single field by itself,
-/// and answers equalities of several fields from those; emulators and the embedded backend need none.
+/// A composite index that Cloud Firestore requires before it answers a query. Cloud Firestore indexes every single
+/// field automatically and answers equalities of several fields by merging those indexes. Emulators and the embedded
+/// backend need no composite index.
 package struct CompositeIndex: Hashable, Sendable {
   package struct Field: Hashable, Sendable {
     package var path: FieldPath
@@ -16,7 +17,7 @@ package struct CompositeIndex: Hashable, Sendable {
   }
 
   package var collectionID: String
-  /// Whether the index holds the collections of that id at any depth.
+  /// Whether the index covers collections with that id at any depth.
   package var isGroup: Bool
   package var fields: [Field]
 
@@ -27,7 +28,7 @@ package struct CompositeIndex: Hashable, Sendable {
   }
 
   /// The first index that a query needs.
-  /// - Returns: `nil` for a query that needs none.
+  /// - Returns: `nil` if the query needs none.
   package static func needed(for query: Query) -> CompositeIndex? { IndexNeed.all(of: query.target).first?.index }
 }
 
@@ -47,22 +48,22 @@ extension CompositeIndex: CustomStringConvertible {
   }
 }
 
-/// The entries that Cloud Firestore needs in the indexes of a collection before it answers one alternative of a query:
-/// first the fields that the alternative fixes, in any order, then those of the result's order.
+/// The entries that Cloud Firestore needs in a collection's indexes to answer one alternative of a query: first the
+/// fixed fields, in any order, then the fields of the result's order.
 package struct IndexNeed: Hashable, Sendable {
   package let collectionID: String
-  /// Whether the query reads all collections of that id.
+  /// Whether the query reads all collections with that id.
   package let isGroup: Bool
-  /// The fixed fields: the array that is searched, then the fields with equalities.
+  /// The fixed fields: the searched array, then the fields with equalities.
   package let fixed: [CompositeIndex.Field]
   package let order: [CompositeIndex.Field]
 
-  /// The single index that is enough.
+  /// The single index that meets the need.
   package var index: CompositeIndex {
     CompositeIndex(collectionID: collectionID, isGroup: isGroup, fields: fixed + order)
   }
 
-  /// The needs of a query: one for each alternative (of an OR) that the fields' own indexes do not answer.
+  /// The needs of a query: one for each alternative of an OR that the single-field indexes cannot answer.
   package static func all(of target: Target) -> [IndexNeed] {
     if target.isDocumentTarget { return [] }
     guard let id = target.collectionGroup ?? (target.path.isRoot ? nil : target.path.last) else { return [] }
@@ -74,7 +75,7 @@ package struct IndexNeed: Hashable, Sendable {
     return needs
   }
 
-  /// Fails if the fields' own indexes, which are of single collections, are enough.
+  /// Fails if single-field indexes, which exist for single collections only, are enough.
   private init?(_ conditions: [FieldFilter], _ orderBy: [OrderBy], of id: String, isGroup: Bool) {
     var taken: Set<FieldPath> = []
     func new(_ path: FieldPath) -> Bool { !path.isDocumentID && taken.insert(path).inserted }
@@ -91,11 +92,11 @@ package struct IndexNeed: Hashable, Sendable {
     if fixed.isEmpty && order.isEmpty || isMerged && !isGroup { return nil }
   }
 
-  /// Whether these indexes answer the alternative together: each has some of the fixed fields, in any order, and then
-  /// the whole order; every fixed field is in one of them.
+  /// Whether these indexes together answer the alternative: each holds some of the fixed fields, in any order, and then
+  /// the whole order, and every fixed field is in at least one of them.
   ///
-  /// An index is not read backwards: Google's page on index types has an index for each direction, and a `limitToLast`,
-  /// which reverses the order, fails without an index of its own, even by `__name__`
+  /// Cloud Firestore does not read an index backwards: Google's page on index types has an index for each direction. A
+  /// `limitToLast`, which reverses the order, fails without a separate index, even by `__name__`
   /// (firebase.google.com/docs/firestore/query-data/index-overview, github.com/firebase/flutterfire/issues/4398).
   package func isMet(by indexes: [CompositeIndex]) -> Bool {
     var open = Set(fixed.map(\.path))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The server at the other end.
+/// The backend that the client is connected to.
 package struct ConnectedBackend: Hashable, Sendable {
-  /// `cloud` holds real data: deleting there asks to type the document's name.
+  /// `cloud` holds real data: to delete there, the user must type the document's name.
   package enum Kind: String, Hashable, Sendable { case embedded, emulator, cloud }
   package var kind: Kind
   package var project: String
@@ -11,13 +11,13 @@ package struct ConnectedBackend: Hashable, Sendable {
   package var host: String?
   /// Whether the connection is encrypted.
   package var isTLS: Bool
-  /// The user who is signed in.
+  /// The signed-in user.
   package var user: String?
-  /// The name of this connection in the user's file.
+  /// The name of this connection in the user's configuration file.
   package var name: String?
-  /// Whether the data is real, if the user's file says so.
+  /// Whether the user's configuration file declares the data as real; `nil` if it says nothing.
   package var production: Bool?
-  /// Whether the user's file forbids writing.
+  /// Whether the user's configuration file forbids writing.
   package var isReadOnly: Bool?
 
   package init(
@@ -35,10 +35,10 @@ package struct ConnectedBackend: Hashable, Sendable {
     self.isReadOnly = isReadOnly
   }
 
-  /// Whether the data counts as real: that of Cloud Firestore does, unless the user says otherwise.
+  /// Whether the data counts as real: by default only data in Cloud Firestore does.
   package var isProduction: Bool { production ?? (kind == .cloud) }
 
-  /// The host, with its transport unless that is the plain text of emulators.
+  /// The host, followed by its transport unless that is plain text as with emulators.
   package var address: String? { host.map { isTLS ? $0 + " TLS" : $0 } }
 }
 
@@ -57,19 +57,19 @@ package struct DataMember: Hashable, Sendable, CustomStringConvertible {
   package var description: String { "process \(process) (\(name))" }
 }
 
-/// The processes that have the embedded data open together, and the one through which this process reaches the data.
+/// The processes that share the embedded data, and the process through which this one reaches it.
 package struct DataCompany: Hashable, Sendable {
   package enum Standing: Hashable, Sendable {
-    /// This process has the data and serves the others.
+    /// This process owns the data and serves the others.
     case owner
-    /// Another process has the data and serves this one.
+    /// Another process owns the data and serves this one.
     case attached(to: DataMember)
-    /// No process serves the data, for this reason.
+    /// No process serves the data; the value is the reason.
     case unreachable(String)
   }
 
   package var standing: Standing
-  /// The other processes that are attached, without this one and the owner; in the order in which they came.
+  /// The other attached processes, without this one and the owner, in the order of their arrival.
   package var others: [DataMember]
 
   package init(_ standing: Standing, others: [DataMember] = []) {
@@ -77,6 +77,6 @@ package struct DataCompany: Hashable, Sendable {
     self.others = others
   }
 
-  /// Whether this process uses the data alone.
+  /// Whether this process is the only one that uses the data.
   package var isAlone: Bool { standing == .owner && others.isEmpty }
 }

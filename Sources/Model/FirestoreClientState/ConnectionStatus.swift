@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The client's knowledge of whether it can talk to the backend.
+/// The client's knowledge of whether it can reach the backend.
 package enum OnlineState: String, Hashable, Sendable { case unknown, online, offline }
 
 /// One of the two streams between client and backend.
@@ -22,18 +22,18 @@ package struct StreamStatus: Hashable, Sendable {
 
 /// The reason why the client is not online.
 package enum ConnectionReason: Hashable, Sendable {
-  /// No listener needs a connection, and nothing waits to be sent.
+  /// No listener needs a connection, and no write is pending.
   case idle
-  /// The first answer is still awaited.
+  /// The client waits for the first response.
   case connecting
   case networkDisabled
-  /// The cache cannot be written, so that nothing may arrive that would have to be stored.
+  /// The cache cannot be written, so the client must not receive data that it would have to store.
   case storageFailed
   /// A stream failed with this status.
   case failed(RPCStatus)
   /// The backend did not answer within ten seconds.
   case noAnswer
-  /// Another client that shares the cache has the connection.
+  /// Another client that shares the cache owns the connection.
   case elsewhere
 }
 
@@ -50,7 +50,7 @@ extension ConnectionReason: CustomStringConvertible {
     }
   }
 
-  /// Whether the reason is a failure, and not the wish of the user or the program.
+  /// Whether the reason is a failure rather than a request of the user or the program.
   package var isFailure: Bool {
     switch self {
     case .storageFailed, .failed, .noAnswer: true
@@ -59,14 +59,14 @@ extension ConnectionReason: CustomStringConvertible {
   }
 }
 
-/// A client's connection as a whole, as it is at one moment.
+/// A client's connection as a whole at one moment.
 package struct ConnectionState: Hashable, Sendable {
   package var online: OnlineState
-  /// The time since which it is so.
+  /// The time of the last change of state.
   package var since: Timestamp
   /// The reason why the client is not online; `nil` while it is.
   package var reason: ConnectionReason?
-  /// The time of the next attempt to connect or to write the cache; `nil` unless one is being waited for.
+  /// The time of the next attempt to connect or to write the cache; `nil` if none is scheduled.
   package var nextAttempt: Timestamp?
 
   package init(
@@ -79,11 +79,11 @@ package struct ConnectionState: Hashable, Sendable {
   }
 }
 
-/// One stream to the backend: its state, and what has gone over it since the client was opened.
+/// One stream to the backend: its state, and its traffic since the client was opened.
 package struct StreamUse: Hashable, Sendable {
   package enum Kind: String, Hashable, Sendable { case watch, write }
 
-  /// The sizes of the messages, without the transport's own bytes.
+  /// The sizes of the messages, without transport overhead.
   package struct Bytes: Hashable, Sendable {
     package var sent: Int
     package var received: Int
@@ -96,17 +96,17 @@ package struct StreamUse: Hashable, Sendable {
 
   package var kind: Kind
   package var status: StreamStatus
-  /// The number of times that the stream was begun.
+  /// The number of times that the stream was opened.
   package var begun: Int
-  /// The time at which the present stream, or the last one, was begun.
+  /// The time at which the current stream, or the last one, was opened.
   package var since: Timestamp?
   package var messagesSent: Int
   package var messagesReceived: Int
-  /// The time at which the last message came.
+  /// The time at which the last message arrived.
   package var heardAt: Timestamp?
-  /// The sizes of the messages; `nil` where they do not become bytes, because the backend is in this process.
+  /// The sizes of the messages; `nil` if they are not encoded because the backend is in this process.
   package var bytes: Bytes?
-  /// The silence after which the stream is given up; `nil` if none is too long.
+  /// The silence after which the client closes the stream; `nil` for no limit.
   package var longestSilence: Duration?
 
   package init(

@@ -1,31 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The settings by which the network between a client and its backend is disturbed on purpose.
+/// The injected network faults between a client and its backend.
 package struct FaultSettings: Hashable, Sendable {
   /// Whether no stream can be opened, and open ones end.
   package var isOffline = false
-  /// Whether nothing gets through without either end being told: requests and messages vanish until this ends, which
-  /// breaks the streams.
+  /// Whether all traffic vanishes without either end noticing. The streams break when this ends.
   package var isHalfOpen = false
-  /// The delay before each request, answer and snapshot; the documents of a snapshot travel with it.
+  /// The delay before each request, response and snapshot; a snapshot and its documents are delayed together.
   package var latency: Duration = .zero
-  /// The delay added to the latency, uniformly between zero and this.
+  /// The random extra delay, uniform between zero and this value.
   package var jitter: Duration = .zero
-  /// The share of applied writes, in percent, whose answer is lost.
+  /// The share of applied writes, in percent, whose acknowledgement is lost.
   package var lostAcknowledgements = 0
-  /// The share of writes, in percent, that are lost before the backend sees them.
+  /// The share of writes, in percent, that are lost before they reach the backend.
   package var lostRequests = 0
-  /// The bytes that each stream or call carries a second in each direction; `nil` for as many as it can.
+  /// The bandwidth of each stream or call in each direction, in bytes per second; `nil` for no limit.
   package var bandwidth: Int?
-  /// The bytes of answers that the client takes a second from each stream or call; `nil` for as many as it can.
+  /// The rate at which the client reads responses from each stream or call, in bytes per second; `nil` for no limit.
   package var readingRate: Int?
-  /// The time for which the backend is unreachable and reachable by turns; `nil` where it does not come and go.
+  /// The period for which the backend is alternately unreachable and reachable; `nil` if it does not flap.
   package var flap: Duration?
-  /// The settings of one kind of calls, which win over those of all.
+  /// The settings of single lanes, which override those for all lanes.
   package var lanes: [FaultLane: Lane] = [:]
 
-  /// The settings of one kind of calls; what is `nil` is as for all.
+  /// The settings of one lane; a `nil` setting is that for all lanes.
   package struct Lane: Hashable, Sendable {
     package var latency: Duration?
     package var jitter: Duration?
@@ -39,7 +38,7 @@ package struct FaultSettings: Hashable, Sendable {
 
   package var isCalm: Bool { self == FaultSettings() }
 
-  /// The delay of a message and what may be added to it.
+  /// The delay of a message and the maximum jitter.
   package func delay(on lane: FaultLane) -> (latency: Duration, jitter: Duration) {
     (lanes[lane]?.latency ?? latency, lanes[lane]?.jitter ?? jitter)
   }
@@ -53,41 +52,42 @@ package struct FaultSettings: Hashable, Sendable {
 package enum FaultLane: String, CaseIterable, Hashable, Sendable {
   /// The streams of listeners.
   case watch
-  /// The write stream, and commits outside of it.
+  /// The write stream, and commits outside it.
   case write
-  /// Everything else.
+  /// All other calls.
   case read
 }
 
-/// A fault that happens to the next write.
+/// A fault that affects the next write.
 package enum WriteFault: Hashable, Sendable {
-  /// The connection breaks before the backend has seen the write.
+  /// The connection breaks before the write reaches the backend.
   case dropRequest
-  /// The backend applies the write; the connection breaks before its answer arrives.
+  /// The backend applies the write; the connection breaks before the acknowledgement arrives.
   case dropAcknowledgement
-  /// The backend refuses the write without applying it.
+  /// The backend rejects the write without applying it.
   case reject(StatusCode)
 }
 
 /// A fault that happens once.
 package enum FaultEvent: Hashable, Sendable {
   case write(WriteFault)
-  /// The next read is refused.
+  /// The next read is rejected.
   case read(StatusCode)
-  /// The next listener that is opened, or opened again, is refused.
+  /// The next listen request, new or repeated, is rejected.
   case listen(StatusCode)
-  /// All streams and calls end. Without tokens the backend has forgotten what it told: listeners begin anew.
+  /// All streams and calls end. With `withoutTokens`, the backend also forgets its resume tokens, so listeners start
+  /// over.
   case restart(withoutTokens: Bool)
-  /// Calls are unauthenticated until the client sends another token, or has connected again.
+  /// Calls are unauthenticated until the client sends another token or reconnects.
   case expireToken
 }
 
-/// One change of the faults between a client and its backend, as people type it; the text is `FaultText`'s.
+/// One change of the faults between a client and its backend; `FaultText` reads and writes it as text.
 package enum FaultChange: Hashable, Sendable {
   case latency(Duration, jitter: Duration, on: FaultLane?)
-  /// Bytes a second for each stream; `nil` for no bound.
+  /// The bandwidth in bytes per second for each stream; `nil` for no limit.
   case bandwidth(Int?, on: FaultLane?)
-  /// A share of writes in percent, lost before or after the backend has applied them.
+  /// The share of writes, in percent, that are lost before or after the backend applies them.
   case loss(Int, before: Bool)
   case down(FaultLane?)
   /// Undoes `down`, `silent` and `flap`.
@@ -96,18 +96,18 @@ package enum FaultChange: Hashable, Sendable {
   case flap(Duration?)
   case slowReader(Int?)
   case event(FaultEvent)
-  /// Ends all faults, also those that wait for a call.
+  /// Ends all faults, including those that wait for a call.
   case calm
 
-  /// The reason why the change means nothing between a client of Hearth and its datastore; `nil` if it does.
+  /// The reason why the change has no effect between a client of Hearth and its datastore; `nil` if it has one.
   package var objectionOfClients: String? {
     guard case .event(.expireToken) = self else { return nil }
-    return "expire-token needs a client that sends a token, and no token passes here. hearth proxy knows it."
+    return "expire-token needs a client that sends a token, but this connection has none. Use 'hearth proxy'."
   }
 }
 
 extension FaultSettings {
-  /// Changes the settings. An event, which happens once, changes none.
+  /// Applies a change to the settings. A one-time event changes no setting.
   package mutating func apply(_ change: FaultChange) {
     switch change {
     case .latency(let latency, let jitter, on: let lane?):

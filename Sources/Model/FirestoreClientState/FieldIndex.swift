@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// A local index: for every cached document of a collection group that has all of these fields, one entry under the
-/// fields' values (or one per element of a field that is a searched array).
+/// A local index. For every cached document of a collection group that has all of these fields, it holds one entry
+/// under the fields' values (or one per element of a field indexed as an array).
 ///
-/// Entries are kept per collection, so that an index serves queries on a collection and on the whole group alike.
+/// Entries are stored per collection, so an index serves queries on a collection and on the whole group.
 package struct FieldIndex: Sendable {
   package enum Kind: String, Hashable, Sendable, CaseIterable {
     case ascending, descending
@@ -26,9 +26,10 @@ package struct FieldIndex: Sendable {
   package let fields: [Field]
 
   /// Makes an index.
-  /// - Parameter fields: the fields, of which a last one named `__name__` is left out, since every index ends with it
-  ///   (as in the definitions that the server's tools export).
-  /// - Throws: `invalid-argument` for an invalid id, no fields, a field twice, several arrays, or `__name__` elsewhere.
+  /// - Parameter fields: the fields; a trailing `__name__` is dropped, since every index ends with it (as in the
+  ///   definitions that the server's tools export).
+  /// - Throws: `invalid-argument` for an invalid id, no fields, a repeated field, several arrays, or `__name__` before
+  ///   the end.
   package init(collectionGroup: String, fields: [Field]) throws(ModelError) {
     let place = "The index on collection group \"\(collectionGroup)\""
     guard !collectionGroup.isEmpty, !collectionGroup.utf8.contains(UInt8(ascii: "/")) else {
@@ -54,7 +55,7 @@ package struct FieldIndex: Sendable {
     self.fields = fields
   }
 
-  /// Whether the entries of this index serve every query of the other: read backwards they are in the opposite order.
+  /// Whether this index serves every query that the other serves: read backwards, its entries have the opposite order.
   package func isEquivalent(to other: FieldIndex) -> Bool { self == other || reversed == other }
 
   private var reversed: FieldIndex {

@@ -3,7 +3,7 @@ package import FirestoreQuery
 
 /// A listener of a client, and the figures of its last snapshot.
 package struct ListenerState: Sendable {
-  /// The listener's number; no other listener of the client ever has it.
+  /// The listener's number, never reused within the client.
   package var id: Int
   package var query: Query
   package var options: ListenerOptions
@@ -31,15 +31,15 @@ package struct ListenerState: Sendable {
   }
 }
 
-/// The events that one listener wants (SEMANTICS §3, initial and later events).
+/// The events that one listener wants to receive (SEMANTICS §3, initial and later events).
 package struct ListenerOptions: Hashable, Sendable {
   package enum Source: String, Hashable, Sendable { case `default`, cache }
 
-  /// Whether the listener gets snapshots in which only metadata changed.
+  /// Whether the listener receives snapshots in which only metadata changed.
   package var includeMetadataChanges: Bool
-  /// The source of the listener's data; for the cache alone the client does not ask the backend.
+  /// The source of the listener's data; with `cache` the client does not contact the backend.
   package var source: Source
-  /// Whether the first snapshot is held back until in sync or offline, as for get().
+  /// Whether the first snapshot waits until the listener is in sync or the client offline, as in get().
   package var waitForSyncWhenOnline: Bool
 
   package init(

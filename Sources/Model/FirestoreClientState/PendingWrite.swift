@@ -4,9 +4,9 @@ package import FirestoreModel
 /// One batch that the backend has not acknowledged.
 package struct PendingWrite: Equatable, Sendable {
   package enum State: Hashable, Sendable {
-    /// The batch is held back: the network is switched off, or not used because the cache cannot be written.
+    /// The batch is held back: the network is disabled, or unused because the cache cannot be written.
     case held
-    /// The batch waits for its turn.
+    /// The batch waits in the queue.
     case queued
     case inFlight
     /// The batch waits for the next attempt to connect.
@@ -15,11 +15,11 @@ package struct PendingWrite: Equatable, Sendable {
 
   package var id: BatchID
   package var mutations: [Mutation]
-  /// The time of the write, by this device's clock.
+  /// The time of the write on this device's clock.
   package var localWriteTime: Timestamp
-  /// The size of the encoded batch.
+  /// The size of the encoded batch in bytes.
   package var byteCount: Int
-  /// The number of times that the batch was sent since the client was started.
+  /// The number of times that the batch was sent since the client started.
   package var attempts: Int
   package var state: State
   /// The error of the last attempt to send the batch; `nil` if none failed.
@@ -39,12 +39,12 @@ package struct PendingWrite: Equatable, Sendable {
   }
 }
 
-/// The size of the whole queue, also if only a part of it is listed.
+/// The size of the whole queue, even if only part of it is listed.
 package struct QueueSize: Hashable, Sendable {
   package var count: Int
-  /// The number of batches since the queue was last empty; with `count` it gives the progress of sending.
+  /// The number of batches since the queue was last empty; `count` and `total` together give the send progress.
   package var total: Int
-  /// The size of the encoded batches.
+  /// The size of the encoded batches in bytes.
   package var byteCount: Int
 
   package init(count: Int = 0, total: Int = 0, byteCount: Int = 0) {
@@ -54,18 +54,18 @@ package struct QueueSize: Hashable, Sendable {
   }
 }
 
-/// The way in which a batch left the queue.
+/// The outcome of a batch that left the queue.
 package struct WriteOutcome: Sendable {
-  /// The outcome's number, which grows by one, so that an observer knows the outcomes that it has seen.
+  /// The outcome's number, which increases by one, so that an observer can detect new outcomes.
   package var sequence: Int
   package var batch: BatchID
-  /// The time from sending to the answer; `nil` for a batch that was never sent.
+  /// The time from sending to the response; `nil` for a batch that was never sent.
   package var after: Duration?
-  /// The backend's error; `nil` for an acknowledgement, code `cancelled` for a batch that the user cancelled.
+  /// The backend's error; `nil` for an acknowledgement; code `cancelled` for a batch that the user cancelled.
   package var rejection: RPCStatus?
-  /// The time at which the backend applied the batch, by its clock; `nil` for a batch that it did not apply.
+  /// The commit time on the backend's clock; `nil` for a batch that was not applied.
   package var commitTime: SnapshotVersion?
-  /// The documents of the batch; `nil` if they are not known.
+  /// The documents of the batch; `nil` if unknown.
   package var documents: WrittenDocuments?
 
   package init(
@@ -81,15 +81,15 @@ package struct WriteOutcome: Sendable {
   }
 }
 
-/// A batch that the backend refused for good, kept so that nothing a user wrote is lost without a trace.
+/// A batch that the backend rejected permanently, stored so that no user data is lost silently.
 package struct RejectedWrite: Equatable, Sendable {
-  /// The number under which the batch waited; no other batch ever gets it.
+  /// The id that the batch had in the queue; it is never reused.
   package var id: BatchID
   package var mutations: [Mutation]
-  /// The time of the write, by this device's clock.
+  /// The time of the write on this device's clock.
   package var localWriteTime: Timestamp
   package var rejection: Rejection
-  /// The size of the encoded batch.
+  /// The size of the encoded batch in bytes.
   package var byteCount: Int
 
   package init(
@@ -104,25 +104,25 @@ package struct RejectedWrite: Equatable, Sendable {
 }
 
 extension RPCStatus {
-  /// Whether a batch that failed so ended here, and not at the backend: it was taken back or set aside, or its deadline
-  /// passed before it was sent. No backend refuses a write for good with these codes.
+  /// Whether a batch that failed with this code was ended by the client, not by the backend: cancelled, set aside, or
+  /// past its deadline before it was sent. No backend rejects a write permanently with these codes.
   package var endsWriteHere: Bool { code == .cancelled || code == .deadlineExceeded }
 
-  /// The reason of a batch that was set aside by hand: it stands among the rejected ones, and was not sent.
-  package static let setAside = RPCStatus(.cancelled, "Set aside by hand; it was not sent.")
+  /// The status of a batch that was set aside by hand: it is listed with the rejected writes but was never sent.
+  package static let setAside = RPCStatus(.cancelled, "Set aside by hand. It was not sent.")
 }
 
 extension RejectedWrite {
-  /// Whether the batch was set aside by hand, and not refused by the backend.
+  /// Whether the batch was set aside by hand, not rejected by the backend.
   package var isSetAside: Bool { rejection.status.code == .cancelled }
 }
 
-/// The backend's last word on a batch, or the user's.
+/// The final status of a batch, from the backend or the user.
 package struct Rejection: Hashable, Sendable {
   package var status: RPCStatus
-  /// The time of the rejection, by this device's clock.
+  /// The time of the rejection on this device's clock.
   package var time: Timestamp
-  /// The number of times that the batch was sent since the client was started.
+  /// The number of times that the batch was sent since the client started.
   package var attempts: Int
 
   package init(status: RPCStatus, time: Timestamp, attempts: Int) {
@@ -145,20 +145,20 @@ package struct WrittenDocument: Hashable, Sendable {
   }
 }
 
-/// The documents that a batch wrote: the first of them, and how many there are. Bounded, since an answer is told again
-/// and again until later ones take its place.
+/// The documents that a batch wrote: the first ones by name, and the total count. Bounded, since an outcome is reported
+/// repeatedly until newer ones replace it.
 package struct WrittenDocuments: Hashable, Sendable {
-  /// The number of documents that are named.
+  /// The largest number of named documents.
   package static let named = 20
 
-  /// The first documents in the order of the batch, each once.
+  /// The first documents in the order of the batch, without duplicates.
   package private(set) var first: [WrittenDocument] = []
-  /// The number of documents, with those that are not named.
+  /// The document count, including the unnamed ones.
   package private(set) var count = 0
-  /// The number of documents that are not named.
+  /// The count of the unnamed documents.
   package var unnamed: Int { max(0, min(count, 1 << 40) - first.count) }
 
-  /// Names the documents of a batch. Mutations that only check a condition write nothing.
+  /// Names the documents of a batch. Mutations that only check a condition are not counted.
   /// - Parameter limit: the number of documents to name.
   package init(of mutations: [Mutation], naming limit: Int = Self.named) {
     var places: [DocumentKey: Int] = [:]
@@ -174,7 +174,7 @@ package struct WrittenDocuments: Hashable, Sendable {
     count = places.count
   }
 
-  /// The documents as they were told.
+  /// The documents as another process reported them.
   package init(naming first: [WrittenDocument], of count: Int) {
     self.first = first
     self.count = count
@@ -192,6 +192,6 @@ extension WrittenDocument.Effect {
     }
   }
 
-  /// The effect of two mutations of one batch together.
+  /// The combined effect of two mutations of one batch.
   fileprivate func followed(by next: Self) -> Self { next == .changed && self == .created ? .created : next }
 }

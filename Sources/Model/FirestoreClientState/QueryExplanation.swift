@@ -3,20 +3,20 @@ import FirestoreJSON
 import FirestoreModel
 package import FirestoreQuery
 
-/// The way in which the cache answered a query, and its cost.
+/// The plan and the cost of a query that the cache answered.
 package struct QueryExplanation: Hashable, Sendable {
   package var query: Query
   package var plan: QueryPlan
-  /// The indexes that were used, with the plan `index`.
+  /// The indexes used, with the plan `index`.
   package var indexes: [IndexUse]
-  /// The number of stored documents that were compared with the query, without those that have pending writes.
+  /// The number of stored documents compared with the query, without those with pending writes.
   package var documentsScanned: Int
   package var entriesRead: Int
   package var documentsReturned: Int
   package var duration: Duration
-  /// The indexes that would spare a scan and are not there yet, with the plan `scan`.
+  /// The missing indexes that would avoid a scan, with the plan `scan`.
   package var suggestedIndexes: [FieldIndex]
-  /// Whether an index is not complete, and therefore not used yet.
+  /// Whether an index is still being built and therefore was not used.
   package var isBuildingIndexes: Bool
 
   package init(
@@ -36,7 +36,7 @@ package struct QueryExplanation: Hashable, Sendable {
 }
 
 extension QueryExplanation: CustomStringConvertible {
-  /// The explanation in several lines: the plan, the indexes, the cost, and indexes that would help.
+  /// The explanation in several lines: plan, indexes, cost and suggested indexes.
   package var description: String {
     var lines = ["From the cache: \(plan)."]
     lines += indexes.map { "Index \($0)." }
@@ -48,18 +48,18 @@ extension QueryExplanation: CustomStringConvertible {
       let list = suggestedIndexes.map(\.description).joined(separator: ", ")
       lines.append("An index would read fewer: \(list).")
     }
-    if isBuildingIndexes { lines.append("Indexes that are still being filled were not used.") }
+    if isBuildingIndexes { lines.append("Indexes that are still being built were not used.") }
     return lines.joined(separator: "\n")
   }
 }
 
-/// The source of a query's documents; the raw value is the word for programs.
+/// The source of a query's documents; the raw value is the machine-readable name.
 package enum QueryPlan: String, Hashable, Sendable, CaseIterable {
   /// The query names its one document.
   case document
-  /// The documents of the synced target, and those that changed since.
+  /// The documents of the synced target, and those that changed after it.
   case syncedResult = "synced-result"
-  /// The documents that indexes named.
+  /// The documents found through indexes.
   case index
   /// All documents of the collection or group.
   case scan
@@ -69,21 +69,21 @@ extension QueryPlan: CustomStringConvertible {
   package var description: String {
     switch self {
     case .document: "the one document, by its key"
-    case .syncedResult: "the result that was last in sync, and what changed since"
-    case .index: "the documents that an index names"
+    case .syncedResult: "the last synced result and later changes"
+    case .index: "the documents found through an index"
     case .scan: "all documents of the collection"
     }
   }
 }
 
-/// The documents that a query would find in the cache, shown while the query is being written.
+/// The expected result of a query against the cache, shown while the user types the query.
 package struct QueryPreview: Hashable, Sendable {
   package var query: Query
-  /// The number of documents within the query's limit; `nil` if the collection is too large to be scanned for it.
+  /// The document count within the query's limit; `nil` if the collection is too large to scan for it.
   package var count: Int?
-  /// The indexes that would spare a scan of the whole collection and are not there yet.
+  /// The missing indexes that would avoid a scan of the whole collection.
   package var suggestedIndexes: [FieldIndex]
-  /// The number of cached documents to be compared with the query; if the documents are not counted, an upper bound.
+  /// The number of cached documents to compare with the query; an upper bound if the documents are not counted.
   package var documentsToScan: Int
 
   package init(query: Query, count: Int?, suggestedIndexes: [FieldIndex] = [], documentsToScan: Int = 0) {
@@ -94,12 +94,12 @@ package struct QueryPreview: Hashable, Sendable {
   }
 }
 
-/// The part that an index had in answering a query.
+/// The use of an index in answering a query.
 package struct IndexUse: Hashable, Sendable {
   package var index: FieldIndex
-  /// The conditions that the index's entries answered; the others were checked on the documents that it named.
+  /// The conditions that the index answered; the others were checked on the documents it found.
   package var servedFilters: [FieldFilter]
-  /// Whether documents were read in the query's order, and only until its limit was reached.
+  /// Whether documents were read in the query's order and only up to its limit.
   package var servesOrder: Bool
 
   package init(index: FieldIndex, servedFilters: [FieldFilter], servesOrder: Bool) {
@@ -115,7 +115,7 @@ package struct IndexUse: Hashable, Sendable {
 }
 
 extension IndexUse: CustomStringConvertible {
-  /// The use as text, such as `cities(state ascending) for state == "CA"`.
+  /// The index use as text, such as `cities(state ascending) for state == "CA"`.
   package var description: String {
     var text = "\(index)"
     if !servedFilters.isEmpty { text += " for \(filterTexts.joined(separator: ", "))" }
@@ -127,9 +127,9 @@ extension IndexUse: CustomStringConvertible {
 /// A local index and its state in the store.
 package struct IndexState: Hashable, Sendable {
   package var definition: FieldIndex
-  /// Whether the store made the index because queries needed it.
+  /// Whether the store created the index automatically because queries needed it.
   package var isAutomatic: Bool
-  /// The progress of filling the index; `nil` when it is complete, and until then no query uses it.
+  /// The build progress; `nil` when the index is complete. No query uses it before.
   package var backfill: IndexProgress?
 
   package init(definition: FieldIndex, isAutomatic: Bool = false, backfill: IndexProgress? = nil) {
@@ -139,8 +139,7 @@ package struct IndexState: Hashable, Sendable {
   }
 }
 
-/// The progress of a backfill in documents; documents that the cache has dropped may count as long as their numbers are
-/// not used again.
+/// The progress of a backfill in documents. Documents evicted from the cache may count until their numbers are reused.
 package struct IndexProgress: Hashable, Sendable {
   package var documentsIndexed: Int
   package var documentsTotal: Int
@@ -151,16 +150,16 @@ package struct IndexProgress: Hashable, Sendable {
   }
 }
 
-/// The times that the cache took to answer a query, by the number of documents that there were to look at.
+/// The times that the cache needed for a query, grouped by collection size.
 package struct QueryTimes: Sendable {
-  /// The runs over collections of about one size: up to ten times as large as the smallest.
+  /// The runs over collections of similar size: up to ten times as large as the smallest.
   package struct Class: Hashable, Sendable {
-    /// The number of documents that no run of the class had more of: 1, 10, 100 and so on. Runs from before the
-    /// times were first read have none: the size was not asked for then.
+    /// The largest document count of the class: 1, 10, 100 and so on. `nil` for runs before the times were first read,
+    /// because their size was not recorded.
     package var limit: Int?
     package var runs: Int
     package var median: Duration
-    /// The time that 99 of 100 runs did not exceed: of fewer runs, the longest.
+    /// The 99th percentile; with fewer than 100 runs, the longest run.
     package var p99: Duration
 
     package init(limit: Int?, runs: Int, median: Duration, p99: Duration) {
@@ -172,13 +171,13 @@ package struct QueryTimes: Sendable {
   }
 
   package var query: Query
-  /// The runs by size, ascending; those of the last 256.
+  /// The runs by collection size, ascending; of the last 256 runs.
   package var classes: [Class]
-  /// The number of all runs since the client was opened, or since the query was forgotten.
+  /// The number of runs since the client was opened, or since the query was forgotten.
   package var runs: Int
-  /// The way of the last answer.
+  /// The plan of the last run.
   package var plan: QueryPlan
-  /// The numbers of documents that the last run compared with the query, and that it found.
+  /// The number of documents that the last run scanned, and the number that it found.
   package var scanned: Int
   package var found: Int
 

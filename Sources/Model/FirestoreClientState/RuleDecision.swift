@@ -8,18 +8,18 @@ package struct RuleDecision: Hashable, Sendable {
   package var time: Timestamp
   /// The method of the request: `get`, `list`, `create`, `update` or `delete`.
   package var method: String
-  /// The document; for `list` the collection.
+  /// The document; for `list`, the collection.
   package var path: ResourcePath
-  /// The id of the signed-in user; `nil` if there is none.
+  /// The id of the signed-in user; `nil` if the request is not authenticated.
   package var user: String?
   package var isAllowed: Bool
-  /// The line of the statement that decided; `nil` if none matched.
+  /// The line of the deciding statement; `nil` if none matched.
   package var line: Int?
   /// The reason for the denial.
   package var reason: String
-  /// The time that the rules took, in milliseconds; `nil` where the server does not tell.
+  /// The time spent on the rules, in milliseconds; `nil` if the server does not report it.
   package var milliseconds: Double?
-  /// The statements that were tried, in their order; `nil` where the server does not tell.
+  /// The evaluated statements in order; `nil` if the server does not report them.
   package var statements: [Statement]?
 
   package init(
@@ -42,18 +42,18 @@ package struct RuleDecision: Hashable, Sendable {
 extension RuleDecision {
   package enum Verdict: Hashable, Sendable {
     case allowed, denied
-    /// No statement allowed, and the last one could not be evaluated.
+    /// No statement allowed the request, and the last one failed to evaluate.
     case failed
   }
 
-  /// An `allow` statement that was tried.
+  /// An evaluated `allow` statement.
   package struct Statement: Hashable, Sendable {
     package var line: Int
-    /// The statement's source on one line; empty if it is not known.
+    /// The statement's source on one line; empty if unknown.
     package var text: String
-    /// Whether the condition was true; `nil` for one that could not be evaluated.
+    /// Whether the condition was true; `nil` if it failed to evaluate.
     package var isTrue: Bool?
-    /// The reason why the condition could not be evaluated.
+    /// The reason why the condition failed to evaluate.
     package var message: String
     package var values: [SeenValue]
 
@@ -69,7 +69,7 @@ extension RuleDecision {
   /// A part of a condition with its value.
   package struct SeenValue: Hashable, Sendable {
     package var expression: String
-    /// The value as a literal, or why there is none.
+    /// The value as a literal, or the reason why there is none.
     package var value: String
     /// Whether there was no value.
     package var isFailure: Bool

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The reason why a snapshot fired. A new cause needs its case, its words and the place that raises it.
+/// The reason why a snapshot fired. A new cause needs its case, its words and the code that raises it.
 package enum SnapshotCause: Hashable, Sendable {
-  /// The first snapshot of a listener, or one that catches it up.
+  /// The first snapshot of a listener, or one that brings it up to date.
   case listenerAdded
   case localWrite(BatchID)
   case acknowledged(BatchID)
@@ -15,23 +15,23 @@ package enum SnapshotCause: Hashable, Sendable {
   case networkDisabled
   /// The backend cannot be reached.
   case offline
-  /// A document that the backend no longer mentioned was looked up.
+  /// The client looked up a document that the backend no longer mentioned.
   case limboResolved(DocumentKey)
   /// The backend's count of documents disagreed with the cache.
   case existenceFilter
   case userChanged
   case bundleLoaded(String)
-  /// The cache, which had failed to answer, works again.
+  /// The cache works again after a failure.
   case cacheRecovered
 }
 
 extension SnapshotCause {
-  /// The words with which a cause is told.
+  /// The texts that describe a cause.
   package struct Words: Hashable, Sendable {
-    /// The name in one word, for programs.
+    /// The one-word name for programs.
     package let name: String
     package let description: String
-    /// The cause for the rows of a feed; `nil` if the rows show it by themselves.
+    /// The cause for the rows of a feed; `nil` if the rows already show it.
     package let news: String?
 
     init(_ name: String, _ description: String, news: String? = nil) {
@@ -55,7 +55,7 @@ extension SnapshotCause {
     case .existenceFilter:
       Words(
         "existence-filter", "the server's count differs from the cache",
-        news: "server counts other documents than the cache")
+        news: "server's count differs from the cache")
     case .userChanged: Words("user-changed", "user changed", news: "another user signed in")
     case .bundleLoaded(let name): Words("bundle-loaded", "bundle \(name) loaded", news: "bundle \(name) loaded")
     case .cacheRecovered: Words("cache-recovered", "the cache works again", news: "the cache works again")
@@ -70,10 +70,10 @@ extension SnapshotCause {
     }
   }
 
-  /// The number of causes that merged snapshots keep, the newest ones.
+  /// The number of causes kept when snapshots merge; the newest remain.
   private static let limit = 16
 
-  /// The causes of both lists in order, each once, at most sixteen.
+  /// The causes of both lists in order, without duplicates, at most sixteen.
   package static func merging(_ earlier: [SnapshotCause], _ later: [SnapshotCause]) -> [SnapshotCause] {
     let merged = earlier.filter { !later.contains($0) } + later
     return Array(merged.suffix(limit))

@@ -2,17 +2,16 @@
 package import FirestoreModel
 package import FirestoreQuery
 
-/// A request to write documents to a file, or a file's documents to the database.
+/// A request to export documents to a file or to import a file.
 package enum TransferRequest: Hashable, Sendable {
-  /// An export of collections and documents by their paths, `nil` for all of the database; with all documents below
-  /// them.
+  /// Exports collections and documents by path, including everything below them; `nil` exports the whole database.
   case export([ResourcePath]?, file: String, replaces: Bool = false)
-  /// An import: plain documents go into the collection; without a collection each document names its path.
+  /// Imports a file. Plain documents go into the collection; without a collection, each document names its path.
   case importing(file: String, into: ResourcePath?)
-  /// A bundle, from which clients fill their caches without asking the server.
+  /// Writes a bundle, from which clients fill their caches without contacting the server.
   case bundle(BundleContents, file: String, replaces: Bool = false)
-  /// The cache's part of a document or below a collection, or all of it, as the server had it; as a bundle if the
-  /// file's name ends so, else for an import.
+  /// Writes the cached server versions of a document, of everything below a collection, or of the whole cache: as a
+  /// bundle if the file's name ends so, else for an import.
   case freezing(ResourcePath?, file: String, replaces: Bool = false)
 
   package var file: String {
@@ -21,7 +20,7 @@ package enum TransferRequest: Hashable, Sendable {
     }
   }
 
-  /// The same request for a file that may exist; `nil` if it is that already, or reads the file.
+  /// The same request with permission to replace the file; `nil` if it has that already, or reads the file.
   package var replacing: TransferRequest? {
     switch self {
     case .export(let paths, let file, false): .export(paths, file: file, replaces: true)
@@ -37,7 +36,7 @@ package enum TransferRequest: Hashable, Sendable {
 /// The documents of a bundle.
 package enum BundleContents: Hashable, Sendable {
   case documents([DocumentKey])
-  /// The result of a query, which clients find by the name.
+  /// The result of a query, which clients load by this name.
   case result(Query, name: String)
 }
 
@@ -45,10 +44,10 @@ package enum BundleContents: Hashable, Sendable {
 package struct TransferState: Hashable, Sendable {
   package var request: TransferRequest
   package var documents: Int
-  /// The number of documents that were refused.
+  /// The number of rejected documents.
   package var refused: Int
   package var perSecond: Int
-  /// The finished share of the whole, from 0 to 1, and the seconds left; `nil` where they are not known.
+  /// The finished fraction, from 0 to 1, and the seconds left; `nil` if unknown.
   package var fraction: Double?
   package var secondsLeft: Int?
 
@@ -77,11 +76,11 @@ package struct TransferAccount: Hashable, Sendable {
   package var end: End
   package var documents: Int
   package var elapsed: Duration
-  /// The first refused documents, each with its line and the reason, and the number of all refused documents.
+  /// The first rejected documents, each with its line and the reason, and the count of all rejected documents.
   package var refused: [String]
   package var refusedCount: Int
-  /// Further notes: the place of refused documents, the place from which it resumed, and that from which it would
-  /// resume.
+  /// Further notes: the file with rejected documents, the position from which the transfer resumed, and the position to
+  /// resume from.
   package var notes: [String]
 
   package init(

@@ -20,8 +20,8 @@ package enum Base64 {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// Reads a text.
-  /// - Returns: `nil` for other characters, missing padding, and left-over bits that are not zero.
+  /// Decodes a text.
+  /// - Returns: `nil` for other characters, missing padding, and nonzero trailing bits.
   package static func decode(_ text: String) -> [UInt8]? {
     let characters = Array(text.utf8)
     guard characters.count.isMultiple(of: 4) else { return nil }
@@ -45,14 +45,14 @@ package enum Base64 {
     return bits == 0 ? bytes : nil
   }
 
-  /// Reads a text in the alphabet for URLs (RFC 4648 §5), without padding or with it.
+  /// Decodes a text in the URL-safe alphabet (RFC 4648 §5), with or without padding.
   /// - Returns: `nil` in the same cases as `decode`.
   package static func decodeURL(_ text: String) -> [UInt8]? {
     var characters = text.utf8.map { character -> UInt8 in
       switch character {
       case UInt8(ascii: "-"): UInt8(ascii: "+")
       case UInt8(ascii: "_"): UInt8(ascii: "/")
-      // Characters of the other base64 alphabet are refused.
+      // Rejects characters of the other base64 alphabet.
       case UInt8(ascii: "+"), UInt8(ascii: "/"): 0
       default: character
       }

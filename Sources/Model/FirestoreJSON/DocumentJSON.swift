@@ -17,7 +17,7 @@ package import FirestoreModel
 ///     {"$arrayUnion": […]}         {"$arrayRemove": […]}
 package enum DocumentJSON {
   /// The fields on several lines, indented by two spaces, names in UTF-8 order; `$` objects on one line.
-  /// - Parameter database: references into it are written by their path, others by their full name.
+  /// - Parameter database: references into it are written as paths, others with their full name.
   package static func text(of fields: Fields, relativeTo database: DatabaseID? = nil) -> String {
     let writer = ValueJSONWriter(database: database)
     return JSONSyntax(.object(writer.members(fields))).prettyText { syntax in
@@ -26,29 +26,29 @@ package enum DocumentJSON {
     }
   }
 
-  /// The text on one line.
-  /// - Parameter database: references into it are written by their path, others by their full name.
+  /// The value on one line.
+  /// - Parameter database: references into it are written as paths, others with their full name.
   package static func line(of value: Value, relativeTo database: DatabaseID? = nil) -> String {
     ValueJSONWriter(database: database).syntax(value).lineText
   }
 
-  /// The text on one line.
-  /// - Parameter database: references into it are written by their path, others by their full name.
+  /// The fields on one line.
+  /// - Parameter database: references into it are written as paths, others with their full name.
   package static func line(of fields: Fields, relativeTo database: DatabaseID? = nil) -> String {
     JSONSyntax(.object(ValueJSONWriter(database: database).members(fields))).lineText
   }
 
-  /// Reads an object as a document's fields. Transforms are taken out of the fields; a map that held nothing but
-  /// transforms disappears with them, as in the SDKs.
-  /// - Parameter database: the database of references by path.
-  /// - Throws: `JSONError` with the place and the expected content.
+  /// Reads an object as a document's fields. Transforms are removed from the fields; a map that held only transforms
+  /// disappears with them, as in the SDKs.
+  /// - Parameter database: the database of references that are paths.
+  /// - Throws: `JSONError` with the position and the expected content.
   package static func parse(
     _ text: String, database: DatabaseID
   ) throws(JSONError) -> (fields: Fields, transforms: [FieldTransform]) {
     try fields(of: try JSONSyntax(parsing: text), database: database)
   }
 
-  /// Reads an object that was parsed already, such as one part of an import file, as a document's fields.
+  /// Reads a parsed object, such as one part of an import file, as a document's fields.
   package static func fields(
     of syntax: JSONSyntax, database: DatabaseID, isExact: Bool = false
   ) throws(JSONError) -> (fields: Fields, transforms: [FieldTransform]) {
@@ -60,13 +60,13 @@ package enum DocumentJSON {
     return (fields, reader.transforms)
   }
 
-  /// The value in the same form, but exactly: with the estimate of a pending server timestamp, minus zero, and times and
-  /// places that Firestore refuses.
+  /// The exact value in the same form: with the estimate of a pending server timestamp, minus zero, and timestamps and
+  /// locations that Firestore rejects.
   package static func exact(_ value: Value, relativeTo database: DatabaseID?) -> JSONSyntax {
     ValueJSONWriter(database: database, isExact: true).syntax(value)
   }
 
-  /// The fields of a document, exactly.
+  /// The exact fields of a document.
   package static func exact(_ fields: Fields, relativeTo database: DatabaseID?) -> JSONSyntax {
     JSONSyntax(.object(ValueJSONWriter(database: database, isExact: true).members(fields)))
   }
@@ -84,7 +84,7 @@ package enum DocumentJSON {
     try ValueJSONReader(database: database, isExact: true).value(syntax)
   }
 
-  /// Reads one value; transforms are refused.
+  /// Reads one value; rejects transforms.
   package static func parseValue(_ text: String, database: DatabaseID) throws(JSONError) -> Value {
     let reader = ValueJSONReader(database: database)
     return try reader.value(try JSONSyntax(parsing: text))
@@ -117,9 +117,9 @@ enum TypeName: String, CaseIterable {
   static func looksLikeOne(_ name: String) -> Bool { name.utf8.first == UInt8(ascii: "$") }
 }
 
-/// Turns Firestore values into JSON.
+/// Converts Firestore values to JSON.
 struct ValueJSONWriter {
-  /// References into this database are written by their path.
+  /// The database whose references are written as paths.
   let database: DatabaseID?
   var isExact = false
 
@@ -169,7 +169,7 @@ struct ValueJSONWriter {
     return JSONSyntax(.object([JSONSyntax.Member("time", timestamp(value.localWriteTime))] + previous))
   }
 
-  /// The text of a reference: its path within the database, or its full name, also if the path looks like one.
+  /// The text of a reference: its path within the database, or its full name, even if that looks like a path.
   private func reference(_ database: DatabaseID, _ key: DocumentKey) -> String {
     database == self.database && Value(referenceName: key.path.text) == nil ? key.path.text : database.name(of: key)
   }

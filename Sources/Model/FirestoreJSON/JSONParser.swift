@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// Reads RFC 8259 by recursive descent over UTF-8 bytes.
+/// Parses RFC 8259 by recursive descent over UTF-8 bytes.
 struct JSONParser {
-  /// The greatest depth: documents nest 20 levels; the type objects in them add a few.
+  /// The maximum depth: documents nest 20 levels, and type objects in them add a few.
   static let depthLimit = 100
 
   private let bytes: [UInt8]
@@ -12,7 +12,7 @@ struct JSONParser {
   private var line = 1
   /// The position at which the current line begins.
   private var lineStart = 0
-  /// The number of bytes of this line that continue a scalar, and so do not count as a column.
+  /// The number of continuation bytes in this line, which do not count as columns.
   private var continuationBytes = 0
 
   init(_ text: String, _ numbers: JSONSyntax.Numbers = .exact) {
@@ -68,10 +68,10 @@ struct JSONParser {
     return members
   }
 
-  /// The number of members up to which each is compared with those before it.
+  /// The member count up to which each name is compared with all earlier ones.
   private static let few = 16
 
-  /// Refuses members with one name. Sorts many instead of looking each name up, because names are the same only if their
+  /// Rejects duplicate names. Sorts long lists instead of hashing each name, because names are the same only if their
   /// bytes are.
   private func refuseDuplicates(
     _ members: [JSONSyntax.Member], _ places: [(line: Int, column: Int)]
@@ -145,7 +145,7 @@ struct JSONParser {
 
     let text = String(decoding: bytes[start..<position], as: UTF8.self)
     if isInteger {
-      // The zero of an integer has no sign.
+      // An integer zero has no sign.
       if let integer = Int64(text), numbers == .exact || text != "-0" { return .integer(integer) }
       if numbers == .exact {
         throw fail("The integer \(text) does not fit into 64 bits. Write \(text).0 for a double.")
@@ -190,7 +190,7 @@ struct JSONParser {
     throw error("Expected a closing quote, found the end of the text.")
   }
 
-  /// Takes the bytes that mean themselves.
+  /// Consumes unescaped bytes.
   /// - Returns: the position of the first.
   private mutating func takePlain() -> Int {
     let start = position
@@ -230,7 +230,7 @@ struct JSONParser {
     }
   }
 
-  /// The UTF-8 of `\uXXXX`, or of two of them that form a surrogate pair; the first `\u` is already read.
+  /// The UTF-8 of `\uXXXX`, or of two of them that form a surrogate pair; the caller has read the first `\u`.
   private mutating func escapedScalar(at here: JSONError) throws(JSONError) -> String.UTF8View {
     func unpaired() -> JSONError {
       JSONError(
@@ -269,7 +269,7 @@ struct JSONParser {
 
   private func error(_ reason: String) -> JSONError { JSONError(line: line, column: column, reason: reason) }
 
-  /// The text at the current place, for messages.
+  /// The text at the current position, for messages.
   private var found: String {
     guard let byte = current else { return "the end of the text" }
     if byte.isLetter {
@@ -287,7 +287,7 @@ struct JSONParser {
     return true
   }
 
-  /// Skips white space. Lines end with a line feed, which may follow a carriage return.
+  /// Skips whitespace. Lines end with a line feed, optionally after a carriage return.
   private mutating func skipWhitespace() {
     while let byte = current {
       switch byte {

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A JSON value as it was written: integers apart from other numbers, members in their order, each with its place.
+/// A parsed JSON value that keeps the source's distinctions: integers versus other numbers, the order of members, and
+/// each value's position.
 package struct JSONSyntax: Sendable {
   package enum Kind: Sendable {
     case null
     case boolean(Bool)
-    /// A number without a fraction and exponent.
+    /// A number without fraction and exponent.
     case integer(Int64)
     case double(Double)
     case string(String)
     case array([JSONSyntax])
-    /// An object, in which no name occurs twice.
+    /// An object without duplicate names.
     case object([Member])
   }
 
@@ -25,7 +26,7 @@ package struct JSONSyntax: Sendable {
   }
 
   package var kind: Kind
-  /// The line at which the value begins; 0 for a value that was not read from a text.
+  /// The line at which the value begins; 0 for a value that was not parsed from a text.
   package var line: Int
   package var column: Int
 
@@ -35,22 +36,21 @@ package struct JSONSyntax: Sendable {
     self.column = column
   }
 
-  /// The treatment of integers that 64 bits do not hold, and of minus zero.
+  /// The handling of integers beyond 64 bits, and of minus zero.
   package enum Numbers: Sendable {
-    /// Integers beyond 64 bits are refused, and minus zero is zero.
+    /// Integers beyond 64 bits are rejected, and minus zero is zero.
     case exact
-    /// Integers beyond 64 bits and minus zero are doubles, as JavaScript writes them.
+    /// Integers beyond 64 bits and minus zero become doubles, as JavaScript writes them.
     case ofAnySize
   }
 
-  /// Reads a whole text as one value, strictly by RFC 8259; names must not repeat within an object, and nesting is
-  /// limited.
+  /// Parses a whole text as one value, strictly by RFC 8259. Rejects duplicate names and deep nesting.
   package init(parsing text: String, numbers: Numbers = .exact) throws(JSONError) {
     var parser = JSONParser(text, numbers)
     self = try parser.document()
   }
 
-  /// An error at the place of this value.
+  /// An error at this value's position.
   package func error(_ reason: String) -> JSONError { JSONError(line: line, column: column, reason: reason) }
 
   /// The kind of the value, with an article, for messages about an unexpected value.
@@ -66,7 +66,7 @@ package struct JSONSyntax: Sendable {
     }
   }
 
-  /// The member of an object; `nil` if there is none, or the value is no object.
+  /// The member of an object; `nil` if it is missing or the value is not an object.
   package subscript(name: String) -> JSONSyntax? {
     guard case .object(let members) = kind else { return nil }
     return members.first { $0.name.utf8.elementsEqual(name.utf8) }?.value
@@ -82,7 +82,7 @@ extension JSONSyntax {
   }
 
   /// The value on several lines, indented by two spaces a level.
-  /// - Parameter isCompact: decides which objects and arrays stay on one line nevertheless; empty ones always do.
+  /// - Parameter isCompact: selects the objects and arrays to write on one line; empty ones always are.
   package func prettyText(isCompact: (JSONSyntax) -> Bool = { _ in false }) -> String {
     var text = ""
     writePretty(to: &text, indent: "", isCompact: isCompact)
@@ -94,7 +94,7 @@ extension JSONSyntax {
     case .null: text += "null"
     case .boolean(let value): text += value ? "true" : "false"
     case .integer(let value): text += String(value)
-    // The shortest digits that are read as the same double; always with a point or an exponent.
+    // The shortest digits that parse as the same double, always with a point or an exponent.
     case .double(let value): text += value.description
     case .string(let value): Self.write(value, to: &text)
     case .array(let elements):
@@ -139,8 +139,8 @@ extension JSONSyntax {
     }
   }
 
-  /// Writes a string. Control characters become escapes, those above ASCII too, so that the text can be shown on a
-  /// terminal.
+  /// Writes a string. Escapes all control characters, including those beyond ASCII, so that the text is safe to show on
+  /// a terminal.
   private static func write(_ string: String, to text: inout String) {
     text += "\""
     for scalar in string.unicodeScalars {
@@ -160,7 +160,7 @@ extension JSONSyntax {
   }
 }
 
-/// The error of text that is not JSON, or of JSON with unexpected content, with its place.
+/// An error with its position: text that is not JSON, or JSON with unexpected content.
 package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The line, from 1.
   package var line: Int
@@ -174,6 +174,6 @@ package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
     self.reason = reason
   }
 
-  /// The place and the reason: `line 3, column 14: …`
+  /// The position and the reason: `line 3, column 14: …`
   package var description: String { "line \(line), column \(column): \(reason)" }
 }

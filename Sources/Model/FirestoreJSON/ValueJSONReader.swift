@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// Turns JSON into Firestore values, and collects the transforms among the fields.
+/// Converts JSON to Firestore values, and collects the transforms among the fields.
 struct ValueJSONReader {
-  /// The database of references by path.
+  /// The database of references that are paths.
   let database: DatabaseID
   let isExact: Bool
   private(set) var transforms: [FieldTransform] = []
@@ -15,7 +15,7 @@ struct ValueJSONReader {
 
   // MARK: Fields
 
-  /// The members as fields; transforms among them, at any depth of maps, go to `transforms`.
+  /// The members as fields; transforms among them, at any depth of maps, are added to `transforms`.
   mutating func fields(_ members: [JSONSyntax.Member], at parent: FieldPath?) throws(JSONError) -> Fields {
     var entries: [Fields.Entry] = []
     for member in members {
@@ -26,7 +26,7 @@ struct ValueJSONReader {
   }
 
   /// Reads one field.
-  /// - Returns: `nil` for a transform, and for a map that held nothing but transforms.
+  /// - Returns: `nil` for a transform, and for a map that held only transforms.
   private mutating func field(_ syntax: JSONSyntax, at path: FieldPath) throws(JSONError) -> Value? {
     guard case .object(let members) = syntax.kind else { return try value(syntax) }
     var content = members
@@ -72,7 +72,7 @@ struct ValueJSONReader {
 
   // MARK: Values
 
-  /// A value in which no transform may occur.
+  /// A value that must not contain a transform.
   func value(_ syntax: JSONSyntax) throws(JSONError) -> Value {
     switch syntax.kind {
     case .null: return .null
@@ -115,7 +115,7 @@ struct ValueJSONReader {
     guard let name = TypeName.allCases.first(where: { $0.rawValue.equalsUTF8(members[0].name) }) else {
       let known = TypeName.allCases.map(\.rawValue).joined(separator: ", ")
       throw syntax.error(
-        "\"\(members[0].name)\" is not a type. Expected one of \(known); a map that really has this name is written "
+        "\"\(members[0].name)\" is not a type. Expected one of \(known). For a map with this name, write "
           + "{\"$map\": {\"\(members[0].name)\": …}}.")
     }
     return (name, members[0].value)
@@ -135,7 +135,7 @@ struct ValueJSONReader {
     case .map: return .map(try literal(try literalMembers(content)))
     case .serverTimestamp, .increment, .minimum, .maximum, .arrayUnion, .arrayRemove:
       throw syntax.error(
-        "\"\(name.rawValue)\" can only be the value of a field, not stand inside an array or another value.")
+        "\"\(name.rawValue)\" is only allowed as a field's value, not inside an array or another value.")
     }
   }
 
@@ -179,7 +179,7 @@ struct ValueJSONReader {
   private func bytes(_ syntax: JSONSyntax) throws(JSONError) -> [UInt8] {
     let text = try text(syntax, .bytes, expects: "a string in base64")
     guard let bytes = Base64.decode(text) else {
-      throw syntax.error("\"$bytes\" expects base64 with padding; this string is not.")
+      throw syntax.error("\"$bytes\" expects base64 with padding.")
     }
     return bytes
   }
@@ -215,7 +215,7 @@ struct ValueJSONReader {
     return values
   }
 
-  /// A number as a double; an integer literal is accepted, since only doubles can stand here.
+  /// A number as a double; accepts an integer literal, since only doubles are valid here.
   private func coordinate(_ syntax: JSONSyntax) throws(JSONError) -> Double? {
     switch try value(syntax) {
     case .integer(let value): Double(value)

@@ -13,7 +13,7 @@ package import FirestoreModel
 /// `"exists": false` and `"updateTime": "2026-03-02T11:58:03Z"` are conditions on the document.
 package enum WriteJSON {
   /// The text of mutations.
-  /// - Parameter database: references into it are written by their path.
+  /// - Parameter database: references into it are written as paths.
   package static func text(of mutations: [Mutation], relativeTo database: DatabaseID? = nil) -> String {
     let writer = ValueJSONWriter(database: database)
     let writes = mutations.map { JSONSyntax(.object(members(of: $0, writer))) }
@@ -21,8 +21,8 @@ package enum WriteJSON {
   }
 
   /// Reads a text as mutations.
-  /// - Parameter database: the database of references by path.
-  /// - Throws: `JSONError` with the place and the expected content; also for no writes at all.
+  /// - Parameter database: the database of references that are paths.
+  /// - Throws: `JSONError` with the position and the expected content; also if there are no writes.
   package static func parse(_ text: String, database: DatabaseID) throws(JSONError) -> [Mutation] {
     let syntax = try JSONSyntax(parsing: text)
     guard case .array(let elements) = syntax.kind else { return [try mutation(syntax, database)] }
@@ -32,7 +32,7 @@ package enum WriteJSON {
     return mutations
   }
 
-  /// One mutation in the same form, with its values exactly (`DocumentJSON.exact`).
+  /// One mutation in the same form, with exact values (`DocumentJSON.exact`).
   package static func exact(_ mutation: Mutation, relativeTo database: DatabaseID?) -> JSONSyntax {
     JSONSyntax(.object(members(of: mutation, ValueJSONWriter(database: database, isExact: true))))
   }
@@ -91,18 +91,18 @@ package enum WriteJSON {
     let known = Kind.allCases.map(\.rawValue)
     for member in members where !(known + options).contains(where: { $0.equalsUTF8(member.name) }) {
       throw member.value.error(
-        "\"\(member.name)\" is no part of a write. Expected one of \((known + options).joined(separator: ", ")).")
+        "\"\(member.name)\" is not part of a write. Expected one of \((known + options).joined(separator: ", ")).")
     }
     let kinds = Kind.allCases.filter { syntax[$0.rawValue] != nil }
     guard kinds.count == 1, let kind = kinds.first, let target = syntax[kind.rawValue] else {
-      throw syntax.error("A write names its document by exactly one of \(known.joined(separator: ", ")).")
+      throw syntax.error("A write needs exactly one of \(known.joined(separator: ", ")).")
     }
     let key = try key(target, kind)
     var transforms: [FieldTransform] = []
     let operation = try operation(kind, syntax, database, isExact, &transforms)
     if let computed = syntax["transform"] { transforms += try self.transforms(computed, database, isExact) }
     if !transforms.isEmpty, !isExact, kind == .delete || kind == .verify {
-      throw syntax.error("A \(kind.rawValue) has no transforms.")
+      throw syntax.error("A \(kind.rawValue) cannot have transforms.")
     }
     let precondition = try precondition(syntax) ?? (kind == .update ? .exists(true) : .none)
     return Mutation(key: key, operation: operation, precondition: precondition, transforms: transforms)
@@ -122,10 +122,10 @@ package enum WriteJSON {
     let removed = syntax["remove"]
     switch kind {
     case .delete, .verify:
-      if let extra = data ?? removed { throw extra.error("A \(kind.rawValue) has no data.") }
+      if let extra = data ?? removed { throw extra.error("A \(kind.rawValue) cannot have \"data\" or \"remove\".") }
       return kind == .delete ? .delete : .verify
     case .set:
-      if let removed { throw removed.error("A set replaces the whole document; it has nothing to remove.") }
+      if let removed { throw removed.error("A set replaces the whole document. Leave out \"remove\".") }
       guard let data else { throw syntax.error("A set needs \"data\".") }
       let parsed = try DocumentJSON.fields(of: data, database: database, isExact: isExact)
       transforms = parsed.transforms
@@ -179,7 +179,7 @@ package enum WriteJSON {
       guard case .boolean(let exists) = exists.kind else { throw exists.error("\"exists\" expects true or false.") }
       return .exists(exists)
     }
-    if let exists { throw exists.error("A write has \"exists\" or \"updateTime\", not both.") }
+    if let exists { throw exists.error("Use either \"exists\" or \"updateTime\", not both.") }
     guard case .string(let text) = time.kind, let timestamp = Timestamp(rfc3339: text) else {
       throw time.error("\"updateTime\" expects a time such as \"2026-03-02T11:58:03.120Z\".")
     }
@@ -208,7 +208,7 @@ package enum WriteJSON {
 }
 
 extension JSONSyntax {
-  /// Whether the value is a `$` object of a type whose content is short.
+  /// Whether the value is a `$` object of a type with short content.
   var isTypeObject: Bool {
     guard case .object(let members) = kind, members.count == 1 else { return false }
     return TypeName(rawValue: members[0].name).map { $0 != .map } ?? false

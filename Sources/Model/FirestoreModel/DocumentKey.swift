@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The path of a document inside its database, ordered as `__name__` is.
+/// The path of a document inside its database, ordered like `__name__`.
 package struct DocumentKey: Hashable, Comparable, Sendable {
   package let path: ResourcePath
 
@@ -13,7 +13,7 @@ package struct DocumentKey: Hashable, Comparable, Sendable {
 
   package init?(_ text: String) { self.init(ResourcePath(text)) }
 
-  /// Makes the key of a path that is known to name a document, such as one read back from storage.
+  /// Makes the key of a path that is known to name a document, such as one read from storage.
   package init(unchecked path: ResourcePath) { self.path = path }
 
   package var collection: ResourcePath { path.parent }
@@ -29,7 +29,7 @@ extension DocumentKey: CustomStringConvertible {
   package var description: String { path.text }
 }
 
-/// The names that make a path absolute: `projects/P/databases/D/documents/…`.
+/// The project and database ids that make a path absolute: `projects/P/databases/D/documents/…`.
 package struct DatabaseID: Hashable, Sendable {
   package var project: String
   package var database: String
@@ -66,7 +66,7 @@ package struct DatabaseID: Hashable, Sendable {
   }
 }
 
-/// The form in which messages name documents: by the names of one database, or by paths alone.
+/// The form of document names in messages: the full names of one database, or paths alone.
 package struct DocumentNames: Sendable {
   /// Paths alone, as a cache stores them.
   package static let relative = DocumentNames(prefix: "")
@@ -75,11 +75,11 @@ package struct DocumentNames: Sendable {
 
   private init(prefix: String) { self.prefix = [UInt8](prefix.utf8) }
 
-  /// The names of one database, `projects/P/databases/D/documents/…`.
+  /// The full names of one database, `projects/P/databases/D/documents/…`.
   package init(_ database: DatabaseID) { self.init(prefix: database.documentsName + "/") }
 
   /// The key of a name.
-  /// - Throws: an error for a name outside the database and for one that is not a document's.
+  /// - Throws: an error for a name outside the database and for one that does not name a document.
   package func key(_ name: UnsafeRawBufferPointer) throws(WireError) -> DocumentKey {
     guard name.count > prefix.count, hasPrefix(name) else {
       let (name, root) = (String(decoding: name, as: UTF8.self), String(decoding: prefix, as: UTF8.self))
@@ -133,7 +133,7 @@ package struct DocumentNames: Sendable {
   }
 }
 
-/// The ids of documents that get no other: 20 letters and digits, about 119 bits, as in every SDK.
+/// The automatic ids of new documents: 20 letters and digits, about 119 bits, as in every SDK.
 package enum AutomaticID {
   package static let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 

@@ -4,7 +4,7 @@
 package struct FieldPath: Sendable {
   package let segments: [String]
 
-  /// Makes a path of segments from the outside in; `init(validating:)` is for text from outside.
+  /// Makes a path of segments from the outside in; use `init(validating:)` for external text.
   /// - Precondition: at least one segment, none of them empty.
   package init(segments: [String]) { self.segments = segments }
 
@@ -36,7 +36,7 @@ extension FieldPath: Hashable, Comparable {
     for segment in segments { segment.hashUTF8(into: &hasher) }
   }
 
-  /// The hash that tables of paths use. Spares the standard hasher, which takes longer than all the rest.
+  /// The hash for tables of paths. Bypasses the standard hasher, which takes longer than the rest of a lookup.
   package func _rawHashValue(seed: Int) -> Int {
     var hash = seed
     for segment in segments { hash = segment.withUTF8Bytes { ByteHash.of(UnsafeRawBufferPointer($0), seed: hash) } }
@@ -53,11 +53,11 @@ extension FieldPath: Hashable, Comparable {
 }
 
 extension FieldPath {
-  /// The most bytes of a field name, and of a whole field path (PROTOCOL §3.10).
+  /// The maximum size in bytes of a field name, and of a whole field path (PROTOCOL §3.10).
   package static let byteLimit = 1500
 
-  /// Reads dotted text from a user. A segment that holds a dot, a back-quote or one of `~*/[]` is written in
-  /// back-quotes, inside which a back-quote and a backslash follow a backslash.
+  /// Reads dotted text from a user. A segment that contains a dot, a back-quote or one of `~*/[]` needs back-quotes;
+  /// inside them, a backslash escapes a back-quote or a backslash.
   /// - Throws: an error for an empty path or segment, an unquoted `~*/[]`, wrong quoting, a reserved name (`__x__`,
   ///   except `__name__` alone) and a path or name that is too long.
   package init(validating text: String) throws(ModelError) {
@@ -75,13 +75,13 @@ extension FieldPath {
     }
   }
 
-  /// Reads text that `canonicalText` wrote, such as stored bytes; names are not checked.
+  /// Reads text that `canonicalText` wrote, such as stored bytes; does not check names.
   /// - Throws: an error for wrong quoting and empty segments only.
   package init(canonicalText text: String) throws(ModelError) {
     self.init(segments: text.isPlainName ? [text] : try Self.split(text) { _ in nil })
   }
 
-  /// The path as dotted text, segments in back-quotes if needed: the wire format of field paths.
+  /// The path as dotted text, with back-quotes where needed: the wire format of field paths.
   package var canonicalText: String {
     if segments.count == 1, first.isPlainName { return first }
     return segments.map { segment in
@@ -96,7 +96,7 @@ extension FieldPath {
     .joined(separator: ".")
   }
 
-  /// The reason why these segments cannot name a field that is written or queried; `nil` if they can.
+  /// The reason why the path cannot name a field in a write or query; `nil` if it can.
   package var objection: String? {
     if isDocumentID { return nil }
     var total = segments.count - 1
@@ -137,7 +137,7 @@ extension FieldPath {
           if scalar == "\\" {
             guard let escaped = rest.popFirst() else { throw fail("it ends after a backslash.") }
             guard escaped == "`" || escaped == "\\" else {
-              throw fail("after a backslash only a back-quote or a backslash may stand.")
+              throw fail("only a back-quote or a backslash may follow a backslash.")
             }
             segment.unicodeScalars.append(escaped)
           } else {
@@ -149,7 +149,7 @@ extension FieldPath {
         if let next = rest.first, next != "." { throw fail("a dot must follow a closing back-quote.") }
       } else {
         while let scalar = rest.first, scalar != "." {
-          if scalar == "`" { throw fail("a back-quote stands in the middle of a segment.") }
+          if scalar == "`" { throw fail("a back-quote is in the middle of a segment.") }
           segment.unicodeScalars.append(scalar)
           rest.removeFirst()
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Condenses bytes for a hash table, several times faster than the standard hasher: eight bytes at a time, multiplied
-/// and folded. Seeded per process, so that an attacker cannot choose keys that collide.
+/// Hashes bytes for a hash table, several times faster than the standard hasher: eight bytes at a time, multiplied and
+/// folded. Seeded per process, so that an attacker cannot choose keys that collide.
 enum ByteHash {
   private static let seed = UInt64.random(in: .min ... .max)
   private static let multiplier: UInt64 = 0x9e37_79b9_7f4a_7c15
@@ -24,10 +24,10 @@ enum ByteHash {
     return mixed(state ^ tail, factor)
   }
 
-  /// The hash for a table that has its own seed.
+  /// The hash for a table with its own seed.
   static func of(_ bytes: UnsafeRawBufferPointer, seed: Int) -> Int { of(of(bytes), seed: seed) }
 
-  /// The same from the hash of the bytes.
+  /// The same, computed from the hash of the bytes.
   static func of(_ hash: UInt64, seed: Int) -> Int {
     Int(truncatingIfNeeded: mixed(hash ^ UInt64(truncatingIfNeeded: seed), factor(self.seed)))
   }
@@ -36,13 +36,13 @@ enum ByteHash {
 
   @inline(__always)
   private static func mixed(_ value: UInt64, _ factor: UInt64) -> UInt64 {
-    // A product of zero would lose the bytes before.
+    // A product of zero would discard the preceding bytes.
     let product = value.multipliedFullWidth(by: factor)
     return product.high ^ product.low ^ value
   }
 }
 
-/// The MD5 digest (RFC 1321) as the two little-endian numbers that bloom filters are built from. Not for security.
+/// The MD5 digest (RFC 1321) as the two little-endian numbers that bloom filters use. Not for security.
 package struct MD5 {
   package let low: UInt64
   package let high: UInt64
@@ -85,7 +85,7 @@ package struct MD5 {
     state = (state.0 &+ a, state.1 &+ b, state.2 &+ c, state.3 &+ d)
   }
 
-  /// The shifts, four for each sixteen rounds.
+  /// The shifts, four for each of the four rounds of sixteen steps.
   private static let shifts: [UInt32] = [7, 12, 17, 22, 5, 9, 14, 20, 4, 11, 16, 23, 6, 10, 15, 21]
 
   /// The constants `floor(2^32 * abs(sin(i + 1)))` for the 64 steps.

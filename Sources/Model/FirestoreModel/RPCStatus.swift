@@ -8,11 +8,11 @@ package enum StatusCode: Int, Sendable, CaseIterable {
   case unauthenticated
 }
 
-/// The reason why a request failed: a code and a message that names the thing and the way out.
+/// The reason why a request failed: a code, and a message with the cause and the remedy.
 package struct RPCStatus: Error, Hashable, Sendable, CustomStringConvertible {
   package var code: StatusCode
   package var message: String
-  /// Whether the other end does not speak the protocol, as a server of another kind on the port; `nil` if it may do.
+  /// Whether the peer does not speak the protocol, such as a server of another kind on the port; `nil` if it may.
   package var isForeign: Bool?
 
   package init(_ code: StatusCode, _ message: String, isForeign: Bool? = nil) {
@@ -60,8 +60,8 @@ extension StatusCode {
   }
 }
 
-/// The error of a text or value that cannot be a Firestore path, field, value or write: `invalid-argument` for user
-/// input, `data-loss` for stored bytes that cannot be read.
+/// The error for a text or value that is not a valid Firestore path, field, value or write: `invalid-argument` for user
+/// input, `data-loss` for unreadable stored bytes.
 package struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
   package var code: StatusCode
   package var message: String
@@ -71,7 +71,7 @@ package struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
     self.message = message
   }
 
-  /// Makes an `invalid-argument`.
+  /// Makes an `invalid-argument` error.
   package init(_ message: String) { self.init(.invalidArgument, message) }
 
   package var description: String { message }

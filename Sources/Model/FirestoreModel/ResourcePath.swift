@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Slash-separated segments relative to the root of a database: `rooms/r1/messages`.
-/// An even, positive number of segments names a document, an odd number a collection, none the root.
+/// Slash-separated segments relative to the root of a database: `rooms/r1/messages`. A document path has an even,
+/// positive number of segments, a collection path an odd number, the root none.
 ///
-/// Paths are compared by UTF-8 bytes, and numeric ids (`__id7__`) come before all others, by number.
+/// Paths are ordered by UTF-8 bytes, except that numeric ids (`__id7__`) come before all others, by number.
 package struct ResourcePath: Sendable {
   /// The segments joined by slashes; empty for the root.
   package let text: String
-  /// The hash of the text, which tables of paths need at each look-up and whenever they grow. It also tells most different
-  /// paths apart without reading their text, which mostly is not in the processor's cache.
+  /// The hash of the text, which tables of paths need for each lookup and whenever they grow. It also distinguishes
+  /// most paths without reading their text, which is usually not in the CPU cache.
   private let textHash: UInt64
 
-  /// Makes a path without checking it: `init(validating:)` is for text from outside.
+  /// Makes a path without checking it; use `init(validating:)` for external text.
   /// - Parameter text: segments joined by single slashes, without one at either end.
   package init(_ text: String) {
     self.text = text
@@ -33,13 +33,13 @@ package struct ResourcePath: Sendable {
 
   package var isRoot: Bool { text.isEmpty }
 
-  /// The segments, split at bytes: a combining character after a slash does not hide it.
+  /// The segments, split at bytes, so that a combining character after a slash does not hide the slash.
   package var segments: [Substring] {
     if text.isEmpty { return [] }
     return text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map { Substring($0) }
   }
 
-  /// Finds the ends of the segments, in UTF-8 bytes; each segment begins one byte behind the end of the one before.
+  /// Finds the ends of the segments, in UTF-8 bytes; each segment begins one byte after the end of the previous one.
   /// - Parameter ends: receives the ends; its old content is replaced.
   package func findSegments(_ ends: inout [Int]) {
     ends.removeAll(keepingCapacity: true)
@@ -50,12 +50,12 @@ package struct ResourcePath: Sendable {
     }
   }
 
-  /// The segment at these bytes.
+  /// The segment at this byte range.
   package func segment(_ range: Range<Int>) -> String {
     text.withUTF8Bytes { String(decoding: UnsafeBufferPointer(rebasing: $0[range]), as: UTF8.self) }
   }
 
-  /// Whether the segment at these bytes equals another.
+  /// Whether the segment at this byte range equals another.
   package func isSegment(_ range: Range<Int>, _ other: String) -> Bool {
     text.withUTF8Bytes { bytes in
       other.withUTF8Bytes { other in
@@ -99,7 +99,7 @@ package struct ResourcePath: Sendable {
     ResourcePath(isRoot ? segment : text + "/" + segment)
   }
 
-  /// Whether this path is `other` or lies above it.
+  /// Whether this path is `other` or an ancestor of it.
   package func isPrefix(of other: ResourcePath) -> Bool {
     if isRoot { return true }
     return text.withUTF8Bytes { own in
@@ -112,7 +112,7 @@ package struct ResourcePath: Sendable {
     }
   }
 
-  /// Whether `other` lies directly below this path.
+  /// Whether `other` is directly below this path.
   package func isParent(of other: ResourcePath) -> Bool {
     text.withUTF8Bytes { own in
       other.text.withUTF8Bytes { bytes in
@@ -141,7 +141,7 @@ extension ResourcePath: Hashable {
 
   package func hash(into hasher: inout Hasher) { hasher.combine(textHash) }
 
-  /// The hash that tables of paths use. Spares the standard hasher, which takes longer than all the rest.
+  /// The hash for tables of paths. Bypasses the standard hasher, which takes longer than the rest of a lookup.
   package func _rawHashValue(seed: Int) -> Int { ByteHash.of(textHash, seed: seed) }
 }
 
@@ -182,7 +182,7 @@ extension ResourcePath: Comparable {
       default: break
       }
     }
-    // Equal first segments happen if one path ends and the other goes on.
+    // The leading segments are equal only if one path is a prefix of the other.
     return Ordering.lexicographic(a, b).then(Ordering(left.count, right.count))
   }
 
@@ -205,7 +205,7 @@ extension ResourcePath: Comparable {
 }
 
 extension StringProtocol {
-  /// Whether the name has the form `__…__` with something in between, which Firestore reserves.
+  /// Whether the name has the form `__…__` with text in between, which Firestore reserves.
   @inlinable package var isReservedName: Bool {
     utf8.count > 4 && utf8.starts(with: "__".utf8) && utf8.suffix(2).elementsEqual("__".utf8)
   }
@@ -217,16 +217,16 @@ extension String {
 }
 
 extension ResourcePath {
-  /// The most bytes of a collection or document id (PROTOCOL §3.10).
+  /// The maximum size of a collection or document id in bytes (PROTOCOL §3.10).
   package static let segmentByteLimit = 1500
-  /// The most bytes of a whole path (PROTOCOL §3.10).
+  /// The maximum size of a whole path in bytes (PROTOCOL §3.10).
   package static let pathByteLimit = 6 * 1024
-  /// The most collections below one another (PROTOCOL §3.10).
+  /// The maximum nesting of collections (PROTOCOL §3.10).
   package static let collectionDepthLimit = 100
 
-  /// Reads text from outside.
-  /// - Throws: an error that names path and reason, for empty text, a slash at either end, an empty segment, `.` and
-  ///   `..`, a reserved id (`__x__`, except numeric document ids) and a path or id that is too long.
+  /// Reads and checks external text.
+  /// - Throws: an error with path and reason, for empty text, a slash at either end, an empty segment, `.` and `..`, a
+  ///   reserved id (`__x__`, except numeric document ids) and a path or id that is too long.
   package init(validating text: String) throws(ModelError) {
     func fail(_ reason: String) -> ModelError { ModelError("The path \"\(text)\" is invalid: \(reason)") }
 
@@ -249,7 +249,7 @@ extension ResourcePath {
     }
   }
 
-  /// The reason why a text cannot be the id of a collection or document; `nil` if it can.
+  /// The reason why a text is not a valid collection or document id; `nil` if it is valid.
   package static func objection(to id: String, isCollectionID: Bool) -> String? {
     let kind = isCollectionID ? "collection id" : "document id"
     if id.isEmpty { return "a \(kind) is empty, as in \"//\"." }
@@ -257,15 +257,15 @@ extension ResourcePath {
     if id == "." || id == ".." { return "the \(kind) \"\(id)\" is not allowed." }
     if id.utf8.count > segmentByteLimit { return "a \(kind) is longer than \(segmentByteLimit) bytes." }
     if id.isReservedName, !id.isNumericID {
-      return "the \(kind) \"\(id)\" is reserved, as all are that begin and end with two underscores."
+      return "the \(kind) \"\(id)\" is reserved. Ids must not begin and end with two underscores."
     }
     return nil
   }
 }
 
 extension DocumentKey {
-  /// Reads text from outside.
-  /// - Throws: `invalid-argument` that names the path, unless it names a document.
+  /// Reads and checks external text.
+  /// - Throws: `invalid-argument` with the path, unless it names a document.
   package init(validating text: String) throws(ModelError) {
     let path = try ResourcePath(validating: text)
     guard path.isDocument else {

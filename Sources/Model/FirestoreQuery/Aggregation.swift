@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// One figure computed over the documents that a query matches.
+/// One aggregation over the documents that a query matches.
 package struct Aggregation: Hashable, Sendable {
   package enum Function: Hashable, Sendable {
     case count
@@ -18,11 +18,11 @@ package struct Aggregation: Hashable, Sendable {
   }
 }
 
-/// The way to work out figures from the documents of a query, by the backend's rules (PROTOCOL §3.9): a document counts
-/// if it has every field that is summed or averaged; these fields order the query before its limit applies, unless its
-/// cursors refer to its own orderings.
+/// Computes aggregations over a query's documents by the backend's rules (PROTOCOL §3.9). A document counts if it has
+/// every field that is summed or averaged. These fields order the query before its limit applies, unless its cursors
+/// refer to its own orderings.
 package struct DocumentAggregation: Sendable {
-  /// The query whose documents `values` needs; it may differ from the original query.
+  /// The query for the documents that `values` needs; it may differ from the original query.
   package let query: Query
   private let aggregations: [Aggregation]
   private let paths: [FieldPath]
@@ -35,7 +35,7 @@ package struct DocumentAggregation: Sendable {
     if paths.isEmpty || query.limit == nil {
       limit = nil
     } else if query.start == nil, query.end == nil {
-      // Ordering by a field leaves out the documents without it.
+      // Ordering by a field excludes documents without it.
       query.implyOrder(by: paths)
       limit = nil
     } else {
@@ -46,21 +46,21 @@ package struct DocumentAggregation: Sendable {
     self.query = query
   }
 
-  /// The documents that count, among the query's documents in its order.
+  /// The documents that count, out of the query's documents in its order.
   package func counted(of documents: [Document]) -> ArraySlice<Document> {
     let counted = paths.isEmpty ? documents : documents.filter { document in paths.allSatisfy { document[$0] != nil } }
     guard let limit else { return counted[...] }
     return query.limitType == .first ? counted.prefix(limit) : counted.suffix(limit)
   }
 
-  /// The figures by alias.
+  /// The results by alias.
   package func values(of counted: ArraySlice<Document>) -> [String: Value] {
     Aggregation.evaluate(aggregations, over: counted)
   }
 }
 
 extension Query {
-  /// Adds orderings by the paths, before the id; for the last documents backwards, as the backend orders them.
+  /// Adds orderings by the paths, before the id; reversed for the last documents, as the backend orders them.
   fileprivate mutating func implyOrder(by paths: [FieldPath]) {
     var orderings = orderBy
     for path in paths where !orderings.contains(where: { $0.path == path }) {
@@ -72,16 +72,16 @@ extension Query {
 }
 
 extension Aggregation {
-  /// The most aggregations of one request (PROTOCOL §3.9).
+  /// The maximum number of aggregations in one request (PROTOCOL §3.9).
   package static let maximumCount = 5
 
-  /// The field that a document must have to be counted at all; `nil` for `count`.
+  /// The field that a document must have to count at all; `nil` for `count`.
   package var path: FieldPath? { function.path }
 
-  /// Computes the figures over the documents that the query matches (PROTOCOL §3.9), by alias.
+  /// Computes the results by alias over the documents that the query matches (PROTOCOL §3.9).
   ///
-  /// A document that lacks the field of any sum or average is left out of all figures, also of a count. The caller has
-  /// applied limit and cursors already, in the order of `Target.implyingOrder(of:)`.
+  /// A document that lacks the field of any sum or average is excluded from all results, including counts. The caller
+  /// has already applied limit and cursors, in the order of `Target.implyingOrder(of:)`.
   package static func evaluate(
     _ aggregations: [Aggregation], over documents: some Sequence<Document>
   ) -> [String: Value] {
@@ -91,7 +91,7 @@ extension Aggregation {
   }
 }
 
-/// The figures over documents that come one by one, none of which is kept.
+/// Aggregates over a stream of documents without storing them.
 package struct AggregationFigures {
   private let aliases: [String]
   private let paths: [FieldPath]
@@ -103,13 +103,13 @@ package struct AggregationFigures {
     accumulators = aggregations.map { Accumulator(function: $0.function) }
   }
 
-  /// Adds a document that matches; see `Aggregation.evaluate`.
+  /// Adds a matching document; see `Aggregation.evaluate`.
   package mutating func add(_ document: Document) {
     guard document.exists, paths.allSatisfy({ document[$0] != nil }) else { return }
     for index in accumulators.indices { accumulators[index].add(document) }
   }
 
-  /// The figures by alias.
+  /// The results by alias.
   package var values: [String: Value] {
     Dictionary(zip(aliases, accumulators.map(\.figure)), uniquingKeysWith: { _, last in last })
   }
@@ -117,7 +117,7 @@ package struct AggregationFigures {
 
 extension Target {
   /// The target with the orderings that sums and averages imply: ascending by their fields, before `__name__`. These
-  /// orderings decide which documents a limit lets through (PROTOCOL §3.9).
+  /// orderings decide which documents the limit admits (PROTOCOL §3.9).
   package func implyingOrder(of aggregations: [Aggregation]) -> Target {
     var target = self
     for path in aggregations.compactMap(\.path) where !target.orderBy.contains(where: { $0.path == path }) {
@@ -131,8 +131,8 @@ extension Target {
 private struct Accumulator {
   let function: Aggregation.Function
   private var count: Int64 = 0
-  /// The sum of integers, wide enough for any number of 64-bit integers that memory holds, so that only the result can
-  /// be too large.
+  /// The sum of integers, wide enough for every number of 64-bit integers that fits into memory. Only the final result
+  /// can overflow.
   private var integers: Int128 = 0
   private var doubles: Double?
 
@@ -155,7 +155,7 @@ private struct Accumulator {
   }
 
   var figure: Value {
-    // The sum is never -0.0, since the integers' part is at least 0.
+    // The sum is never -0.0, since the integer part is at least 0.
     let sum = Double(integers) + (doubles ?? 0)
     return switch function {
     case .count: .integer(count)

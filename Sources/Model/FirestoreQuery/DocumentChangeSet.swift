@@ -10,7 +10,7 @@ package struct DocumentChange: Equatable, Sendable {
   }
 
   package var kind: Kind
-  /// The document as it is now; for a removed document its last state in the view.
+  /// The document's new state; for a removed document, its last state in the view.
   package var document: Document
 
   package init(kind: Kind, document: Document) {
@@ -19,10 +19,10 @@ package struct DocumentChange: Equatable, Sendable {
   }
 }
 
-/// The difference between two snapshots, by document. Two changes to one document merge into their sum, which is also
-/// how unread snapshots merge (SDK: DocumentViewChangeSet).
+/// The difference between two snapshots, by document. Two changes to one document merge into one, and unread snapshots
+/// merge the same way (SDK: DocumentViewChangeSet).
 package struct DocumentChangeSet: Sendable {
-  /// The only change; mostly there is no other, and a table would cost more than all the rest.
+  /// The only change. Usually there is no other, and a table would cost more than all the rest.
   private var only: DocumentChange?
   /// All changes, if there are several.
   private var byKey: [DocumentKey: DocumentChange] = [:]

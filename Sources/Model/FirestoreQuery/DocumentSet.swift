@@ -4,12 +4,13 @@ import HashTreeCollections
 
 /// The documents of a view in query order.
 ///
-/// A value: copies share structure, so that a snapshot keeps the set before and after a change at the cost of the
-/// change. Documents lie in sorted chunks (`SortedDocuments`); beside them, if they are ordered by more than their keys,
-/// is a persistent hash tree by key. Finding, inserting and removing cost O(log n) comparisons and the copy of one chunk.
+/// A value type whose copies share structure, so that a snapshot holds the set before and after a change at the cost of
+/// the change. Documents are stored in sorted chunks (`SortedDocuments`). If they are ordered by more than their keys,
+/// a persistent hash tree by key is added. Finding, inserting and removing cost O(log n) comparisons and the copy of
+/// one chunk.
 package struct DocumentSet: Sendable {
   private let orderBy: [OrderBy]
-  /// Whether documents are found by their keys in the chunks; then `byKey` is empty.
+  /// Whether documents are found by key in the chunks; if so, `byKey` is empty.
   private let isOrderedByKey: Bool
   private var sorted = SortedDocuments()
   private var byKey: TreeDictionary<DocumentKey, Document> = [:]
@@ -29,8 +30,8 @@ package struct DocumentSet: Sendable {
 
   /// Makes a set of distinct documents.
   /// - Parameters:
-  ///   - documents: in any order, no two with the same key. If nothing else holds the array, its documents are moved.
-  ///   - hints: for each document, of one collection, that of its id; empty if they are not known.
+  ///   - documents: in any order, with distinct keys. A uniquely referenced array is moved, not copied.
+  ///   - hints: the hint for each document's id, if all are of one collection; empty if unknown.
   package init(comparing query: Query, distinct documents: consuming [Document], hints: [KeyHint] = []) {
     self.init(comparing: query)
     if !isOrderedByKey {
@@ -40,8 +41,8 @@ package struct DocumentSet: Sendable {
     sorted = SortedDocuments(count: documents.count) { Self.take(order[$0], from: &documents) }
   }
 
-  /// Moves documents out of an array, which has others in their places then: copying a document would count its
-  /// references.
+  /// Moves documents out of an array and leaves placeholders, since copying a document would change its reference
+  /// counts.
   private static func take(_ places: ArraySlice<Int>, from documents: inout [Document]) -> [Document] {
     let nothing = Self.nothing
     return documents.withUnsafeMutableBufferPointer { documents in
@@ -55,7 +56,7 @@ package struct DocumentSet: Sendable {
     }
   }
 
-  /// A document without references.
+  /// A placeholder document without references.
   private static let nothing = Document(key: DocumentKey(unchecked: .root), version: nil, state: .missing)
 
   package var count: Int { sorted.count }
@@ -76,11 +77,11 @@ package struct DocumentSet: Sendable {
   /// The document's position in query order; O(log n) comparisons, O(number of chunks) additions.
   package func index(of key: DocumentKey) -> Int? { place(of: key).map { sorted.index(of: $0) } }
 
-  /// The place of a document, present or to come, found once for looking and for changing.
+  /// The position of a document, present or to be inserted, found once for lookup and change.
   package struct Location {
-    /// The document that is there; `nil` if there is none with the key.
+    /// The document at the position; `nil` if none has the key.
     package let document: Document?
-    /// The place in a set ordered by keys alone.
+    /// The place in a set ordered only by keys.
     fileprivate let place: SortedDocuments.Place?
   }
 
@@ -91,11 +92,11 @@ package struct DocumentSet: Sendable {
     return Location(document: sorted[place].flatMap { $0.key == key ? $0 : nil }, place: place)
   }
 
-  /// Adds a document, in place of one with the same key.
+  /// Adds a document, replacing one with the same key.
   package mutating func insert(_ document: Document) { insert(document, at: location(of: document.key)) }
 
-  /// Adds a document, in place of one with the same key.
-  /// - Parameter location: that of the document's key.
+  /// Adds a document, replacing one with the same key.
+  /// - Parameter location: the location of the document's key.
   package mutating func insert(_ document: Document, at location: Location) {
     if let place = location.place {
       if location.document != nil {
@@ -114,8 +115,8 @@ package struct DocumentSet: Sendable {
     sorted.insert(document, at: sorted.place { key.compare($0) == .ascending })
   }
 
-  /// Adds many documents of which none is in the set: their places are found in one go.
-  /// - Returns: the documents in query order; `nil`, and nothing is added, if one was there or the set was empty.
+  /// Adds many new documents, finding all their places in one pass.
+  /// - Returns: the documents in query order; `nil` without any change if one was present or the set was empty.
   package mutating func insertAbsent(_ documents: [Document]) -> [Document]? {
     if !isOrderedByKey, documents.contains(where: { byKey[$0.key] != nil }) { return nil }
     let ordered = orderBy.sorted(documents)
@@ -154,13 +155,13 @@ package struct DocumentSet: Sendable {
 
   private func holds(_ key: DocumentKey, at place: SortedDocuments.Place) -> Bool { sorted[place]?.key == key }
 
-  /// The place of the document, or the place at which to insert it.
+  /// The place of the document, or the place to insert it at.
   private func position(of document: Document) -> SortedDocuments.Place {
     let key = SortKey(document, orderBy)
     return sorted.place { key.compare($0) == .ascending }
   }
 
-  /// The place of the key's document, or the place at which to insert it, in a set ordered by keys alone.
+  /// The place of the key's document, or the place to insert it at, in a set ordered only by keys.
   private func position(of key: DocumentKey) -> SortedDocuments.Place {
     let before: Ordering = orderBy.last?.direction == .descending ? .descending : .ascending
     return sorted.place { $0.pointee.key.path.compare(key.path) == before }
@@ -187,7 +188,7 @@ extension DocumentSet: Sequence {
     var keys: [DocumentKey] = []
     sorted.forEachChunk { chunk in
       chunk.withUnsafeBufferPointer { documents in
-        // Read where they lie: a copy of a document counts references.
+        // Documents are read in place, since a copy changes reference counts.
         for index in documents.indices where documents[index].pending == .local { keys.append(documents[index].key) }
       }
     }
@@ -212,8 +213,8 @@ extension DocumentSet: Equatable {
   }
 }
 
-/// A set of document keys whose copies share structure: a snapshot keeps the set as it was, and a change costs no more
-/// for that, however many keys there are.
+/// A set of document keys whose copies share structure: a snapshot holds the old set at no extra cost, however many
+/// keys there are.
 package struct DocumentKeySet: Sendable, Equatable {
   private var keys: TreeSet<DocumentKey>
 

@@ -2,24 +2,24 @@
 package import FirestoreModel
 
 extension [OrderBy] {
-  /// The documents in this order; documents that tie keep their order.
+  /// The documents in this order; the sort is stable.
   ///
-  /// Small places are sorted, not documents: moving a document costs several reference counts. Each place carries the
-  /// first bits of the value that orders it, so that most comparisons are of two numbers.
+  /// Sorts small records instead of documents, since moving a document costs several reference counts. Each record has
+  /// the first bits of its sort value, so that most comparisons are between two numbers.
   package func sorted(_ documents: some Sequence<Document>) -> [Document] {
     var sorted = [Document](documents)
     sort(&sorted)
     return sorted
   }
 
-  /// The places of the documents, in this order.
-  /// - Parameter hints: for each document, of one collection, that of its id; empty if they are not known.
+  /// The indexes of the documents, in this order.
+  /// - Parameter hints: the hint for each document's id, if all are of one collection; empty if unknown.
   func order(of documents: [Document], _ hints: [KeyHint]) -> [Int] { places(of: documents, hints).map(\.index) }
 
-  /// Sorts documents in place; nothing is copied if nothing else holds the array.
+  /// Sorts documents in place; copies nothing if the array is uniquely referenced.
   func sort(_ documents: inout [Document]) {
     var places = places(of: documents)
-    // Along each cycle of the permutation every document is swapped to its place.
+    // Follows each cycle of the permutation and swaps every document to its place.
     for start in places.indices {
       var current = start
       while places[current].index != start {
@@ -61,15 +61,15 @@ extension [OrderBy] {
     return places
   }
 
-  /// The places by the first bytes of the documents' ids, if the documents are neighbours in one collection and ordered
-  /// by these bytes; without hints otherwise.
+  /// The places by the first bytes of the documents' ids, if all documents are in one collection and ordered by these
+  /// bytes; otherwise without hints.
   private static func keyPlaces(_ documents: [Document], descending: Bool) -> [Place] {
     var places: [Place] = []
     places.reserveCapacity(documents.count)
     guard let first = documents.first else { return places }
     let collection = first.key.collection.text + "/"
     let allHaveHints = collection.withUTF8Bytes { collection in
-      // The buffer is read element by element, since even a short-lived copy of a document counts references.
+      // Reads the buffer element by element, since even a short-lived copy of a document changes reference counts.
       documents.withUnsafeBufferPointer { documents in
         for index in documents.indices {
           let hint = documents[index].key.path.text.withUTF8Bytes { Place.hint(ofPath: $0, below: collection) }
@@ -83,7 +83,7 @@ extension [OrderBy] {
   }
 }
 
-/// A hint of the order of a document among those of its collection: the first bytes of its id.
+/// The first bytes of a document's id, which hint at its order in its collection.
 package struct KeyHint: Sendable {
   fileprivate let bytes: UInt64
 
@@ -94,9 +94,9 @@ package struct KeyHint: Sendable {
   }
 }
 
-/// A document's index, and a hint of its order in one number.
+/// A document's index and a number that hints at its order.
 private struct Place {
-  /// The hint: the smaller one comes first; documents with equal hints must be compared in full.
+  /// The hint: the smaller one comes first; documents with equal hints need a full comparison.
   let hint: UInt64
   var index: Int
 
@@ -105,8 +105,8 @@ private struct Place {
     self.index = index
   }
 
-  /// The hint of a document's path by its id.
-  /// - Parameter collection: the collection's path with the slash at its end.
+  /// The order hint of a document's path, derived from its id.
+  /// - Parameter collection: the collection's path with a trailing slash.
   /// - Returns: `nil` for a path that is not directly below the collection, and for ids that could be numeric, which
   ///   are not ordered by their bytes.
   static func hint(ofPath path: UnsafeBufferPointer<UInt8>, below collection: UnsafeBufferPointer<UInt8>) -> UInt64? {
@@ -118,7 +118,7 @@ private struct Place {
     return firstBytes(id)
   }
 
-  /// The first bytes as a big-endian number, so that the numbers are ordered like the bytes.
+  /// The first bytes as a big-endian number, so that the numbers sort like the bytes.
   static func firstBytes(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt64 {
     var result: UInt64 = 0
     for index in 0..<8 { result = result << 8 | (index < bytes.count ? UInt64(bytes[index]) : 0) }
@@ -129,7 +129,7 @@ private struct Place {
 extension Value {
   /// A number that never contradicts the total order: the value with the smaller number comes first.
   fileprivate var orderHint: UInt64 {
-    // The top byte is the type's rank plus one: zero stands for a missing value.
+    // The top byte is the type's rank plus one; zero means a missing value.
     UInt64(typeRank + 1) << 56 | contentHint >> 8
   }
 
@@ -143,7 +143,7 @@ extension Value {
     }
   }
 
-  /// The bits of a double, ordered like the numbers; NaN first, and both zeros alike.
+  /// The bits of a double, ordered like the numbers, with NaN first and both zeros equal.
   private static func hint(of number: Double) -> UInt64 {
     if number.isNaN { return 0 }
     let bits = (number == 0 ? 0 : number).bitPattern
@@ -151,7 +151,7 @@ extension Value {
   }
 }
 
-/// The values by which a document is ordered, read once to be compared with many other documents.
+/// The sort values of a document, read once to compare with many other documents.
 struct SortKey {
   private let orderBy: [OrderBy]
   private let first: Value?
@@ -161,13 +161,13 @@ struct SortKey {
   init(_ document: Document, _ orderBy: [OrderBy]) {
     self.orderBy = orderBy
     first = orderBy.first.flatMap { document[$0.path] }
-    // Two orderings are mostly a field and the key, which needs no value.
+    // Two orderings are usually a field and the key, which needs no value.
     let needsMore = orderBy.dropFirst().contains { !$0.path.isDocumentID }
     rest = needsMore ? orderBy.dropFirst().map { document[$0.path] } : []
     key = document.key
   }
 
-  /// Compares another document, whose fields are not decoded for it, with this one.
+  /// Compares another document with this one, without decoding its fields.
   @inline(__always)
   func compare(_ other: UnsafePointer<Document>) -> Ordering {
     for (index, order) in orderBy.enumerated() {
@@ -182,7 +182,7 @@ struct SortKey {
     return .equal
   }
 
-  /// Compares a field with a value; what is missing comes first.
+  /// Compares a field with a value; a missing one sorts first.
   private static func compare(_ document: UnsafePointer<Document>, _ path: FieldPath, _ value: Value?) -> Ordering {
     guard let value else { return document.pointee[path] == nil ? .equal : .descending }
     return document.pointee.data?.compare(path, with: value) ?? .ascending

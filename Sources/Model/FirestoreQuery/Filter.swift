@@ -122,8 +122,8 @@ extension Filter {
 
 extension FieldFilter {
   /// Whether the fields satisfy the filter. `!=` and `not-in` match across types but never null or a missing field; the
-  /// others match only values of their own type. Ranges never match NaN, though it is below all numbers in the total
-  /// order (PROTOCOL §3.7).
+  /// other operators match only values of the same type. Ranges never match NaN, although it sorts below all numbers in
+  /// the total order (PROTOCOL §3.7).
   func matches(_ fields: StoredFields, of key: DocumentKey, _ equality: ElementEquality) -> Bool {
     if path.isDocumentID { return matches(key) }
     guard let stored = fields.find(path) else { return false }
@@ -157,7 +157,7 @@ extension FieldFilter {
   }
 
   /// Whether an ordering satisfies the operator.
-  /// - Parameter ordering: of the stored value relative to the filter's; `nil` if the stored one cannot be read.
+  /// - Parameter ordering: the stored value relative to the filter's; `nil` if the stored value cannot be read.
   private func isSatisfied(by ordering: Ordering?) -> Bool {
     guard let ordering else { return false }
     return switch op {

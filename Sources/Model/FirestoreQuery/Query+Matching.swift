@@ -2,20 +2,20 @@
 package import FirestoreModel
 
 extension Query {
-  /// Whether the document belongs to the result, the limit aside: path, filters, ordering fields and cursors. Derives
-  /// the implied orderings each time; for many documents keep the `target` and ask that.
+  /// Whether the document belongs to the result, ignoring the limit: path, filters, ordering fields and cursors.
+  /// Derives the implied orderings on each call; for many documents, store the `target` and use its `matches`.
   package func matches(_ document: Document, equality: ElementEquality = .strict) -> Bool {
     containsPath(of: document.key) && target.matches(document, equality: equality)
   }
 
-  /// Whether the key lies in the query's collection, group or document.
+  /// Whether the key is in the query's collection, group or document.
   package func containsPath(of key: DocumentKey) -> Bool {
     key.lies(in: path, collectionGroup: collectionGroup)
   }
 }
 
 extension Target {
-  /// Whether the document belongs to the result, the limit aside. Encoded documents are not decoded for it.
+  /// Whether the document belongs to the result, ignoring the limit. Does not decode encoded documents.
   package func matches(_ document: Document, equality: ElementEquality = .strict) -> Bool {
     guard let data = document.data, containsPath(of: document.key) else { return false }
     switch data.storage {
@@ -24,14 +24,14 @@ extension Target {
     }
   }
 
-  /// Whether the document with this key and these fields, read in place, belongs to the result, the limit aside.
+  /// Whether the document with this key and these fields, read in place, belongs to the result, ignoring the limit.
   package func matches(
     _ fields: EncodedFieldsView, of key: DocumentKey, equality: ElementEquality = .strict
   ) -> Bool {
     containsPath(of: key) && matches(.encoded(fields), of: key, equality)
   }
 
-  /// Whether a document in the target's collection or group matches. The key matters only to conditions on `__name__`.
+  /// Whether a document in the target's collection or group matches. Only conditions on `__name__` use the key.
   package func matchesContent(_ fields: EncodedFieldsView, of key: DocumentKey) -> Bool {
     matches(.encoded(fields), of: key, .strict)
   }
@@ -52,14 +52,14 @@ extension Target {
       && (end.map { $0.admitsPreceding(fields, of: key, orderBy) } ?? true)
   }
 
-  /// Whether the key lies in the target's collection, group or document.
+  /// Whether the key is in the target's collection, group or document.
   package func containsPath(of key: DocumentKey) -> Bool {
     key.lies(in: path, collectionGroup: collectionGroup)
   }
 }
 
 extension DocumentKey {
-  /// Whether the key is `path`, lies directly in the collection `path`, or in some collection of the group below it.
+  /// Whether the key is `path`, is directly in the collection `path`, or is in some collection of the group below it.
   fileprivate func lies(in path: ResourcePath, collectionGroup: String?) -> Bool {
     if let collectionGroup { return self.path.isInCollection(withID: collectionGroup) && path.isPrefix(of: self.path) }
     return self.path == path || path.isParent(of: self.path)
@@ -71,7 +71,7 @@ enum StoredFields {
   case decoded(Fields)
   case encoded(EncodedFieldsView)
 
-  /// The value at a path; `nil` if there is no such field.
+  /// The value at a path; `nil` if the field is absent.
   func find(_ path: FieldPath) -> StoredValue? {
     switch self {
     case .decoded(let fields): fields[path].map { .decoded($0) }
@@ -85,7 +85,7 @@ enum StoredValue {
   case decoded(Value)
   case encoded(EncodedValueView)
 
-  /// The rank of the value's type; `nil` if it cannot be read, like the result of `compare`.
+  /// The rank of the value's type; `nil` if the value cannot be read, as with `compare`.
   var typeRank: Int? {
     switch self {
     case .decoded(let value): value.typeRank

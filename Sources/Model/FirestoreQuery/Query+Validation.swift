@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The refusal of a query: `invalid-argument`, and a message that names the clause.
+/// The rejection of a query: `invalid-argument`, and a message that names the clause.
 package struct QueryError: Error, Hashable, Sendable, CustomStringConvertible {
   package var code: StatusCode
   package var message: String
@@ -15,12 +15,12 @@ package struct QueryError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Query {
-  /// The largest number of disjunctions that the backend runs, after normalisation.
+  /// The maximum number of disjunctions that the backend runs, after normalization.
   package static let maximumDisjunctions = 30
-  /// The largest limit; the protocol has 32 bits for it.
+  /// The maximum limit; the protocol has 32 bits for it.
   package static let maximumLimit = Int(Int32.max)
 
-  /// Checks everything that Firestore refuses in a query (PROTOCOL §3.6) before anything is sent.
+  /// Checks everything that Firestore rejects in a query (PROTOCOL §3.6) before anything is sent.
   package func validate() throws(QueryError) {
     try validatePath()
     for filter in filters { try Self.validateStructure(filter) }
@@ -44,7 +44,7 @@ extension Query {
       if collectionGroup.isEmpty { throw QueryError("The collection group id is empty.") }
       if collectionGroup.utf8.contains(UInt8(ascii: "/")) {
         throw QueryError(
-          "The collection group id \"\(collectionGroup)\" contains \"/\". A group is named by one id, not by a path.")
+          "The collection group id \"\(collectionGroup)\" contains \"/\". Use a single id, not a path.")
       }
     } else if path.isRoot {
       throw QueryError("The query names no collection.")
@@ -88,7 +88,7 @@ extension Query {
     for order in explicitOrderBy {
       if seen.contains(.documentID) {
         throw QueryError(
-          "order(by: \"\(order.path.canonicalText)\") follows one by document id, which already decides every tie."
+          "order(by: \"\(order.path.canonicalText)\") follows an ordering by document id. Remove it: ids are unique."
         )
       }
       if let objection = order.path.objection {
@@ -104,7 +104,8 @@ extension Query {
     guard let bound else { return }
     let orderBy = orderBy
     if bound.values.isEmpty { throw QueryError("The \(which) cursor has no values.") }
-    // A cursor from a snapshot also has values for the implied orderings; one from values only for the explicit ones.
+    // A cursor from a snapshot also has values for the implied orderings; one made from values covers only the explicit
+    // ones.
     if bound.values.count > orderBy.count {
       throw QueryError(
         "The \(which) cursor has \(bound.values.count) values, but the query has \(orderBy.count) orderings.")
@@ -126,8 +127,7 @@ extension Query {
 }
 
 extension FieldFilter {
-  /// The most bytes of a text that a filter may compare with (PROTOCOL §3.6); the same number of a field's bytes is
-  /// indexed.
+  /// The maximum size in bytes of a filter's operand (PROTOCOL §3.6); indexes cover the same number of a field's bytes.
   package static let valueByteLimit = 1500
 
   fileprivate func validate() throws(QueryError) {
@@ -138,10 +138,10 @@ extension FieldFilter {
       case .string(let text) where text.utf8.count > Self.valueByteLimit: break
       case .bytes(let bytes) where bytes.count > Self.valueByteLimit: break
       case .serverTimestamp:
-        throw QueryError("\"\(name)\" \(op.rawValue) cannot be given a pending server timestamp.")
+        throw QueryError("\"\(name)\" \(op.rawValue) cannot compare with a pending server timestamp.")
       default: continue
       }
-      throw QueryError("\"\(name)\" \(op.rawValue) is given more than \(Self.valueByteLimit) bytes to compare with.")
+      throw QueryError("\"\(name)\" \(op.rawValue) compares with more than \(Self.valueByteLimit) bytes.")
     }
     switch op {
     case .in, .notIn, .arrayContainsAny:
@@ -168,7 +168,7 @@ extension FieldFilter {
     for value in values {
       guard case .reference = value else {
         throw QueryError(
-          "A filter on the document id needs a document id or reference; this is of type \(value.typeName).")
+          "A filter on the document id needs a document id or reference, not a value of type \(value.typeName).")
       }
     }
   }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// A query as the user built it. The backend is asked for its `target`.
+/// A query as the user built it. The backend receives its `target`.
 package struct Query: Hashable, Sendable {
   package enum LimitType: Hashable, Sendable { case first, last }
 
-  /// The collection, or the one document of a document listener, or the ancestor of a collection group.
+  /// The collection, the document of a document listener, or the ancestor of a collection group.
   package var path: ResourcePath
-  /// The collection id matched at any depth below `path`; `nil` for a plain collection or document.
+  /// The collection id to match at any depth below `path`; `nil` for a plain collection or document.
   package var collectionGroup: String?
   /// The filters, combined with AND.
   package var filters: [Filter]
@@ -43,7 +43,7 @@ package struct Query: Hashable, Sendable {
 }
 
 extension Query {
-  /// Compares the queries' meaning: implied orderings count as if they were written out.
+  /// Compares the meaning of queries: implied orderings count as if they were explicit.
   package static func == (left: Query, right: Query) -> Bool {
     left.limitType == right.limitType && left.target == right.target
   }
@@ -56,8 +56,8 @@ extension Query {
   }
 }
 
-/// The form of a query for the backend: all orderings explicit, and limit-to-last turned into a plain limit with
-/// orderings and bounds reversed. Two queries may share a target ("mirror queries").
+/// The form of a query for the backend: all orderings are explicit, and limit-to-last becomes a plain limit with
+/// reversed orderings and bounds. Two queries may share a target ("mirror queries").
 package struct Target: Hashable, Sendable {
   package var path: ResourcePath
   package var collectionGroup: String?
@@ -128,7 +128,7 @@ extension Query {
     return result
   }
 
-  /// The target with which the backend is asked for this query.
+  /// The target to send to the backend for this query.
   package var target: Target {
     switch limitType {
     case .first:
@@ -149,14 +149,14 @@ extension Query {
 extension Target {
   package func compare(_ left: Document, _ right: Document) -> Ordering { orderBy.compare(left, right) }
 
-  /// The query whose target this is, for reading it from the cache or running it at the backend.
+  /// The query with this target, for reading it from the cache or running it at the backend.
   package var query: Query {
     Query(
       path: path, collectionGroup: collectionGroup, filters: filters, explicitOrderBy: orderBy, limit: limit,
       start: start, end: end)
   }
 
-  /// Whether every document of the collection or group matches, limit aside.
+  /// Whether every document of the collection or group matches, ignoring the limit.
   package var matchesWholeCollection: Bool {
     filters.isEmpty && start == nil && end == nil && orderBy.allSatisfy(\.path.isDocumentID)
   }
@@ -200,7 +200,7 @@ extension Bound {
     return isInclusive ? ordering != .ascending : ordering == .descending
   }
 
-  /// The bound's order relative to the document, by the leading orderings that it has values for.
+  /// The bound's order relative to the document, by the leading orderings for which it has values.
   private func compare(_ fields: StoredFields, of key: DocumentKey, _ orderBy: [OrderBy]) -> Ordering {
     for (value, order) in zip(values, orderBy) {
       var ordering = Ordering.equal
@@ -217,12 +217,12 @@ extension Bound {
 }
 
 extension Query {
-  /// A stable text, the same for equal queries, by which events are ordered and caches named.
+  /// A stable text, equal for equal queries, that orders events and names caches.
   package var canonicalID: String { target.canonicalID + (limitType == .last ? "|last" : "") }
 }
 
 extension Target {
-  /// A stable text, one per target, which is its key in caches.
+  /// A stable text, one per target, used as its key in caches.
   package var canonicalID: String {
     var text = Self.escaped(path.text)
     if let collectionGroup { text += "|group:" + Self.escaped(collectionGroup) }
@@ -240,7 +240,7 @@ extension Target {
 }
 
 extension Target {
-  /// Escapes the bar that separates the parts, since ids may hold it.
+  /// Escapes the vertical bar that separates the parts, since ids may contain it.
   private static func escaped(_ text: String) -> String {
     if !text.utf8.contains(where: { $0 == UInt8(ascii: "|") || $0 == UInt8(ascii: "\\") }) { return text }
     var escaped = ""

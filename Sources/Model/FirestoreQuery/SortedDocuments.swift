@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// Documents in an order that the caller keeps. A value whose copies share structure: a change copies one chunk of
-/// documents, the list of a group of chunks and the list of groups, about n^(1/3) elements of each.
+/// Documents in an order that the caller maintains. A value type whose copies share structure: a change copies one
+/// chunk of documents, one group's list of chunks and the list of groups, about n^(1/3) elements each.
 struct SortedDocuments: Sendable {
-  /// The documents of a chunk, the chunks of a group: more are split in two halves; none is left out.
+  /// The maximum number of documents in a chunk and of chunks in a group. Fuller ones are split in half; empty ones are
+  /// removed.
   private static let chunkCapacity = 32
   private static let groupCapacity = 64
-  /// The share to which a new chunk and a new group are filled, so that there is room for changes.
+  /// The fill levels of a new chunk and a new group, which leave room for changes.
   private static let (filledChunk, filledGroup) = (24, 48)
 
   fileprivate struct Group: Sendable {
@@ -16,7 +17,7 @@ struct SortedDocuments: Sendable {
     var last: [Document] { chunks[chunks.count - 1] }
   }
 
-  /// The place of a document, or behind all of them.
+  /// The place of a document, or the end.
   struct Place {
     fileprivate let group: Int
     fileprivate let chunk: Int
@@ -28,7 +29,7 @@ struct SortedDocuments: Sendable {
 
   init() {}
 
-  /// - Parameter take: makes the chunk of a range of the documents; called for one range after the other.
+  /// - Parameter take: makes the chunk for a range of documents; called for consecutive ranges.
   init(count: Int, _ take: (Range<Int>) -> [Document]) {
     self.count = count
     let perGroup = Self.filledChunk * Self.filledGroup
@@ -45,18 +46,18 @@ struct SortedDocuments: Sendable {
   var first: Document? { groups.first?.chunks.first?.first }
   var last: Document? { groups.last?.chunks.last?.last }
 
-  /// - Returns: `nil` behind all documents.
+  /// - Returns: `nil` at the end.
   subscript(place: Place) -> Document? {
     place.group < groups.count ? groups[place.group].chunks[place.chunk][place.offset] : nil
   }
 
   /// Finds the first document that does not come before something; O(log n) comparisons.
-  /// - Parameter comesBefore: looks at documents where they are: even a short-lived copy counts references.
+  /// - Parameter comesBefore: reads documents in place, since even a short-lived copy changes reference counts.
   @inline(__always)
   func place(_ comesBefore: (UnsafePointer<Document>) -> Bool) -> Place {
     groups.withUnsafeBufferPointer { groups in
       if groups.count == 1, groups[0].chunks.count == 1 {
-        // The only chunk is searched at once.
+        // A single chunk is searched directly.
         let offset = Self.offset(in: groups[0].chunks[0], comesBefore)
         return offset < groups[0].count
           ? Place(group: 0, chunk: 0, offset: offset) : Place(group: 1, chunk: 0, offset: 0)
@@ -146,9 +147,9 @@ struct SortedDocuments: Sendable {
     groups.insert(Group(chunks: chunks, count: moved), at: group + 1)
   }
 
-  /// Finds where documents that come in this order are to be inserted. Each is sought from the place of the one before.
-  /// - Parameter compare: compares a document that is there with one of these, by its index.
-  /// - Returns: `nil` if one of them is there, or nothing is there.
+  /// Finds the places to insert documents that are in this order. Each search starts at the previous place.
+  /// - Parameter compare: compares a document of the set with a new one, given by index.
+  /// - Returns: `nil` if one of them is present or the set is empty.
   func places(count: Int, _ compare: (UnsafePointer<Document>, Int) -> Ordering) -> [Place]? {
     if groups.isEmpty { return nil }
     var places: [Place] = []
@@ -180,7 +181,7 @@ struct SortedDocuments: Sendable {
   /// - Parameter places: from `places(count:_:)`.
   mutating func insert(_ documents: [Document], at places: [Place]) {
     count += documents.count
-    // Insertion goes from the end, so that the places before stay right.
+    // Insertion runs from the end, so that earlier places remain valid.
     var end = documents.count
     while end > 0 {
       let (group, chunk) = (places[end - 1].group, places[end - 1].chunk)

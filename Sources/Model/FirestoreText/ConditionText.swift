@@ -4,10 +4,10 @@ package import FirestoreModel
 package import FirestoreQuery
 import Spelling
 
-/// Conditions as people type them: `state == CA and (population > 1000 or tags contains west)`. `and` binds tighter than
-/// `or`, a comma looser than both; values are read by `ValueReader`.
+/// Conditions as users type them: `state == CA and (population > 1000 or tags contains west)`. `and` binds tighter than
+/// `or`, a comma looser than both; `ValueReader` reads the values.
 package struct ConditionText {
-  /// The deepest nesting of parentheses: as deep as people read, and few enough levels for the stack.
+  /// The maximum nesting of parentheses, to protect the stack; more would be unreadable anyway.
   private static let depthLimit = 50
 
   private let query: Query
@@ -15,10 +15,10 @@ package struct ConditionText {
   private let ending: ValueReader.Ending
   private var cursor: TextCursor
   private var depth = 0
-  /// The place at which a value without quotes began that a joint has ended.
+  /// The position of an unquoted value that ended at an `and` or `or`.
   private var openText: Int?
 
-  /// - Parameter query: what is filtered; ids compared with `__name__` are completed to paths below its collection.
+  /// - Parameter query: the query to filter; ids compared with `__name__` are completed to paths in its collection.
   /// - Returns: filters that must all hold.
   package static func parse(_ text: String, of query: Query, database: DatabaseID) throws(TextError) -> [Filter] {
     var parser = ConditionText(query, database, .condition, TextCursor(text))
@@ -37,15 +37,15 @@ package struct ConditionText {
     (self.query, self.database, self.ending, self.cursor) = (query, database, ending, cursor)
   }
 
-  /// Whether a comma stands at the cursor with a condition behind it; in `Smith, John` it is part of the text.
+  /// Whether a comma is at the cursor, followed by a condition; in `Smith, John` it is part of the text.
   static func isComma(at cursor: TextCursor) -> Bool {
     var ahead = cursor
     guard ahead.take(",") else { return false }
     repeat { ahead.skipSpace() } while ahead.take("(")
     let start = ahead.position
-    // No field is longer, and so a text of commas costs no more than its length.
+    // The bound, the longest valid field, makes the cost of a text full of commas linear.
     skipField(&ahead, atMost: FieldPath.byteLimit, until: ",")
-    // The error would be about a text that is no condition.
+    // The error is ignored, since it would be about text that is not a condition.
     guard ahead.position > start, let op = try? OperatorText.read(&ahead) else { return false }
     ahead.skipSpace()
     return !op.takesList || ahead.next == "["
@@ -57,7 +57,7 @@ package struct ConditionText {
     let filter = try sequence()
     if cursor.next == ")" {
       throw TextError(
-        column: cursor.column, "There is no \"(\" to this \")\". Text with a parenthesis in it is quoted.")
+        column: cursor.column, "This \")\" has no matching \"(\". Quote text that contains a parenthesis.")
     }
     if case .and(let filters) = filter { return filters }
     return [filter]
@@ -133,7 +133,7 @@ package struct ConditionText {
     let start = cursor.position
     if cursor.isAtEnd {
       throw TextError(
-        column: cursor.column, "Expected a value after \(op.rawValue). An empty string is written \"\".")
+        column: cursor.column, "Expected a value after \(op.rawValue). Write \"\" for an empty string.")
     }
     if op.takesList, cursor.next != "[" {
       throw TextError(column: cursor.column, "Expected a list in brackets, such as [CA, NV].")
@@ -156,7 +156,7 @@ package struct ConditionText {
     let name = cursor.text(start..<cursor.position)
     if name.isEmpty { throw TextError(column: start + 1, "Expected a field, as in 'state == CA'.\(textHint)") }
     if name.lowercased() == "not", !isAtOperator {
-      throw TextError(column: start + 1, "Conditions cannot be negated; there are != and not in.")
+      throw TextError(column: start + 1, "Conditions cannot be negated. Use != or not in.")
     }
     return try FieldPathText.parse(name, column: start + 1)
   }
@@ -179,11 +179,11 @@ package struct ConditionText {
     return ahead.next.map { "=!<>".unicodeScalars.contains($0) } ?? true
   }
 
-  /// The addition to an error behind a joint that may have been meant as part of a text.
+  /// The hint after an `and` or `or` that may have been meant as text.
   private var textHint: String {
     guard let openText else { return "" }
     let text = cursor.text(openText..<cursor.scalars.count).trimming()
-    return " If the text has \"and\" or \"or\" in it, quote it: \(PlainText.quoted(String(text)))."
+    return " Quote text that contains \"and\" or \"or\": \(PlainText.quoted(String(text)))."
   }
 }
 
@@ -196,7 +196,7 @@ extension ConditionText {
   enum Joint: String {
     case and, or
 
-    /// The joint at a place, and how many scalars it has: a word of its own, or a sign.
+    /// The `and` or `or` at a position, as a word or sign, and its length in scalars.
     static func found(at cursor: TextCursor) -> (joint: Joint, length: Int)? {
       var ahead = cursor
       if ahead.take("&&") { return (.and, 2) }
@@ -214,7 +214,7 @@ extension ConditionText {
 enum ClauseWord: String, CaseIterable {
   case `where`, order, limit, last
 
-  /// The word at a place, if it stands alone there, and how many scalars it has.
+  /// The clause word at a position, if it is a separate word, and its length in scalars.
   static func found(at cursor: TextCursor) -> (word: ClauseWord, length: Int)? {
     guard let first = cursor.next, "wWoOlL".unicodeScalars.contains(first), cursor.mayBeginWord else { return nil }
     let text = cursor.word(at: cursor.position)
@@ -225,7 +225,7 @@ enum ClauseWord: String, CaseIterable {
 }
 
 extension TextCursor {
-  /// Whether a word that stands here is no part of another, nor of a text without quotes.
+  /// Whether a word can start here, outside of another word and of unquoted text.
   fileprivate var mayBeginWord: Bool {
     previous.properties.isWhitespace || ")]}\"'".unicodeScalars.contains(previous)
   }
@@ -250,10 +250,10 @@ extension ConditionText {
 
 /// The operator between a field and a value: a sign or a word.
 package enum OperatorText {
-  /// All that are recommended; `=`, `array-contains`, `array-contains-any` and `not-in` are understood as well.
+  /// All recommended operators; the parser also accepts `=`, `array-contains`, `array-contains-any` and `not-in`.
   static let all = "==, !=, <, <=, >, >=, in, not in, contains, contains-any"
 
-  /// Reads a text that is an operator and nothing else.
+  /// Reads a text that consists of an operator only.
   package static func parse(_ text: String) throws(TextError) -> FieldFilter.Operator {
     var cursor = TextCursor(text)
     let op = try read(&cursor)
@@ -262,7 +262,7 @@ package enum OperatorText {
     return op
   }
 
-  /// Reads the operator at the cursor, behind white space or not.
+  /// Reads the operator at the cursor, with or without leading whitespace.
   static func read(_ cursor: inout TextCursor) throws(TextError) -> FieldFilter.Operator {
     cursor.skipSpace()
     if cursor.isAtEnd || cursor.next == ")" {
@@ -271,11 +271,11 @@ package enum OperatorText {
     let start = cursor.column
     for (sign, op) in signs where cursor.take(sign) {
       var ahead = cursor
-      // A second sign behind a space is no comparison with "= x".
+      // A second sign after a space does not form a comparison with "= x".
       if sign == "=" { ahead.skipSpace() }
       guard let next = ahead.next, "=!<>".unicodeScalars.contains(next) else { return op }
       throw TextError(
-        column: start, "Expected one of \(all); a text that begins with \"\(next)\" is quoted.")
+        column: start, "Expected one of \(all). Quote text that begins with \"\(next)\".")
     }
     let word = cursor.word(at: cursor.position)
     if let (op, length) = named(word, at: cursor) {
@@ -285,7 +285,7 @@ package enum OperatorText {
     throw TextError(column: start, "\"\(cursor.found)\" is not an operator. Expected one of \(all).\(hint(for: word))")
   }
 
-  /// Longer ones first: "<=" begins with "<".
+  /// Longer ones first, since "<=" begins with "<".
   private static let signs: [(String, FieldFilter.Operator)] = [
     ("==", .equal), ("!=", .notEqual), ("<=", .lessThanOrEqual), (">=", .greaterThanOrEqual), ("<", .lessThan),
     (">", .greaterThan), ("=", .equal),
@@ -296,9 +296,9 @@ package enum OperatorText {
     "contains-any": .arrayContainsAny, "array-contains-any": .arrayContainsAny,
   ]
 
-  /// Words of other languages.
+  /// Operators of other languages, with hints.
   private static let foreign = [
-    "is": "Write == to compare.", "equals": "Write == to compare.", "like": "A beginning is found with >= and <.",
+    "is": "Write == to compare.", "equals": "Write == to compare.", "like": "Match a prefix with >= and <.",
     "between": "Write two conditions, with >= and <=.", "exists": "Write != null.",
   ]
 
@@ -307,7 +307,7 @@ package enum OperatorText {
     return NearestName.suggestion(for: word, among: words.keys).map { " Is \($0) meant?" } ?? ""
   }
 
-  /// - Returns: the operator, and how many scalars it has.
+  /// - Returns: the operator and its length in scalars.
   private static func named(_ word: String, at cursor: TextCursor) -> (FieldFilter.Operator, Int)? {
     let length = word.unicodeScalars.count
     if word.lowercased() == "not" {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// Durations as people type them: `500ms`, `1.5s`, `5m`, `1h30m`; a number alone counts seconds.
+/// Durations as users type them: `500ms`, `1.5s`, `5m`, `1h30m`; a plain number counts seconds.
 package enum DurationText {
   private static let units: [(name: String, milliseconds: Double)] = [
     ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1),
@@ -18,7 +18,7 @@ package enum DurationText {
   /// Reads a duration above zero.
   package static func parse(_ text: String) throws(TextError) -> Duration { try parse(text, longest: nil) }
 
-  /// - Parameter longest: no longer than this; `nil` for some thirty years.
+  /// - Parameter longest: the maximum; `nil` for about thirty years.
   package static func parse(
     _ text: String, longest: Duration?, allowsZero: Bool = false
   ) throws(TextError) -> Duration {
@@ -43,7 +43,7 @@ package enum DurationText {
       milliseconds += number * units[index].milliseconds
       unitsLeft = units[(index + 1)...]
     } while !cursor.isAtEnd
-    if milliseconds == 0, !allowsZero { throw TextError(column: 1, "Expected more than no time, such as \(example).") }
+    if milliseconds == 0, !allowsZero { throw TextError(column: 1, "Expected a time above zero, such as \(example).") }
     guard milliseconds < 1e12 else { throw TextError(column: 1, "The time is too long.") }
     let duration = Duration.milliseconds(Int64(milliseconds.rounded()))
     if let longest, duration > longest { throw TextError(column: 1, "Expected at most \(self.text(longest)).") }
@@ -51,15 +51,15 @@ package enum DurationText {
   }
 
   private static func objection(to name: String, after digits: String) -> String {
-    if name.isEmpty { return "\(digits) of what? Expected h, m, s or ms behind it." }
-    if units.contains(where: { $0.name == name }) { return "Hours stand before minutes, and those before seconds." }
+    if name.isEmpty { return "\(digits) has no unit. Add h, m, s or ms." }
+    if units.contains(where: { $0.name == name }) { return "Write hours before minutes and minutes before seconds." }
     let word = name.trimming().lowercased()
     let unit = otherNames[word] ?? units.first { $0.name == word }?.name
-    let near = unit.map { " Is \(digits)\($0) meant?" } ?? ""
-    return "\"\(name)\" is no unit. Expected h, m, s or ms.\(near)"
+    let near = unit.map { " Did you mean \(digits)\($0)?" } ?? ""
+    return "\"\(name)\" is not a unit. Expected h, m, s or ms.\(near)"
   }
 
-  /// `200 ms`, `1.5 s`, `5 min`: as it is shown.
+  /// The display form: `200 ms`, `1.5 s`, `5 min`.
   package static func text(_ duration: Duration) -> String {
     let milliseconds = max(0, duration.wholeMicroseconds / 1000)
     if milliseconds < 1000 { return "\(milliseconds) ms" }
@@ -70,7 +70,7 @@ package enum DurationText {
   }
 }
 
-/// A point in time: RFC 3339, or a day, which means its beginning.
+/// A point in time: RFC 3339, or a day, which means its start.
 package enum InstantText {
   package static func parse(_ text: String) throws(TextError) -> Timestamp {
     if let time = Timestamp(rfc3339: text) ?? Timestamp(rfc3339: text + "T00:00:00Z") { return time }
@@ -78,23 +78,23 @@ package enum InstantText {
   }
 }
 
-/// A moment of the past: a point in time, how long ago it was, as in `-10m`, or `now`.
+/// A moment in the past: a point in time, an age such as `-10m`, or `now`.
 package enum MomentText {
-  /// - Parameter now: by this device's clock.
+  /// - Parameter now: the current time on this device's clock.
   package static func parse(_ text: String, now: Timestamp) throws(TextError) -> Timestamp {
     if text == "now" { return now.inMicroseconds }
-    // Each form is tried in turn; the error at the end names all of them.
+    // Tries each form; the error at the end names all of them.
     if let time = try? InstantText.parse(text) { return time.inMicroseconds }
     if text.hasPrefix("-"), let ago = try? DurationText.parse(String(text.dropFirst())) {
       let elapsed = ago.components
       let microseconds = elapsed.seconds * 1_000_000 + elapsed.attoseconds / 1_000_000_000_000
       return Timestamp(microseconds: now.microseconds - microseconds)
     }
-    throw TextError("Expected a time such as 2026-03-02T11:58:03Z, so long ago as in -10m, or now.")
+    throw TextError("Expected a time such as 2026-03-02T11:58:03Z, an age such as -10m, or now.")
   }
 }
 
 extension Timestamp {
-  /// The moment as precisely as a backend keeps it.
+  /// The time rounded to a backend's precision.
   fileprivate var inMicroseconds: Timestamp { Timestamp(microseconds: microseconds) }
 }

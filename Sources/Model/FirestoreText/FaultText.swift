@@ -3,7 +3,7 @@ package import FirestoreClientState
 import FirestoreModel
 import Spelling
 
-/// The words for faults between a client and its backend, the same in the palette, scenarios, options and the proxy:
+/// The text form of faults between a client and its backend, the same in the palette, scenarios, options and the proxy:
 ///
 ///     latency 200ms jitter 100ms on watch
 ///     bandwidth 20kB
@@ -12,7 +12,7 @@ import Spelling
 ///     down watch
 ///     calm
 package enum FaultText {
-  /// The first words, each with what stands behind it; `off` ends a setting.
+  /// The first words with their arguments; `off` ends a setting.
   package static let forms: [(word: String, rest: String)] = [
     ("latency", "TIME [jitter TIME] [on watch|write|read]"), ("bandwidth", "BYTES [on watch|write|read]"),
     ("loss", "PERCENT [before|after]"), ("next", "write drop-ack|drop-request|CODE, or read|listen CODE"),
@@ -20,12 +20,12 @@ package enum FaultText {
     ("restart", "[without-tokens]"), ("expire-token", ""), ("calm", ""),
   ]
 
-  /// The longest delay, and the longest time between two changes of a network that comes and goes.
+  /// The maximum delay and flap period.
   package static let longestTime = Duration.seconds(3600)
-  /// The most bytes a second to which a stream can be held.
+  /// The maximum bandwidth limit of a stream, in bytes per second.
   package static let mostBytes = 1_000_000_000
 
-  /// - Throws: `TextError` with the column of the word that is wrong.
+  /// - Throws: `TextError` with the column of the invalid word.
   package static func parse(_ text: String) throws(TextError) -> FaultChange {
     var words = FaultWords(text)
     guard let first = words.next() else {
@@ -40,7 +40,7 @@ package enum FaultText {
     switch first.text {
     case "latency": return try latency(&words)
     case "bandwidth":
-      let rate = try words.orOff("a size a second, such as 20kB, or off") { word throws(TextError) in try bytes(word) }
+      let rate = try words.orOff("a rate, such as 20kB, or off") { word throws(TextError) in try bytes(word) }
       return .bandwidth(rate, on: try lane(after: "on", &words))
     case "loss": return try loss(&words)
     case "next":
@@ -57,7 +57,7 @@ package enum FaultText {
         try words.orOff("a time, such as 5s, or off") { word throws(TextError) in try time(word) })
     case "slow-reader":
       return .slowReader(
-        try words.orOff("a size a second, such as 10kB, or off") { word throws(TextError) in try bytes(word) })
+        try words.orOff("a rate, such as 10kB, or off") { word throws(TextError) in try bytes(word) })
     case "restart":
       guard let word = words.next() else { return .event(.restart(withoutTokens: false)) }
       if word.text != "without-tokens" { throw word.unexpected("without-tokens, or nothing", ["without-tokens"]) }
@@ -83,7 +83,7 @@ package enum FaultText {
   private static func loss(_ words: inout FaultWords) throws(TextError) -> FaultChange {
     let share = try words.orOff("a share of the writes, such as 10%, or off") { word throws(TextError) in
       guard word.text.hasSuffix("%"), let share = Int(word.text.dropLast()), (0...100).contains(share) else {
-        throw TextError(column: word.column, "\(word.text) is no share. Expected 0% to 100%.")
+        throw TextError(column: word.column, "\(word.text) is not a share. Expected 0% to 100%.")
       }
       return share
     }
@@ -100,7 +100,7 @@ package enum FaultText {
     if kind == "write", word.text == "drop-ack" { return .write(.dropAcknowledgement) }
     if kind == "write", word.text == "drop-request" { return .write(.dropRequest) }
     let codes = StatusCode.allCases.filter { $0 != .ok }
-    // gRPC's own spelling is understood too.
+    // gRPC's spelling is accepted too.
     let name = word.text.lowercased().replacing("_", with: "-")
     guard let code = codes.first(where: { $0.name == name }) else {
       throw word.unexpected(what, others + codes.map(\.name))
@@ -131,25 +131,25 @@ package enum FaultText {
 
   private static let units = [("B", 1.0), ("kB", 1000), ("MB", 1_000_000)]
 
-  /// Reads a number of bytes: `800B`, `20kB`, `1.5MB`, also with `/s` behind it.
+  /// Reads a number of bytes: `800B`, `20kB`, `1.5MB`, optionally with the suffix `/s`.
   private static func bytes(_ word: FaultWords.Word) throws(TextError) -> Int {
     let size = word.text.hasSuffix("/s") ? word.text.dropLast(2) : word.text[...]
     let digits = size.prefix { $0.isASCII && $0.isNumber || $0 == "." }
     let unit = size.dropFirst(digits.count)
     guard let number = Double(digits), let factor = units.first(where: { $0.0 == unit })?.1 else {
-      let near = units.first { $0.0.lowercased() == unit.lowercased() }.map { " Is \(digits)\($0.0) meant?" } ?? ""
-      throw TextError(column: word.column, "\(word.text) is no size. Expected one such as 800B, 20kB or 1MB.\(near)")
+      let near = units.first { $0.0.lowercased() == unit.lowercased() }.map { " Did you mean \(digits)\($0.0)?" } ?? ""
+      throw TextError(column: word.column, "\(word.text) is not a size. Expected, for example, 20kB or 1MB.\(near)")
     }
     let rate = (number * factor).rounded()
     guard rate >= 1, rate <= Double(mostBytes) else {
-      throw TextError(column: word.column, "Expected 1B to \(mostBytes / 1_000_000)MB a second.")
+      throw TextError(column: word.column, "Expected 1B to \(mostBytes / 1_000_000)MB per second.")
     }
     return Int(rate)
   }
 }
 
 extension FaultText {
-  /// The words that `parse` reads as this change. Times are said in whole milliseconds.
+  /// The words that `parse` reads as this change. Times are in whole milliseconds.
   package static func words(of change: FaultChange) -> String {
     switch change {
     case .latency(let latency, let jitter, let lane):
@@ -186,7 +186,7 @@ extension FaultText {
 }
 
 extension FaultSettings {
-  /// The changes that make these settings of others, in the order in which they are to be made.
+  /// The changes that turn other settings into these, in the required order.
   package func changes(from before: FaultSettings) -> [FaultChange] {
     if self == before { return [] }
     if isCalm { return [.calm] }
@@ -196,7 +196,7 @@ extension FaultSettings {
       changes.append(change)
       settings.apply(change)
     }
-    // Settings of one kind of calls go with those of all, and nothing but `up` plugs in.
+    // Settings for all lanes reset those of single lanes, and only `up` reconnects.
     let goesUp =
       before.isOffline && !isOffline || before.isHalfOpen && !isHalfOpen
       || FaultLane.allCases.contains { before.lanes[$0]?.isOffline == true && lanes[$0]?.isOffline != true }
@@ -227,7 +227,7 @@ extension FaultSettings {
 }
 
 extension FaultSettings {
-  /// The settings that are on, in a few words.
+  /// The active settings in a few words.
   package var summary: String {
     var words: [String] = []
     words += Self.delays("", latency, jitter)
@@ -237,7 +237,7 @@ extension FaultSettings {
     if let readingRate { words.append("read at \(FaultText.rate(readingRate))") }
     if isOffline { words.append("unplugged") }
     if isHalfOpen { words.append("silent") }
-    if let flap { words.append("flaps each \(DurationText.text(flap))") }
+    if let flap { words.append("flaps every \(DurationText.text(flap))") }
     for lane in FaultLane.allCases {
       guard let own = lanes[lane] else { continue }
       words += Self.delays("\(lane.rawValue) ", own.latency, own.jitter)
@@ -256,17 +256,17 @@ extension FaultSettings {
 }
 
 extension FaultText {
-  /// The account of a change, for people: what is so when it has been made.
+  /// The description of a change for users: the state after it.
   package static func account(of change: FaultChange) -> String {
     switch change {
-    case .event(.write(.dropAcknowledgement)): "the next write is applied, and its answer lost"
-    case .event(.write(.dropRequest)): "the next write is lost before the backend sees it"
-    case .event(.write(.reject(let code))): "the next write is refused: \(code.name)"
-    case .event(.read(let code)): "the next read is refused: \(code.name)"
-    case .event(.listen(let code)): "the next listener is refused: \(code.name)"
-    case .event(.restart(withoutTokens: true)): "all streams end, and listeners begin anew"
+    case .event(.write(.dropAcknowledgement)): "the next write is applied, but its acknowledgement is lost"
+    case .event(.write(.dropRequest)): "the next write is lost before it reaches the backend"
+    case .event(.write(.reject(let code))): "the next write is rejected: \(code.name)"
+    case .event(.read(let code)): "the next read is rejected: \(code.name)"
+    case .event(.listen(let code)): "the next listener is rejected: \(code.name)"
+    case .event(.restart(withoutTokens: true)): "all streams end, and listeners start over"
     case .event(.restart(withoutTokens: false)): "all streams end"
-    case .event(.expireToken): "calls are unauthenticated until there is another token or connection"
+    case .event(.expireToken): "calls are unauthenticated until the client sends a new token or reconnects"
     case .calm: "no faults"
     default: settings(of: change)
     }
@@ -278,11 +278,11 @@ extension FaultText {
     if !settings.isCalm { return settings.summary }
     return switch change {
     case .latency: "no added latency"
-    case .bandwidth: "no bound of the bandwidth"
-    case .loss(_, before: true): "no write is lost"
-    case .loss(_, before: false): "no answer is lost"
-    case .flap: "it comes and goes no longer"
-    case .slowReader: "the client reads as it can"
+    case .bandwidth: "unlimited bandwidth"
+    case .loss(_, before: true): "no lost writes"
+    case .loss(_, before: false): "no lost acknowledgements"
+    case .flap: "no flapping"
+    case .slowReader: "the client reads at full speed"
     default: "reachable again"
     }
   }
@@ -297,16 +297,16 @@ extension FaultText {
   }
 }
 
-/// The words of a text about faults, with their places.
+/// The words of a fault text with their columns.
 struct FaultWords {
   struct Word {
     let text: String
-    /// Counted from 1, in scalars.
+    /// The column, from 1, in scalars.
     let column: Int
 
-    /// The error of a word in the place of another one, with the nearest of those that may stand there.
+    /// The error for an unexpected word, with the nearest valid one.
     func unexpected(_ expected: String, _ candidates: [String]) -> TextError {
-      let near = NearestName.suggestion(for: text, among: candidates).map { " Is \($0) meant?" } ?? ""
+      let near = NearestName.suggestion(for: text, among: candidates).map { " Did you mean \($0)?" } ?? ""
       return TextError(column: column, "\"\(text)\" is not expected here. Expected \(expected).\(near)")
     }
   }
@@ -322,7 +322,7 @@ struct FaultWords {
     return Word(text: cursor.take { !$0.properties.isWhitespace }, column: column)
   }
 
-  /// Passes the word if it stands here.
+  /// Consumes the word if it is next.
   mutating func take(_ word: String) -> Bool {
     let place = cursor
     if next()?.text == word { return true }
@@ -332,15 +332,15 @@ struct FaultWords {
 
   func missing(_ expected: String) -> TextError { TextError(column: cursor.column, "Expected \(expected) here.") }
 
-  /// Reads a word that must be there, and be one of some.
+  /// Reads a required word, one of a list.
   mutating func required(_ expected: String, among words: [String]) throws(TextError) -> String {
     guard let word = next() else { throw missing(expected) }
     guard words.contains(word.text) else { throw word.unexpected(expected, words) }
     return word.text
   }
 
-  /// Reads a value that must be there.
-  /// - Returns: `nil` for `off`, and for zero of a time or a share.
+  /// Reads a required value.
+  /// - Returns: `nil` for `off`, and for a zero duration or share.
   mutating func orOff<Value>(
     _ expected: String, _ read: (Word) throws(TextError) -> Value
   ) throws(TextError) -> Value? {

@@ -2,18 +2,18 @@
 package import FirestoreModel
 package import FirestoreQuery
 
-/// The path of a field as people type it, `address.city` or `` `first name`.x ``.
+/// The path of a field as users type it, `address.city` or `` `first name`.x ``.
 ///
-/// Stricter than Firestore: outside of back-quotes stand letters, digits, `_` and `-` only. A colon that was forgotten,
-/// or a second field after a comma, would otherwise name a field that no document has, and find nothing.
+/// Stricter than Firestore: only letters, digits, `_` and `-` are allowed outside of back-quotes. Otherwise a missing
+/// colon, or a second field after a comma, would name a field that no document has and match nothing.
 package enum FieldPathText {
-  /// - Parameter column: where the name begins in its text.
+  /// - Parameter column: the column at which the name begins in its text.
   package static func parse(_ text: String, column: Int = 1) throws(TextError) -> FieldPath {
     if let (position, found) = stray(in: text) {
       throw TextError(
         column: column + position,
-        "\(name(of: found)) stands in a field's name. A name with other characters than letters, digits, _ and - is "
-          + "written in back-quotes, such as `first name`.")
+        "\(name(of: found)) is not allowed in a plain field name. Put names with characters other than letters, "
+          + "digits, _ and - in back-quotes, such as `first name`.")
     }
     do throws(ModelError) {
       return try FieldPath(validating: text)
@@ -22,7 +22,7 @@ package enum FieldPathText {
     }
   }
 
-  /// The first scalar outside of back-quotes that does not belong into a name.
+  /// The first scalar outside of back-quotes that is not allowed in a name.
   private static func stray(in text: String) -> (Int, Unicode.Scalar)? {
     var isQuoted = false
     var isEscaped = false
@@ -52,7 +52,7 @@ package enum FieldPathText {
   }
 }
 
-/// The value that a document's name is compared with.
+/// The value to compare a document's name with.
 package enum DocumentName {
   /// Ids, or paths for a collection group, as references.
   package static func value(_ value: Value, of query: Query, _ database: DatabaseID) throws(TextError) -> Value {
@@ -70,10 +70,10 @@ package enum DocumentName {
       } catch {
         throw TextError(error.message)
       }
-    // An id of digits reads as a number.
+    // An id of digits was read as a number.
     case .integer(let number):
       return try self.value(.string("\(number)"), of: query, database)
-    default: throw TextError("__name__ is compared with document ids or paths.")
+    default: throw TextError("__name__ can only be compared with document ids or paths.")
     }
   }
 }

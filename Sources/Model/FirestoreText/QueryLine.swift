@@ -3,16 +3,16 @@ package import FirestoreModel
 package import FirestoreQuery
 import Spelling
 
-/// A query on one line, as the palette and scenarios take it:
+/// A query on one line, in the syntax of the palette and of scenarios:
 ///
 ///     cities where population >= 1000 and state == CA order by population desc, name limit 10
 ///
-/// `**/cities` is a collection group. The words of clauses end a text without quotes.
+/// `**/cities` is a collection group. A clause word ends unquoted text.
 package struct QueryLine {
   private let database: DatabaseID
   private var cursor: TextCursor
 
-  /// - Throws: why the text is no query, or none that Firestore answers.
+  /// - Throws: the reason why the text is not a query, or not one that Firestore supports.
   package static func parse(_ text: String, in database: DatabaseID) throws(TextError) -> Query {
     var line = QueryLine(database: database, cursor: TextCursor(text))
     let query = try line.query()
@@ -32,7 +32,7 @@ package struct QueryLine {
       case .where: query.filters += try ConditionText.read(&cursor, of: query, database: database)
       case .order: query.explicitOrderBy += try orders()
       case .limit, .last:
-        if query.limit != nil { throw TextError(column: start, "There is a limit before this one.") }
+        if query.limit != nil { throw TextError(column: start, "The query already has a limit.") }
         query.limit = try limit()
         query.limitType = word == .last ? .last : .first
       }
@@ -86,10 +86,10 @@ package struct QueryLine {
   }
 }
 
-/// The order of a query as people type it: `total desc, name`. A field is reversed by `total desc`, `total:desc` or
-/// `-total`; one with such signs in its name stands in back-quotes.
+/// A query's order as users type it: `total desc, name`. `total desc`, `total:desc` and `-total` reverse a field. A
+/// name that contains these signs needs back-quotes.
 package enum OrderText {
-  /// Reads fields with commas between them, at least one.
+  /// Reads fields separated by commas, at least one.
   package static func parse(_ text: String) throws(TextError) -> [OrderBy] {
     let cursor = TextCursor(text)
     var orders: [OrderBy] = []
@@ -133,7 +133,7 @@ package enum OrderText {
       trim()
     }
     if isReversed, direction != nil {
-      throw TextError(column: column, "A minus before the field and a direction behind it are one too many.")
+      throw TextError(column: column, "Use either a minus before the field or a direction after it, not both.")
     }
     let path = try FieldPathText.parse(cursor.text(start..<end), column: start + 1)
     return OrderBy(path, isReversed ? .descending : direction ?? .ascending)
@@ -145,14 +145,14 @@ package enum OrderText {
     case "desc", "descending": return .descending
     default:
       let initial = word.lowercased().first
-      let hint = initial == "d" ? " Is desc meant?" : initial == "a" ? " Is asc meant?" : ""
+      let hint = initial == "d" ? " Did you mean desc?" : initial == "a" ? " Did you mean asc?" : ""
       throw TextError(column: column, "\"\(word)\" is not a direction. Expected asc or desc.\(hint)")
     }
   }
 }
 
-/// A position in a query's order, as `--start-at` and its like take it: the value of the first order, or a list of the
-/// values of several; behind those of all orders may stand a document's id.
+/// A position in a query's order, as in `--start-at`: the value of the first ordering, or a list of values for several.
+/// A document's id may follow the values of all orderings.
 package enum CursorText {
   package static func parse(
     _ text: String, isInclusive: Bool, of query: Query, database: DatabaseID
@@ -172,7 +172,7 @@ package enum CursorText {
     if values.isEmpty { throw TextError("Expected at least one value.") }
     if values.count > orders.count {
       let named = orders.map(\.path.canonicalText).joined(separator: ", ")
-      throw TextError("There are \(values.count) values, but the order is only by \(named).")
+      throw TextError("There are \(values.count) values, but the query is ordered only by \(named).")
     }
     for index in values.indices where isName(index) {
       values[index] = try DocumentName.value(values[index], of: query, database)
@@ -181,7 +181,7 @@ package enum CursorText {
   }
 }
 
-/// The number of documents that a query returns at most.
+/// The maximum document count of a query.
 package enum LimitText {
   package static func parse(_ text: String) throws(TextError) -> Int {
     guard let limit = Int(text), (1...Query.maximumLimit).contains(limit) else {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreJSON
 
-/// A place in a typed text.
+/// A position in a typed text.
 package struct TextCursor {
   package let scalars: [Unicode.Scalar]
-  /// Counted in scalars, from 0 to their number.
+  /// The position in scalars, from 0 to their count.
   package var position = 0
 
   package init(_ text: String) { scalars = Array(text.unicodeScalars) }
 
-  /// Counted from 1, for messages.
+  /// The column for messages, from 1.
   package var column: Int { position + 1 }
   package var isAtEnd: Bool { position >= scalars.count }
   package var next: Unicode.Scalar? { isAtEnd ? nil : scalars[position] }
-  /// A space at the beginning.
+  /// The previous scalar; a space at the start.
   var previous: Unicode.Scalar { position > 0 ? scalars[position - 1] : " " }
 
   package mutating func skipSpace() {
@@ -26,14 +26,15 @@ package struct TextCursor {
     return true
   }
 
-  /// - Returns: whether the scalars stand here, which are then passed.
+  /// Consumes the scalars if they are next.
+  /// - Returns: whether they were.
   package mutating func take(_ text: String) -> Bool {
     guard scalars[position...].starts(with: text.unicodeScalars) else { return false }
     position += text.unicodeScalars.count
     return true
   }
 
-  /// Passes what belongs, and returns it.
+  /// Consumes and returns the scalars that belong.
   package mutating func take(while belongs: (Unicode.Scalar) -> Bool) -> String {
     let start = position
     while let next, belongs(next) { position += 1 }
@@ -46,19 +47,19 @@ package struct TextCursor {
     return String(view)
   }
 
-  /// The word of letters, digits, `_` and `-` at a place.
+  /// The word of letters, digits, `_` and `-` at a position.
   func word(at place: Int) -> String {
     let end = scalars[place...].firstIndex { !Self.belongsToWord($0) } ?? scalars.count
     return text(place..<end)
   }
 
-  /// Whether white space or the end follows so many scalars after this place.
+  /// Whether whitespace or the end follows `length` scalars after this position.
   func isSpace(after length: Int) -> Bool {
     let end = position + length
     return end >= scalars.count || scalars[end].properties.isWhitespace
   }
 
-  /// The scalars up to the next white space, for messages.
+  /// The scalars up to the next whitespace, for messages.
   var found: String {
     let end = scalars[position...].firstIndex { $0.properties.isWhitespace } ?? scalars.count
     return text(position..<end)
@@ -70,7 +71,7 @@ package struct TextCursor {
 }
 
 extension StringProtocol {
-  /// The text without white space at both ends.
+  /// The text without leading and trailing whitespace.
   package func trimming() -> SubSequence {
     let start = firstIndex { !$0.isWhitespace } ?? endIndex
     let end = lastIndex { !$0.isWhitespace }.map(index(after:)) ?? start
@@ -78,9 +79,9 @@ extension StringProtocol {
   }
 }
 
-/// Names why a typed text is not understood, and the place in it.
+/// The reason why a typed text cannot be parsed, and the position.
 package struct TextError: Error, Hashable, Sendable {
-  /// Counted from 1, in Unicode scalars; `nil` when all of the text is meant.
+  /// The column, from 1, in Unicode scalars; `nil` if the error is about the whole text.
   package var column: Int?
   package var reason: String
 
@@ -89,12 +90,12 @@ package struct TextError: Error, Hashable, Sendable {
     self.reason = reason
   }
 
-  /// - Parameter column: where the JSON begins in the text.
+  /// - Parameter column: the column at which the JSON begins in the text.
   package init(_ error: JSONError, from column: Int) {
     self.init(column: error.line == 1 ? column + error.column - 1 : column, error.reason)
   }
 
-  /// The same error about a text that stands behind so many other scalars.
+  /// The same error for a text that follows `columns` other scalars.
   package func moved(by columns: Int) -> TextError { TextError(column: (column ?? 1) + columns, reason) }
 }
 

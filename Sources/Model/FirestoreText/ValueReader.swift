@@ -2,11 +2,11 @@
 package import FirestoreJSON
 package import FirestoreModel
 
-/// Values as people type them: JSON with the `$` types of `DocumentJSON` where the text begins like it, lists in
-/// brackets, numbers, `true`, `false`, `null` and `NaN`, times of RFC 3339, types before a text (`TypedLiteral`); any
-/// other text is a string and needs no quotes, unless it looks like something else (`PlainText`).
+/// Values as users type them: JSON with the `$` types of `DocumentJSON` if the text begins like it, lists in brackets,
+/// numbers, `true`, `false`, `null` and `NaN`, RFC 3339 times, and typed literals (`TypedLiteral`). Any other text is a
+/// string and needs no quotes, unless it looks like something else (`PlainText`).
 package struct ValueReader {
-  /// The kind of thing that follows a value, and so ends text without quotes.
+  /// The syntax that follows a value, and so ends unquoted text.
   package enum Ending {
     /// The end of the text.
     case text
@@ -21,7 +21,7 @@ package struct ValueReader {
   }
 
   private let database: DatabaseID
-  /// Whether the value is compared with `__name__`, so that a path is what is meant.
+  /// Whether the value is compared with `__name__`, so that a path is expected.
   private let isName: Bool
 
   package init(database: DatabaseID, isName: Bool = false) {
@@ -29,7 +29,7 @@ package struct ValueReader {
     self.isName = isName
   }
 
-  /// Reads all of a text.
+  /// Reads a whole text.
   package func value(of text: String) throws(TextError) -> Value {
     var cursor = TextCursor(text)
     let value = try value(&cursor, until: .text)
@@ -50,8 +50,8 @@ package struct ValueReader {
 
   // MARK: Lists
 
-  /// Values between brackets, with commas.
-  /// - Parameter isName: for each place in the list, whether it is compared with `__name__`.
+  /// Values in brackets, separated by commas.
+  /// - Parameter isName: whether the value at an index in the list is compared with `__name__`.
   func list(_ cursor: inout TextCursor, isName: (Int) -> Bool) throws(TextError) -> [Value] {
     cursor.position += 1
     var values: [Value] = []
@@ -75,7 +75,7 @@ package struct ValueReader {
 
   // MARK: Quotes
 
-  /// A string, an object or a list of JSON: up to where its quotes and brackets are closed.
+  /// A JSON string, object or list, up to its closing quote or bracket.
   private func json(_ cursor: inout TextCursor) throws(TextError) -> Value {
     let start = cursor.position
     var depth = 0
@@ -101,7 +101,7 @@ package struct ValueReader {
     }
   }
 
-  /// A text between single quotes, without escapes.
+  /// A text in single quotes, without escapes.
   private func quoted(_ cursor: inout TextCursor) throws(TextError) -> String {
     let start = cursor.position + 1
     guard let end = cursor.scalars[start...].firstIndex(of: "'") else {
@@ -111,7 +111,7 @@ package struct ValueReader {
     if let next = cursor.next, next.properties.isAlphabetic || next == "'" {
       throw TextError(
         column: end + 1,
-        "The quote ends the text here, and more follows. Text with a single quote in it stands in double quotes.")
+        "More text follows the closing quote. Put text that contains a single quote in double quotes.")
     }
     return cursor.text(start..<end)
   }
@@ -122,16 +122,16 @@ package struct ValueReader {
     let start = cursor.position
     while let scalar = cursor.next, !ends(scalar, at: cursor, ending, isFirst: cursor.position == start) {
       if ending == .condition || ending == .line, scalar == "(" {
-        throw TextError(column: cursor.column, "Text with a parenthesis in it is quoted.")
+        throw TextError(column: cursor.column, "Quote text that contains a parenthesis.")
       }
       cursor.position += 1
     }
     let text = String(cursor.text(start..<cursor.position).trimming())
-    if text.isEmpty { throw TextError(column: start + 1, "Expected a value. An empty string is written \"\".") }
+    if text.isEmpty { throw TextError(column: start + 1, "Expected a value. Write \"\" for an empty string.") }
     return try value(ofPlain: text, column: start + 1)
   }
 
-  /// - Parameter isFirst: whether a text would be empty that ended here; a clause has a value before it.
+  /// - Parameter isFirst: whether a text that ended here would be empty; a clause needs a value before it.
   private func ends(_ scalar: Unicode.Scalar, at cursor: TextCursor, _ ending: Ending, isFirst: Bool) -> Bool {
     switch ending {
     case .text: false
@@ -166,8 +166,8 @@ package struct ValueReader {
 }
 
 extension ValueReader {
-  /// A text that means the value where such an ending follows: a string without quotes where that reads as itself, a
-  /// time as RFC 3339.
+  /// A text that reads as the value before this ending: a string without quotes if it reads as itself, a time as RFC
+  /// 3339.
   package static func text(of value: Value, in database: DatabaseID, until ending: Ending = .line) -> String {
     let plain: String
     switch value {
@@ -176,36 +176,36 @@ extension ValueReader {
     default: return DocumentJSON.line(of: value, relativeTo: database)
     }
     var cursor = TextCursor(plain)
-    // A text that is refused, or is only in part the value, is written as JSON.
+    // A text that is rejected, or that reads as only part of the value, is written as JSON.
     let read = try? ValueReader(database: database).value(&cursor, until: ending)
     let isWhole = read == value && cursor.isAtEnd && !plain.contains(where: \.isNewline)
     return isWhole ? plain : DocumentJSON.line(of: value, relativeTo: database)
   }
 }
 
-/// `timestamp:2026-03-02T11:58:03Z`, `ref:users/ada`: a type that JSON does not have, before a text without quotes.
-/// Each is short for the object with the same `$` name; `string:` and `integer:` are there for completeness.
+/// A type that JSON does not have, before unquoted text: `timestamp:2026-03-02T11:58:03Z`, `ref:users/ada`. Each is
+/// short for the object with the same `$` name; `string:` and `integer:` exist for completeness.
 package enum TypedLiteral {
   package static let names = "timestamp: ref: bytes: geo: vector: double: integer: string:"
 
-  /// - Returns: the value as JSON, in which times, paths and the like are still to be checked; `nil` for a text that
-  ///   begins with no type.
+  /// - Returns: the value as JSON, whose times, paths and so on are not checked yet; `nil` for a text without a type
+  ///   prefix.
   package static func syntax(_ text: String, column: Int = 1) throws(TextError) -> JSONSyntax? {
     guard let colon = text.unicodeScalars.firstIndex(of: ":") else { return nil }
     let content = String(text[text.unicodeScalars.index(after: colon)...].trimming())
     switch text[..<colon] {
-    // Text that is no time is handed on and refused with its place.
+    // Text that is not a time is passed on and rejected with its position.
     case "timestamp": return object("timestamp", .string((try? InstantText.parse(content))?.rfc3339Text ?? content))
     case "ref": return object("ref", .string(content.hasPrefix("/") ? String(content.dropFirst()) : content))
     case "bytes": return object("bytes", .string(content))
     case "geo": return object("geo", numbers(content))
     case "vector": return object("vector", numbers(content))
     case "double":
-      guard let number = Double(content) else { throw TextError(column: column, "double: stands before a number.") }
+      guard let number = Double(content) else { throw TextError(column: column, "Expected a number after double:.") }
       return finite(number)
     case "integer":
       guard let number = Int64(content) else {
-        throw TextError(column: column, "integer: stands before a whole number of 64 bits.")
+        throw TextError(column: column, "Expected a 64-bit integer after integer:.")
       }
       return JSONSyntax(.integer(number))
     case "string": return JSONSyntax(.string(content))
@@ -222,7 +222,7 @@ package enum TypedLiteral {
     return object("double", .string(number.isNaN ? "NaN" : number > 0 ? "Infinity" : "-Infinity"))
   }
 
-  /// Numbers with commas between them, with brackets around or not.
+  /// Numbers separated by commas, with or without brackets.
   private static func numbers(_ text: String) -> JSONSyntax.Kind {
     let inner = text.hasPrefix("[") && text.hasSuffix("]") ? text.dropFirst().dropLast() : text[...]
     return .array(

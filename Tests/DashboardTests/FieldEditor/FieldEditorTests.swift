@@ -106,7 +106,7 @@ struct FieldEditorTests {
     driver.type("fresh")
     driver.press("enter")
     driver.type("TRUE")
-    #expect(driver.screen.contains("Is true meant?"))
+    #expect(driver.screen.contains("Did you mean true?"))
     driver.press("enter")
     #expect(driver.state.overlay?.kind == .fieldValue)
     driver.press("ctrl-t s enter")

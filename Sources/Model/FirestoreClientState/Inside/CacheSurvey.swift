@@ -2,7 +2,7 @@
 package import FirestoreModel
 package import FirestoreQuery
 
-/// The content of a cache by collection, and what the next garbage collection would take of it.
+/// The content of a cache by collection, and the result of the next garbage collection.
 package struct CacheSurvey: Sendable {
   /// A collection's part of the cache.
   package struct Share: Hashable, Sendable {
@@ -10,14 +10,14 @@ package struct CacheSurvey: Sendable {
     package var documents: Int
     /// The number of documents that are known not to exist, or of which only the name is known.
     package var names: Int
-    /// The size of the documents' fields and ids.
+    /// The size of the documents' fields and ids in bytes.
     package var bytes: Int64
-    /// The number of documents with writes of any user that wait, of which the cache keeps an overlay each.
+    /// The number of documents with pending writes of any user; the cache stores one overlay for each.
     package var overlays: Int
-    /// The part that a garbage collection would take now.
+    /// The number of documents that a garbage collection would evict now.
     package var leavingDocuments: Int
     package var leavingBytes: Int64
-    /// The part of the collection that can be asked for while the server is out of reach.
+    /// The part of the collection that is available offline.
     package var coverage: Coverage
 
     package init(
@@ -35,11 +35,11 @@ package struct CacheSurvey: Sendable {
     }
   }
 
-  /// The results of a collection that are whole in the cache.
+  /// The complete results of a collection in the cache.
   package struct Coverage: Hashable, Sendable {
-    /// The server's time as of which the cache has all of the collection; `nil` if it never had.
+    /// The server's time as of which the cache has the whole collection; `nil` if it never had.
     package var wholeAsOf: Timestamp?
-    /// The number of the other queries on the collection whose results are here.
+    /// The number of other queries on the collection with a cached result.
     package var results: Int
     /// The server's time of the newest of these results.
     package var newestResult: Timestamp?
@@ -51,19 +51,19 @@ package struct CacheSurvey: Sendable {
     }
   }
 
-  /// A thing that a garbage collection would take now.
+  /// An item that a garbage collection would evict now.
   package struct Victim: Hashable, Sendable {
     package enum Subject: Hashable, Sendable {
-      /// The result of a query, which no listener wants: its documents stay as long as other results have them.
+      /// The result of a query without a listener. Its documents stay while other results contain them.
       case result(Target, documents: Int)
-      /// A document that is in no result.
+      /// A document that belongs to no result.
       case document(DocumentKey, bytes: Int64)
     }
 
     package var subject: Subject
-    /// The place of its last use among all uses of the cache, by the cache's own count.
+    /// The position of its last use among all uses of the cache, by the cache's counter.
     package var lastUse: Int64
-    /// The server's time at which it last sent the document, or confirmed the result; `nil` if it never did.
+    /// The server's time at which it last sent the document or confirmed the result; `nil` if it never did.
     package var confirmed: Timestamp?
 
     package init(_ subject: Subject, lastUse: Int64, confirmed: Timestamp? = nil) {
@@ -74,31 +74,31 @@ package struct CacheSurvey: Sendable {
   }
 
   package enum Policy: String, Hashable, Sendable {
-    /// The least recently used tenth goes when the cache is larger than its limit.
+    /// Evicts the least recently used tenth when the cache exceeds its limit.
     case leastRecentlyUsed
-    /// A document goes as soon as nothing refers to it.
+    /// Evicts a document as soon as nothing refers to it.
     case eager
     case never
   }
 
-  /// The time by the clock of the client's machine at which the survey ended.
+  /// The time on the client's clock at which the survey ended.
   package var time: Timestamp
   package var policy: Policy
-  /// The size on disk with the log, or of a cache in memory of its pages.
+  /// The size in bytes: on disk, of the file and its log; in memory, of the pages.
   package var bytes: Int64
-  /// The size of the pages that hold nothing.
+  /// The size of the free pages in bytes.
   package var freeBytes: Int64
-  /// The size above which the cache is collected; `nil` for never.
+  /// The size in bytes above which the cache is collected; `nil` for never.
   package var limit: Int64?
-  /// The collections, the largest first; no more than `ClientInside.listed`.
+  /// The collections, the largest first, at most `ClientInside.listed`.
   package var shares: [Share]
   package var collectionCount: Int
-  /// The number of results that the cache keeps, of listeners that are there and of earlier ones.
+  /// The number of results in the cache, with and without a listener.
   package var targets: Int
-  /// The number of results that a garbage collection would take now.
+  /// The number of results that a garbage collection would evict now.
   package var leavingTargets: Int
-  /// The things that a garbage collection would take now, the least recently used first, no more than
-  /// `ClientInside.listed` of each kind.
+  /// The items that a garbage collection would evict now, the least recently used first, at most `ClientInside.listed`
+  /// of each kind.
   package var victims: [Victim]
   /// The other parts of the cache.
   package var contents: CacheContents
@@ -127,7 +127,7 @@ package struct CacheContents: Sendable {
   package struct Index: Hashable, Sendable {
     package var state: IndexState
     package var entries: Int
-    /// The size of the entries: the indexed values, and the numbers beside them.
+    /// The size of the entries in bytes: the indexed values and their numbers.
     package var bytes: Int64
 
     package init(_ state: IndexState, entries: Int, bytes: Int64) {
@@ -141,7 +141,7 @@ package struct CacheContents: Sendable {
   package struct Table: Hashable, Sendable {
     package var name: String
     package var rows: Int
-    /// The size of what the rows hold, without what SQLite adds; `nil` where it was not measured.
+    /// The size of the rows' contents in bytes, without SQLite's overhead; `nil` if not measured.
     package var bytes: Int64?
 
     package init(_ name: String, rows: Int, bytes: Int64? = nil) {
@@ -151,26 +151,26 @@ package struct CacheContents: Sendable {
     }
   }
 
-  /// The checksums of the database's pages, which are compared whenever a page is read.
+  /// The state of the page checksums, which are verified whenever a page is read.
   package enum Checksums: String, Hashable, Sendable {
-    /// Every page has one, and each that was read was as it was written.
+    /// Every page has a checksum, and every page read so far matched it.
     case intact
-    /// Damage was met; the next start looks through the whole file.
+    /// A page was damaged; the next start checks the whole file.
     case damaged
     /// The database is in memory.
     case unneeded
   }
 
-  /// The indexes in the order in which they were made.
+  /// The indexes in the order of their creation.
   package var indexes: [Index]
   /// The number of entries of dropped indexes that are still to be removed.
   package var droppedEntries: Int
-  /// The tables that have rows, the one with most bytes first.
+  /// The tables that have rows, the largest first.
   package var tables: [Table]
   package var pageCount: Int
-  /// The size of a page.
+  /// The size of a page in bytes.
   package var pageBytes: Int64
-  /// The size of the log of changes that are not in the database file yet.
+  /// The size in bytes of the write-ahead log: changes that are not in the database file yet.
   package var logBytes: Int64
   package var checksums: Checksums
 

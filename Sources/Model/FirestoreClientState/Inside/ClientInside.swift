@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The inside of a client at one moment, for people who want to know why it does what it does: what it watches, looks
-/// up, sends and receives, who has the streams of its cache, and how long its queries took.
+/// The internal state of a client at one moment, for diagnosis: targets, lookups, traffic, the owner of the cache's
+/// streams, and query times.
 package struct ClientInside: Sendable {
-  /// The time by the clock of the client's machine.
+  /// The time on the client's clock.
   package var time: Timestamp
-  /// The targets that are watched, ascending by id; no more than `listed`.
+  /// The active targets, ascending by id, at most `listed`.
   package var targets: [TargetState]
-  /// The number of targets that are watched.
+  /// The number of active targets.
   package var targetCount: Int
   package var lookups: Lookups
-  /// The clients of the cache; `nil` for a cache that no other client can use.
+  /// The clients of the cache; `nil` if no other client can use the cache.
   package var company: CacheCompany?
   package var streams: [StreamUse]
-  /// The queries that the cache answered lately, the newest first.
+  /// The queries that the cache answered recently, newest first.
   package var queries: [QueryTimes]
   package var beginning: Beginning
   package var connection: ConnectionState
@@ -25,14 +25,13 @@ package struct ClientInside: Sendable {
   /// The local indexes.
   package var indexes: [IndexState]
 
-  /// The times that a client took before it was of use.
+  /// The times that a client needed to start.
   package struct Beginning: Hashable, Sendable {
-    /// The time that opening the cache and its queue of writes took.
+    /// The time to open the cache and its write queue.
     package var opening: Duration
-    /// The time from the first listener to the first snapshot; `nil` before there was one.
+    /// The time from the first listener to the first snapshot; `nil` before it.
     package var firstSnapshot: Duration?
-    /// The time from the first listener to the first snapshot that was in sync with the server; `nil` before there was
-    /// one.
+    /// The time from the first listener to the first snapshot in sync with the server; `nil` before it.
     package var firstInSync: Duration?
 
     package init(opening: Duration = .zero, firstSnapshot: Duration? = nil, firstInSync: Duration? = nil) {
@@ -66,11 +65,11 @@ package struct ClientInside: Sendable {
   }
 }
 
-/// The documents that a view shows although the backend did not list them ("limbo"), and that are asked for one by one.
+/// The lookups of documents in limbo: a view shows them although the backend did not list them.
 package struct Lookups: Hashable, Sendable {
   package struct Lookup: Hashable, Sendable {
     package var key: DocumentKey
-    /// The target of the question; `nil` for one that waits for its turn.
+    /// The target of the lookup; `nil` if the lookup is queued.
     package var target: Int32?
 
     package init(_ key: DocumentKey, target: Int32?) {
@@ -79,11 +78,11 @@ package struct Lookups: Hashable, Sendable {
     }
   }
 
-  /// The questions that are asked, then those that wait; no more than `ClientInside.listed`.
+  /// The active lookups, then the queued ones, at most `ClientInside.listed`.
   package var listed: [Lookup]
   package var asked: Int
   package var waiting: Int
-  /// The largest number of questions at a time.
+  /// The largest number of concurrent lookups.
   package var limit: Int
 
   package init(listed: [Lookup] = [], asked: Int = 0, waiting: Int = 0, limit: Int = 0) {
@@ -94,19 +93,19 @@ package struct Lookups: Hashable, Sendable {
   }
 }
 
-/// The clients that share a cache, and which of them has the streams.
+/// The clients that share a cache, and which of them owns the streams.
 package struct CacheCompany: Hashable, Sendable {
   package struct Member: Hashable, Sendable {
-    /// The process; `nil` where it is not known.
+    /// The process id; `nil` if unknown.
     package var process: Int32?
-    /// Whether the member is the client that tells this.
+    /// Whether the member is the client that reports this.
     package var isSelf: Bool
-    /// Whether the member has the lease, and with it the streams of all.
+    /// Whether the member holds the lease, and with it the streams for all members.
     package var hasLease: Bool
     package var usesNetwork: Bool
-    /// Whether a user looks at the member's screen.
+    /// Whether the member's screen is visible to a user.
     package var isVisible: Bool
-    /// The time at which the member last said that it is there.
+    /// The time at which the member last reported that it is alive.
     package var seen: Timestamp
 
     package init(
@@ -122,7 +121,7 @@ package struct CacheCompany: Hashable, Sendable {
   }
 
   package var members: [Member]
-  /// The time at which the lease was last renewed; `nil` if no client has it.
+  /// The time at which the lease was last renewed; `nil` if no client holds it.
   package var renewed: Timestamp?
 
   package init(members: [Member], renewed: Timestamp?) {
@@ -131,7 +130,7 @@ package struct CacheCompany: Hashable, Sendable {
   }
 }
 
-/// The figures of a user's configuration with which those of the client are compared.
+/// The configured values to compare the client's figures with.
 package struct InsideSettings: Hashable, Sendable {
   package var budget = LatencyBudget()
   package var price = ReadPrice()
@@ -139,28 +138,28 @@ package struct InsideSettings: Hashable, Sendable {
   package init() {}
 }
 
-/// The times that a user wants a client to keep to.
+/// The latency limits that a user sets for a client.
 package struct LatencyBudget: Hashable, Sendable {
-  /// The time that opening the cache may take.
+  /// The time allowed to open the cache.
   package var opening = Duration.milliseconds(100)
-  /// The time from the first listener to its first snapshot.
+  /// The time allowed from the first listener to its first snapshot.
   package var firstSnapshot = Duration.milliseconds(250)
-  /// The time of a query at the cache that half of the runs keep to, and 99 of 100.
+  /// The times allowed for a query against the cache: the median and the 99th percentile.
   package var median = Duration.milliseconds(5)
   package var p99 = Duration.milliseconds(50)
 
   package init() {}
 }
 
-/// The price of reads that a bill is estimated with.
+/// The price of reads for cost estimates.
 package struct ReadPrice: Hashable, Sendable {
   /// The price of 100 000 reads, in millionths of the currency.
   package var millionths: Int
   package var currency: String
-  /// The month as of which the price is assumed: `2025-06`.
+  /// The month for which the price is assumed: `2025-06`.
   package var asOf: String
 
-  /// Cloud Firestore's list price in its multi-region of the USA (nam5), as it was assumed when this was written.
+  /// Cloud Firestore's list price in its US multi-region (nam5), as assumed when this was written.
   package init(millionths: Int = 60_000, currency: String = "USD", asOf: String = "2025-06") {
     self.millionths = millionths
     self.currency = currency

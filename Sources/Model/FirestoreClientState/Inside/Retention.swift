@@ -2,25 +2,25 @@
 package import FirestoreModel
 package import FirestoreQuery
 
-/// A pin or a lifetime of the documents of a query, until it is taken back. It is stored in the cache, and holds for all
+/// A pin or a lifetime of a query's documents, valid until it is removed. The cache stores it, and it holds for all
 /// clients of the cache.
 package struct Retention: Hashable, Sendable {
   package enum Kind: Hashable, Sendable {
-    /// The documents do not leave the cache.
+    /// The documents are never evicted.
     case pinned
-    /// The documents leave the cache so long after the server last confirmed them, unless something holds them.
+    /// The documents are evicted this long after the server last confirmed them, unless something else holds them.
     case lifetime(Duration)
 
-    /// Whether one takes the place of the other for the same query.
+    /// Whether one replaces the other for the same query.
     package func isOfSameKind(as other: Kind) -> Bool { isPin == other.isPin }
 
     package var isPin: Bool { self == .pinned }
   }
 
-  /// The query; a limit does not count, so that all that match its conditions are meant.
+  /// The query. Its limit is ignored: the retention covers all documents that match the conditions.
   package var target: Target
   package var kind: Kind
-  /// The time by the clock of the machine at which it was asked for.
+  /// The time of the request on the machine's clock.
   package var since: Timestamp
 
   package init(_ target: Target, _ kind: Kind, since: Timestamp) {
@@ -31,22 +31,22 @@ package struct Retention: Hashable, Sendable {
 
   package var lifetime: Duration? { if case .lifetime(let time) = kind { time } else { nil } }
 
-  /// Whether both say the same kind of thing about the same query.
+  /// Whether both have the same query and the same kind.
   package func replaces(_ other: Retention) -> Bool { target == other.target && kind.isOfSameKind(as: other.kind) }
 }
 
-/// The part of a cache that is to leave by hand.
+/// The part of a cache to evict by hand.
 package enum EvictionScope: Hashable, Sendable {
-  /// The documents of all collections, and the knowledge of those that do not exist.
+  /// The documents of all collections, and all tombstones.
   case everything
-  /// A document, or the documents directly in a collection, with the knowledge of those that do not exist.
+  /// A document, or the documents directly in a collection, with their tombstones.
   case path(ResourcePath)
-  /// The documents that match a query as the server had them, its limit aside.
+  /// The documents that match a query in the server's version, without its limit.
   case matching(Query)
-  /// The knowledge alone that documents do not exist: of a collection, of one document, or of all for `nil`.
+  /// Only tombstones: of a collection, of one document, or all for `nil`.
   case tombstones(ResourcePath?)
 
-  /// The path that is meant; `nil` for all, and for a collection group.
+  /// The path of the scope; `nil` for everything, and for a collection group.
   package var path: ResourcePath? {
     switch self {
     case .everything: nil

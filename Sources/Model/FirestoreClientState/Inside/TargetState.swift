@@ -2,17 +2,17 @@
 package import FirestoreModel
 package import FirestoreQuery
 
-/// A target that the client watches, or wants to.
+/// A target that the client watches or wants to watch.
 package struct TargetState: Sendable {
   package enum Purpose: String, Hashable, Sendable {
     case listen
-    /// The documents did not add up, and are asked for again.
+    /// The document count did not match, so the documents are requested again.
     case recount
-    /// One document is asked for, to end a doubt about it.
+    /// One document is looked up to decide whether it exists.
     case lookup
   }
 
-  /// The state of the target on the present stream.
+  /// The state of the target on the current stream.
   package enum Progress: String, Hashable, Sendable {
     /// The stream does not know the target.
     case unasked
@@ -20,7 +20,7 @@ package struct TargetState: Sendable {
     case asked
     /// Documents may be on their way.
     case receiving
-    /// The server has said that the result is complete.
+    /// The server has reported the result as complete.
     case current
   }
 
@@ -28,17 +28,17 @@ package struct TargetState: Sendable {
   package var target: Target
   package var purpose: Purpose
   package var progress: Progress
-  /// The server's time of the snapshot from which the target is resumed; `nil` without a resume token.
+  /// The server's time of the snapshot to resume from; `nil` without a resume token.
   package var tokenTime: Timestamp?
-  /// The number of documents that the server has confirmed. So many reads Cloud Firestore bills anew when a listener
-  /// comes back after more than 30 minutes.
+  /// The number of documents that the server has confirmed. Cloud Firestore bills this many reads again when a listener
+  /// reconnects after more than 30 minutes.
   package var documents: Int
-  /// The number of documents that were sent since the target has been watched.
+  /// The number of documents sent since the target became active.
   package var sent: Int
-  /// The number of documents that were kept when the target was resumed, and not sent.
+  /// The number of cached documents that were not sent again when the target was resumed.
   package var kept: Int
-  /// The place of the target's last beginning among all uses of the cache, by the cache's own count: what has the lowest
-  /// is collected first. `nil` for a lookup, which is not kept.
+  /// The position of the target's last start among all uses of the cache, by the cache's counter. The target with the
+  /// lowest is collected first. `nil` for a lookup, which is not cached.
   package var lastUse: Int64?
 
   package init(
@@ -57,12 +57,13 @@ package struct TargetState: Sendable {
   }
 }
 
-/// The numbers of documents that the backend sent for a target since it has been watched, and did not have to send.
+/// The document reads of a target since it became active: documents that the backend sent, and cached ones that it did
+/// not have to send.
 package struct ReadMeter: Equatable, Sendable {
   package var target: Target
-  /// The number of documents that were sent, each counted as often as it was sent.
+  /// The number of documents sent; a document sent twice counts twice.
   package var sent: Int
-  /// The number of documents that the cache had when the target was resumed, and that were not sent again.
+  /// The number of documents that the cache had when the target was resumed and that were not sent again.
   package var kept: Int
 
   package init(target: Target, sent: Int, kept: Int) {

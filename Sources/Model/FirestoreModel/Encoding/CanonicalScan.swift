@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Recognises bytes that `WireWriter` would write for the same content, so that they can be kept instead of being
-/// decoded and encoded again.
+/// Recognizes bytes that `WireWriter` would write for the same content, so that they can be stored without decoding and
+/// encoding them again.
 ///
-/// All other bytes, malformed ones included, are answered with "no", and the general reader decides. Accepted bytes are
-/// well formed, and decoding and encoding them gives the same bytes.
+/// Rejects all other bytes, including malformed ones; the general reader then decides. Accepted bytes are well formed,
+/// and decoding and encoding them gives the same bytes.
 struct CanonicalScan {
   let bytes: UnsafeRawBufferPointer
-  /// Whether only what a commit may write, and stores in this form, is recognised: names, nesting, times and places
-  /// within Firestore's limits, times in whole microseconds. Sizes are for others to look at.
+  /// Whether to accept only content that a commit may write and stores in this form: names, nesting, timestamps and
+  /// locations within Firestore's limits, timestamps in whole microseconds. The caller checks sizes.
   private let isStrict: Bool
 
   init(_ bytes: UnsafeRawBufferPointer, isStrict: Bool = false) { (self.bytes, self.isStrict) = (bytes, isStrict) }
@@ -22,12 +22,12 @@ struct CanonicalScan {
     return name
   }
 
-  /// Whether a name is one that a commit may write; some that begin with an underscore are as well.
+  /// Whether a commit may write the name; includes some names that begin with an underscore.
   private func isOrdinary(_ name: Range<Int>) -> Bool {
     !name.isEmpty && name.count <= FieldPath.byteLimit && bytes[name.lowerBound] != UInt8(ascii: "_")
   }
 
-  /// Whether the first name is below the second, by bytes.
+  /// Whether the first name sorts before the second, by bytes.
   @inline(__always)
   func isAscending(_ first: Range<Int>, _ second: Range<Int>) -> Bool {
     var left = first.lowerBound
@@ -47,7 +47,7 @@ struct CanonicalScan {
     return content(at: position + 1, before: end)
   }
 
-  /// The bytes after a length, which is written in as few bytes as possible.
+  /// The bytes after a length that has the shortest encoding.
   @inline(__always)
   private func content(at position: Int, before end: Int) -> Range<Int>? {
     guard position < end else { return nil }
@@ -62,7 +62,7 @@ struct CanonicalScan {
     return start..<(start + length)
   }
 
-  /// A number in as few bytes as possible, and the position after it.
+  /// A number with the shortest encoding, and the position after it.
   private func number(at position: Int, before end: Int) -> (value: UInt64, next: Int)? {
     var value: UInt64 = 0
     var shift: UInt64 = 0
@@ -72,7 +72,7 @@ struct CanonicalScan {
       position += 1
       value |= UInt64(byte & 0x7f) << shift
       if byte < 0x80 {
-        // A last byte of zero is superfluous, and the tenth has only one bit left.
+        // A last byte of zero is redundant, and only one bit of the tenth byte is valid.
         if shift > 0, byte == 0 { return nil }
         return shift == 63 && byte > 1 ? nil : (value, position)
       }
@@ -182,7 +182,7 @@ struct CanonicalScan {
       if let last {
         if !isAscending(last, name) { return false }
       } else if !name.isEmpty, bytes[name.lowerBound] == UInt8(ascii: "_") {
-        // A map with this name may stand for another type, which has another form.
+        // A map with this name may represent another type, which is encoded differently.
         return false
       }
       last = name

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// The `fields` entries of a `google.firestore.v1.Document` as wire bytes (field 2, repeated map entries), names
-/// sorted by UTF-8 so that equal fields have equal bytes.
+/// The `fields` entries of a `google.firestore.v1.Document` as wire bytes (field 2, repeated map entries). Names are
+/// sorted by UTF-8, so equal fields have equal bytes.
 ///
-/// A field is found and compared in place, without decoding the others.
+/// Finds and compares a field in place, without decoding the others.
 package struct EncodedFields: Sendable, Hashable {
   /// The field number of `google.firestore.v1.Document.fields`.
   package static let fieldNumber = 2
 
   package let bytes: [UInt8]
 
-  /// Takes bytes without checking them.
-  /// - Parameter bytes: canonical and well formed, that is written by `init(_ fields:)`; bytes from outside go
-  ///   through `init(validating:)`. Malformed bytes are never read beyond their end; they look like absent fields.
+  /// Wraps bytes without checking them.
+  /// - Parameter bytes: canonical and well formed, as written by `init(_ fields:)`; use `init(validating:)` for
+  ///   external bytes. Malformed bytes are never read beyond their end; they look like absent fields.
   package init(trusted bytes: [UInt8]) { self.bytes = bytes }
 
-  /// The bytes of a field to make room for at first: most take less.
+  /// The initial capacity per field in bytes; most fields need less.
   private static let usualBytes = 40
 
   package init(_ fields: Fields) {
@@ -29,22 +29,23 @@ package struct EncodedFields: Sendable, Hashable {
     bytes = writer.bytes
   }
 
-  /// Wire bytes from outside, made canonical: sorted, the last of several fields with one name, no unknown ones.
-  /// - Throws: `data-loss` on anything malformed.
+  /// External wire bytes, made canonical: sorted, without unknown fields, and with the last of several fields that have
+  /// the same name.
+  /// - Throws: `data-loss` for malformed bytes.
   package init(validating bytes: [UInt8]) throws(ModelError) {
     self = try decode(bytes, "document") { reader throws(WireError) in try EncodedFields(document: reader.unread) }
   }
 
-  /// All fields, up to the first that cannot be read (bytes damaged on disk).
+  /// All fields up to the first one that cannot be read (bytes damaged on disk).
   package func decoded() -> Fields { withView { $0.decoded() } }
 
-  /// The value at a path; only this value is decoded.
+  /// The value at a path; decodes only this value.
   package subscript(path: FieldPath) -> Value? { withView { $0[path] } }
 
-  /// Compares the field at `path` with `value` in the total order, in place; `nil` if there is no such field.
+  /// Compares the field at `path` with `value` in the total order, in place; `nil` if the field is absent.
   package func compare(_ path: FieldPath, with value: Value) -> Ordering? { withView { $0.compare(path, with: value) } }
 
-  /// Looks at the bytes without copying them; the view must not leave `body`.
+  /// Calls `body` with a view of the bytes, without copying them; the view must not escape.
   @inline(__always)
   package func withView<Result>(_ body: (EncodedFieldsView) -> Result) -> Result {
     bytes.withUnsafeBytes { body(EncodedFieldsView($0)) }
@@ -52,8 +53,8 @@ package struct EncodedFields: Sendable, Hashable {
 }
 
 extension EncodedFields {
-  /// The fields of a whole `google.firestore.v1.Document`, checked and made canonical. If each field is canonical by
-  /// itself, as other clients and servers write them, nothing is decoded: the bytes are copied, in the order of names.
+  /// The fields of a whole `google.firestore.v1.Document`, checked and made canonical. If each field is already
+  /// canonical, as other clients and servers write them, the bytes are copied in the order of names without decoding.
   package init(document bytes: UnsafeRawBufferPointer) throws(WireError) {
     if let canonical = Self.canonicalEntries(ofDocument: bytes) {
       self.init(trusted: canonical)
@@ -67,11 +68,11 @@ extension EncodedFields {
   static let tag = UInt8(fieldNumber << 3 | 2)
 
   /// The canonical entries of a document's message.
-  /// - Parameter isStrict: whether a commit must be able to store them as they are (`CanonicalScan`).
-  /// - Returns: `nil` if any of them must be decoded or refused.
+  /// - Parameter isStrict: whether a commit must be able to store them unchanged (`CanonicalScan`).
+  /// - Returns: `nil` if any of them must be decoded or rejected.
   static func canonicalEntries(ofDocument bytes: UnsafeRawBufferPointer, isStrict: Bool = false) -> [UInt8]? {
     var entries = CanonicalEntries(bytes, tag, isStrict: isStrict)
-    // Entries that follow each other with ascending names are copied as a whole.
+    // Adjacent entries with ascending names are copied as a whole.
     guard let first = entries.next() else { return entries.isCanonical ? [] : nil }
     var last = first
     while let entry = entries.next() {
@@ -83,7 +84,7 @@ extension EncodedFields {
     return entries.isCanonical ? [UInt8](bytes[first.all.lowerBound..<last.all.upperBound]) : nil
   }
 
-  /// The canonical entries of a document's message in which they are scattered or unordered.
+  /// The canonical entries of a document's message whose entries are scattered or unordered.
   private static func sortedEntries(of bytes: UnsafeRawBufferPointer, isStrict: Bool) -> [UInt8]? {
     var entries = CanonicalEntries(bytes, tag, isStrict: isStrict)
     var found: [CanonicalEntries.Entry] = []
@@ -92,7 +93,7 @@ extension EncodedFields {
     guard entries.isCanonical else { return nil }
     let scan = entries.scan
     found.sort { scan.isAscending($0.name, $1.name) }
-    // The last of several fields with one name counts, which the general reader decides.
+    // The general reader handles repeated names, of which the last counts.
     for index in found.indices.dropFirst() where !scan.isAscending(found[index - 1].name, found[index].name) {
       return nil
     }
@@ -103,18 +104,18 @@ extension EncodedFields {
   }
 }
 
-/// The fields of a document's message, in its order; other content is passed over.
+/// The fields of a document's message, in its order; skips other content.
 private struct CanonicalEntries {
   typealias Entry = (name: Range<Int>, all: Range<Int>)
 
   let scan: CanonicalScan
-  /// Whether all entries so far were canonical; after one that has to be decoded or refused there are no more entries.
+  /// Whether all entries so far were canonical; iteration ends at one that must be decoded or rejected.
   private(set) var isCanonical = true
   private let tag: UInt8
   private var reader: WireReader
 
-  /// Begins at the first entry.
-  /// - Parameter tag: the tag of the fields, one byte.
+  /// Starts at the first entry.
+  /// - Parameter tag: the one-byte tag of the fields.
   init(_ bytes: UnsafeRawBufferPointer, _ tag: UInt8, isStrict: Bool) {
     scan = CanonicalScan(bytes, isStrict: isStrict)
     reader = WireReader(bytes)
@@ -135,15 +136,15 @@ private struct CanonicalEntries {
     return nil
   }
 
-  /// Passes over other content than a field.
-  /// - Returns: whether there was such content, and well formed.
+  /// Skips content other than a field.
+  /// - Returns: whether there was such content and it was well formed.
   private mutating func passOver() -> Bool {
     guard let found = try? reader.tag() else { return false }
     return found.field != EncodedFields.fieldNumber && (try? reader.skip(found.type)) != nil
   }
 }
 
-/// Runs a reader over stored bytes; its error names the kind of thing that could not be read.
+/// Runs a reader over stored bytes; its error names the kind of unreadable data.
 package func decode<T>(
   _ bytes: [UInt8], _ what: String, _ read: (inout WireReader) throws(WireError) -> T
 ) throws(ModelError) -> T {
@@ -153,12 +154,12 @@ package func decode<T>(
 }
 
 extension EncodedFields {
-  /// The fields after a patch and its transforms. Only the values that change are encoded, and only those that a nested
-  /// path or a transform needs are decoded; the bytes of all others are copied.
+  /// The fields after a patch and its transforms. Encodes only changed values, decodes only values that a nested path
+  /// or a transform needs, and copies the bytes of all others.
   /// - Parameters:
   ///   - new: the values at the mask's paths; a path without a value there is removed.
   ///   - transforms: applied after the patch, in order.
-  ///   - result: the value that a transform gives, from the transform's index and the value that it finds.
+  ///   - result: the value of a transform, computed from its index and the previous value.
   func patched(
     with new: Fields, at mask: FieldMask, _ transforms: [FieldTransform], result: (Int, Value?) -> Value
   ) -> EncodedFields {
@@ -170,13 +171,13 @@ extension EncodedFields {
     return replacing(changed)
   }
 
-  /// The fields with the values of some; a name without a value is removed.
+  /// The fields with some values replaced; a name without a value is removed.
   private func replacing(_ changed: ChangedFields) -> EncodedFields {
     let names = changed.names.sorted { $0.compareUTF8($1) == .ascending }
     var writer = WireWriter(capacity: bytes.count + 64 * names.count)
     let isWhole = bytes.withUnsafeBytes { writer.copyEntries($0, replacing: names, by: changed) }
     if isWhole { return EncodedFields(trusted: writer.bytes) }
-    // Long names and values, and what another form of encoding left, are decoded with all the rest.
+    // Long names and values, and other encodings, are decoded together with all the rest.
     var fields = decoded()
     for name in names { fields[name] = changed.value(of: name) }
     return EncodedFields(fields)
@@ -184,9 +185,9 @@ extension EncodedFields {
 }
 
 extension WireWriter {
-  /// Copies the entries of a document, but for those that change.
+  /// Copies the entries of a document, except those that change.
   /// - Parameter names: the names of the changed fields, ascending.
-  /// - Returns: whether all entries have the form that is copied.
+  /// - Returns: whether all entries can be copied in their encoded form.
   fileprivate mutating func copyEntries(
     _ old: UnsafeRawBufferPointer, replacing names: [String], by changed: ChangedFields
   ) -> Bool {
@@ -224,7 +225,7 @@ extension WireWriter {
 /// The top-level fields of a document that a patch changes.
 private struct ChangedFields {
   private let old: EncodedFields
-  /// The values now; `nil` for a field that is removed.
+  /// The new values; `nil` for a field that is removed.
   private var values: [(name: String, value: Value?)] = []
 
   init(of old: EncodedFields) { self.old = old }
@@ -254,7 +255,7 @@ private struct ChangedFields {
 }
 
 extension EncodedFields {
-  /// Whether an unresolved server timestamp may be among the values: whether its type's name, by its first bytes, is.
+  /// Whether an unresolved server timestamp may be among the values, judged by the first bytes of its type's name.
   var mayHoldServerTimestamp: Bool {
     let name = TypedMap.serverTimestamp.withUTF8Bytes { UnsafeRawBufferPointer($0).loadUnaligned(as: UInt64.self) }
     return bytes.withUnsafeBytes { bytes in
@@ -268,8 +269,8 @@ extension EncodedFields {
   }
 }
 
-/// Fields that came encoded and may be stored as they are. Decoded when they are looked at, which a server that stores
-/// them does not do.
+/// Encoded fields that can be stored unchanged. They are decoded on first access, which a server that only stores them
+/// never needs.
 final class PlainFields: Sendable {
   let encoded: EncodedFields
   private let decoded = Mutex<[Fields.Entry]?>(nil)
@@ -287,20 +288,20 @@ final class PlainFields: Sendable {
 }
 
 extension Fields {
-  /// Takes the fields of a whole `google.firestore.v1.Document` without decoding them.
-  /// - Returns: `nil` if a look at the bytes does not show that a commit may write them, and would store these very bytes.
+  /// Wraps the fields of a whole `google.firestore.v1.Document` without decoding them.
+  /// - Returns: `nil` unless a scan shows that a commit may write these bytes and would store them unchanged.
   package init?(plainDocument bytes: UnsafeRawBufferPointer) {
     guard let encoded = EncodedFields(plainDocument: bytes) else { return nil }
     self.init(PlainFields(encoded))
   }
 
-  /// Whether the fields are known to be such as a commit may write, in the form in which it stores them.
+  /// Whether the fields are known to be valid for a commit, in the encoding that it stores.
   package var arePlain: Bool { plain != nil }
 }
 
 extension EncodedFields {
-  /// The bytes from which on the size of a document has to be counted as Firestore counts it: that is at most eight bytes
-  /// where the encoding has one.
+  /// The encoded size in bytes from which a document's size must be counted by Firestore's rules: that count is at most
+  /// eight times the encoded size.
   package static let uncountedBytes = WriteLimit.documentBytes / 8
 
   fileprivate init?(plainDocument bytes: UnsafeRawBufferPointer) {

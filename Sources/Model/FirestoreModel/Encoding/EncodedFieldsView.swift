@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads `EncodedFields` wherever they lie: in an array, or in a row that SQLite lends. Nothing is copied or allocated
-/// until a value is asked for. Valid only as long as the bytes are.
+/// Reads `EncodedFields` in place: in an array, or in a row borrowed from SQLite. Nothing is copied or allocated until
+/// a value is requested. Valid only as long as the bytes are.
 ///
-/// No error of `WireReader` leaves this file (`try?`): where bytes on disk were damaged, a field that does not read back
-/// counts as absent, which is all that there is to return here; the store finds the damage itself, by its checksums.
+/// Errors of `WireReader` do not leave this file (`try?`): a field damaged on disk counts as absent, because these
+/// functions have no other way to report it. The store detects the damage with its checksums.
 package struct EncodedFieldsView {
   private let bytes: UnsafeRawBufferPointer
 
@@ -12,7 +12,7 @@ package struct EncodedFieldsView {
 
   package subscript(path: FieldPath) -> Value? { find(path)?.decoded() }
 
-  /// Compares the field at `path` with `value` in the total order; `nil` if there is no such field.
+  /// Compares the field at `path` with `value` in the total order; `nil` if the field is absent.
   package func compare(_ path: FieldPath, with value: Value) -> Ordering? { find(path)?.compare(with: value) }
 
   /// All fields up to the first malformed byte.
@@ -88,7 +88,7 @@ package struct EncodedValueView {
     return value.isNaN
   }
 
-  /// The ordering of this value relative to `value`; scalars are compared without decoding.
+  /// The order of this value relative to `value`; compares scalars without decoding.
   package func compare(with value: Value) -> Ordering? {
     var reader = WireReader(bytes)
     guard let tag = try? reader.tag() else { return nil }
@@ -120,8 +120,8 @@ package struct EncodedValueView {
     }
   }
 
-  /// The entries of the map that this value is; `nil` for other types, also for those that are stored as maps (vector,
-  /// server timestamp), since their entries are no fields.
+  /// The entries of a map value; `nil` for other types, including those stored as maps (vector, server timestamp),
+  /// since their entries are not fields.
   var mapContent: UnsafeRawBufferPointer? {
     var reader = WireReader(bytes)
     guard let tag = try? reader.tag(), tag.field == 6, tag.type == .lengthDelimited,
@@ -135,12 +135,12 @@ package struct EncodedValueView {
 }
 
 extension WireReader {
-  /// The encoded value of the map entry with this name; entries are fields of this number. Names are compared in place,
+  /// The encoded value of the map entry with this name; entries are fields with this number. Compares names in place,
   /// so that entries that do not match cost little more than their two tags.
   func entry(named name: String, number: Int) -> UnsafeRawBufferPointer? {
     name.withUTF8Bytes { name in
-      // A scan spends most of its time here, so entries in the form that this client writes are passed over without
-      // reading them as messages. Any other entry makes the general reader go on from there.
+      // A scan spends most of its time here, so entries in this client's canonical form are skipped without parsing
+      // them as messages. The general reader continues at any other entry.
       var reader = self
       let tag = UInt8(truncatingIfNeeded: number << 3 | 2)
       while let entry = reader.canonicalEntry(tag) {
@@ -160,14 +160,14 @@ extension WireReader {
     }
   }
 
-  /// Whether the entry's name, after its tag and length, is the given one; the lengths are known to agree.
+  /// Whether the entry's name, after its tag and length, is the given one; the caller has compared the lengths.
   @inline(__always)
   private static func isEqual(_ entry: UnsafeRawBufferPointer, _ name: UnsafeBufferPointer<UInt8>) -> Bool {
     for index in 0..<name.count where entry[index + 2] != name[index] { return false }
     return true
   }
 
-  /// The encoded value of this map entry, if it has the given name. Canonical entries hold the name first.
+  /// The encoded value of this map entry, if it has the given name. Canonical entries start with the name.
   @inline(__always)
   private func value(ifNamed name: UnsafeBufferPointer<UInt8>) -> UnsafeRawBufferPointer? {
     var reader = self
@@ -191,8 +191,7 @@ extension WireReader {
   }
 }
 
-/// The encoded fields of a document, or of a map inside it, that are read one by one where they lie. Keeps the document's
-/// bytes alive.
+/// The encoded fields of a document, or of a map inside it, read one by one in place. Retains the document's bytes.
 package struct EncodedEntries: Sendable {
   /// The content of a field.
   package enum Content: Sendable {
@@ -201,10 +200,10 @@ package struct EncodedEntries: Sendable {
   }
 
   private let document: EncodedFields
-  /// The entries, as an offset and a length in the document's bytes.
+  /// The start of the entries, as an offset in the document's bytes.
   private let start: Int
   private let length: Int
-  /// The number of an entry's field.
+  /// The field number of the entries.
   private let number: Int
 
   package init(_ document: EncodedFields) {
@@ -225,7 +224,7 @@ package struct EncodedEntries: Sendable {
     withEntries { EncodedFieldsView($0.unread).decoded(number) }
   }
 
-  /// Whether there are more than so many fields; looks at no more of them.
+  /// Whether there are more than `count` fields; reads no more of them than that.
   package func hasMore(than count: Int) -> Bool {
     withEntries { entries in
       var (entries, seen) = (entries, 0)
@@ -236,7 +235,7 @@ package struct EncodedEntries: Sendable {
 
   package func contains(_ name: String) -> Bool { withEntries { $0.entry(named: name, number: number) != nil } }
 
-  /// The content of a field; `nil` if there is none. A map that stands for another type is a value.
+  /// The content of a field; `nil` if it is absent. A map that represents another type is a value.
   package func content(of name: String) -> Content? {
     document.bytes.withUnsafeBytes { bytes in
       let entries = UnsafeRawBufferPointer(rebasing: bytes[start..<(start + length)])
@@ -252,7 +251,7 @@ package struct EncodedEntries: Sendable {
 
   // MARK: Values of one type, without a `Value`
 
-  /// - Returns: `nil` for a field of another type as well as for none.
+  /// - Returns: `nil` if the field is absent or has another type.
   package func boolean(_ name: String) -> Bool? {
     scalar(name, 1, .varint) { reader throws(WireError) in try reader.boolean() }
   }

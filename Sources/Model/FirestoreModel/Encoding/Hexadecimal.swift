@@ -10,8 +10,8 @@ package enum Hexadecimal {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// The bytes of a text.
-  /// - Returns: `nil` for a text that is not hexadecimal.
+  /// The bytes of a hexadecimal text.
+  /// - Returns: `nil` if the text is not hexadecimal.
   package static func bytes(_ text: some StringProtocol) -> [UInt8]? {
     let digits = text.utf8.map { Character(Unicode.Scalar($0)).hexDigitValue }
     guard digits.count.isMultiple(of: 2) else { return nil }

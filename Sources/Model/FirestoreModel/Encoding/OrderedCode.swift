@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writes numbers, texts and bytes so that comparing the result bytewise compares the written values: the form of index
+/// Writes numbers, texts and bytes so that comparing the results bytewise compares the values: the form of index
 /// entries in the SDKs (VALUE-ORDER "Index encodings", JavaScript's numbers). Here NaN sorts last and -0.0 before 0.0;
 /// writers of values in Firestore's order encode NaN separately and write -0.0 as 0.0.
 package struct OrderedCode: Sendable {
   package private(set) var bytes: [UInt8] = []
-  /// Whether every byte that is appended from now on is complemented, which reverses its order.
+  /// Whether to complement every byte appended from now on, which reverses its order.
   package var isDescending: Bool
 
   package init(isDescending: Bool = false) { self.isDescending = isDescending }
 
-  /// Appends the number's bits, made to sort as unsigned, without leading zero bytes, after their count.
+  /// Appends the count of the number's bytes, then its bits, made to sort as unsigned, without leading zero bytes.
   package mutating func append(_ number: Double) {
     let sign: UInt64 = 1 << 63
     let bits = number.bitPattern
@@ -22,7 +22,7 @@ package struct OrderedCode: Sendable {
 
   package mutating func append(_ text: String) { append(text.utf8) }
 
-  /// Appends bytes, of which two values are escaped, so that the end (00 01) sorts before every continuation.
+  /// Appends bytes. Two byte values are escaped, so that the end marker (00 01) sorts before every continuation.
   package mutating func append(_ content: some Sequence<UInt8>) {
     for byte in content {
       append(byte: byte)
@@ -33,7 +33,7 @@ package struct OrderedCode: Sendable {
     append(byte: 0x01)
   }
 
-  /// Appends a mark that sorts after everything else; ends an entry of which only a prefix is given.
+  /// Appends a mark that sorts after everything else; ends an entry that is only a prefix.
   package mutating func appendInfinity() {
     append(byte: 0xff)
     append(byte: 0xff)
@@ -48,11 +48,11 @@ package struct OrderedCode: Sendable {
   }
 }
 
-/// Writes values of every type so that comparing the bytes is `Value.compare`: values that tie have equal bytes, and no
-/// value's bytes begin another's, so that one value may follow another. The first byte is never 0x00 or 0xFF.
+/// Writes values of every type so that comparing the bytes is `Value.compare`. Values that tie have equal bytes, and no
+/// value's bytes are a prefix of another's, so values can be concatenated. The first byte is never 0x00 or 0xFF.
 /// Numbers are exact here, unlike in the SDKs' entries, which round integers to doubles.
 extension OrderedCode {
-  /// The byte that starts every value of a type, and no other.
+  /// The byte that starts every value of a type, and no value of another type.
   package static func rank(of value: Value) -> UInt8 { rank(value.typeRank) }
 
   private static func rank(_ typeRank: Int) -> UInt8 { UInt8(truncatingIfNeeded: (typeRank + 2) << 3) }
@@ -97,7 +97,7 @@ extension OrderedCode {
   }
 
   /// Appends a value in encoded form, with the same result as `append(_: Value)`.
-  /// - Returns: whether the bytes were well formed; if not, the appended bytes mean nothing.
+  /// - Returns: whether the bytes were well formed; if not, the appended bytes are meaningless.
   package mutating func append(_ view: EncodedValueView) -> Bool {
     var reader = WireReader(view.bytes)
     guard let tag = try? reader.tag() else { return false }
@@ -141,11 +141,11 @@ extension OrderedCode {
     append(remainder: 0)
   }
 
-  /// Appends the greatest double that is not above the number, and the remainder: less than 1024, the distance of
-  /// doubles there.
+  /// Appends the greatest double that is not above the number, and the remainder, which is less than 1024, the spacing
+  /// of doubles there.
   private mutating func append(exactly number: Int64) {
     var floor = Double(number)
-    // Near the ends of the range the conversion may round up, even out of it.
+    // Near the ends of the range the conversion may round up, even beyond the range.
     if floor >= 0x1p63 || Int64(floor) > number { floor = floor.nextDown }
     append(sortable: floor)
     append(remainder: number - Int64(floor))
@@ -178,7 +178,7 @@ extension OrderedCode {
     }
   }
 
-  /// Appends the end of texts, which sorts before every text.
+  /// Appends the end marker of texts, which sorts before every text.
   private mutating func appendEndOfTexts() {
     append(byte: 0x00)
     append(byte: 0x00)

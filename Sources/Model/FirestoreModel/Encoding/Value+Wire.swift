@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The keys of maps that stand for other types.
+/// The keys of maps that represent other types.
 enum TypedMap {
   static let type = "__type__"
   static let vector = "__vector__"
@@ -11,7 +11,7 @@ enum TypedMap {
 }
 
 extension WireWriter {
-  /// The content of a `google.firestore.v1.Value`; map entries sorted by name.
+  /// The content of a `google.firestore.v1.Value`, with map entries sorted by name.
   package mutating func value(_ value: Value) {
     switch value {
     case .null: field(11, varint: 0)
@@ -41,7 +41,7 @@ extension WireWriter {
     }
   }
 
-  /// Map entries as fields of this number, the protobuf form of `map<string, Value>`.
+  /// Map entries as fields with this number, the protobuf form of `map<string, Value>`.
   package mutating func entries(_ number: Int, _ fields: Fields) {
     for entry in fields.entries { self.entry(number, entry.name, entry.value) }
   }
@@ -56,7 +56,7 @@ extension WireWriter {
 }
 
 extension WireReader {
-  /// The greatest depth that is read, above the backend's limit of 20, so that hostile bytes cannot exhaust the stack.
+  /// The maximum depth to read, above the backend's limit of 20. It protects the stack from hostile bytes.
   static let maximumDepth = 64
 
   /// The content of a `google.firestore.v1.Value`.
@@ -158,9 +158,9 @@ extension WireReader {
 }
 
 extension Value {
-  /// A map, or the type that it stands for (vector, unresolved server timestamp).
+  /// A map, or the type that it represents (vector, unresolved server timestamp).
   package init(map fields: Fields) {
-    // A map that stands for another type begins, sorted by name, with a name in underscores; most maps end here.
+    // A map that represents another type starts, sorted by name, with a name in underscores; most maps return here.
     guard let first = fields.entries.first, first.name.utf8.first == UInt8(ascii: "_") else {
       self = .map(fields)
       return

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Bytes that are not well-formed protobuf, or not of the expected message.
+/// The error for bytes that are not well-formed protobuf, or not the expected message.
 package struct WireError: Error, Hashable, Sendable {
   package var reason: String
-  /// The text that should name a document and does not; `nil` for other errors.
+  /// The text that should name a document but does not; `nil` for other errors.
   package var referenceName: String?
   package init(_ reason: String, referenceName: String? = nil) {
     self.reason = reason
     self.referenceName = referenceName
   }
 
-  /// The error of a `Value` without any of its types, for which servers have a special message.
+  /// The error for a `Value` without a type, for which servers have a special message.
   package static let untypedValue = WireError("a value has no type")
 }
 
-/// Reads protobuf wire format in place. Never reads past its end, whatever the bytes.
+/// Reads protobuf wire format in place. Never reads past the end, even of malformed bytes.
 package struct WireReader {
   private let bytes: UnsafeRawBufferPointer
   private var position = 0
@@ -36,7 +36,7 @@ package struct WireReader {
   package var remaining: Int { bytes.count - position }
   var unread: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: bytes[position...]) }
 
-  /// Continues at a position.
+  /// Continues at another position.
   mutating func move(to position: Int) { self.position = min(position, bytes.count) }
 
   @inline(__always)
@@ -83,7 +83,7 @@ package struct WireReader {
   }
 
   /// The content of the next field if it has this one-byte tag, a length below 16384, and starts with a field 1 whose
-  /// length is a single byte, as a map entry with a short name does; otherwise `nil`, and nothing is passed over.
+  /// length is a single byte, like a map entry with a short name. Otherwise returns `nil` and consumes nothing.
   @inline(__always)
   mutating func canonicalEntry(_ tag: UInt8) -> UnsafeRawBufferPointer? {
     guard position + 4 <= bytes.count, bytes[position] == tag else { return nil }
@@ -115,8 +115,8 @@ package struct WireReader {
   /// - Throws: an error for bytes that are not UTF-8.
   package mutating func string() throws(WireError) -> String {
     let bytes = try lengthDelimited().assumingMemoryBound(to: UInt8.self)
-    // The validating initialiser is not specialised for buffers and costs some hundred nanoseconds; ASCII, which most
-    // texts are, needs no validation.
+    // The validating initializer is not specialized for buffers and costs some hundred nanoseconds. Most texts are
+    // ASCII, which needs no validation.
     if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
     guard let text = String(validating: bytes, as: UTF8.self) else {
       throw WireError("a string is not valid UTF-8")
@@ -142,7 +142,7 @@ package struct WireReader {
     return result
   }
 
-  /// Passes over a field of an unknown number.
+  /// Skips a field with an unknown number.
   package mutating func skip(_ type: WireType) throws(WireError) {
     switch type {
     case .varint: _ = try varint()

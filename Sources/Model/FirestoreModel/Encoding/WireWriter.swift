@@ -6,7 +6,7 @@ package struct WireWriter {
 
   package init() {}
 
-  /// - Parameter capacity: the number of bytes to make room for.
+  /// - Parameter capacity: the number of bytes to reserve.
   package init(capacity: Int) { bytes.reserveCapacity(capacity) }
 
   /// The bytes of one message.
@@ -61,7 +61,7 @@ package struct WireWriter {
     if length >= 0x80 { widenLength(at: start, to: length) } else { bytes[start] = UInt8(length) }
   }
 
-  /// Writes a length that takes more than the one byte that was left to it.
+  /// Writes a length that needs more than the one reserved byte.
   private mutating func widenLength(at start: Int, to length: Int) {
     var (rest, more) = (length >> 7, 0)
     while rest > 0 { (rest, more) = (rest >> 7, more + 1) }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One document as one party knows it: the backend, the cache, or a view with local writes applied.
+/// One document as known to one party: the backend, the cache, or a view with local writes applied.
 package struct Document: Sendable {
   package enum State: Equatable, Sendable {
     /// The document exists with this content.
@@ -15,15 +15,15 @@ package struct Document: Sendable {
   /// The visibility of local writes in a document.
   package enum PendingWrites: UInt8, Sendable {
     case none
-    /// A local write is visible that the backend has not acknowledged.
+    /// An unacknowledged local write is visible.
     case local
     /// All visible writes are acknowledged, but the backend's own version has not arrived.
     case committed
   }
 
   package var key: DocumentKey
-  /// The time at which the backend last changed the document. `nil` for a document known only from local writes, and as
-  /// soon as a local write is visible in it: such a state is no version of the backend's (SDKs reset it to "min").
+  /// The time at which the backend last changed the document. `nil` for a document known only from local writes, and
+  /// while a local write is visible in it, since the backend has no such version (SDKs reset it to "min").
   package var version: SnapshotVersion?
   package var createTime: SnapshotVersion?
   package var state: State
@@ -54,7 +54,7 @@ package struct Document: Sendable {
   package subscript(path: FieldPath) -> Value? { data?[path] }
 }
 
-/// The fields of a document, held decoded or as protobuf wire bytes; decoded only when asked for.
+/// The fields of a document, held decoded or as protobuf wire bytes, and decoded only on demand.
 package struct DocumentData: Sendable {
   package enum Storage: Sendable {
     case decoded(Fields)
@@ -66,7 +66,7 @@ package struct DocumentData: Sendable {
   package init(_ fields: Fields) { storage = .decoded(fields) }
   package init(encoded: EncodedFields) { storage = .encoded(encoded) }
 
-  /// All fields; O(size) each time for encoded data, so keep the result.
+  /// All fields; O(size) on each access for encoded data, so store the result.
   package var fields: Fields {
     switch storage {
     case .decoded(let fields): fields
@@ -82,8 +82,8 @@ package struct DocumentData: Sendable {
     }
   }
 
-  /// Compares the field at `path` with `value` in the total order, in place where the data is encoded.
-  /// - Returns: `nil` if there is no such field.
+  /// Compares the field at `path` with `value` in the total order, in place if the data is encoded.
+  /// - Returns: `nil` if the field is absent.
   package func compare(_ path: FieldPath, with value: Value) -> Ordering? {
     switch storage {
     case .decoded(let fields): fields[path]?.compare(value)
@@ -100,12 +100,12 @@ package struct DocumentData: Sendable {
 }
 
 extension DocumentData: Equatable {
-  /// Strict equality of the contents, whether decoded or encoded.
+  /// Strict equality of the contents, decoded or encoded.
   package static func == (left: DocumentData, right: DocumentData) -> Bool {
     if case (.decoded(let left), .decoded(let right)) = (left.storage, right.storage) { return left == right }
     let (first, second) = (left.encoded, right.encoded)
     if first.bytes == second.bytes { return true }
-    // Canonical bytes differ if the values do, but for the value that an unresolved server timestamp remembers.
+    // Canonical bytes differ if the values do, except for the previous value inside an unresolved server timestamp.
     guard first.mayHoldServerTimestamp, second.mayHoldServerTimestamp else { return false }
     return left.fields == right.fields
   }

@@ -20,14 +20,14 @@ package struct Fields: Sendable {
     }
     _modify {
       var entries = entries
-      // Only one owner is left, so that a change copies nothing.
+      // The storage must have a single owner, so that a change copies nothing.
       storage = .decoded([])
       defer { storage = .decoded(entries) }
       yield &entries
     }
   }
 
-  /// The number of entries up to which inserting them one by one is faster than sorting.
+  /// The entry count up to which inserting one by one is faster than sorting.
   private static let few = 64
 
   package init() { storage = .decoded([]) }
@@ -46,16 +46,16 @@ package struct Fields: Sendable {
   }
 
   /// Makes fields of sorted entries.
-  /// - Parameter entries: already sorted by UTF-8 and without duplicates, as the canonical encoding stores them.
+  /// - Parameter entries: sorted by UTF-8 and without duplicates, as the canonical encoding stores them.
   package init(sorted entries: [Entry]) { storage = .decoded(entries) }
 
   init(_ fields: PlainFields) { storage = .plain(fields) }
 
-  /// The bytes of fields that came encoded, are such as a commit may write, and were not changed since.
+  /// The encoded bytes of fields that arrived encoded, are valid for a commit, and have not changed since.
   var plain: EncodedFields? { if case .plain(let fields) = storage { fields.encoded } else { nil } }
 
   /// Makes fields of entries that are probably sorted.
-  /// - Parameter entries: in any order; entries that are sorted already, as in canonical bytes, are kept.
+  /// - Parameter entries: in any order; sorted entries, as in canonical bytes, are used unchanged.
   package init(unsorted entries: [Entry]) {
     let isSorted = entries.indices.dropFirst().allSatisfy { index in
       entries[index - 1].name.compareUTF8(entries[index].name) == .ascending
@@ -88,7 +88,7 @@ package struct Fields: Sendable {
     }
   }
 
-  /// The number of entries up to which a linear search is the fastest.
+  /// The entry count up to which a linear search is fastest.
   private static let fewest = 8
 
   private func position(of name: String) -> (index: Int, found: Bool) {
@@ -129,7 +129,7 @@ extension Fields {
     }
   }
 
-  /// Sets a value, making the maps on the way and replacing values that are no maps.
+  /// Sets a value. Creates missing maps on the way and replaces values that are not maps.
   private mutating func set(_ value: Value, at path: ArraySlice<String>) {
     guard let name = path.first else { return }
     if path.count == 1 {
@@ -142,7 +142,7 @@ extension Fields {
     self[name] = .map(inner)
   }
 
-  /// Removes a value; a path through a value that is no map does nothing.
+  /// Removes a value; has no effect if a value on the path is not a map.
   private mutating func remove(at path: ArraySlice<String>) {
     guard let name = path.first else { return }
     if path.count == 1 {
@@ -155,14 +155,14 @@ extension Fields {
 }
 
 extension Fields {
-  /// The fields with the values of other fields at the mask's paths; a path without a value there is removed. Maps on
-  /// the way are made, and replace values that are no maps. Costs as much as reading both and the mask once.
+  /// The fields with the values of other fields at the mask's paths; a path without a value there is removed. Creates
+  /// missing maps on the way and replaces values that are not maps. Takes time linear in both fields and the mask.
   package func patched(with new: Fields, at mask: FieldMask) -> Fields {
     patched(with: new, at: FieldMask.Branch.branches(of: Array(mask.paths)[...], depth: 0))
   }
 
-  /// The fields at the mask's paths, with the maps on the way to them; paths that name nothing add nothing. Costs as
-  /// much as reading the mask once.
+  /// The fields at the mask's paths, with the maps on the way to them; a path that matches no field adds nothing. Takes
+  /// time linear in the mask.
   package func projected(to mask: FieldMask) -> Fields {
     projected(to: FieldMask.Branch.branches(of: Array(mask.paths)[...], depth: 0))
   }
@@ -211,20 +211,20 @@ extension Fields {
 }
 
 extension FieldMask {
-  /// Paths that have the same segments up to some depth, that depth included.
+  /// Paths that share the same segments up to and including some depth.
   fileprivate struct Branch {
     /// The paths' segment at that depth.
     let name: String
     /// Whether one of the paths ends at that depth.
     let isPath: Bool
-    /// The paths that go on below that depth.
+    /// The paths that continue below that depth.
     let inner: ArraySlice<FieldPath>
     private let depth: Int
 
-    /// The branches of the paths that go on, in order.
+    /// The branches of the continuing paths, in order.
     func branches() -> [Branch] { Self.branches(of: inner, depth: depth + 1) }
 
-    /// Sorts by the segment at this depth alone: comparing whole paths would compare the shared part again and again.
+    /// Sorts by the segment at this depth only, since comparing whole paths would compare the shared part repeatedly.
     /// - Parameter paths: paths that agree before `depth` and reach it.
     static func branches(of paths: ArraySlice<FieldPath>, depth: Int) -> [Branch] {
       guard let name = paths.first?.segments[depth] else { return [] }

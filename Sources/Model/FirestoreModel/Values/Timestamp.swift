@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A point in time: seconds since 1970-01-01T00:00:00Z and 0…999 999 999 nanoseconds after them.
-/// The backend keeps microseconds.
+/// A point in time: seconds since 1970-01-01T00:00:00Z plus 0…999 999 999 nanoseconds. The backend stores microseconds.
 package struct Timestamp: Hashable, Comparable, Sendable {
   package var seconds: Int64
   package var nanoseconds: Int32
@@ -11,7 +10,7 @@ package struct Timestamp: Hashable, Comparable, Sendable {
     self.nanoseconds = nanoseconds
   }
 
-  /// Makes a time of microseconds.
+  /// Makes a time from microseconds.
   /// - Parameter microseconds: since the epoch; may be negative.
   package init(microseconds: Int64) {
     let (quotient, remainder) = microseconds.quotientAndRemainder(dividingBy: 1_000_000)
@@ -27,12 +26,12 @@ package struct Timestamp: Hashable, Comparable, Sendable {
     (left.seconds, left.nanoseconds) < (right.seconds, right.nanoseconds)
   }
 
-  /// Calculates to the microsecond.
+  /// Computes to the microsecond.
   package static func + (time: Timestamp, delay: Duration) -> Timestamp {
     Timestamp(microseconds: time.microseconds &+ delay.wholeMicroseconds)
   }
 
-  /// Calculates to the microsecond.
+  /// Computes to the microsecond.
   package static func - (left: Timestamp, right: Timestamp) -> Duration {
     let (difference, overflow) = left.microseconds.subtractingReportingOverflow(right.microseconds)
     return .microseconds(overflow ? (left > right ? .max : .min) : difference)
@@ -58,13 +57,13 @@ extension Timestamp {
   /// 9999-12-31T23:59:59.999999999Z.
   package static let latest = Timestamp(seconds: 253_402_300_799, nanoseconds: 999_999_999)
 
-  /// Whether Firestore knows the time. Any other can be compared and shown, since older data may hold one, and is
-  /// refused when it is stored or asked for.
+  /// Whether Firestore supports the time. Other times can be compared and shown, since older data may contain them, but
+  /// are rejected in writes and queries.
   package var isValid: Bool {
     (0..<1_000_000_000).contains(nanoseconds) && self >= .earliest && self <= .latest
   }
 
-  /// The reason for the refusal of a time that is not valid.
+  /// The error message for a time that is not valid.
   package var objection: String {
     "Timestamp (seconds: \(seconds), nanos: \(nanoseconds)) is outside of 0001-01-01T00:00:00Z to "
       + "9999-12-31T23:59:59.999999999Z."
@@ -72,7 +71,7 @@ extension Timestamp {
 }
 
 extension Value {
-  /// The first time in the value, at any depth, that Firestore does not know; `nil` if there is none.
+  /// The first time in the value, at any depth, that Firestore does not support; `nil` if there is none.
   package var invalidTimestamp: Timestamp? {
     switch self {
     case .timestamp(let time): time.isValid ? nil : time
@@ -100,7 +99,7 @@ extension Timestamp {
     return "." + Self.padded(Int64(nanoseconds), 9)
   }
 
-  /// Reads RFC 3339: a full date and time, up to nine digits of a fraction, and `Z` or an offset such as `+01:00`.
+  /// Parses RFC 3339: a full date and time, up to nine digits of a fraction, and `Z` or an offset such as `+01:00`.
   /// - Returns: `nil` for any other text, for a date that does not exist, and for a leap second.
   package init?(rfc3339 text: String) {
     var scanner = DigitScanner(text)
@@ -139,8 +138,8 @@ extension Timestamp {
     }
   }
 
-  /// The days since 1970-01-01 in the proleptic Gregorian calendar. A year is taken to begin in March, which puts the
-  /// leap day at its end, and years are counted in cycles of 400, which have 146 097 days each.
+  /// The days since 1970-01-01 in the proleptic Gregorian calendar. The year starts in March, which puts the leap day
+  /// at its end. Years are counted in cycles of 400, which have 146 097 days each.
   package static func daysSinceEpoch(year: Int64, month: Int64, day: Int64) -> Int64 {
     let (cycle, yearOfCycle) = (month <= 2 ? year - 1 : year).flooredQuotientAndRemainder(dividingBy: 400)
     let monthFromMarch = (month + 9) % 12
@@ -149,7 +148,7 @@ extension Timestamp {
     return cycle * 146_097 + dayOfCycle - daysFromMarchOfYear0ToEpoch
   }
 
-  /// The date in the proleptic Gregorian calendar; months and days begin with 1.
+  /// The date in the proleptic Gregorian calendar; months and days start at 1.
   package static func civilDate(daysSinceEpoch days: Int64) -> (year: Int64, month: Int64, day: Int64) {
     let (cycle, dayOfCycle) = (days + daysFromMarchOfYear0ToEpoch).flooredQuotientAndRemainder(dividingBy: 146_097)
     let yearOfCycle = (dayOfCycle - dayOfCycle / 1460 + dayOfCycle / 36_524 - dayOfCycle / 146_096) / 365
@@ -200,7 +199,7 @@ private struct DigitScanner {
     return number
   }
 
-  /// Reads one to nine digits of a second, as nanoseconds.
+  /// Reads one to nine fractional digits of a second, as nanoseconds.
   mutating func fraction() -> Int64? {
     var nanoseconds: Int64 = 0
     var scale: Int64 = 1_000_000_000
@@ -225,10 +224,9 @@ private struct DigitScanner {
 }
 
 extension Duration {
-  /// The number of whole microseconds; the nearest that 64 bits hold for a duration from another program that is too
-  /// long.
+  /// The number of whole microseconds, saturated to 64 bits for a duration from another program that is too long.
   package var wholeMicroseconds: Int64 {
-    // The limit keeps the product within 64 bits.
+    // The limit prevents the product from overflowing 64 bits.
     let longest = Duration.seconds(9_000_000_000_000)
     if self > longest { return .max }
     if self < .zero - longest { return .min }

@@ -21,7 +21,7 @@ extension Value {
   }
 
   /// Compares two values in Firestore's total order. Integer 1 and double 1.0 tie, as do 0.0 and -0.0 and all NaNs.
-  /// Integers and doubles are compared exactly, as the native client and the backend do.
+  /// Integers and doubles are compared exactly, as in the native client and the backend.
   package func compare(_ other: Value) -> Ordering {
     switch (self, other) {
     case (.null, .null): return .equal
@@ -61,8 +61,8 @@ extension Value {
 }
 
 extension BSONValue {
-  /// Compares two values of one type.
-  /// - Precondition: both are of one type.
+  /// Compares two values of the same type.
+  /// - Precondition: both have the same type.
   fileprivate func compare(_ other: BSONValue) -> Ordering {
     Ordering.pairwise(parts, other.parts) { $0.compare($1) }
   }
@@ -85,7 +85,7 @@ extension Ordering {
     return Ordering(left.isNaN ? 0 : 1, right.isNaN ? 0 : 1)
   }
 
-  /// Compares exactly, also beyond 2^53, where a double cannot hold every integer.
+  /// Compares exactly, even beyond 2^53, where a double cannot hold every integer.
   package static func numeric(_ left: Int64, _ right: Double) -> Ordering {
     if right.isNaN { return .descending }
     if right < -0x1p63 { return .descending }
@@ -111,7 +111,7 @@ extension Ordering {
   case equal = 0
   case descending = 1
 
-  /// Spares other modules the generic comparison of raw values.
+  /// Avoids the generic comparison of raw values in other modules.
   package static func == (left: Ordering, right: Ordering) -> Bool {
     switch (left, right) {
     case (.ascending, .ascending), (.equal, .equal), (.descending, .descending): true
@@ -138,8 +138,8 @@ extension Ordering {
 }
 
 extension String {
-  /// Compares the UTF-8 bytes, which is how Firestore orders strings, field names and path segments.
-  /// (`String.<` compares normalised forms and `==` takes canonically equivalent strings for equal.)
+  /// Compares the UTF-8 bytes, which is how Firestore orders strings, field names and path segments. (`String.<`
+  /// compares normalized forms, and `==` treats canonically equivalent strings as equal.)
   package func compareUTF8(_ other: String) -> Ordering {
     withUTF8Bytes { left in other.withUTF8Bytes { right in Ordering.lexicographic(left, right) } }
   }
@@ -154,7 +154,7 @@ extension String {
     }
   }
 
-  /// Calls `body` with the UTF-8 bytes, without copying if the string is stored as UTF-8.
+  /// Calls `body` with the UTF-8 bytes, without a copy if the string is stored as UTF-8.
   @inline(__always)
   package func withUTF8Bytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
     if let result = utf8.withContiguousStorageIfAvailable(body) { return result }
@@ -173,7 +173,7 @@ extension Ordering {
     return Ordering(left.count, right.count)
   }
 
-  /// The first index at which the bytes differ, or where the shorter one ends; eight bytes at a time.
+  /// The first index at which the bytes differ or the shorter one ends; compares eight bytes at a time.
   static func firstDifference(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) -> Int {
     let shared = min(left.count, right.count)
     let (a, b) = (UnsafeRawBufferPointer(left), UnsafeRawBufferPointer(right))
@@ -191,8 +191,8 @@ extension Ordering {
 }
 
 extension Range<Int> {
-  /// The first index that satisfies the predicate, if all indexes that do come last; the upper bound if none does.
-  /// Takes as many calls of the predicate as the count has binary digits.
+  /// The first index that satisfies the predicate, provided that all such indexes come last; the upper bound if none
+  /// does. Calls the predicate about log2(count) times.
   @inlinable
   package func partitioningIndex(where predicate: (Int) -> Bool) -> Int {
     var (low, high) = (lowerBound, upperBound)

@@ -22,11 +22,11 @@ package enum Value: Sendable {
   case map(Fields)
 }
 
-/// A `FieldValue.serverTimestamp()` that the backend has not resolved yet. Exists in local views only.
+/// A `FieldValue.serverTimestamp()` that the backend has not resolved yet. Exists only in local views.
 package struct ServerTimestamp: Sendable {
-  /// The time of the write, by this device's clock; orders the value and serves as its estimate.
+  /// The time of the write on this device's clock; it orders the value and serves as its estimate.
   package var localWriteTime: Timestamp
-  /// The value that the field held before, for `ServerTimestampBehavior.previous`; never itself a server timestamp.
+  /// The field's previous value, for `ServerTimestampBehavior.previous`; never a server timestamp.
   package var previous: Value?
 
   package init(localWriteTime: Timestamp, previous: Value?) {
@@ -35,7 +35,7 @@ package struct ServerTimestamp: Sendable {
   }
 }
 
-/// A place on Earth in degrees. Compared as plain numbers, latitude first.
+/// A location on Earth in degrees. Compared as plain numbers, latitude first.
 package struct GeoPoint: Hashable, Sendable {
   package var latitude: Double
   package var longitude: Double
@@ -47,23 +47,22 @@ package struct GeoPoint: Hashable, Sendable {
 }
 
 extension Document {
-  /// The size that Firestore accounts for a document (PROTOCOL §3.10), in bytes: name, fields and 32.
+  /// The document's size by Firestore's accounting (PROTOCOL §3.10), in bytes: name, fields and 32.
   package var byteSize: Int { key.byteSize + (data?.fields.byteSize ?? 0) + 32 }
 }
 
 extension DocumentKey {
-  /// The size accounted for a name: each segment's bytes and 1, and 16.
+  /// The accounted size of a name: each segment's bytes and 1, and 16.
   package var byteSize: Int { path.segments.reduce(16) { $0 + $1.utf8.count + 1 } }
 }
 
 extension Fields {
-  /// The size accounted for all entries, names included.
+  /// The accounted size of all entries, including names.
   package var byteSize: Int { entries.reduce(0) { $0 + $1.name.utf8.count + 1 + $1.value.byteSize } }
 }
 
 extension Value {
-  /// The size accounted for a value (PROTOCOL §3.10), in bytes. An unresolved server timestamp counts as the timestamp
-  /// that it will be.
+  /// The accounted size of a value (PROTOCOL §3.10), in bytes. An unresolved server timestamp counts as a timestamp.
   package var byteSize: Int {
     switch self {
     case .null, .boolean: 1
@@ -127,7 +126,7 @@ extension Value: Hashable {
     }
   }
 
-  /// Whether the backend takes the values for equal in filters and array transforms (PROTOCOL §3.2, §3.7): integer 1
+  /// Whether the backend treats the values as equal in filters and array transforms (PROTOCOL §3.2, §3.7): integer 1
   /// equals double 1.0 and 0.0 equals -0.0, also inside maps and arrays. That is, the values tie in the total order.
   package func equalsNumerically(_ other: Value) -> Bool { compare(other) == .equal }
 }
@@ -136,7 +135,7 @@ extension Double {
   /// Whether both are NaN, or the same number with the same sign of zero.
   fileprivate func isIdentical(to other: Double) -> Bool { identityBits == other.identityBits }
 
-  /// The bits, with all NaNs taken for one.
+  /// The bits, with a single representation for all NaNs.
   var identityBits: UInt64 { isNaN ? Double.nan.bitPattern : bitPattern }
 }
 
@@ -163,7 +162,7 @@ extension Fields: Hashable {
 }
 
 /// A value of a BSON type, which newer clients write as a map with one entry of a reserved name. This package treats it
-/// as that map, except that it has its own place in the total order (firebase-js-sdk, `TypeOrder`).
+/// as that map, except for its separate rank in the total order (firebase-js-sdk, `TypeOrder`).
 enum BSONValue {
   case minimumKey
   case timestamp(seconds: Int64, increment: Int64)
@@ -211,7 +210,7 @@ enum BSONValue {
     }
   }
 
-  /// The values that order two values of one type, the most significant first.
+  /// The sort keys for values of the same type, the most significant first.
   var parts: [Value] {
     switch self {
     case .minimumKey, .maximumKey: []
@@ -242,7 +241,7 @@ extension Value {
     }
   }
 
-  /// The number by which the value is ordered, also for a BSON type; `nil` for other types.
+  /// The number that orders the value, including BSON types; `nil` for other types.
   package var orderedNumber: Value? {
     switch self {
     case .integer, .double: self

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The news that a backend tells of commits: the collections that they changed, and none of the documents.
+/// A backend's notification about commits: the changed collections, without any documents.
 package enum CommitNews: Hashable, Sendable {
-  /// Any collection may have changed: what was known before has to be asked again. A stream of news begins with this.
+  /// Any collection may have changed, so cached knowledge must be refreshed. A stream of notifications begins with
+  /// this.
   case everything
-  /// The collections that changed since the news before, each once, sorted by path.
+  /// The collections that changed since the previous notification, without duplicates, sorted by path.
   case collections([CollectionNotice])
 }
 
-/// The numbers of documents of one collection that commits created, deleted and changed. A document that was written
+/// The numbers of documents in one collection that commits created, deleted and changed. A document that was written
 /// several times counts each time.
 package struct CollectionNotice: Hashable, Sendable {
   package var collection: ResourcePath
@@ -23,6 +24,6 @@ package struct CollectionNotice: Hashable, Sendable {
     self.changed = changed
   }
 
-  /// Whether documents came or went.
+  /// Whether documents were created or deleted.
   package var changesCount: Bool { created > 0 || deleted > 0 }
 }

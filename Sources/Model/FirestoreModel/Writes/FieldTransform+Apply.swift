@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension FieldTransform.Operation {
-  /// The result of the transform on this device, before the backend's answer. Strict equality for array elements.
+  /// The transform's result on this device, before the backend responds. Array elements use strict equality.
   package func localResult(previous: Value?, at localWriteTime: Timestamp) -> Value {
     switch self {
     case .serverTimestamp:
@@ -13,7 +13,7 @@ extension FieldTransform.Operation {
     }
   }
 
-  /// The result of the transform at the backend, where equality is numeric (PROTOCOL §3.2).
+  /// The transform's result at the backend, where equality is numeric (PROTOCOL §3.2).
   /// - Parameter time: the request's time, for `serverTimestamp`.
   package func backendResult(previous: Value?, at time: Timestamp) -> Value {
     if case .serverTimestamp = self { return .timestamp(time) }
@@ -33,7 +33,7 @@ extension FieldTransform.Operation {
     }
   }
 
-  /// Whether applying the operation twice gives the same as applying it once.
+  /// Whether applying the operation twice gives the same result as applying it once.
   package var isIdempotent: Bool {
     if case .increment = self { false } else { true }
   }
@@ -59,8 +59,8 @@ extension Value {
     }
   }
 
-  /// The sum of two numbers: integers saturate; any double makes the sum a double; a value that is no number counts as
-  /// absent.
+  /// The sum of two numbers: integers saturate; any double makes the sum a double; a value that is not a number counts
+  /// as absent.
   fileprivate static func sum(_ previous: Value?, _ operand: Value) -> Value {
     if case .integer(let left)? = previous, case .integer(let right) = operand {
       let (sum, overflow) = left.addingReportingOverflow(right)
@@ -78,7 +78,7 @@ extension Value {
   }
 }
 
-/// A set of values by the equality of array transforms, looked up without comparing each with each.
+/// A set of values under the equality of array transforms, with lookups that do not compare every pair.
 struct ValueSet {
   /// The equality of values.
   enum Equality {
@@ -112,7 +112,7 @@ struct ValueSet {
   }
 
   /// Adds a value.
-  /// - Returns: whether the value was not in the set yet.
+  /// - Returns: whether the value was new.
   mutating func insert(_ value: Value) -> Bool {
     switch content {
     case .strict(var values):
@@ -134,13 +134,13 @@ struct ValueSet {
 }
 
 extension FieldTransform.Operation {
-  /// The elements, and the operands that are not among them, each once.
+  /// The elements, and the operands that are not among them, without duplicates.
   static func union(_ elements: [Value], _ operands: [Value], _ equality: ValueSet.Equality) -> [Value] {
     var present = ValueSet(elements, equality)
     return elements + operands.filter { present.insert($0) }
   }
 
-  /// The elements that are none of the operands.
+  /// The elements that are not among the operands.
   static func difference(_ elements: [Value], _ operands: [Value], _ equality: ValueSet.Equality) -> [Value] {
     let unwanted = ValueSet(operands, equality)
     return elements.filter { !unwanted.contains($0) }

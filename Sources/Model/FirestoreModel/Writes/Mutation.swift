@@ -5,7 +5,7 @@ package struct Mutation: Equatable, Sendable {
   package enum Operation: Equatable, Sendable {
     /// Replaces the document.
     case set(Fields)
-    /// Sets the masked paths to the values in the fields and deletes masked paths that have none there.
+    /// Sets the masked paths to the values in the fields and deletes masked paths without a value there.
     case patch(Fields, FieldMask)
     case delete
     /// Changes nothing and only checks the precondition. Not for the offline queue.
@@ -28,7 +28,7 @@ package struct Mutation: Equatable, Sendable {
   }
 }
 
-/// The condition on a document under which a mutation is applied.
+/// The condition on a document under which a mutation applies.
 package enum Precondition: Hashable, Sendable {
   case none
   case exists(Bool)
@@ -45,7 +45,7 @@ package struct FieldMask: Hashable, Sendable {
   package func covers(_ path: FieldPath) -> Bool { paths.contains { $0.isPrefix(of: path) } }
 }
 
-/// A change to one field that depends on its value at the backend.
+/// A change to one field that depends on the field's value at the backend.
 package struct FieldTransform: Equatable, Sendable {
   package enum Operation: Equatable, Sendable {
     case serverTimestamp
@@ -65,7 +65,7 @@ package struct FieldTransform: Equatable, Sendable {
   }
 }
 
-/// The backend's answer to one mutation of a commit.
+/// The backend's response to one mutation of a commit.
 package struct MutationResult: Sendable {
   /// The document's version after the commit; the commit time for a delete.
   package var version: SnapshotVersion
@@ -78,7 +78,7 @@ package struct MutationResult: Sendable {
   }
 }
 
-/// The number under which a batch waits in the queue; batches leave in its order (S4).
+/// The id of a batch in the write queue; batches leave the queue in this order (S4).
 package struct BatchID: Hashable, Comparable, Sendable, CustomStringConvertible {
   package let rawValue: Int64
   package init(_ rawValue: Int64) { self.rawValue = rawValue }
@@ -89,10 +89,10 @@ package struct BatchID: Hashable, Comparable, Sendable, CustomStringConvertible 
 /// Mutations that were written together and are committed atomically.
 package struct MutationBatch: Sendable {
   package var id: BatchID
-  /// The number of the opening of the cache in which the batch was made. Batch numbers come again in a cache that was
-  /// put back to an earlier state, generations do not.
+  /// The number of the cache session that made the batch. Batch ids repeat after a cache is restored to an earlier
+  /// state; generations do not.
   package var generation: Int64
-  /// The time of the write, by this device's clock.
+  /// The time of the write on this device's clock.
   package var localWriteTime: Timestamp
   /// Patches that fix the value which a non-idempotent transform (increment) saw when it was made, so that the local
   /// view does not shift when the backend's value arrives first. Never sent.
@@ -115,7 +115,7 @@ package struct MutationBatch: Sendable {
 
 /// The fields that pending mutations changed.
 package enum MutatedFields: Hashable, Sendable {
-  /// All fields: a set or a delete is among the mutations.
+  /// All fields, because a set or a delete is among the mutations.
   case all
   case some(FieldMask)
 
@@ -140,14 +140,14 @@ extension Precondition {
 }
 
 extension Mutation {
-  /// Applies the mutation as the client shows it before the backend answers (SDK: applyToLocalView).
+  /// Applies the mutation for the local view before the backend responds (SDK: applyToLocalView).
   ///
   /// A document with visible local writes has no version (spec data: version 0).
   /// - Parameters:
-  ///   - document: the document so far; becomes `.local` if the mutation takes effect, and stays as it is if the
+  ///   - document: the document so far; becomes `.local` if the mutation takes effect, and remains unchanged if the
   ///     precondition does not hold.
   ///   - previousMask: the fields that earlier pending mutations changed.
-  /// - Returns: the fields changed so far, this mutation's included.
+  /// - Returns: the fields changed so far, including by this mutation.
   package func applyLocally(
     to document: inout Document, previousMask: MutatedFields, at localWriteTime: Timestamp
   ) -> MutatedFields {
@@ -174,8 +174,8 @@ extension Mutation {
   }
 
   /// Applies the transforms, which see the result of the operation and of earlier transforms, as at the backend: an
-  /// increment in a set starts from nothing. (SDKs take the value from before the mutation, and so show a set's
-  /// increment wrong until the backend's version arrives.) Only a server timestamp remembers the value from before.
+  /// increment in a set starts from nothing. (SDKs use the value from before the mutation, and so show a set's
+  /// increment wrong until the backend's version arrives.) Only a server timestamp stores the value from before.
   private func transformed(_ fields: Fields, before: DocumentData?, at localWriteTime: Timestamp) -> Fields {
     var result = fields
     for transform in transforms {
@@ -185,10 +185,11 @@ extension Mutation {
     return result
   }
 
-  /// The patch that holds the values which non-idempotent transforms (increments) saw, so that the local view does not
-  /// shift when the backend's value arrives before the acknowledgement (SDK: extractTransformBaseValue).
-  /// - Returns: `nil` if repeating every transform gives the same, as for a set, whose transforms see only the set.
-  ///   Also for a patch that may do nothing to an existing document, which the base mutation would change all the same.
+  /// The patch with the values that non-idempotent transforms (increments) saw. It prevents the local view from
+  /// shifting when the backend's value arrives before the acknowledgement (SDK: extractTransformBaseValue).
+  /// - Returns: `nil` if repeating every transform gives the same result, as in a set, whose transforms see only the
+  ///   set. Also for a patch that may have no effect on an existing document, since the base mutation would still
+  ///   change it.
   package func baseMutation(for document: Document) -> Mutation? {
     guard case .patch = operation, precondition == .none || precondition == .exists(true) else { return nil }
     var base = Fields()
@@ -203,10 +204,11 @@ extension Mutation {
     return Mutation(key: key, operation: .patch(base, FieldMask(paths)), precondition: .exists(true))
   }
 
-  /// The one mutation that turns the remote document into `document` (SDK: calculateOverlayMutation).
+  /// The single mutation that turns the remote document into `document` (SDK: calculateOverlayMutation).
   ///
-  /// A patch of no field is an overlay too, unlike in SDKs: it may have created the document, and marks it as pending.
-  /// - Returns: `nil` when no pending mutation takes effect.
+  /// A patch without fields is an overlay too, unlike in SDKs: it may have created the document, and marks it as
+  /// pending.
+  /// - Returns: `nil` if no pending mutation takes effect.
   package static func overlay(of document: Document, changing mask: MutatedFields) -> Mutation? {
     guard document.hasLocalMutations else { return nil }
     switch mask {
@@ -218,7 +220,7 @@ extension Mutation {
       var paths: Set<FieldPath> = []
       for var path in mask.paths {
         var value = document[path]
-        // Deleting the only field of a map leaves an empty map, which the parent's value shows.
+        // Deleting the only field of a map leaves an empty map, so the parent's value shows the deletion.
         if value == nil, let parent = path.parent {
           path = parent
           value = document[path]
@@ -260,7 +262,7 @@ extension Mutation {
       }
       document.state = .found(patched)
     }
-    // The best guess (SDK: convertToFoundDocument) is that a new document was created by this commit.
+    // Assumes that this commit created a new document (SDK: convertToFoundDocument).
     if !document.exists {
       document.createTime = nil
     } else if !existed {
@@ -278,16 +280,16 @@ extension Mutation {
     return fields
   }
 
-  /// The value that a transform gave at the backend.
+  /// The value of a transform at the backend.
   private func result(of index: Int, over previous: Value?, by result: MutationResult) -> Value {
     let operation = transforms[index].operation
     let answered = index < result.transformResults.count ? result.transformResults[index] : nil
     switch operation {
     case .arrayUnion, .arrayRemove:
-      // The backend answers null for array transforms; the result follows from the document.
+      // The backend returns null for array transforms; the result follows from the document.
       return operation.localResult(previous: previous, at: result.version.timestamp)
     default:
-      // The backend must have computed this value if it did not answer one.
+      // Assumes, without a value in the response, that the backend computed this one.
       return answered ?? operation.backendResult(previous: previous, at: result.version.timestamp)
     }
   }

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The limits of Firestore for a write (PROTOCOL §3.2 and §3.10).
+/// Firestore's limits for a write (PROTOCOL §3.2 and §3.10).
 package enum WriteLimit {
-  /// The greatest depth of maps and arrays inside one another.
+  /// The maximum nesting depth of maps and arrays.
   package static let depth = 20
-  /// The most bytes of a string, a byte string, or a whole field.
+  /// The maximum size in bytes of a string, a byte string, or a whole field.
   package static let valueBytes = 1_048_487
-  /// The most bytes of a document, by Firestore's accounting.
+  /// The maximum size of a document in bytes, by Firestore's accounting.
   package static let documentBytes = 1_048_576
   package static let vectorDimensions = 2048
-  /// The most transforms of one write. Firestore counts those of one document in one commit together.
+  /// The maximum number of transforms in one write. Firestore adds up those of one document in one commit.
   package static let transforms = 500
 }
 
 extension Fields {
   /// Checks user data as the backend does: names, nesting, ranges and sizes.
-  /// - Throws: `invalid-argument` that names the field and the reason.
+  /// - Throws: `invalid-argument` with the field and the reason.
   package func validateForWrite() throws(ModelError) {
     try validate(in: nil, depth: 0)
   }
@@ -24,7 +24,7 @@ extension Fields {
     for (name, value) in entries {
       if name.isEmpty { throw ModelError("A field's name is empty\(parent.map { " in \($0.shortText)" } ?? "").") }
       let reason = Self.objection(to: name)
-      // Most values have nothing to be found fault with, and need no path.
+      // Most values are valid and need no path.
       if reason == nil, value.isPlainAndShort { continue }
       let path = parent?.appending(name) ?? FieldPath(name)
       if let reason { throw ModelError("The field \(path.shortText) is invalid: \(reason)") }
@@ -32,7 +32,7 @@ extension Fields {
     }
   }
 
-  /// The reason why a text cannot be the name of a field; `nil` if it can.
+  /// The reason why a text is not a valid field name; `nil` if it is valid.
   package static func objection(to name: String) -> String? {
     if name.isEmpty { return "its name is empty." }
     if name.isReservedName { return "names of the form __x__ are reserved." }
@@ -42,12 +42,12 @@ extension Fields {
 }
 
 extension Value {
-  /// Checks one value that is to be stored at `path`, as `Fields.validateForWrite` does.
+  /// Checks one value to be stored at `path`, like `Fields.validateForWrite`.
   package func validateForWrite(at path: FieldPath) throws(ModelError) {
     try validate(at: path, depth: 0, isInArray: false)
   }
 
-  /// Whether the value can be stored wherever it stands.
+  /// Whether the value is valid at any position.
   fileprivate var isPlainAndShort: Bool {
     switch self {
     case .null, .boolean, .integer, .double: true
@@ -57,14 +57,14 @@ extension Value {
   }
 
   /// Checks one value.
-  /// - Parameter depth: the number of maps and arrays around the value.
+  /// - Parameter depth: the number of enclosing maps and arrays.
   fileprivate func validate(at path: FieldPath, depth: Int, isInArray: Bool) throws(ModelError) {
     func fail(_ reason: String) -> ModelError { ModelError("The field \(path.shortText) is invalid: \(reason)") }
 
     switch self {
     case .null, .boolean, .integer, .double: break
     case .timestamp(let time):
-      guard time.isValid else { throw fail("its timestamp lies outside of the years 1 to 9999.") }
+      guard time.isValid else { throw fail("its timestamp is outside the years 1 to 9999.") }
     case .serverTimestamp: throw fail("a server timestamp is a transform, not a value to store.")
     case .string(let text):
       if text.utf8.count > WriteLimit.valueBytes { throw fail("it is longer than \(WriteLimit.valueBytes) bytes.") }
@@ -98,9 +98,9 @@ extension Value {
 }
 
 extension Mutation {
-  /// Checks everything about the write that can be refused without knowing the document: its path, fields, mask,
-  /// transforms and the size of a whole document.
-  /// - Throws: `invalid-argument` that names the mistake.
+  /// Checks everything about the write that does not depend on the stored document: its path, fields, mask, transforms
+  /// and the size of a whole document.
+  /// - Throws: `invalid-argument` with the mistake.
   package func validateForWrite() throws(ModelError) {
     _ = try ResourcePath(validating: key.path.text)
     switch operation {
@@ -160,7 +160,7 @@ extension Document {
 }
 
 extension FieldPath {
-  /// The path for messages, with long names cut, so that an error about a long name stays readable.
+  /// The path for messages, truncated so that an error about a long name remains readable.
   fileprivate var shortText: String {
     let text = canonicalText
     return text.utf8.count <= 120 ? "\"\(text)\"" : "\"\(text.prefix(100))…\""
@@ -168,7 +168,7 @@ extension FieldPath {
 }
 
 extension Mutation {
-  /// Checks that all references lead into one database.
+  /// Checks that all references point into one database.
   /// - Throws: `invalid-argument` for a reference into another database, which cannot be followed.
   package func checkReferences(stayIn database: DatabaseID) throws(ModelError) {
     switch operation {
@@ -185,7 +185,7 @@ extension Value {
     case .reference(let other, _) where other != database:
       throw ModelError(
         .invalidArgument,
-        "The reference in field \(name) leads into database \(other.name), but the document lies in \(database.name).")
+        "The reference in field \(name) points into database \(other.name), but the document is in \(database.name).")
     case .array(let values): for value in values { try value.checkReferences(stayIn: database, at: name) }
     case .map(let fields):
       for entry in fields.entries { try entry.value.checkReferences(stayIn: database, at: name + "." + entry.name) }
