@@ -60,7 +60,7 @@ import Testing
     if notices.texts.isEmpty {
       #expect(pending.count >= 4)
     } else {
-      #expect(notices.texts.count == 1 && notices.texts[0].contains("The log is kept as \(kept)."))
+      #expect(notices.texts.count == 1 && notices.texts[0].contains("A copy of the log is at \(kept)."))
       #expect(try contents(kept) == bytes)
     }
   }
@@ -201,8 +201,10 @@ import Testing
 
     try LocalStore(configuration).close()
 
-    #expect(notices.texts.contains("The cache directory \(place.path) was open to others (mode 0755); it is 0700 now."))
-    #expect(notices.texts.contains("\(place.databasePath) was open to others (mode 0644); it is 0600 now."))
+    #expect(
+      notices.texts.contains(
+        "The cache directory \(place.path) was open to other users (mode 0755). Its mode is now 0700."))
+    #expect(notices.texts.contains("\(place.databasePath) was open to other users (mode 0644). Its mode is now 0600."))
     #expect(try mode(place.path) == 0o700)
     #expect(try mode(place.databasePath) == 0o600)
   }

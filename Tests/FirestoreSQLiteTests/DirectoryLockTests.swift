@@ -28,10 +28,10 @@ import Testing
       atPath: directory.path + "/data.sqlite3", contents: Data(), attributes: [.posixPermissions: 0o644])
 
     let notices = try lock(directory.path)
-    #expect(notices.count == 1 && notices[0].contains("was open to others (mode 0755); it is 0700 now"))
+    #expect(notices.count == 1 && notices[0].contains("was open to other users (mode 0755). Its mode is now 0700"))
     #expect(try mode(of: directory.path) == 0o700)
     let notice = try PrivateFile.secure(directory.path + "/data.sqlite3")
-    #expect(notice?.contains("(mode 0644); it is 0600 now") == true)
+    #expect(notice?.contains("(mode 0644). Its mode is now 0600") == true)
     #expect(try mode(of: directory.path + "/data.sqlite3") == 0o600)
   }
 
@@ -46,7 +46,7 @@ import Testing
     try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: directory.path)
     let error = #expect(throws: StoreError.self) { _ = try lock(directory.path) }
     #expect(error?.kind == .notPrivate)
-    #expect(error?.message.contains("others may write to it (mode 0777)") == true)
+    #expect(error?.message.contains("other users can write to it (mode 0777)") == true)
   }
 
   @Test("A process is reported as the directory's owner only if it has it open")
@@ -67,7 +67,7 @@ import Testing
     flock(descriptor, LOCK_UN)
     let own = try DirectoryLock(directory: directory.path, called: "data directory", own: ["data"])
     let error = #expect(throws: StoreError.self) { _ = try lock(directory.path) }
-    #expect(error?.message.contains("in use by process \(getpid()), which is this one") == true)
+    #expect(error?.message.contains("in use by process \(getpid()) (this one)") == true)
     #expect(DirectoryLock.presentHolder(of: directory.path)?.process == getpid())
     withExtendedLifetime(own.notices) {}
   }
@@ -82,9 +82,9 @@ import Testing
     #expect(verdict(1001, 0o700, user: 1000) == .refuse("it belongs to another user (1001)"))
     #expect(verdict(0, 0o1777, user: 1000) == .refuse("it belongs to another user (0)"))
     // Never all temporary files of a machine.
-    #expect(verdict(0, 0o1777, user: 0) == .refuse("others may write to it (mode 1777)"))
+    #expect(verdict(0, 0o1777, user: 0) == .refuse("other users can write to it (mode 1777)"))
     #expect(verdict(1000, 0o755, user: 0) == .use)
-    #expect(verdict(1000, 0o775, user: 0) == .refuse("others than its owner may write to it (mode 0775)"))
+    #expect(verdict(1000, 0o775, user: 0) == .refuse("users other than its owner can write to it (mode 0775)"))
   }
 
   @Test("A symbolic link in place of a file is not followed, and its target is unchanged", arguments: [true, false])

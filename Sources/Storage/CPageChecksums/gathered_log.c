@@ -5,13 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The frames of a transaction reach the log by one call. SQLite writes each frame by two calls, its header and its page,
-// which costs a sixth of an acknowledgement.
+// Writes the frames of a transaction to the log with one call. SQLite writes each frame with two calls, its header and
+// its page, which costs a sixth of an acknowledgement.
 //
-// Frames are gathered while each follows the one before, from the end of the last commit on. They are written when the
-// commit's page arrives, so the call that completes a commit fails if the log cannot take it; before a read of them, a
-// sync, or a question about the file; and when the buffer is full. Everything else goes to the file at once: the log's
-// header, and the frames and headers of a transaction that SQLite writes again.
+// Frames are gathered while each follows the previous one, from the end of the last commit on. They are written:
+// - when the commit's page arrives, so the call that completes a commit fails if the log cannot store it;
+// - before a read of them, a sync, or a query about the file;
+// - when the buffer is full.
+//
+// Everything else is written immediately: the log's header, and the frames and headers of a transaction that SQLite
+// rewrites.
 
 enum { log_header_bytes = 32, frame_header_bytes = 24, first_bytes = 16 << 10, most_bytes = 96 << 10 };
 
@@ -26,7 +29,7 @@ struct log_file {
   sqlite3_int64 next;
   /// The position after the last commit; -1 until this connection has written one.
   sqlite3_int64 commit_end;
-  /// The position at which the frame ends whose header was written last, if it is a commit's; else -1.
+  /// The end position of the frame whose header was written last, if the frame ends a commit; else -1.
   sqlite3_int64 pending_commit;
   /// The size of a page; 0 until the log's header is known.
   int page_size;
@@ -63,7 +66,7 @@ static int gather(struct log_file *log, const void *bytes, int count) {
   return 1;
 }
 
-/// Learns the size of a page from the log's header.
+/// Reads the page size from the log's header.
 static void read_page_size(struct log_file *log, const unsigned char *header) {
   uint32_t size = word(header + 8);
   log->page_size = size >= 512 && size <= 65536 ? (int)size : 0;
@@ -138,7 +141,7 @@ static int log_file_size(sqlite3_file *file, sqlite3_int64 *size) {
 
 static int log_close(sqlite3_file *file) {
   struct log_file *log = (struct log_file *)file;
-  // What is left belongs to no commit.
+  // The remaining bytes belong to no commit.
   free(log->bytes);
   log->bytes = NULL;
   log->count = 0;

@@ -6,12 +6,13 @@
 #include <sqlite3.h>
 #include <stddef.h>
 
-/// The room for the structure of a file of this layer. The structure of the file system below follows it in memory.
+/// The space for the structure of a file of this layer. The structure of the underlying file system follows it in
+/// memory.
 enum { layer_bytes = 128 };
 
 static inline sqlite3_file *real_file(sqlite3_file *file) { return (sqlite3_file *)((char *)file + layer_bytes); }
 
-/// Opens a log whose frames are gathered.
+/// Opens a log with gathered frames.
 int cpc_open_log(sqlite3_vfs *real, const char *name, sqlite3_file *file, int flags, int *out);
 
 #endif

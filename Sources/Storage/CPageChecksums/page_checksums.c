@@ -10,7 +10,7 @@
 /// A main database file.
 struct checked_file {
   sqlite3_file base;
-  /// Whether reads compare checksums (PRAGMA checksum_verification).
+  /// Whether reads verify checksums (PRAGMA checksum_verification).
   int verifies;
   /// The size of a page; 0 until a page is read or written.
   int page_size;
@@ -53,7 +53,7 @@ static int is_page(int count, sqlite3_int64 offset) {
   return count >= 512 && (count & (count - 1)) == 0 && offset % count == 0;
 }
 
-/// A buffer for one page: the pages that SQLite passes to a write belong to SQLite.
+/// A buffer for one page. Writes must not change the pages that SQLite passes.
 static unsigned char *scratch(struct checked_file *file, int page_size) {
   if (file->scratch != NULL && file->page_size != page_size) {
     free(file->scratch);
@@ -78,7 +78,7 @@ static int checked_read(sqlite3_file *file, void *buffer, int count, sqlite3_int
     checked->page_size = size == 0 ? count : size;
     return read_page(file, buffer, count, offset);
   }
-  // Newer versions of SQLite read long values without their cache, and without the end of the page.
+  // Newer versions of SQLite read long values past their cache, and without the end of the page.
   if (size > 0 && offset >= size && offset % size + count <= size) {
     unsigned char *page = scratch(checked, size);
     if (page == NULL) return SQLITE_IOERR_NOMEM;
@@ -166,7 +166,7 @@ static int checked_shm_unmap(sqlite3_file *file, int removes) {
   return real_file(file)->pMethods->xShmUnmap(real_file(file), removes);
 }
 
-/// The methods of version 2: with a log, without memory-mapped reads, which would bypass the check.
+/// The methods of version 2: with a log, and without memory-mapped reads, which would bypass the check.
 static const sqlite3_io_methods checked_methods = {
     .iVersion = 2,
     .xClose = checked_close,
@@ -221,7 +221,7 @@ static void register_once(void) {
     registration = SQLITE_MISUSE;
     return;
   }
-  // Functions that do not open a file are those of the layer below.
+  // Functions that do not open a file are inherited from the layer below.
   checked_vfs = *real;
   checked_vfs.pNext = NULL;
   checked_vfs.zName = CPC_NAME;

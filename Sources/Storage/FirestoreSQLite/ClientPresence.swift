@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// The clients that share a database, by one small file in its directory that each client holds open, with a lock on a
-/// place of its own.
+/// Tracks the clients that share a database through a small file in its directory. Each client holds the file open,
+/// with a lock on its slot.
 ///
-/// The kernel frees a place when its holder ends in any way. A byte that is written there wakes the others, and so does
-/// the kernel when a holder's file is closed (`watch`): no client has to look whether the others are still there.
+/// The kernel releases a slot when its holder ends in any way. A byte written to the file wakes the other clients, and
+/// so does the kernel when a holder's file is closed (`watch`). Clients need not poll for each other.
 package final class ClientPresence: Sendable {
   static let name = "clients"
-  /// The bytes of a place, which hold the process's number in decimal.
+  /// The size of a slot in bytes, which holds the process id in decimal.
   private static let size = 16
-  /// The number of places; the first is not given out.
+  /// The number of slots; the first is not used.
   private static let count = 1024
-  // Linux has locks that belong to the open file and not to the process, so that two clients of one process are two.
+  // Linux has locks that belong to the open file and not to the process, so two clients of one process are distinct.
   private static let setLock: Int32 = 37  // F_OFD_SETLK
   private static let getLock: Int32 = 36  // F_OFD_GETLK
 
   private let descriptor: Int32
   private let path: String
-  /// The number of this client's place, from 1; no two present clients have the same.
+  /// The number of this client's slot, from 1; unique among the present clients.
   package let place: Int64
 
   /// - Throws: `notWritable`, `notPrivate`.
   package init(in directory: String) throws(StoreError) {
     path = directory + "/" + Self.name
     guard let file = try PrivateFile.open(path, creating: true) else {
-      throw StoreError(.notWritable, "\(path) cannot be made, which tells who shares the directory.")
+      throw StoreError(.notWritable, "\(path), which lists the clients of the directory, cannot be created.")
     }
     descriptor = file.descriptor
     for place in 1..<Self.count {
@@ -34,47 +34,48 @@ package final class ClientPresence: Sendable {
         if errno == EAGAIN || errno == EACCES { continue }
         let reason = StoreError.reason(errno)
         close(descriptor)
-        throw StoreError(.notWritable, "\(path) cannot be locked, so that the directory cannot be shared: \(reason).")
+        throw StoreError(.notWritable, "The directory cannot be shared, because \(path) cannot be locked: \(reason).")
       }
       let text = Array("\(getpid())".utf8) + Array(repeating: UInt8(ascii: " "), count: Self.size)
-      // The number only serves messages.
+      // The process id is only used in messages.
       _ = pwrite(descriptor, text, Self.size - 1, off_t(place * Self.size))
       self.place = Int64(place)
       return
     }
     close(descriptor)
-    throw StoreError(.locked, "The directory \(directory) is shared by \(Self.count - 1) clients already. End some.")
+    throw StoreError(.locked, "\(directory) already has the maximum of \(Self.count - 1) clients. End some.")
   }
 
   deinit {
-    // A child process that is just being started shares the lock until it runs its program; closing alone would leave it.
+    // A child process that is just being started shares the lock until it runs its program, so closing alone would not
+    // release it.
     var lock = Self.lock(Int(place))
     lock.l_type = Int16(F_UNLCK)
     _ = fcntl(descriptor, Self.setLock, &lock)
     close(descriptor)
   }
 
-  /// Whether the client at this place still lives; a stopped process does.
+  /// Whether the client in this slot is alive; a stopped process counts as alive.
   package func isTaken(_ place: Int64) -> Bool {
     if place == self.place { return true }
     guard (1..<Int64(Self.count)).contains(place) else { return false }
     return Self.isTaken(Int(place), descriptor)
   }
 
-  /// The process of the client at this place, as it wrote it; `nil` if it wrote none.
+  /// The process id of the client in this slot; `nil` if it wrote none.
   package func process(at place: Int64) -> Int32? {
     guard (1..<Int64(Self.count)).contains(place) else { return nil }
     return Self.text(at: Int(place), descriptor).flatMap(Self.process(in:))
   }
 
-  /// Wakes all clients that watch.
+  /// Wakes all watching clients.
   package func wakeOthers() {
-    // A client that is not woken looks by itself in a few seconds.
+    // A client that misses the wake-up checks the file within a few seconds.
     _ = pwrite(descriptor, [UInt8(ascii: "\n")], 1, off_t(Int(place) * Self.size + Self.size - 1))
   }
 
-  /// A descriptor that can be read when a client wakes the others, comes or goes; the caller closes it.
-  /// - Returns: `nil` if the system has no more of them; then the others are looked at from time to time only.
+  /// A descriptor that becomes readable when a client wakes the others, arrives or ends; the caller closes it.
+  /// - Returns: `nil` if the system has no more descriptors; the client then only polls.
   package func watch() -> Int32? {
     let watch = inotify_init1(O_NONBLOCK | O_CLOEXEC)
     guard watch >= 0 else { return nil }
@@ -85,13 +86,13 @@ package final class ClientPresence: Sendable {
     return watch
   }
 
-  /// Reads the descriptor of `watch` empty, until the next event.
+  /// Drains the descriptor of `watch`.
   package static func drain(_ watch: Int32) {
     var buffer = [UInt8](repeating: 0, count: 4096)
     while read(watch, &buffer, buffer.count) > 0 {}
   }
 
-  /// The processes that share a directory now, ascending.
+  /// The processes that currently share a directory, ascending.
   static func processes(in directory: String) -> [Int32] {
     let descriptor = open(directory + "/" + name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { return [] }
@@ -105,7 +106,7 @@ package final class ClientPresence: Sendable {
     return processes.sorted()
   }
 
-  /// The text at a place; `nil` after the last that was ever given out.
+  /// The text of a slot; `nil` after the last slot that was ever used.
   private static func text(at place: Int, _ descriptor: Int32) -> [UInt8]? {
     var text = [UInt8](repeating: 0, count: size)
     return pread(descriptor, &text, size - 1, off_t(place * size)) > 0 ? text : nil
@@ -131,20 +132,20 @@ package final class ClientPresence: Sendable {
   }
 }
 
-/// The turn to open a shared database: one process at a time, until `end`.
+/// The lock for opening a shared database: one process at a time, until `end`.
 final class OpeningTurn: Sendable {
   static let name = "opening"
-  /// Looking at a large log takes seconds; what takes longer has been stopped.
+  /// Inspecting a large log takes seconds; a process that takes longer has been stopped.
   private static let patience = 1000
   private static let pause: UInt32 = 10_000
 
   private let descriptor: Int32
 
-  /// Waits for those that are opening it.
-  /// - Throws: `locked` if that takes more than ten seconds; `notWritable`, `notPrivate`.
+  /// Waits for other processes that are opening the database.
+  /// - Throws: `locked` after ten seconds; `notWritable`, `notPrivate`.
   init(in directory: String, _ place: String) throws(StoreError) {
     guard let file = try PrivateFile.open(directory + "/" + Self.name, creating: true) else {
-      throw StoreError(.notWritable, "The \(place) cannot be shared: its file \"\(Self.name)\" cannot be made.")
+      throw StoreError(.notWritable, "The \(place) cannot be shared: its file \"\(Self.name)\" cannot be created.")
     }
     descriptor = file.descriptor
     for _ in 0..<Self.patience {
@@ -153,7 +154,7 @@ final class OpeningTurn: Sendable {
     }
     throw StoreError(
       .locked,
-      "The \(place) has been about to be opened by another process for ten seconds. If that was stopped, wake it with "
+      "Another process has been opening the \(place) for more than ten seconds. If it is stopped, resume it with "
         + "kill -CONT, or end it.")
   }
 
@@ -165,13 +166,13 @@ final class OpeningTurn: Sendable {
   }
 }
 
-/// Finds out which process has a shared database locked for writing, for the message of one that waits in vain.
+/// Finds the process that has a shared database locked for writing, for the error of a process that times out.
 package enum WriteLockHolder {
-  /// The byte of the log's index that SQLite locks to write (WAL_WRITE_LOCK).
+  /// The byte of the log's index that SQLite locks for writing (WAL_WRITE_LOCK).
   private static let byte = "120"
 
   /// - Parameter database: the path of the database.
-  /// - Returns: `nil` if it is not known.
+  /// - Returns: `nil` if unknown.
   package static func process(of database: String) -> Int32? {
     var information = stat()
     guard stat(database + "-shm", &information) == 0, let file = fopen("/proc/locks", "re") else { return nil }
@@ -194,9 +195,8 @@ package enum WriteLockHolder {
 
 /// A file that may be open in other processes.
 enum OpenFile {
-  /// Whether a process has the file open that a descriptor leads to: then a number that was written into it is still
-  /// that of who wrote it.
-  /// - Returns: false also for a process of another user, which cannot be looked at.
+  /// Whether a process has the descriptor's file open. If so, a process id that it wrote into the file is still valid.
+  /// - Returns: false also for a process of another user, which cannot be inspected.
   static func isOpen(_ descriptor: Int32, in process: Int32) -> Bool {
     if process == getpid() { return true }
     var (wanted, found) = (stat(), stat())

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import CSQLite
 
-/// Commits that the disk fails.
+/// Handles commits that fail on disk.
 ///
-/// A commit is in the log as soon as its last frame is written, before the fsync that may fail. SQLite then rolls back in
-/// memory and leaves the frames where they are; after a kill it would recover them, although the caller was told that
-/// nothing was stored. So before the caller is told, an empty commit overwrites the first of these frames.
+/// A commit is in the log as soon as its last frame is written, before the fsync that may fail. SQLite then rolls back
+/// in memory and leaves the frames in the log. After a kill it would recover them, although the caller was notified
+/// that nothing was stored. So an empty commit overwrites the first of these frames before the caller is notified.
 ///
-/// After a failed fsync the system may have marked pages as written that it lost (PostgreSQL, 2018). A second fsync then
-/// succeeds and means nothing. So the database is closed and its log is read anew.
+/// After a failed fsync the system may have marked pages as written that it lost (PostgreSQL, 2018). A second fsync
+/// then succeeds without having stored them. So the database is closed and its log is read again.
 extension Connection {
   /// Withdraws a commit that failed.
   /// - Returns: the error for the caller: `failure`, or `uncertain`.
@@ -33,12 +33,12 @@ extension Connection {
     }
   }
 
-  /// Whether the log may have a whole commit after the last one that succeeded.
+  /// Whether the log may have a complete commit after the last successful one.
   private var logMayHoldMore: Bool {
     guard let path = filePath else { return true }
     do throws(StoreError) {
       guard let log = try WriteAheadLog(path: path + "-wal"), log.isHeaderIntact else { return false }
-      // The frames are older than the failed commit if it was to begin the log anew and did not get that far.
+      // The frames are older than the failed commit if that was to restart the log but failed before.
       let known = log.salts == writtenBack?.salts ? writtenBack?.frames ?? 0 : 0
       return log.committedEnd > log.end(ofFrames: Int(max(logFrames.pointee, known)))
     } catch {
@@ -46,7 +46,7 @@ extension Connection {
     }
   }
 
-  /// Counts the frames of commits that the log already has.
+  /// Counts the frames of commits that are already in the log.
   func countLoggedFrames() {
     guard logFrames.pointee == 0, let path = filePath, let log = try? WriteAheadLog(path: path + "-wal"),
       log.isHeaderIntact
@@ -65,20 +65,20 @@ extension Connection {
     } catch {
       let code = sqlite3_extended_errcode(handle)
       rollBack()
-      // The frames are overwritten, but the disk did not confirm it: after a power failure the commit may be found.
+      // The frames are overwritten, but the disk did not confirm it: after a power failure the commit may reappear.
       if Self.failuresToSync.contains(code) { try reopen() }
       throw error
     }
     isInDoubt = false
     // Removes the rest of the failed commit, so that a later opening does not report it as lost. Other connections to
-    // the database could keep this waiting.
+    // the database could delay this.
     let isAlone = try first("PRAGMA locking_mode", as: { $0.text(0) }) == "exclusive"
     try? checkpoint(emptiesLog: isAlone)
   }
 
-  /// Writes the pages of the log back to the database, unless other connections are in the way. The commits are in the
-  /// log, so a failure only delays this.
-  /// - Parameter emptiesLog: whether the log's file becomes empty, for which no other connection may be reading from it.
+  /// Writes the pages of the log back to the database, unless other connections prevent it. The commits are in the log,
+  /// so a failure only delays this.
+  /// - Parameter emptiesLog: whether to truncate the log file, which requires that no other connection reads from it.
   package func checkpoint(emptiesLog: Bool = false) throws(StoreError) {
     guard let handle else { return }
     var (logged, written): (Int32, Int32) = (-1, -1)
@@ -87,11 +87,11 @@ extension Connection {
     guard code & 0xff != SQLITE_BUSY, code & 0xff != SQLITE_LOCKED else { return }
     guard code == SQLITE_OK else {
       let failure = error
-      // Statements open the database again if that fails.
+      // Statements reopen the database if that fails.
       if Self.failuresToSync.contains(code) { try? reopen() }
       throw failure
     }
-    // The next commit may begin the log anew.
+    // The next commit may restart the log.
     if logged == written {
       writtenBack = filePath.flatMap { WriteAheadLog.salts(at: $0 + "-wal") }.map { ($0, logged) }
       logFrames.pointee = 0

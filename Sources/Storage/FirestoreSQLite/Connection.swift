@@ -2,32 +2,29 @@
 import CPageChecksums
 public import CSQLite
 
-/// The one connection to a database, used serially by its one owner.
+/// The single connection to a database, used serially by its owner.
 ///
 /// The file has more than 400 lines: statements, transactions and their withdrawal change the same private state.
 ///
 /// SQL is written where it is used, next to its arguments. A statement is compiled when it first runs and is found by
-/// the address of its literal afterwards. Do not start it again while you read one of its rows.
+/// the address of its literal afterwards. Do not restart it while you read one of its rows.
 ///
-/// A commit that the disk fails is withdrawn, so that a restart cannot find it. After a failed fsync the database is
-/// opened anew, because the system may have dropped what it could not write (`Connection+Failures`).
-///
-/// The file is longer than most: the handle, its statements and its transactions share private state.
+/// A commit that fails on disk is withdrawn, so that a restart cannot find it. After a failed fsync the database is
+/// reopened, because the system may have dropped what it could not write (`Connection+Failures`).
 @usableFromInline package final class Connection {
   /// The settings of a store's database.
   package struct Settings: Sendable {
-    /// PRAGMAs that only take effect before the first page is written.
+    /// PRAGMAs that take effect only before the first page is written.
     package var creation: String
-    /// PRAGMAs of every opening.
+    /// PRAGMAs for every opening.
     package var opening: String
-    /// The number of bytes at the end of each page that are left to its checksum; only an empty database takes this
+    /// The number of bytes reserved for the checksum at the end of each page; only an empty database accepts this
     /// setting.
     package var reservedBytes: Int32
-    /// The size in KiB of the pages that are kept in memory, once it is known that pages are wanted again. Until then
-    /// the size of `opening` holds: a program reads much of its start-up data only once, and the system has the file in
-    /// its own cache.
+    /// The size of the page cache in KiB, once pages are known to be reused. Until then the size of `opening` applies:
+    /// a program reads much of its start-up data only once, and the system caches the file.
     package var fullCache: Int?
-    /// The number of pages in the log from which on a commit writes them back to the database.
+    /// The number of log pages from which a commit writes them back to the database.
     package var checkpointPages: Int32
 
     package init(
@@ -42,18 +39,18 @@ public import CSQLite
     }
   }
 
-  /// The number of changed rows from which on a transaction is taken for one of many large ones.
+  /// The number of changed rows from which a transaction counts as one of many large ones.
   private static let manyRows: Int64 = 64
-  /// The number of pages missed in the cache from which on a larger cache would find some of them the next time.
+  /// The number of cache misses from which a larger cache would avoid some of them the next time.
   private static let manyPages: Int32 = 128
-  /// The milliseconds to wait for a lock. The directory's lock keeps other stores out; only an administrator may be
-  /// looking into the file.
+  /// The milliseconds to wait for a lock. The directory's lock excludes other stores; only an administrator may be
+  /// reading the file.
   private static let patience: Int32 = 5000
 
-  /// `nil` while the database is closed, also when it could not be opened anew after a failure.
+  /// The handle; `nil` while the database is closed, including after a failed reopening.
   private(set) var handle: OpaquePointer?
   private let path: String?
-  /// The name of the database in errors.
+  /// The name of the data in errors.
   let name: String
   package var isInMemory: Bool { path == nil }
   private var isOver = false
@@ -65,21 +62,21 @@ public import CSQLite
   private var hasReadManyPages = false
   /// The number of frames in the log after the last commit of this connection.
   let logFrames = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
-  /// The salts and the number of frames of the log when all of it was written back to the database last.
+  /// The salts and the frame count of the log when it was last written back completely.
   var writtenBack: (salts: UInt64, frames: Int32)?
-  /// The number of pages in the log from which on a commit writes them back to the database.
+  /// The number of log pages from which a commit writes them back to the database.
   package var checkpointPages: Int32 = 1000
   /// Runs once, before this connection commits its first change.
   package var beforeFirstChange: (() -> Void)?
   private var hasChanged = false
-  /// Whether a commit that the caller was told to have failed may still be in the log.
+  /// Whether the log may still hold a commit that was reported as failed.
   var isInDoubt = false
 
   /// - Parameters:
   ///   - path: the path of the database file, or its URI; `nil` for a database in memory.
   ///   - name: the name of the data in errors, such as "cache".
   package init(path: String?, called name: String) throws(StoreError) {
-    // Registers the layer before SQLite is used otherwise. A database in memory does without it.
+    // The layer must be registered before any other use of SQLite. A database in memory does not use it.
     _ = cpc_register()
     self.path = path
     self.name = name
@@ -102,7 +99,7 @@ public import CSQLite
     return opened
   }
 
-  /// Counts the log's frames at each commit. SQLite's own automatic checkpoints use the same hook, and hide failures.
+  /// Counts the log's frames at each commit. SQLite's automatic checkpoints use the same hook, and hide failures.
   private func observeLog() {
     logFrames.pointee = 0
     writtenBack = nil
@@ -115,7 +112,7 @@ public import CSQLite
       }, logFrames)
   }
 
-  /// Sets the milliseconds to wait for locks of other connections.
+  /// Sets the timeout for locks of other connections, in milliseconds.
   package func setPatience(_ milliseconds: Int32) {
     lockPatience = milliseconds
     if let handle { sqlite3_busy_timeout(handle, milliseconds) }
@@ -126,10 +123,10 @@ public import CSQLite
     logFrames.deallocate()
   }
 
-  /// - Precondition: nothing but the version of the database was read before.
+  /// - Precondition: only the version of the database was read before.
   package func configure(_ settings: Settings) throws(StoreError) {
     if try integer("PRAGMA page_count") == 0 {
-      // The number of reserved bytes must be in the header before the log begins.
+      // The reserved bytes must be in the header before the log is started.
       if settings.reservedBytes > 0 { reserve(settings.reservedBytes) }
       try execute(settings.creation)
     }
@@ -139,13 +136,13 @@ public import CSQLite
     checkpointPages = settings.checkpointPages
   }
 
-  /// Leaves bytes at the end of each page of an empty database to its checksum.
+  /// Reserves bytes for the checksum at the end of each page of an empty database.
   private func reserve(_ bytes: Int32) {
     var bytes = bytes
     sqlite3_file_control(handle, "main", SQLITE_FCNTL_RESERVE_BYTES, &bytes)
   }
 
-  /// Adds the SQL function of a filter, now and whenever the database is opened anew.
+  /// Adds the SQL function of a filter, now and whenever the database is reopened.
   func add(_ filter: RowFilter) throws(StoreError) {
     try filter.register(with: self)
     functions.append(filter)
@@ -160,19 +157,19 @@ public import CSQLite
   private func closeHandle() {
     guard let open = handle else { return }
     statements.removeAll { sqlite3_finalize($0) }
-    // Closing can only fail for statements in use, and there are none.
+    // Closing fails only if statements are in use, and none are.
     sqlite3_close(open)
     handle = nil
   }
 
-  /// Closes the database without touching its log, opens it again, and has SQLite recover the log.
+  /// Closes the database without changing its log and opens it again; SQLite then recovers the log.
   func reopen() throws(StoreError) {
     if let handle { _ = csqlite_keep_log_on_close(handle) }
     closeHandle()
     try openAgain()
   }
 
-  /// Opens a database that could not be opened anew before.
+  /// Retries a reopening that failed before.
   private func openAgain() throws(StoreError) {
     if isOver { throw StoreError(.sqlite, "The \(name) is closed.") }
     let patience = lockPatience
@@ -190,7 +187,7 @@ public import CSQLite
 
   // MARK: Statements
 
-  /// Runs a statement whose rows, if any, do not matter.
+  /// Runs a statement and ignores its rows.
   @inlinable package func run<each Argument: SQLValue>(
     _ sql: StaticString, _ arguments: repeat each Argument
   ) throws(StoreError) {
@@ -199,7 +196,7 @@ public import CSQLite
     while try step(statement) {}
   }
 
-  /// The value made of the first row, if there is one.
+  /// The value made from the first row; `nil` if there is none.
   @inlinable package func first<each Argument: SQLValue, Value>(
     _ sql: StaticString, _ arguments: repeat each Argument, as read: (Row) throws(StoreError) -> Value
   ) throws(StoreError) -> Value? {
@@ -209,7 +206,7 @@ public import CSQLite
     return try step(statement) ? try read(Row(statement)) : nil
   }
 
-  /// The values made of all rows.
+  /// The values made from all rows.
   @inlinable package func all<each Argument: SQLValue, Value>(
     _ sql: StaticString, _ arguments: repeat each Argument, as read: (Row) throws(StoreError) -> Value
   ) throws(StoreError) -> [Value] {
@@ -241,7 +238,7 @@ public import CSQLite
     while try step(statement), try visit(Row(statement)) {}
   }
 
-  /// The integer in the first row; `nil` if it is NULL, or there is no row.
+  /// The integer in the first row; `nil` if it is NULL or there is no row.
   @inlinable package func integer<each Argument: SQLValue>(
     _ sql: StaticString, _ arguments: repeat each Argument
   ) throws(StoreError) -> Int64? {
@@ -261,7 +258,7 @@ public import CSQLite
     guard sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK else { throw compileError }
   }
 
-  /// Calls `body` with each row of a statement that is composed at its use, and is not kept.
+  /// Calls `body` with each row of a statement that is composed at run time and not cached.
   package func forEachRow(
     composed sql: String, do body: (Row) throws(StoreError) -> Void
   ) throws(StoreError) {
@@ -272,7 +269,7 @@ public import CSQLite
     while try step(compiled) { try body(Row(compiled)) }
   }
 
-  /// The integer in the first row of a composed statement; `nil` if it is NULL, or there is no row.
+  /// The integer in the first row of a composed statement; `nil` if it is NULL or there is no row.
   package func integer(composed sql: String) throws(StoreError) -> Int64? {
     var value: Int64?
     try forEachRow(composed: sql) { row in value = value ?? row.optionalInteger(0) }
@@ -320,7 +317,7 @@ public import CSQLite
 
   // MARK: Transactions
 
-  /// Runs `body` in one transaction: all of it is stored, or nothing.
+  /// Runs `body` in one transaction, atomically.
   /// - Throws: `uncertain` if the commit failed and could not be withdrawn, so that a restart may find it.
   package func transaction<Value>(_ body: () throws(StoreError) -> Value) throws(StoreError) -> Value {
     if isInDoubt { try withdraw() }
@@ -342,8 +339,8 @@ public import CSQLite
     return value
   }
 
-  /// SQLite has already rolled back after some errors, such as a full disk. Should the rollback itself fail, the log
-  /// has no commit, and the next opening ignores it.
+  /// SQLite has already rolled back after some errors, such as a full disk. If the rollback itself fails, the log has
+  /// no commit, and the next opening ignores it.
   func rollBack() {
     if let handle, sqlite3_get_autocommit(handle) == 0 { try? run("ROLLBACK") }
   }
@@ -361,22 +358,22 @@ public import CSQLite
     beforeFirstChange = nil
   }
 
-  /// Runs many statements that only read. Outside a transaction each statement re-reads the file's state, which takes
-  /// about as long as finding a row.
+  /// Runs many read-only statements in one transaction. Outside a transaction each statement re-reads the file's state,
+  /// which takes about as long as finding a row.
   package func readingTransaction<Value>(_ body: () throws(StoreError) -> Value) throws(StoreError) -> Value {
     if let handle, sqlite3_get_autocommit(handle) == 0 { return try body() }
     if hasReadManyPages { growCache() }
     let misses = fullCache == nil ? 0 : pageMisses
     try run("BEGIN")
     defer {
-      // A transaction without changes may end either way.
+      // A transaction without changes may be committed or rolled back.
       if (try? run("COMMIT")) == nil { try? run("ROLLBACK") }
       if fullCache != nil { hasReadManyPages = pageMisses - misses >= Self.manyPages }
     }
     return try body()
   }
 
-  /// The number of times that a page was not in the cache.
+  /// The number of page cache misses.
   private var pageMisses: Int32 {
     var (count, unused): (Int32, Int32) = (0, 0)
     guard let handle else { return 0 }
@@ -386,29 +383,29 @@ public import CSQLite
   private func growCache() {
     guard let size = fullCache else { return }
     fullCache = nil
-    // A connection that keeps its smaller cache is slower, and nothing else.
+    // Failing to enlarge the cache only makes the connection slower.
     try? keepPages(upTo: size << 10)
   }
 
-  /// Bounds the pages that are kept in memory. A database in memory keeps all of its own.
+  /// Limits the page cache. A database in memory always holds all its pages.
   package func keepPages(upTo bytes: Int) throws(StoreError) { try execute("PRAGMA cache_size = -\(bytes >> 10)") }
 
-  /// A number that changes when another connection has changed the database.
+  /// A number that changes when another connection changes the database.
   package var foreignVersion: Int64 {
     get throws(StoreError) { try integer("PRAGMA data_version") ?? 0 }
   }
 
-  /// A count that grows with every row that is inserted, changed or deleted.
+  /// A count that increases with every inserted, changed or deleted row.
   package var changeCount: Int64 { handle.map { sqlite3_total_changes64($0) } ?? 0 }
 
-  /// The number of rows that the last INSERT, UPDATE or DELETE changed.
+  /// The number of rows changed by the last INSERT, UPDATE or DELETE.
   package var rowsChangedLast: Int { handle.map { Int(sqlite3_changes($0)) } ?? 0 }
 
-  /// Reads every page and compares SQLite's structures. O(size).
-  /// - Returns: the first fault, in SQLite's words; `nil` if there is none.
+  /// Reads every page and checks SQLite's structures. O(size).
+  /// - Returns: SQLite's message about the first fault; `nil` if there is none.
   package func integrityComplaint() throws(StoreError) -> String? {
     let answer = try first("PRAGMA integrity_check(1)", as: { $0.text(0) }) ?? ""
-    // The fault comes after a line that names the database.
+    // A line with the database's name precedes the fault.
     return answer == "ok" ? nil : String(answer.split(separator: "\n").last ?? "")
   }
 
@@ -420,8 +417,8 @@ public import CSQLite
       systemError: sqlite3_system_errno(handle), of: name)
   }
 
-  /// The error of a statement that cannot be compiled. The statements are correct, so that the tables must differ from
-  /// those that this program makes.
+  /// The error of a statement that cannot be compiled. The statements are correct, so the tables must differ from the
+  /// ones that this program creates.
   private var compileError: StoreError {
     guard sqlite3_errcode(handle) == SQLITE_ERROR else { return error }
     return StoreError(.corrupt, "The \(name) is damaged (\(String(cString: sqlite3_errmsg(handle)))).")

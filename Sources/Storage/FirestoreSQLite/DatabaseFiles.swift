@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// A database file with the files that belong to it: SQLite's log and its index, damaged logs that were kept, and the
-/// marks of damage and of an open database.
+/// A database file with its companion files: SQLite's log and index, copies of damaged logs, and the marks of damage
+/// and of an open database.
 package struct DatabaseFiles: Hashable, Sendable {
   /// The absolute path of the database.
   package let path: String
@@ -18,20 +18,20 @@ package struct DatabaseFiles: Hashable, Sendable {
   private var damageMark: String { path + ".damaged" }
   var openMark: String { path + ".open" }
 
-  /// Whether there is a database, or the log of one.
+  /// Whether a database or its log exists.
   package var exists: Bool { access(path, F_OK) == 0 || access(log, F_OK) == 0 }
 
-  /// Whether the database file itself is there, and is not empty.
+  /// Whether the database file exists and is not empty.
   package var hasContents: Bool {
     var information = stat()
     return stat(path, &information) == 0 && information.st_size > 0
   }
 
-  /// Looks at the files before SQLite opens them, and makes them private.
+  /// Inspects the files before SQLite opens them, and makes them private.
   /// - Precondition: the directory is locked.
-  /// - Parameter make: makes a new database at a path and closes it; called if there is none.
+  /// - Parameter make: creates a new database at a path and closes it; called if there is none.
   /// - Returns: messages for the user.
-  /// - Throws: `corrupt` for files that SQLite would take for an empty database; `notWritable`, `notPrivate`.
+  /// - Throws: `corrupt` for files that SQLite would treat as an empty database; `notWritable`, `notPrivate`.
   package func prepare(making make: (String) throws(StoreError) -> Void) throws(StoreError) -> [String] {
     var notices: [String] = []
     for file in [path, log, logIndex, openMark] {
@@ -42,17 +42,17 @@ package struct DatabaseFiles: Hashable, Sendable {
     return notices
   }
 
-  /// Makes a database under another name first: after any interruption the file is there whole or not at all, so that
-  /// an empty one must have been damaged.
+  /// Creates a database under another name first. After any interruption the file is complete or absent, so an empty
+  /// one must have been damaged.
   private func create(_ make: (String) throws(StoreError) -> Void) throws(StoreError) {
     let new = path + ".creating"
     // An interrupted attempt may have left these files.
     for suffix in ["", "-journal", "-wal", "-shm"] { unlink(new + suffix) }
     do throws(StoreError) {
-      // A file that SQLite makes would follow the umask.
+      // A file created by SQLite would follow the umask.
       _ = try PrivateFile.secure(new, creating: true)
       try make(new)
-      // A log without content may be left; SQLite would take it for the new database's.
+      // A log without content may remain, which SQLite would use for the new database.
       for file in [log, logIndex] { unlink(file) }
       try install(new)
     } catch {
@@ -61,19 +61,19 @@ package struct DatabaseFiles: Hashable, Sendable {
     }
   }
 
-  /// Renames a finished file to the database's name, once it is on the disk.
-  /// - Throws: `notWritable`, also for a file of which a part is in its log alone.
+  /// Renames a finished file to the database's name once it is on disk.
+  /// - Throws: `notWritable`, also if part of the file is only in its log.
   package func install(_ finished: String) throws(StoreError) {
     var log = stat()
     guard stat(finished + "-wal", &log) != 0 || log.st_size == 0 else {
-      throw StoreError(.notWritable, "\(path) cannot be created: its log was not written back. Free some space.")
+      throw StoreError(.notWritable, "\(path) cannot be created: its log was not written back. Free some disk space.")
     }
     let descriptor = Glibc.open(finished, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
     defer { if descriptor >= 0 { close(descriptor) } }
     guard descriptor >= 0, fchmod(descriptor, 0o600) == 0, fsync(descriptor) == 0, rename(finished, path) == 0 else {
-      throw StoreError(.notWritable, "\(path) cannot be made: \(StoreError.reason(errno)).")
+      throw StoreError(.notWritable, "\(path) cannot be created: \(StoreError.reason(errno)).")
     }
-    // Either file is whole if a power failure follows.
+    // Either file is complete after a power failure.
     syncDirectory()
   }
 
@@ -84,7 +84,7 @@ package struct DatabaseFiles: Hashable, Sendable {
     close(directory)
   }
 
-  /// The paths of damaged logs that were kept, oldest first.
+  /// The paths of the copies of damaged logs, oldest first.
   package var keptLogs: [String] {
     var number = 1
     var paths: [String] = []
@@ -95,7 +95,7 @@ package struct DatabaseFiles: Hashable, Sendable {
     return paths
   }
 
-  /// Copies the log to `…-wal.damaged-N`, and cuts it after its last commit that can be recovered.
+  /// Copies the log to `…-wal.damaged-N`, and truncates it after the last recoverable commit.
   /// - Returns: the path of the copy.
   func keepLog(upTo end: Int) throws(StoreError) -> String {
     let kept = "\(log).damaged-\(keptLogs.count + 1)"
@@ -123,7 +123,7 @@ package struct DatabaseFiles: Hashable, Sendable {
     }
   }
 
-  /// Whether damage was met while the database was in use, and the database was not verified since.
+  /// Whether damage was detected while the database was in use and the database has not been verified since.
   package var isMarkedDamaged: Bool { access(damageMark, F_OK) == 0 }
 
   package func markDamaged() {
@@ -133,10 +133,10 @@ package struct DatabaseFiles: Hashable, Sendable {
 
   package func clearDamage() { unlink(damageMark) }
 
-  /// Renames the database with its log to `….damaged-N`, the first such name that is free; nothing is deleted.
+  /// Renames the database with its log to `….damaged-N`, the first free name; deletes nothing.
   /// - Returns: the new path of the database.
   package func moveAside() throws(StoreError) -> String {
-    // The log moves second: a log without its database counts as damage, a database without its log does not.
+    // The log moves second, because a log without its database counts as damage, but not the reverse.
     let companions = ["", "-wal", "-shm"]
     var number = 1
     while companions.contains(where: { access("\(path).damaged-\(number)\($0)", F_OK) == 0 }) { number += 1 }
@@ -153,8 +153,8 @@ package struct DatabaseFiles: Hashable, Sendable {
     return aside
   }
 
-  /// Deletes the database with what belongs to it.
-  /// - Precondition: it was closed, so that its log holds nothing.
+  /// Deletes the database and its companion files.
+  /// - Precondition: it was closed, so that its log is empty.
   package func remove() throws(StoreError) {
     for file in [log, logIndex, openMark, path] where unlink(file) != 0 && errno != ENOENT {
       throw StoreError(.notWritable, "\(file) cannot be deleted: \(StoreError.reason(errno)).")
@@ -163,12 +163,12 @@ package struct DatabaseFiles: Hashable, Sendable {
   }
 }
 
-/// A regular file that belongs to this user and that only this user can read (0600). No link leads to it: another user
-/// could have put a link there to have another file written.
+/// A regular file that belongs to this user and that only this user can read (0600). Symbolic links are not followed:
+/// another user could have placed a link there to overwrite another file.
 package enum PrivateFile {
-  /// Opens the file to read and write; the caller closes it.
-  /// - Returns: the descriptor, and the changes that were made, in words for the user; `nil` when there is no such file
-  ///   and none is to be made.
+  /// Opens the file for reading and writing; the caller closes it.
+  /// - Returns: the descriptor, and a message to the user about changed permissions; `nil` if the file does not exist
+  ///   and is not to be created.
   /// - Throws: `notWritable`, `notPrivate`.
   static func open(
     _ path: String, creating: Bool
@@ -179,7 +179,7 @@ package enum PrivateFile {
       switch errno {
       case ENOENT where !creating: return nil
       case ELOOP:
-        throw StoreError(.notPrivate, "\(path) is a symbolic link, which is not followed. Put the file there itself.")
+        throw StoreError(.notPrivate, "\(path) is a symbolic link. Replace it with the file itself.")
       case let code: throw StoreError(.notWritable, "\(path) cannot be opened: \(StoreError.reason(code)).")
       }
     }
@@ -189,9 +189,9 @@ package enum PrivateFile {
     }
   }
 
-  /// Makes sure that a file, if there is one, is private.
-  /// - Precondition: nothing in this process has the file open: closing it again drops the locks of all.
-  /// - Returns: the changes that were made, in words for the user.
+  /// Makes a file private if it exists.
+  /// - Precondition: this process does not have the file open, since closing it again releases all locks on it.
+  /// - Returns: a message to the user about changed permissions.
   package static func secure(_ path: String, creating: Bool = false) throws(StoreError) -> String? {
     guard let file = try open(path, creating: creating) else { return nil }
     close(file.descriptor)
@@ -208,7 +208,7 @@ package enum PrivateFile {
     }
     guard information.st_nlink == 1 else {
       throw StoreError(
-        .notPrivate, "\(path) has another name as well (a hard link). Put a copy there, or choose another directory.")
+        .notPrivate, "\(path) has a second hard link. Replace it with a copy, or choose another directory.")
     }
     guard information.st_uid == geteuid() || geteuid() == 0 else {
       throw StoreError(
@@ -217,14 +217,14 @@ package enum PrivateFile {
     let mode = information.st_mode & 0o7777
     guard mode & 0o077 != 0 else { return nil }
     guard fchmod(descriptor, 0o600) == 0 else {
-      throw StoreError(.notPrivate, "\(path) is open to others and cannot be narrowed: \(StoreError.reason(errno)).")
+      throw StoreError(
+        .notPrivate, "\(path) is open to other users and cannot be made private: \(StoreError.reason(errno)).")
     }
-    return "\(path) was open to others (mode \(DirectoryPermissions.text(mode))); it is 0600 now."
+    return "\(path) was open to other users (mode \(DirectoryPermissions.text(mode))). Its mode is now 0600."
   }
 }
 
-/// The directory of a store with the files of its database, held until the value ends: exclusively, unless it is
-/// shared.
+/// The directory of a store with its database files, held until the value ends: exclusively, unless it is shared.
 package struct StoreDirectory: ~Copyable {
   package let files: DatabaseFiles
   private let lock: DirectoryLock
@@ -233,16 +233,16 @@ package struct StoreDirectory: ~Copyable {
   /// The absolute path of the directory.
   package var path: String { lock.directory }
 
-  /// Whether no other process had the directory before; always so for one that is not shared.
+  /// Whether no other process held the directory before; always true for an unshared one.
   package var isFirst: Bool { lock.isFirst }
 
-  /// Makes the directory if necessary, makes sure that it is private, and locks it.
+  /// Creates the directory if necessary, makes it private, and locks it.
   /// - Parameters:
   ///   - name: the name of the directory in errors, such as "data directory".
   ///   - database: the name of the database in it.
-  ///   - others: the beginnings of the names of other files that belong there.
-  ///   - use: whether others may have it at the same time.
-  ///   - report: takes the changes that were made to keep other users from reading the stored data.
+  ///   - others: the name prefixes of other files that belong there.
+  ///   - use: whether other processes may use it at the same time.
+  ///   - report: receives a message about permissions that were changed to protect the stored data.
   /// - Throws: `locked`, `notWritable`, `notPrivate`.
   package init(
     _ path: String, called name: String, database: String, others: [String] = [], use: DirectoryUse = .alone,
@@ -254,37 +254,38 @@ package struct StoreDirectory: ~Copyable {
     lock.notices.forEach(report)
   }
 
-  /// Looks at the files before SQLite opens them.
-  /// - Parameter make: makes a new database at a path and closes it; called if there is none.
-  /// - Throws: `corrupt` for files that SQLite would take for an empty database; `notWritable`, `notPrivate`.
+  /// Inspects the files before SQLite opens them.
+  /// - Parameter make: creates a new database at a path and closes it; called if there is none.
+  /// - Throws: `corrupt` for files that SQLite would treat as an empty database; `notWritable`, `notPrivate`.
   package borrowing func prepare(making make: (String) throws(StoreError) -> Void) throws(StoreError) {
-    // The first process has looked at them. Files in use must not be opened beside SQLite: closing them again would
-    // drop the locks that this process has on them.
+    // The first process has inspected them. Files in use must not be opened next to SQLite, because closing them again
+    // would release this process's locks on them.
     if isFirst { try files.prepare(making: make).forEach(report) }
   }
 
-  /// Lets others share the directory, when the database is open.
+  /// Lets other processes share the directory once the database is open.
   package borrowing func share() throws(StoreError) { try lock.share() }
 }
 
-/// The mark beside a database that does not wait for the disk (`synchronous=NORMAL`) while it is open and was changed.
+/// The mark next to a database that does not fsync every commit (`synchronous=NORMAL`), present while it is open and
+/// changed.
 ///
 /// The mark holds the boot id of the system. A mark of an earlier boot means that the system stopped while the database
-/// was open, so a power failure may have taken its last commits. A process that was killed leaves a mark of this boot;
-/// its commits are in the system's cache and cannot be missing.
+/// was open, so a power failure may have lost the last commits. A killed process leaves a mark of this boot; its
+/// commits are in the system's cache and cannot be lost.
 package struct OpenMark: Sendable {
   private let files: DatabaseFiles
 
   package init(_ files: DatabaseFiles) { self.files = files }
 
-  /// Whether the system stopped while the database was open. Answers so once.
+  /// Whether the system stopped while the database was open. Returns true only once.
   package func takeCrash() -> Bool {
     guard let marked = Self.contents(files.openMark), marked != Self.bootID else { return false }
     unlink(files.openMark)
     return true
   }
 
-  /// Sets the mark, durably. A failure costs the report of a later crash, so it does not fail the commit.
+  /// Sets the mark durably. A failure only means that a later crash is not reported, so it does not fail the commit.
   package func set() {
     guard let boot = Self.bootID, Self.contents(files.openMark) != boot else { return }
     let descriptor = open(files.openMark, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -295,7 +296,7 @@ package struct OpenMark: Sendable {
     if isSet { files.syncDirectory() } else { unlink(files.openMark) }
   }
 
-  /// Removes the mark, durably, after the database was closed.
+  /// Removes the mark durably after the database was closed.
   package func remove() {
     if unlink(files.openMark) == 0 { files.syncDirectory() }
   }

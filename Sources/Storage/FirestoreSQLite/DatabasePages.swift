@@ -2,16 +2,16 @@
 import CPageChecksums
 import Glibc
 
-/// The pages of a damaged database, each as its last intact commit left it. SQLite cannot read them: it needs the
+/// The pages of a damaged database, each in its last intact committed version. SQLite cannot read them: it needs the
 /// damaged pages to find the others.
 ///
-/// Pages come from the file and from the log where it has newer ones, including intact commits that SQLite does not
+/// Pages come from the file, or from the log if it has newer ones, including intact commits that SQLite does not
 /// recover because an earlier frame is damaged.
 package struct DatabasePages: ~Copyable {
   private let source: PageSource
-  /// The number of pages in the log that cannot be read. An older version replaces them, if there is one.
+  /// The number of unreadable pages in the log. An older version replaces each if there is one.
   package let damagedFrames: Int
-  /// The pages without content, as far as their list can be read.
+  /// The free pages, as far as their list can be read.
   let free: Set<UInt32>
 
   package var pageSize: Int { source.pageSize }
@@ -39,7 +39,7 @@ package struct DatabasePages: ~Copyable {
 
   deinit { source.close() }
 
-  /// The page as it was written; `nil` if it cannot be read.
+  /// The page's content; `nil` if it cannot be read.
   /// - Parameter number: from 1.
   package func page(_ number: UInt32) -> [UInt8]? { source.page(number) }
 
@@ -69,13 +69,13 @@ package struct DatabasePages: ~Copyable {
   }
 }
 
-/// The open files of a database and its log, page by page.
+/// The open files of a database and its log, accessed by page.
 private struct PageSource {
   let file: Int32
   let logFile: Int32
   let pageSize: Int
   let pageCount: Int
-  /// The positions in the log of the newest version of each page that the log has.
+  /// The position in the log of each page's newest version there.
   let newest: [UInt32: Int]
 
   var usableSize: Int { pageSize - Int(PageChecksums.reservedBytes) }
@@ -140,7 +140,7 @@ extension StoredValue: SQLValue {
   }
 }
 
-/// A row of a table, with its number, or an entry of an index or of a table without row numbers.
+/// A row of a table with its row id, or an entry of an index or of a table without row ids.
 package struct StoredRecord: Hashable, Sendable {
   package var number: Int64?
   package var values: [StoredValue]
@@ -148,9 +148,9 @@ package struct StoredRecord: Hashable, Sendable {
 
 /// The b-trees of SQLite's file format (sqlite.org/fileformat2.html, sections 1.6 and 2), page by page.
 extension DatabasePages {
-  /// Visits every record that can be read, in the order of pages, whichever table it belongs to.
-  /// - Parameter onlyLogged: whether to visit only the pages that the log has.
-  /// - Returns: the number of pages and records that cannot be read. Free pages do not count.
+  /// Visits every readable record, in page order, whichever table it belongs to.
+  /// - Parameter onlyLogged: whether to visit only pages that are in the log.
+  /// - Returns: the number of unreadable pages and records, without free pages.
   package func forEachRecord<Failure: Error>(
     onlyLogged: Bool = false, _ visit: (StoredRecord) throws(Failure) -> Void
   ) throws(Failure) -> Int {
@@ -205,7 +205,7 @@ extension DatabasePages {
     return values
   }
 
-  /// The number of bytes of a value of a type; negative for a type that does not exist.
+  /// The size of a value of a type in bytes; negative for a type that does not exist.
   private static func width(of type: Int64) -> Int {
     switch type {
     case 0, 8, 9: 0
@@ -233,7 +233,7 @@ extension DatabasePages {
 struct TreePage {
   struct Cell {
     var number: Int64?
-    /// The payload's position, its whole size, and the size of its part on this page.
+    /// The position of the payload, its whole size, and the size of its part on this page.
     var payload: Int
     var size: Int
     var local: Int
@@ -274,7 +274,7 @@ struct TreePage {
     return end <= usable ? Cell(number: number, payload: reader.position, size: Int(size), local: local) : nil
   }
 
-  /// The size of the payload's part on the page itself: all of it, or the part that leaves only full overflow pages.
+  /// The size of the payload's part on the page: the whole payload, or the part that leaves only full overflow pages.
   private func local(_ size: Int) -> Int {
     let most = kind == Self.tableLeaf ? usable - 35 : (usable - 12) * 64 / 255 - 23
     if size <= most { return size }
@@ -284,7 +284,7 @@ struct TreePage {
   }
 }
 
-/// Numbers of one to nine bytes, seven bits in each but the ninth.
+/// Integers of one to nine bytes, with seven bits in each byte except the ninth.
 struct VarintReader {
   private let bytes: [UInt8]
   private(set) var position: Int
@@ -308,23 +308,23 @@ struct VarintReader {
   }
 }
 
-/// Databases whose every page ends with a checksum, in the form that SQLite publishes (sqlite.org/cksumvfs.html). SQLite
-/// compares it whenever it reads the page, so a bit that changed on disk makes the read fail instead of returning
-/// another document, or none.
+/// Databases whose pages each end with a checksum, in SQLite's published format (sqlite.org/cksumvfs.html). SQLite
+/// verifies it on each page read, so a bit that changed on disk makes the read fail instead of returning a different
+/// document, or none.
 package enum PageChecksums {
-  /// The number of bytes for the checksum at the end of each page. Set it before a database has its first page.
+  /// The size of the checksum at the end of each page, in bytes. Reserve it before a database has its first page.
   package static let reservedBytes = Int32(CPC_RESERVED_BYTES)
 
   /// The application id in the header of Hearth's databases: "Hear".
   package static let applicationID: UInt32 = 0x4865_6172
 
-  /// Returns the URI by which SQLite opens a file with checksums.
+  /// Returns the URI with which SQLite opens a file with checksums.
   /// - Throws: `notWritable` if SQLite was built without URIs.
   package static func uri(of path: String) throws(StoreError) -> String {
     guard cpc_register() == 0 else {
       throw StoreError(
         .notWritable,
-        "\(path) cannot be opened: checksums need a SQLite that was built with SQLITE_USE_URI, and this one was not.")
+        "\(path) cannot be opened: its checksums need an SQLite built with SQLITE_USE_URI.")
     }
     var uri = "file:"
     for byte in path.utf8 {

@@ -1,39 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// The use of a directory: whether other processes may use it at the same time.
+/// The way to use a directory: alone or together with other processes.
 package enum DirectoryUse: String, Hashable, Sendable {
   /// No other process uses the directory.
   case alone
-  /// No other process opens the directory: others use its data through the process that has it.
+  /// No other process opens the directory; others use its data through the process that holds it.
   case served = "serves"
-  /// Other processes that share the directory as well may use it.
+  /// Other processes may use it if they share it too.
   case shared
 }
 
-/// A directory that this process has for itself, or shares with others that share it, by an advisory lock on a file
-/// that names the holder. The kernel drops the lock when the process ends in whatever way, so a stale file locks no
-/// process out.
+/// A directory that this process holds exclusively, or shares with other processes, by an advisory lock on a file that
+/// names the holder. The kernel releases the lock however the process ends, so a stale file locks no process out.
 ///
-/// Processes that share open the database one after the other (`OpeningTurn`): the first has the directory for itself
-/// until `share`, so that it may look at files that no other process uses.
+/// Processes that share open the database one after the other (`OpeningTurn`). The first holds the directory
+/// exclusively until `share`, so that it can inspect files that no other process uses.
 package struct DirectoryLock: ~Copyable {
-  /// The absolute path, which also keeps SQLite from taking a path such as `file:x` for a URI.
+  /// The absolute path, which also prevents SQLite from reading a path such as `file:x` as a URI.
   package let directory: String
-  /// The changes that were made to keep other users from reading the stored data, in words for the user.
+  /// Messages to the user about permissions that were changed to protect the stored data.
   package let notices: [String]
-  /// Whether no other process had the directory before: always so for one that is not shared.
+  /// Whether no other process held the directory before; always true for an unshared one.
   package let isFirst: Bool
   private let descriptor: Int32
   private let turn: OpeningTurn?
   private let place: String
 
-  /// Makes the directory with its parents (0700), or makes sure that it is private, and locks it.
+  /// Creates the directory with its parents (0700), or makes it private, and locks it.
   /// - Parameters:
   ///   - name: the name of the directory in errors, such as "data directory".
-  ///   - own: the beginnings of the names of files that belong there. The mode of a directory without other files is
-  ///     narrowed to 0700.
-  ///   - use: whether others may use it at the same time.
+  ///   - own: the name prefixes of files that belong there. A directory without other files gets mode 0700.
+  ///   - use: whether other processes may use it at the same time.
   /// - Throws: `locked`, `notWritable`, `notPrivate`.
   package init(
     directory path: String, called name: String, own: [String], use: DirectoryUse = .alone
@@ -45,11 +43,11 @@ package struct DirectoryLock: ~Copyable {
       directory, place, own: own + ["lock", OpeningTurn.name, ClientPresence.name])
     let turn = use == .shared ? try OpeningTurn(in: directory, place) : nil
     guard let file = try PrivateFile.open(directory + "/lock", creating: true) else {
-      throw StoreError(.notWritable, "The \(place) cannot be locked: its file \"lock\" cannot be made.")
+      throw StoreError(.notWritable, "The \(place) cannot be locked: its file \"lock\" cannot be created.")
     }
     let isFirst = try Self.lock(file.descriptor, use, directory, place)
     if isFirst {
-      // The text is only for processes that come meanwhile: failing to write it does not weaken the lock.
+      // The text only informs other processes, so a failure to write it does not weaken the lock.
       let text = Array(Holder(process: getpid(), use: use).text.utf8)
       _ = ftruncate(file.descriptor, 0)
       _ = pwrite(file.descriptor, text, text.count, 0)
@@ -62,25 +60,26 @@ package struct DirectoryLock: ~Copyable {
     descriptor = file.descriptor
   }
 
-  /// Lets others share the directory, after the first has opened the database. Does nothing for one that is not shared.
-  /// - Throws: `locked` if another process took the directory for itself just then; it must not be used any more.
+  /// Lets other processes share the directory after the first has opened the database. Has no effect if it is unshared.
+  /// - Throws: `locked` if another process took the directory exclusively at that moment; it must not be used
+  ///   afterwards.
   package func share() throws(StoreError) {
     guard let turn else { return }
     defer { turn.end() }
-    // The kernel drops the first kind of lock for a moment when it turns it into the other.
+    // The kernel briefly releases the exclusive lock when it converts it into the shared one.
     guard isFirst, flock(descriptor, LOCK_SH | LOCK_NB) != 0 else { return }
-    throw StoreError(.locked, "The \(place) was taken by another process at this moment. Try again.")
+    throw StoreError(.locked, "Another process took the \(place) at the same moment. Try again.")
   }
 
   deinit {
-    // A child process that is just being started shares the lock until it runs its program; closing alone would leave
-    // it.
+    // A child process that is just being started shares the lock until it runs its program, so closing alone would not
+    // release it.
     _ = flock(descriptor, LOCK_UN)
     close(descriptor)
   }
 
-  /// Locks the file, or closes it when it cannot be locked.
-  /// - Returns: whether no other process has the directory.
+  /// Locks the file, or closes it if it cannot be locked.
+  /// - Returns: whether no other process holds the directory.
   private static func lock(
     _ descriptor: Int32, _ use: DirectoryUse, _ directory: String, _ place: String
   ) throws(StoreError) -> Bool {
@@ -96,7 +95,7 @@ package struct DirectoryLock: ~Copyable {
       throw StoreError(.notWritable, "The \(place) cannot be locked: \(StoreError.reason(reason)).")
     }
     func name(_ process: Int32) -> String {
-      process == getpid() ? "process \(process), which is this one" : "process \(process)"
+      process == getpid() ? "process \(process) (this one)" : "process \(process)"
     }
     let sharers = holder?.use == .shared ? ClientPresence.processes(in: directory) : []
     if use != .shared, holder?.use == .shared {
@@ -120,13 +119,13 @@ package struct DirectoryLock: ~Copyable {
     var made = ""
     for segment in path.split(separator: "/") {
       made += (path.hasPrefix("/") || !made.isEmpty ? "/" : "") + segment
-      // A directory above may forbid writing, and may be entered all the same.
+      // A parent directory may forbid writing but still be accessible.
       if mkdir(made, 0o700) == 0 || errno == EEXIST || errno == EISDIR || access(made, F_OK) == 0 { continue }
-      throw StoreError(.notWritable, "The \(place) cannot be made at \(made): \(StoreError.reason(errno)).")
+      throw StoreError(.notWritable, "The \(place) cannot be created at \(made): \(StoreError.reason(errno)).")
     }
   }
 
-  /// The process that has a directory, by its file "lock".
+  /// The process that holds a directory, according to its file "lock".
   package struct Holder: Hashable, Sendable {
     package var process: Int32
     /// The use in the second line of the file; an unknown word counts as `alone`.
@@ -146,7 +145,7 @@ package struct DirectoryLock: ~Copyable {
     fileprivate var text: String { "\(process)\n" + (use == .alone ? "" : use.rawValue + "\n") }
   }
 
-  /// The process that had the directory last, as far as is known. It may have ended.
+  /// The last known process that held the directory. It may have ended.
   package static func lastHolder(of directory: String) -> Holder? {
     let descriptor = open(absolute(directory) + "/lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
@@ -154,8 +153,8 @@ package struct DirectoryLock: ~Copyable {
     return holder(descriptor)
   }
 
-  /// The process that has the directory, as far as is known. A holder that did not write its number, such as a child of
-  /// the process that did, is not named, and no other process is named in its place.
+  /// The process that holds the directory, if known. A holder that did not write its process id, such as a child of the
+  /// process that did, is not named, and no other process is named in its place.
   package static func presentHolder(of directory: String) -> Holder? {
     let descriptor = open(absolute(directory) + "/lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
@@ -172,7 +171,7 @@ package struct DirectoryLock: ~Copyable {
     let descriptor = open(absolute(directory) + "/lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { return false }
     defer { close(descriptor) }
-    // The lock is dropped with the descriptor; a process that tries for it at this moment tries again.
+    // The lock is released with the descriptor; a process that tries to lock at this moment tries again.
     return flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
   }
 
@@ -183,14 +182,14 @@ package struct DirectoryLock: ~Copyable {
   }
 }
 
-/// The permissions of a directory that exists already, which decide whether data may be kept in it.
+/// The permissions of an existing directory, which decide whether it may store data.
 ///
-/// A user who can write into it could replace a file; one who can read in it could read a file that is not private
-/// itself.
+/// A user who can write to the directory could replace a file. A user who can read it could read a file that is not
+/// private itself.
 package struct DirectoryPermissions: Hashable, Sendable {
   var owner: uid_t
   var mode: mode_t
-  /// Whether the directory holds files that are not the store's.
+  /// Whether the directory has files that do not belong to the store.
   var isShared: Bool
 
   package init(owner: UInt32, mode: UInt32, isShared: Bool) {
@@ -201,27 +200,28 @@ package struct DirectoryPermissions: Hashable, Sendable {
 
   package enum Verdict: Hashable, Sendable {
     case use
-    /// The mode of the directory has to be changed to 0700.
+    /// The mode of the directory must be changed to 0700.
     case narrow
     /// The directory cannot be used, for this reason.
     case refuse(String)
   }
 
-  /// Root may use another user's directory, as in a container with a volume from outside, and leaves its mode alone.
+  /// The decision for a user. Root may use another user's directory, as in a container with an external volume, and
+  /// leaves its mode unchanged.
   package func verdict(for user: UInt32) -> Verdict {
     let (isWritable, isReadable) = (mode & 0o022 != 0, mode & 0o077 != 0)
     guard owner == user else {
       if user != 0 { return .refuse("it belongs to another user (\(owner))") }
-      return isWritable ? .refuse("others than its owner may write to it (mode \(Self.text(mode)))") : .use
+      return isWritable ? .refuse("users other than its owner can write to it (mode \(Self.text(mode)))") : .use
     }
     if !isReadable { return .use }
-    // Other users may have to reach the other files there: the store's files are private themselves.
+    // Other users may need access to the other files there; the store's files are private themselves.
     let isOfOthers = isShared || mode & S_ISVTX != 0
     if !isOfOthers { return .narrow }
-    return isWritable ? .refuse("others may write to it (mode \(Self.text(mode)))") : .use
+    return isWritable ? .refuse("other users can write to it (mode \(Self.text(mode)))") : .use
   }
 
-  /// - Returns: the change that was made, in words for the user.
+  /// - Returns: a message to the user about changed permissions.
   static func secure(_ path: String, _ place: String, own: [String]) throws(StoreError) -> String? {
     let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else {
@@ -242,13 +242,13 @@ package struct DirectoryPermissions: Hashable, Sendable {
     case .use: return nil
     case .refuse(let reason):
       throw StoreError(
-        .notPrivate, "The \(place) is not private: \(reason). Mend that with chmod, or choose another directory.")
+        .notPrivate, "The \(place) is not private: \(reason). Run chmod, or choose another directory.")
     case .narrow:
       guard fchmod(descriptor, 0o700) == 0 else {
         throw StoreError(
-          .notPrivate, "The \(place) is open to others and cannot be narrowed: \(StoreError.reason(errno)).")
+          .notPrivate, "The \(place) is open to other users and cannot be made private: \(StoreError.reason(errno)).")
       }
-      return "The \(place) was open to others (mode \(text(mode))); it is 0700 now."
+      return "The \(place) was open to other users (mode \(text(mode))). Its mode is now 0700."
     }
   }
 

@@ -3,14 +3,14 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// The files of a database that is open, looked at again when their directory changes, and at most once a second when
-/// they are used: a file that was deleted or replaced meanwhile can still be written to, and is lost when the process
-/// ends. A directory that was renamed or replaced holds the data still, but where the next process does not look for it.
+/// Watches the files of an open database: checks them when their directory changes, and at most once a second when they
+/// are used. A file that was deleted or replaced can still be written to, but is lost when the process ends. A renamed
+/// or replaced directory still holds the data, but the next process looks for it in the old place.
 package final class OpenFiles: Sendable {
   private struct State: Sendable {
-    /// The second of the last look.
+    /// The second of the last check.
     var tick: Int64
-    /// The inode numbers of the files that were seen, by name: of the database, and of its log once there is one.
+    /// The inode numbers of the files, by name: the database, and its log once it exists.
     var numbers: [String: ino_t]
     var loss: StoreError?
     var isOver = false
@@ -18,20 +18,19 @@ package final class OpenFiles: Sendable {
     var watch: DirectoryWatch?
   }
 
-  /// The seconds after which the files are looked at again where changes of the directory are told, and where they
-  /// cannot be told.
+  /// The seconds between checks, with and without notifications about directory changes.
   private static let (watchedPause, unwatchedPause) = (60, 1)
 
   private let files: DatabaseFiles
-  /// The end of the message, which names the consequence.
+  /// The end of the message, which states the consequence.
   private let consequence: String
   private let directory: Int32
   private let state: Mutex<State>
 
   /// - Parameters:
   ///   - files: the files of a database that was just opened.
-  ///   - consequence: the consequence for the user: a sentence or two, of which the first begins behind a colon.
-  /// - Returns: `nil` if the directory cannot be looked at.
+  ///   - consequence: the consequence for the user: one or two sentences, the first in lower case after a colon.
+  /// - Returns: `nil` if the directory cannot be opened.
   package init?(_ files: DatabaseFiles, consequence: String) {
     self.files = files
     self.consequence = consequence
@@ -45,18 +44,18 @@ package final class OpenFiles: Sendable {
     if directory >= 0 { close(directory) }
   }
 
-  /// The seconds of a clock that only goes forward.
+  /// The seconds of a monotonic clock.
   package static var tick: Int64 {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
     return Int64(time.tv_sec)
   }
 
-  /// The loss of a file, once it was found.
+  /// The loss of a file, once detected.
   package var loss: StoreError? { state.withLock { $0.loss } }
 
-  /// Looks at the files, unless that was done in this second and both were seen.
-  /// - Throws: `gone`, once and for all.
+  /// Checks the files, unless they were already checked in this second and both found.
+  /// - Throws: `gone`, on this and every later call.
   package func check(at tick: Int64 = OpenFiles.tick) throws(StoreError) {
     let (loss, observers) = state.withLock { state -> (StoreError?, [@Sendable (StoreError) -> Void]) in
       guard state.loss == nil, !state.isOver, state.tick != tick || state.numbers.count < 2 else {
@@ -71,8 +70,8 @@ package final class OpenFiles: Sendable {
     throw loss
   }
 
-  /// Looks when the directory changes, from now on.
-  /// - Parameter observer: called once, on some thread, when a file is found missing, also by `check`.
+  /// Starts to check whenever the directory changes.
+  /// - Parameter observer: called once, on any thread, when a file is found missing, also by `check`.
   package func watch(_ observer: @escaping @Sendable (StoreError) -> Void) {
     guard observe(observer) else { return }
     let watch = DirectoryWatch(directory) { [weak self] in self?.lookNow() }
@@ -89,7 +88,7 @@ package final class OpenFiles: Sendable {
     }
   }
 
-  /// Ends the looks, before the database is closed, which deletes its log.
+  /// Stops the checks before the database is closed, which deletes its log.
   package func end() {
     state.withLock { state in
       state.isOver = true
@@ -99,15 +98,15 @@ package final class OpenFiles: Sendable {
 
   private func lookNow() {
     state.withLock { $0.tick = .min }
-    // The observers learn of the loss.
+    // The observers are notified of the loss.
     try? check()
   }
 
-  /// Looks again and again until the value ends, or a loss is found.
+  /// Checks repeatedly until the value ends or a loss is found.
   private func lookAgain(after pause: Int) {
     DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .seconds(pause)) { [weak self] in
       guard let self else { return }
-      // The observers learn of the loss.
+      // The observers are notified of the loss.
       try? check()
       if state.withLock({ $0.loss == nil && !$0.isOver }) { lookAgain(after: pause) }
     }
@@ -121,13 +120,13 @@ package final class OpenFiles: Sendable {
     if isMoved(information) {
       return StoreError(
         .gone,
-        "The directory \(files.directory) was renamed or replaced while it was in use: nothing is written any more. What "
-          + "was written is in the renamed one. End this process, put the directory back, and start again.")
+        "The directory \(files.directory) was renamed or replaced while it was in use, so writing has stopped. The "
+          + "data is in the renamed directory. End this process, move the directory back, and start again.")
     }
     for name in [files.name, files.name + "-wal"] {
       let isThere = fstatat(directory, name, &information, AT_SYMLINK_NOFOLLOW) == 0
       let (number, known) = (isThere ? information.st_ino : nil, state.numbers[name])
-      // SQLite makes the log when it first needs it.
+      // SQLite creates the log when it first needs it.
       if known == nil, name == files.name || number != nil { state.numbers[name] = number }
       if let known, known != number {
         return lost("\(files.directory)/\(name) was \(isThere ? "replaced" : "deleted")")
@@ -136,7 +135,7 @@ package final class OpenFiles: Sendable {
     return nil
   }
 
-  /// Whether the path of the directory leads elsewhere, or nowhere.
+  /// Whether the path of the directory no longer leads to the opened directory.
   private func isMoved(_ opened: stat) -> Bool {
     var current = stat()
     guard stat(files.directory, &current) == 0 else { return errno == ENOENT || errno == ENOTDIR }
@@ -148,12 +147,12 @@ package final class OpenFiles: Sendable {
   }
 }
 
-/// Tells of names that are made, removed or moved in a directory, by inotify(7): waiting wakes no processor. Changes that
-/// other machines make on a shared file system are not told.
+/// Reports names that are created, removed or moved in a directory, by inotify(7), without polling. Changes that other
+/// machines make on a shared file system are not reported.
 final class DirectoryWatch: Sendable {
   private static let names = UInt32(
     IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
-  /// The time within which changes count as one.
+  /// The time within which changes are reported as one.
   private static let pause = DispatchTimeInterval.milliseconds(100)
 
   private let descriptor: Int32
@@ -161,11 +160,11 @@ final class DirectoryWatch: Sendable {
   private let hasEnded = Atomic(false)
 
   /// - Parameters:
-  ///   - directory: the descriptor of the directory, which is watched wherever it is moved.
-  ///   - changed: called on some thread soon after a change, once for a burst; not any more once the directory is gone.
-  /// - Returns: `nil` if the system can watch no more directories.
+  ///   - directory: the descriptor of the directory, which is watched even if it is moved.
+  ///   - changed: called on any thread soon after a change, once for a burst; never after the directory is deleted.
+  /// - Returns: `nil` if the system cannot watch more directories.
   init?(_ directory: Int32, changed: @escaping @Sendable () -> Void) {
-    // O_NONBLOCK and O_CLOEXEC are IN_NONBLOCK and IN_CLOEXEC, which Swift does not import as numbers.
+    // O_NONBLOCK and O_CLOEXEC equal IN_NONBLOCK and IN_CLOEXEC, which Swift does not import as numbers.
     let descriptor = inotify_init1(O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
     let watch = inotify_add_watch(descriptor, "/proc/self/fd/\(directory)", Self.names)
@@ -180,7 +179,7 @@ final class DirectoryWatch: Sendable {
     source.setCancelHandler { close(descriptor) }
     source.setEventHandler { [weak self] in
       let isLast = Self.drain(descriptor)
-      // The end of the watch, which has an event of its own, ends the source too.
+      // The end of the watch arrives as an event and also ends the source.
       guard let self else { return source.cancel() }
       if isLast {
         hasEnded.store(true, ordering: .relaxed)
@@ -195,8 +194,8 @@ final class DirectoryWatch: Sendable {
     if !hasEnded.load(ordering: .relaxed) { inotify_rm_watch(descriptor, watch) }
   }
 
-  /// Reads all events that wait.
-  /// - Returns: whether no more will come.
+  /// Reads all pending events.
+  /// - Returns: whether no more will arrive.
   private static func drain(_ descriptor: Int32) -> Bool {
     var isLast = false
     withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { buffer in

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import CSQLite
 
-/// The SQL function `admits(blob)`: lets a scan drop rows before SQLite copies them out.
+/// The SQL function `admits(blob)`, which lets a scan reject rows before SQLite copies them out.
 ///
-/// Rejecting inside of the scan costs about a third of stepping to the row, because SQLite passes a function the bytes
-/// where they are in the page.
+/// Rejecting a row inside the scan costs about a third of stepping to it, because SQLite passes the function the bytes
+/// in place, in the page.
 package final class RowFilter {
-  /// Whether the row with these bytes may be wanted; valid for the call only.
+  /// Whether the row with these bytes may be wanted; the bytes are valid only during the call.
   package typealias Admits = (UnsafeRawBufferPointer) -> Bool
 
   private var admits: Admits = { _ in true }
 
-  /// Makes the function known to a connection, which keeps it until it closes.
+  /// Registers the function with a connection, which retains it until it closes.
   package init(_ connection: Connection) throws(StoreError) { try connection.add(self) }
 
   func register(with connection: Connection) throws(StoreError) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The import is public, so that binding and reading of values are inlined at their place of use.
+// The import is public so that binding and reading of values are inlined at the call site.
 public import CSQLite
 
-/// A value of a statement's parameter.
+/// A value for a statement's parameter.
 @usableFromInline package protocol SQLValue {
   /// - Parameter index: from 1.
   /// - Returns: SQLite's result code.
@@ -47,7 +47,7 @@ extension Optional: SQLValue where Wrapped: SQLValue {
 }
 
 @usableFromInline enum SQLite {
-  /// The destructor SQLITE_TRANSIENT, with which SQLite keeps a copy of its own.
+  /// The destructor SQLITE_TRANSIENT, with which SQLite makes its own copy.
   @inlinable static var copied: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
 }
 
@@ -63,12 +63,12 @@ extension Optional: SQLValue where Wrapped: SQLValue {
 
   @inlinable package func optionalInteger(_ column: Int32) -> Int64? { isNull(column) ? nil : integer(column) }
 
-  /// The text of a column of text, or of bytes that are UTF-8.
+  /// The text of a text column, or of a blob in UTF-8.
   @inlinable package func text(_ column: Int32) -> String { String(decoding: blobBytes(column), as: UTF8.self) }
 
   @inlinable package func blob(_ column: Int32) -> [UInt8] { [UInt8](blobBytes(column)) }
 
-  /// The bytes of a column of bytes or text; empty for NULL. Valid until the next step.
+  /// The bytes of a blob or text column; empty for NULL. Valid until the next step.
   @inlinable package func blobBytes(_ column: Int32) -> UnsafeRawBufferPointer {
     let start = sqlite3_column_blob(statement, column)
     return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, column)))

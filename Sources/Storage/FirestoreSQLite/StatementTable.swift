@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Compiled statements by the address of their literal. A look-up before each run takes some twenty instructions; a
-/// dictionary takes hundreds, as much as a tenth of finding a row.
+/// Compiled statements by the address of their literal. A lookup before each run takes about twenty instructions. A
+/// dictionary takes hundreds, up to a tenth of the time to find a row.
 @usableFromInline struct StatementTable: ~Copyable {
   @usableFromInline typealias Slot = (sql: UnsafePointer<UInt8>?, statement: OpaquePointer?)
 
-  /// The number of slots, several times that of a store's literals. A power of two.
+  /// The number of slots, several times the number of a store's literals. A power of two.
   @usableFromInline static var capacity: Int { 1024 }
 
   @usableFromInline let slots: UnsafeMutablePointer<Slot>
@@ -17,7 +17,7 @@
 
   deinit { slots.deallocate() }
 
-  /// The statement; `nil` for SQL that was not compiled yet.
+  /// The statement; `nil` for SQL that is not compiled yet.
   @inlinable subscript(sql: StaticString) -> OpaquePointer? { slots[place(of: sql.utf8Start)].statement }
 
   func insert(_ statement: OpaquePointer, for sql: StaticString) {
@@ -34,8 +34,8 @@
     }
   }
 
-  /// The slot of a statement, or the free one for it: the upper ten bits of the address multiplied by the golden ratio,
-  /// or the next slot that no other statement has.
+  /// The slot of a statement, or a free one for it: starts at the upper ten bits of the address times the golden ratio,
+  /// and continues to the next slot without another statement.
   @inlinable func place(of sql: UnsafePointer<UInt8>) -> Int {
     var place = Int(truncatingIfNeeded: (UInt64(UInt(bitPattern: sql)) &* 0x9e37_79b9_7f4a_7c15) >> 54)
     while let other = slots[place].sql, other != sql { place = (place + 1) & (Self.capacity - 1) }

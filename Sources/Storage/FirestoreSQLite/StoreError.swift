@@ -3,38 +3,38 @@ import CSQLite
 package import FirestoreModel
 import Glibc
 
-/// The failure of a store: the cache or the backend's data. Nothing of the failed call is stored, unless the kind is
+/// The failure of a store: the cache or the backend's data. The failed call stored nothing, unless the kind is
 /// `uncertain`.
 @usableFromInline package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
   package enum Kind: Hashable, Sendable {
     /// Another process, or another store of this one, holds the directory.
     case locked
     case notWritable
-    /// The directory or a file in it is open to other users, or not what it seems to be.
+    /// The directory or a file in it is accessible to other users, or not what it seems to be.
     case notPrivate
-    /// The stored data is not the data that was written.
+    /// The stored data differs from the data that was written.
     case corrupt
-    /// The files were taken away while they were in use (`OpenFiles`).
+    /// The files were removed while they were in use (`OpenFiles`).
     case gone
     /// The data was written by a newer version of this program.
     case newerSchema
     /// A cache that belongs to another database (`CacheIdentity`).
     case foreign
-    /// Another process that shares the cache is primary; work of the primary alone was not done.
+    /// Another process that shares the cache is primary; work reserved for the primary was not done.
     case leaseLost
     case diskFull
     /// A commit failed and could not be withdrawn. It may be found after a restart.
     case uncertain
-    /// The request itself is wrong.
+    /// The request itself is invalid.
     case refused(StatusCode)
-    /// The failure was asked for with `LocalStore.faults`.
+    /// The failure was injected with `LocalStore.faults`.
     case injected
     /// Any other failure of SQLite.
     case sqlite
   }
 
   package var kind: Kind
-  /// The sentence for users, with the name of the data and advice; holds no field values.
+  /// The sentence for users, with the name of the data and advice; contains no field values.
   package var message: String
 
   package init(_ kind: Kind, _ message: String) {
@@ -44,41 +44,41 @@ import Glibc
 
   @usableFromInline package var description: String { message }
 
-  /// The system's words for an error number.
+  /// The system's message for an error number.
   package static func reason(_ code: Int32) -> String { String(cString: strerror(code)) }
 }
 
 extension StoreError {
   /// - Parameters:
   ///   - resultCode: the extended result code of SQLite.
-  ///   - detail: SQLite's own words, which name tables but hold no values.
-  ///   - systemError: the system's last error number; 0 if it is unknown.
+  ///   - detail: SQLite's message, which names tables but contains no values.
+  ///   - systemError: the system's last error number; 0 if unknown.
   ///   - name: the name of the data, such as "cache".
   package init(resultCode: Int32, _ detail: String, systemError: Int32 = 0, of name: String) {
     switch resultCode & 0xff {
     case SQLITE_BUSY, SQLITE_LOCKED:
-      self.init(.locked, "The \(name) is in use by someone else (\(detail)); close the other program and start again.")
+      self.init(.locked, "The \(name) is in use by another program (\(detail)). Close that program and start again.")
     case SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_AUTH:
-      self.init(.notWritable, "The \(name) cannot be written (\(detail)); check the directory's permissions.")
+      self.init(.notWritable, "The \(name) cannot be written (\(detail)). Check the directory's permissions.")
     case SQLITE_CORRUPT, SQLITE_NOTADB: self.init(.corrupt, "The \(name) is damaged (\(detail)).")
     case SQLITE_IOERR where resultCode == Self.damagedPage:
-      self.init(.corrupt, "A page of the \(name) is not what was written there.")
+      self.init(.corrupt, "A page of the \(name) is damaged: its checksum does not match.")
     case SQLITE_FULL: self = .diskFull(name, detail)
-    // The disk is full, or a quota, or a limit of the size of files is reached.
+    // The disk or a quota is full, or the file reached its size limit.
     case SQLITE_IOERR where [ENOSPC, EDQUOT, EFBIG].contains(systemError): self = .diskFull(name, detail)
-    // The error number is unknown if a COMMIT failed to write: most likely it is one of these.
+    // The error number is unknown if a COMMIT failed to write; most likely it is one of these.
     case SQLITE_IOERR where systemError == 0 && Self.failuresToWrite.contains(resultCode):
-      self.init(.diskFull, "The \(name) cannot be written to disk (\(detail)); nothing was stored.")
+      self.init(.diskFull, "The \(name) cannot be written to disk (\(detail)). Nothing was stored.")
     default: self.init(.sqlite, "The \(name) failed: \(detail) (SQLite code \(resultCode)).")
     }
   }
 
   private static func diskFull(_ name: String, _ detail: String) -> StoreError {
     StoreError(
-      .diskFull, "The disk that holds the \(name) is full (\(detail)); nothing was stored. Free some space.")
+      .diskFull, "The disk that holds the \(name) is full (\(detail)). Nothing was stored. Free some space.")
   }
 
-  /// The result code SQLITE_IOERR_DATA, with which `PageChecksums` answers.
+  /// The result code SQLITE_IOERR_DATA, which `PageChecksums` returns.
   private static let damagedPage = SQLITE_IOERR | 32 << 8
   /// The result codes for a file that could not be written, flushed or grown: SQLITE_IOERR_WRITE, _FSYNC, _DIR_FSYNC,
   /// _TRUNCATE, _SHMOPEN, _SHMSIZE and _SHMMAP.

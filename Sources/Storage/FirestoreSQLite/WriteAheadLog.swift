@@ -8,17 +8,17 @@ import Glibc
 /// header  magic  version  page size  sequence  salt  salt  checksum  checksum          8 × 4 bytes
 /// frame   page number  size of the database after a commit, or 0  salts  checksums     6 × 4 bytes, then the page
 /// ```
-/// A frame's checksum goes on from that of the frame before it, and frames of this generation have the header's salts.
+/// A frame's checksum continues the previous frame's checksum, and frames of this generation have the header's salts.
 package struct WriteAheadLog: Sendable {
   package struct Frame: Hashable, Sendable {
     package var page: UInt32
-    /// The number of pages of the database from here on; 0 unless the frame ends a transaction.
+    /// The number of pages of the database after this frame; 0 unless the frame ends a transaction.
     package var databaseSize: UInt32
     /// The position of the page in the file.
     package var offset: Int
     /// The number of the frame's salts that equal the header's.
     package var matchingSalts: Int
-    /// Whether the frame is unchanged since it was written behind the one before it.
+    /// Whether the frame is unchanged since it was written after the previous one.
     package var isIntact: Bool
 
     package var isCommit: Bool { databaseSize != 0 }
@@ -29,20 +29,20 @@ package struct WriteAheadLog: Sendable {
 
   package private(set) var pageSize = 4096
   package private(set) var isHeaderIntact = false
-  /// The two salts of the header, which change when SQLite begins the log anew.
+  /// The two salts of the header, which change when SQLite restarts the log.
   private(set) var salts: UInt64 = 0
-  /// All whole frames, in order, of this generation or an earlier one.
+  /// All complete frames in order, of this generation or an earlier one.
   package private(set) var frames: [Frame] = []
 
-  /// The position at which the last commit ends that has no damage before it; 0 without one.
+  /// The end position of the last commit that has no damage before it; 0 without one.
   var committedEnd: Int {
     frames.prefix { $0.isIntact }.last { $0.isCommit }.map { $0.offset + pageSize } ?? 0
   }
 
-  /// The position at which so many frames end.
+  /// The end position of the first `count` frames.
   func end(ofFrames count: Int) -> Int { Self.headerSize + count * (Self.frameHeaderSize + pageSize) }
 
-  /// The salts that the header of a log has; `nil` without a log.
+  /// The salts in the header of a log; `nil` without a log.
   static func salts(at path: String) -> UInt64? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else { return nil }
@@ -53,7 +53,7 @@ package struct WriteAheadLog: Sendable {
   private static func salts(_ header: [UInt8]) -> UInt64 { UInt64(header.word(16)) << 32 | UInt64(header.word(20)) }
 
   /// Reads the log. O(size).
-  /// - Returns: `nil` when there is no log, or none with a whole frame.
+  /// - Returns: `nil` if there is no log, or none with a complete frame.
   package init?(path: String) throws(StoreError) {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else {
@@ -88,7 +88,7 @@ package struct WriteAheadLog: Sendable {
     var offset = Self.headerSize
     while offset + Self.frameHeaderSize + pageSize <= size {
       let frame = try reader.bytes(at: offset, count: Self.frameHeaderSize + pageSize)
-      // The frame continues the checksum that the frame before it states, or the one computed for that frame.
+      // The frame continues the checksum that the previous frame states, or the one computed for that frame.
       let isContinuation = sum.continues(with: frame) || computed?.continues(with: frame) ?? false
       let matching = (frame.word(8) == salts.0 ? 1 : 0) + (frame.word(12) == salts.1 ? 1 : 0)
       let isIntact = matching == 2 && frame.word(0) != 0 && isContinuation
@@ -172,24 +172,24 @@ extension [UInt8] {
   }
 }
 
-/// Looks at a database's files before SQLite recovers its log.
+/// Inspects a database's files before SQLite recovers its log.
 ///
-/// SQLite recovers the commits before the first frame that is not intact, and drops the rest without a word. That is
-/// right after a crash or a power failure, where the rest was never confirmed or could not be kept. It also hides
-/// damage, so commits that follow such a frame are reported once, and the log is kept for `hearth repair`:
+/// SQLite recovers the commits before the first damaged frame and drops the rest silently. That is right after a crash
+/// or a power failure, where the rest was never acknowledged or could not be stored. It also hides damage, so commits
+/// after such a frame are reported once, and the log is copied for `hearth repair`:
 ///
 /// ```
 /// ── intact ── ✗ ── nothing, or frames without a commit, or of an earlier log     a torn tail: normal
 /// ── intact ── ✗ ── … an intact commit                                            lost commits: reported
 /// ```
 package enum LogInspection {
-  /// The number of intact commits after the first frame that is not intact, which SQLite does not recover.
+  /// The number of intact commits after the first damaged frame, which SQLite does not recover.
   package static func unrecovered(_ log: WriteAheadLog) -> Int {
     let bad = log.isHeaderIntact ? log.frames.firstIndex { !$0.isIntact } ?? log.frames.count : 0
     return log.frames[bad...].count { $0.isIntact && $0.isCommit }
   }
 
-  /// Refuses files that SQLite would take for an empty database, and keeps a log with commits that it would drop.
+  /// Rejects files that SQLite would treat as an empty database, and copies a log with commits that SQLite would drop.
   /// - Precondition: the directory is locked.
   /// - Returns: messages for the user.
   /// - Throws: `corrupt` for an empty database file, or a log with commits whose database is missing.
@@ -212,9 +212,9 @@ package enum LogInspection {
     let finding = "\(files.log) is damaged at frame \(recovered + 1): \(commits) after it cannot be recovered."
     do throws(StoreError) {
       let kept = try files.keepLog(upTo: log.isHeaderIntact ? log.committedEnd : 0)
-      return ["\(finding) The log is kept as \(kept)."]
+      return ["\(finding) A copy of the log is at \(kept)."]
     } catch {
-      return ["\(finding) The log could not be kept: \(error.message)"]
+      return ["\(finding) The log could not be copied: \(error.message)"]
     }
   }
 }

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A layer below SQLite that keeps a checksum at the end of every page of a database file.
+// A layer below SQLite that stores a checksum at the end of every page of a database file.
 //
 // The format is the one that SQLite publishes for its checksum VFS (sqlite.org/cksumvfs.html), so any tool with that
-// extension can check a closed database file. It detects changed bits, not an intact page in the place of another.
+// extension can check a closed database file. It detects changed bits, but not an intact page in the wrong place.
 //
-// The layer also gathers the frames of a transaction on their way into the log (`gathered_log.c`).
+// The layer also gathers the frames of a transaction before they are written to the log (`gathered_log.c`).
 
 #ifndef CPAGECHECKSUMS_H
 #define CPAGECHECKSUMS_H
 
 #include <stddef.h>
 
-/// The number of bytes that the checksum takes at the end of each page. A database must reserve them before it has its
-/// first page (SQLITE_FCNTL_RESERVE_BYTES).
+/// The size of the checksum at the end of each page, in bytes. A database must reserve them before it has its first
+/// page (SQLITE_FCNTL_RESERVE_BYTES).
 #define CPC_RESERVED_BYTES 8
 
 /// The value of `vfs=` in the URI of a database with checksums.
 #define CPC_NAME "page-checksums"
 
-/// Turns off SQLite's memory accounting, which takes a process-wide lock at each allocation: sqlite3_memory_used and the
-/// limits of its heap have no effect then. It is a setting of the whole process, so a program calls it for itself, before
-/// its first use of SQLite. SQLite refuses it afterwards, without harm. Returns SQLite's result code.
+/// Turns off SQLite's memory accounting, which takes a process-wide lock at each allocation. sqlite3_memory_used and
+/// SQLite's heap limits have no effect then. This is a setting of the whole process, so only a program calls it, before
+/// its first use of SQLite. SQLite rejects later calls without harm. Returns SQLite's result code.
 int cpc_disable_memory_accounting(void);
 
 /// Registers the layer with SQLite, once per process.
 ///
-/// Reading a page whose checksum does not match fails with SQLITE_IOERR_DATA. `PRAGMA checksum_verification = OFF` turns
-/// the comparison off for one connection. Pages in the log have no checksum here, because the log has its own.
+/// Reading a page whose checksum does not match fails with SQLITE_IOERR_DATA. `PRAGMA checksum_verification = OFF`
+/// turns the comparison off for one connection. Pages in the log have no such checksum, because the log has its own.
 /// Returns SQLite's result code.
 int cpc_register(void);
 
