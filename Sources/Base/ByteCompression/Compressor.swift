@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A kind of compressed file that is read and written here.
+/// A supported format of compressed files.
 package enum CompressionFormat: String, CaseIterable, Codable, Sendable {
   case gzip, zstd
 
-  /// The ending of a file's name, such as `.gz`.
+  /// The file name extension, such as `.gz`.
   package var fileExtension: String {
     switch self {
     case .gzip: ".gz"
@@ -20,7 +20,7 @@ package enum CompressionFormat: String, CaseIterable, Codable, Sendable {
     }
   }
 
-  /// The number of bytes at the start of a file that suffice to tell its format.
+  /// The number of leading bytes that identify a file's format.
   package static let magicLength = 4
 
   /// Creates the format whose magic bytes begin a sequence; `nil` if there is none.
@@ -29,7 +29,7 @@ package enum CompressionFormat: String, CaseIterable, Codable, Sendable {
     self = format
   }
 
-  /// Creates the format that the ending of a file's name promises; `nil` if there is none.
+  /// Creates the format of a file name's extension; `nil` if there is none.
   package init?(fileName: String) {
     let name = fileName.lowercased()
     guard let format = Self.allCases.first(where: { name.hasSuffix($0.fileExtension) }) else { return nil }
@@ -40,20 +40,20 @@ package enum CompressionFormat: String, CaseIterable, Codable, Sendable {
 /// The reason why bytes cannot be compressed or decompressed.
 package struct CompressionError: Error, Hashable, Sendable {
   package enum Kind: Hashable, Sendable {
-    /// Input in another format, or changed since it was written.
+    /// Input in another format, or damaged.
     case damaged
-    /// Input that ends before its format says so.
+    /// Input that ends too early.
     case truncated
     /// Input that needs more memory to decompress than is allowed.
     case tooLarge
-    /// A lack of memory.
+    /// Out of memory.
     case failed
   }
 
   package var kind: Kind
   /// The number of compressed bytes before the failure.
   package var offset: Int
-  /// The library's own words, such as `incorrect data check`.
+  /// The library's message, such as `incorrect data check`.
   package var reason: String
 
   package init(_ kind: Kind, at offset: Int = 0, _ reason: String) {
@@ -63,14 +63,14 @@ package struct CompressionError: Error, Hashable, Sendable {
   }
 }
 
-/// Compresses bytes piece by piece, into one member or frame. The same bytes become the same bytes again: no time is in
-/// them, and no name.
+/// Compresses bytes piece by piece into one member or frame. The output is deterministic: it contains no time and no
+/// name.
 package final class Compressor {
   private static let outputSize = 64 * 1024
 
   private let encoder: any ByteEncoder
 
-  /// Creates a compressor with the default level of the format's own program.
+  /// Creates a compressor with the default level of the format's command.
   /// - Throws: `failed`.
   package init(_ format: CompressionFormat) throws(CompressionError) {
     encoder =
@@ -80,7 +80,7 @@ package final class Compressor {
       }
   }
 
-  /// - Parameter isLast: whether these bytes are the last, so that all output still held is returned.
+  /// - Parameter isLast: whether these bytes are the last, so that all remaining output is returned.
   /// - Returns: compressed bytes that can be written.
   /// - Throws: `failed`.
   package func compress(_ bytes: [UInt8], isLast: Bool = false) throws(CompressionError) -> [UInt8] {
@@ -113,8 +113,8 @@ protocol ByteEncoder: AnyObject {
   ) throws(CompressionError) -> (step: CodingStep, isDone: Bool)
 }
 
-/// A decompressor that takes compressed bytes piece by piece and holds those that were appended and not yet read. Files
-/// of several members or frames are read to their end.
+/// A decompressor that accepts compressed bytes piece by piece and buffers those not read yet. Reads files of several
+/// members or frames to the end.
 package final class Decompressor {
   package let format: CompressionFormat
   private let decoder: any ByteDecoder
@@ -164,7 +164,7 @@ package final class Decompressor {
     }
   }
 
-  /// Notes that no more input will come.
+  /// Marks the end of the input.
   /// - Throws: `truncated`.
   package func finish() throws(CompressionError) {
     if !decoder.isComplete { throw CompressionError(.truncated, at: consumed, "unexpected end of file") }
@@ -181,7 +181,7 @@ struct CodingStep {
 protocol ByteDecoder: AnyObject {
   /// Whether the data is complete if it ends here.
   var isComplete: Bool { get }
-  /// Whether the decoder may have output without more input.
+  /// Whether the decoder may produce output without more input.
   var mayHoldOutput: Bool { get }
   /// Reads as much input and writes as much output as the two buffers allow.
   func step(

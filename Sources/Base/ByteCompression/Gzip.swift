@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CCompression
 
-/// zlib's state, which keeps the address at which it began.
+/// zlib's state, which must stay at the address where it was initialized.
 final class GzipDecoder: ByteDecoder {
   private let stream: UnsafeMutablePointer<z_stream>
   private(set) var isComplete = false
@@ -24,7 +24,7 @@ final class GzipDecoder: ByteDecoder {
     _ input: UnsafeBufferPointer<UInt8>, _ output: UnsafeMutableBufferPointer<UInt8>
   ) throws(CompressionError) -> CodingStep {
     if isComplete {
-      // Archives on tapes end with zeros.
+      // Tape archives end with zeros.
       let padding = input.prefix { $0 == 0 }.count
       if padding > 0 || input.isEmpty { return CodingStep(read: padding) }
       inflateReset(stream)
@@ -39,7 +39,7 @@ final class GzipDecoder: ByteDecoder {
       read: input.count - Int(stream.pointee.avail_in), written: output.count - Int(stream.pointee.avail_out))
     mayHoldOutput = stream.pointee.avail_out == 0 && result == Z_OK
     switch result {
-    // A buffer error says that there is nothing to do without more input.
+    // A buffer error means that more input is needed.
     case Z_OK, Z_BUF_ERROR: return step
     case Z_STREAM_END:
       isComplete = true
@@ -53,7 +53,7 @@ final class GzipDecoder: ByteDecoder {
 final class GzipEncoder: ByteEncoder {
   private let stream: UnsafeMutablePointer<z_stream>
 
-  /// - Parameter level: zlib's.
+  /// - Parameter level: zlib's compression level.
   init(level: Int32) throws(CompressionError) {
     stream = .allocate(capacity: 1)
     stream.initialize(to: z_stream())
@@ -80,7 +80,7 @@ final class GzipEncoder: ByteEncoder {
     switch result {
     case Z_STREAM_END: return (step, true)
     case Z_OK, Z_BUF_ERROR: return (step, !isLast && stream.pointee.avail_in == 0 && stream.pointee.avail_out > 0)
-    default: throw CompressionError(.failed, "zlib cannot go on")
+    default: throw CompressionError(.failed, "zlib cannot continue")
     }
   }
 }

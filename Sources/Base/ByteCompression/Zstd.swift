@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CCompression
 
-/// The library's decoder; it has as much memory as the command `zstd` gives it (windows of 128 MiB).
+/// The library's decoder, with the same memory limit as the command `zstd` (windows of 128 MiB).
 final class ZstdDecoder: ByteDecoder {
   private let context: OpaquePointer
   private(set) var isComplete = false
@@ -24,7 +24,7 @@ final class ZstdDecoder: ByteDecoder {
       let reason = String(cString: ZSTD_getErrorName(result))
       throw CompressionError(reason.contains("too much memory") ? .tooLarge : .damaged, reason)
     }
-    // Nothing read and nothing written is no news: the frame ended before.
+    // The frame had already ended if nothing was read or written.
     if source.pos > 0 || target.pos > 0 { isComplete = result == 0 }
     mayHoldOutput = target.pos == target.size && !isComplete
     return CodingStep(read: source.pos, written: target.pos)
@@ -34,7 +34,7 @@ final class ZstdDecoder: ByteDecoder {
 final class ZstdEncoder: ByteEncoder {
   private let context: OpaquePointer
 
-  /// - Parameter level: the library's.
+  /// - Parameter level: the library's compression level.
   init(level: Int32) throws(CompressionError) {
     guard let context = ZSTD_createCCtx() else { throw CompressionError(.failed, "zstd has no memory") }
     self.context = context

@@ -4,7 +4,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-/* Functions for macros, which Swift does not import. 16 more than the largest window asks for gzip's framing. */
+/* Functions for macros, which Swift does not import. Adding 16 to the largest window selects gzip framing. */
 static inline int hearth_inflate_gzip(z_stream *stream) { return inflateInit2(stream, MAX_WBITS + 16); }
 
 static inline int hearth_deflate_gzip(z_stream *stream, int level) {

@@ -13,11 +13,11 @@ enum { name_count = 16, longest_name = 1024 };
 
 static const int end_signals[] = {SIGTERM, SIGINT, SIGHUP};
 static char names[name_count][longest_name];
-/* The processes that listen there: a child of one has no part in its names. */
+/* The processes that listen there: a child process must not remove its parent's names. */
 static volatile pid_t owners[name_count];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Removes the names. Calls getpid(), unlink(), sigaction() and raise() alone: all are async-signal-safe. */
+/* Removes the names. Calls only getpid(), unlink(), sigaction() and raise(), which are async-signal-safe. */
 static void ended(int signal) {
   pid_t process = getpid();
   for (int i = 0; i < name_count; i++) {
@@ -26,7 +26,7 @@ static void ended(int signal) {
   struct sigaction action = {.sa_handler = SIG_DFL};
   sigemptyset(&action.sa_mask);
   sigaction(signal, &action, NULL);
-  /* The signal is blocked until this handler returns; then it ends the process. */
+  /* The signal is blocked until this handler returns, and then ends the process. */
   raise(signal);
 }
 

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A regular expression that takes time in proportion to the text, whatever the pattern: all ways of matching are
-/// followed at once (Thompson, "Regular Expression Search Algorithm", 1968). The standard library tries them one after
-/// the other, which for `(a+)+$` takes minutes on a line of thirty letters, and cannot be stopped.
+/// A regular expression that matches in time linear in the text, whatever the pattern: all possible matches are
+/// followed simultaneously (Thompson, "Regular Expression Search Algorithm", 1968). The standard library tries them one
+/// after the other, which for `(a+)+$` takes minutes on a line of thirty letters, and cannot be stopped.
 ///
-/// It has `.` `[a-z]` `\d` `\w` `\s` `\b` `^` `$` `( | )` `* + ? {2,3}`; no look-around and no back-references.
+/// Supports `.` `[a-z]` `\d` `\w` `\s` `\b` `^` `$` `( | )` `* + ? {2,3}`; no lookaround and no back-references.
 package struct Pattern: Hashable, Sendable {
   enum Step: Hashable, Sendable {
     case scalar(ScalarSet)
-    /// Goes on at both steps, the first preferred.
+    /// Continues at both steps, preferring the first.
     case fork(Int, Int)
     case jump(Int)
     case assertion(Assertion)
-    /// Notes the place as a bound of a group: its beginning in the slot of twice its number, its end in the next.
+    /// Records the position as a bound of a group: slot 2n for the start of group n, and the next slot for its end.
     case save(Int)
     case end
   }
@@ -20,16 +20,16 @@ package struct Pattern: Hashable, Sendable {
   enum Assertion: Hashable, Sendable { case start, end, lineStart, lineEnd, wordBoundary, noWordBoundary }
 
   let program: [Step]
-  /// The names of groups, by number; the whole match is not among them.
+  /// The names of groups, by number, without the whole match.
   let groups: [String?]
   let dialect: PatternDialect
 
-  /// A pattern to search with: without capital letters it matches in either case.
-  /// - Throws: `PatternError` with the reason why it is no pattern, and the place.
+  /// A search pattern: without capital letters it ignores case.
+  /// - Throws: `PatternError` with the reason why it is invalid, and the position.
   package init(_ text: String) throws(PatternError) { try self.init(text, .search) }
 
-  /// A pattern in the syntax of RE2, as in programs. Of Unicode's properties it has general categories, no scripts.
-  /// - Throws: `PatternError` with the reason why it is no pattern, and the place.
+  /// A pattern in the syntax of RE2, as in programs. Supports Unicode's general categories, but not its scripts.
+  /// - Throws: `PatternError` with the reason why it is invalid, and the position.
   package init(re2 text: String) throws(PatternError) { try self.init(text, .re2) }
 
   private init(_ text: String, _ dialect: PatternDialect) throws(PatternError) {
@@ -42,30 +42,30 @@ package struct Pattern: Hashable, Sendable {
     self.dialect = dialect
   }
 
-  /// A pattern for a text that stands for itself.
+  /// A pattern for literal text.
   package init(literal text: String, isExact: Bool) {
     program = text.unicodeScalars.map { .scalar(ScalarSet($0, isExact: isExact)) } + [.end]
     groups = []
     dialect = .search
   }
 
-  /// The most work for one character.
+  /// The maximum number of steps for one character.
   package var stepCount: Int { program.count }
 
-  /// Whether the pattern matches somewhere in the first few thousand characters of a text.
+  /// Whether the pattern matches within the first few thousand characters of a text.
   package func matches(_ text: String) -> Bool {
     var run = PatternRun(self, Array(text.unicodeScalars.prefix(PatternRun.longestText)))
     return run.matches()
   }
 
-  /// Whether the pattern matches all of a text, of any length.
-  /// - Parameter isOver: whether no caller waits for the answer any more; the answer is no then.
+  /// Whether the pattern matches a whole text of any length.
+  /// - Parameter isOver: whether the caller no longer needs the result, which is then false.
   package func matchesWhole(_ text: String, unless isOver: () -> Bool = { false }) -> Bool {
     var run = PatternRun(self, Array(text.unicodeScalars))
     return run.matchesWhole(unless: isOver)
   }
 
-  /// The places of the matches, from left to right, each as long as it can be; empty matches left out.
+  /// The ranges of the matches, from left to right, each as long as possible, without empty matches.
   package func ranges(in text: [Unicode.Scalar]) -> [Range<Int>] {
     var run = PatternRun(self, text)
     return run.ranges()
@@ -74,15 +74,15 @@ package struct Pattern: Hashable, Sendable {
 
 /// The syntax in which a pattern is written.
 enum PatternDialect: Hashable, Sendable {
-  /// The syntax for people who search: the case of letters matters if one is a capital, and `.` is any character.
+  /// The syntax for user searches: case matters if the pattern has a capital letter, and `.` is any character.
   case search
   /// The syntax of RE2.
   case re2
 
-  /// The most steps of a pattern; it costs as many comparisons per letter.
+  /// The maximum number of steps in a pattern, which costs the same number of comparisons per character.
   var mostSteps: Int { self == .search ? 256 : 10_000 }
   var mostRepeats: Int { self == .search ? 100 : 1000 }
-  /// The greatest depth of groups within groups.
+  /// The maximum nesting of groups.
   var deepest: Int { self == .search ? 20 : 100 }
 
   func isWord(_ scalar: Unicode.Scalar) -> Bool { ScalarSet(words).contains(scalar) }
@@ -98,17 +98,17 @@ enum PatternDialect: Hashable, Sendable {
 
 extension Pattern {
   /// Whether the pattern matches somewhere in a text, of any length.
-  /// - Parameter isOver: whether no caller waits for the answer any more; the answer is no then.
+  /// - Parameter isOver: whether the caller no longer needs the result, which is then false.
   package func matchesSomewhere(_ text: String, unless isOver: () -> Bool = { false }) -> Bool {
     var run = PatternRun(self, Array(text.unicodeScalars))
     return run.matches(unless: isOver)
   }
 
-  /// The matched parts of a text, from left to right; behind an empty match the search goes on one character further.
+  /// The matched parts of a text, from left to right. After an empty match, the search continues one character later.
   /// - Parameters:
-  ///   - most: the most matches that are looked for.
-  ///   - work: the number of steps that may be taken; the steps taken are subtracted.
-  ///   - isOver: whether no caller waits for the matches any more; then no work is left.
+  ///   - most: the maximum number of matches.
+  ///   - work: the number of steps allowed; the steps taken are subtracted.
+  ///   - isOver: whether the caller no longer needs the matches; then `work` becomes zero.
   package func matches(
     in text: String, most: Int, work: inout Int, unless isOver: @escaping () -> Bool = { false }
   ) throws(EditFailure) -> [String] {
@@ -124,20 +124,20 @@ extension Pattern {
   }
 }
 
-/// The reason why a text is no regular expression.
+/// The reason why a text is not a valid regular expression.
 package struct PatternError: Error, Hashable, Sendable {
-  /// The column of the first wrong character, counted from 1.
+  /// The column of the first invalid character, from 1.
   package var column: Int
   package var reason: String
 
   package var text: String { "column \(column): \(reason)" }
 }
 
-/// Turns what was read into steps.
+/// Compiles the syntax tree to steps.
 struct PatternCompiler {
   private let longest: Int
   private(set) var program: [Pattern.Step] = []
-  /// Groups of nothing can be repeated without a step.
+  /// The number of added nodes, since empty groups can be repeated without adding a step.
   private var additions = 0
 
   init(_ dialect: PatternDialect) { longest = dialect.mostSteps }
@@ -182,7 +182,7 @@ struct PatternCompiler {
     var forks: [Int] = []
     if let most {
       for _ in 0..<least { try add(node) }
-      // (x(x(x)?)?)?: without one there is none behind it.
+      // Nests as (x(x(x)?)?)?: each repeat requires the previous one.
       for _ in least..<most {
         forks.append(try appendFork())
         try add(node)
@@ -192,7 +192,7 @@ struct PatternCompiler {
       try add(node)
       try append(.jump(forks[0]))
     } else {
-      // (x+)?: in x*, what matches nothing would be followed again by what comes after it in x, as it is not in RE2.
+      // Compiles to (x+)?: in x*, an empty match of x would be followed again by the rest of x, unlike in RE2.
       if least == 0 { forks.append(try appendFork()) }
       for _ in 1..<max(least, 1) { try add(node) }
       let start = program.count
@@ -203,7 +203,7 @@ struct PatternCompiler {
     for fork in forks { program[fork] = isLazy ? .fork(program.count, fork + 1) : .fork(fork + 1, program.count) }
   }
 
-  /// - Returns: its place; where it leads is said later.
+  /// - Returns: the position of the fork; its targets are set later.
   private mutating func appendFork() throws(PatternError) -> Int {
     try append(.fork(0, 0))
     return program.count - 1

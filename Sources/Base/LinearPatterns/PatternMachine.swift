@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds matches and the parts that their groups took. Of several ways to match from one place, the one counts that
-/// comes first when alternatives are tried from left to right (Pike's virtual machine).
+/// Finds matches and the parts that their groups captured. Among several matches from one position, the first one
+/// counts when alternatives are tried from left to right (Pike's virtual machine).
 struct PatternMachine {
   private struct Thread {
     var step: Int
-    /// Bounds of the whole match and of the groups; -1 for none.
+    /// The bounds of the whole match and of the groups; -1 for none.
     var bounds: [Int]
   }
 
@@ -16,11 +16,12 @@ struct PatternMachine {
   /// The round in which each step was last reached.
   private var seen: [Int]
   private var round = 0
-  /// The number of steps that may still be taken.
+  /// The number of steps still allowed.
   private(set) var work: Int
   private let isOver: () -> Bool
 
-  /// - Parameter isOver: whether no caller waits for a match any more; asked now and then, and then no work is left.
+  /// - Parameter isOver: whether the caller no longer needs a match; checked from time to time, and then `work` becomes
+  ///   zero.
   init(_ pattern: Pattern, _ text: [Unicode.Scalar], work: Int, isOver: @escaping () -> Bool = { false }) {
     program = pattern.program
     dialect = pattern.dialect
@@ -31,9 +32,9 @@ struct PatternMachine {
     seen = Array(repeating: -1, count: pattern.program.count)
   }
 
-  /// The leftmost match from a place on.
-  /// - Returns: the bounds of the whole match and of its groups, -1 for those that took no part; `nil` if there is no
-  ///   match, or if no `work` is left.
+  /// The leftmost match from a position on.
+  /// - Returns: the bounds of the whole match and of its groups, -1 for groups that did not participate; `nil` if there
+  ///   is no match or no `work` is left.
   mutating func match(from start: Int) -> [Int]? {
     var threads: [Thread] = []
     var found: [Int]?
@@ -54,7 +55,7 @@ struct PatternMachine {
         if case .end = program[thread.step] {
           found = thread.bounds
           found?[1] = place
-          // The threads that follow are less preferred.
+          // The following threads are less preferred.
           break
         }
         if place < text.count, case .scalar(let set) = program[thread.step], set.contains(text[place]) {
@@ -66,7 +67,7 @@ struct PatternMachine {
     return found
   }
 
-  /// Follows all steps that take no scalar, the preferred ones first.
+  /// Follows all steps that consume no scalar, preferred ones first.
   private mutating func add(_ thread: Thread, at place: Int, to list: inout [Thread]) {
     var pending = [thread]
     while let thread = pending.popLast() {
@@ -97,12 +98,12 @@ extension Pattern {
   package enum EditFailure: Error, Hashable, Sendable {
     /// The replacement names a group that the pattern does not have.
     case unknownGroup
-    /// The edit would take more steps than were allowed.
+    /// The edit would take more steps than allowed.
     case tooMuchWork
   }
 
-  /// The parts of a text between matches; empty ones at its end left out.
-  /// - Parameter work: the number of steps that may be taken; the steps taken are subtracted.
+  /// The parts of a text between matches, without empty parts at its end.
+  /// - Parameter work: the number of steps allowed; the steps taken are subtracted.
   package func split(_ text: String, work: inout Int) throws(EditFailure) -> [String] {
     var machine = PatternMachine(self, Array(text.unicodeScalars), work: work)
     var parts: [String] = []
@@ -117,9 +118,9 @@ extension Pattern {
     return parts
   }
 
-  /// The text with every match replaced. In the replacement `$1` and `${name}` are the text that a group took, and a
-  /// backslash makes the next character stand for itself.
-  /// - Parameter work: the number of steps that may be taken; the steps taken are subtracted.
+  /// The text with every match replaced. In the replacement, `$1` and `${name}` insert the text of a group, and a
+  /// backslash escapes the next character.
+  /// - Parameter work: the number of steps allowed; the steps taken are subtracted.
   package func replacing(in text: String, with replacement: String, work: inout Int) throws(EditFailure) -> String {
     let template = try template(replacement)
     var machine = PatternMachine(self, Array(text.unicodeScalars), work: work)
@@ -150,7 +151,7 @@ extension Pattern {
     String(String.UnicodeScalarView(scalars))
   }
 
-  /// All matches from left to right; behind an empty one the search goes on one character further.
+  /// All matches from left to right. After an empty match, the search continues one character later.
   private func matches(_ machine: inout PatternMachine, _ work: inout Int) throws(EditFailure) -> [[Int]] {
     var matches: [[Int]] = []
     var place = 0
@@ -193,7 +194,7 @@ extension Pattern {
       if let first = digit(end) {
         var number = first
         end += 1
-        // More digits count as long as there is such a group.
+        // More digits count as long as such a group exists.
         while let next = digit(end), number * 10 + next <= groups.count {
           number = number * 10 + next
           end += 1
@@ -221,19 +222,19 @@ extension Pattern {
   }
 }
 
-/// One pass of a pattern over a text: the steps that it has reached, and for each the place where its run began.
+/// One pass of a pattern over a text: the reached steps, each with the start position of its run.
 struct PatternRun {
-  /// The number of characters up to which longer texts are looked at; no row shows more.
+  /// The number of characters searched in longer texts; no row shows more.
   static let longestText = 4000
-  /// The number of hits of one row that are looked for; no row has room for more.
+  /// The maximum number of matches in one row; no row has space for more.
   private static let mostRanges = 64
-  /// The number of characters between two questions whether a caller still waits.
+  /// The number of characters between two checks whether the caller still waits.
   static let stride = 64
 
   private let program: [Pattern.Step]
   private let dialect: PatternDialect
   private let text: [Unicode.Scalar]
-  /// The places where the runs began that have reached each step; `nil` for none.
+  /// The start positions of the runs that have reached each step; `nil` for none.
   private var begins: [Int?]
   private var reached: [Int] = []
   private var pending: [Int] = []
@@ -245,7 +246,7 @@ struct PatternRun {
     begins = Array(repeating: nil, count: program.count)
   }
 
-  /// - Parameter isOver: asked now and then; once it is true, nothing matches.
+  /// - Parameter isOver: checked from time to time; once it is true, nothing matches.
   mutating func matches(unless isOver: () -> Bool = { false }) -> Bool {
     for place in 0...text.count {
       if place % Self.stride == 0, isOver() { return false }
@@ -256,8 +257,8 @@ struct PatternRun {
     return false
   }
 
-  /// Whether all of the text is one match.
-  /// - Parameter isOver: asked now and then; once it is true, nothing matches.
+  /// Whether the whole text is one match.
+  /// - Parameter isOver: checked from time to time; once it is true, nothing matches.
   mutating func matchesWhole(unless isOver: () -> Bool = { false }) -> Bool {
     reach(0, from: 0, at: 0)
     for place in text.indices {
@@ -279,7 +280,7 @@ struct PatternRun {
     return ranges
   }
 
-  /// The leftmost match from a place on, as long as it can be.
+  /// The leftmost match from a position on, as long as possible.
   private mutating func first(from start: Int) -> Range<Int>? {
     clear()
     var found: Range<Int>?
@@ -297,8 +298,8 @@ struct PatternRun {
     reached.removeAll(keepingCapacity: true)
   }
 
-  /// Takes the scalar at a place.
-  /// - Parameter latest: the greatest beginning of runs that go on; later ones are given up.
+  /// Consumes the scalar at a position.
+  /// - Parameter latest: the latest start of runs that continue; later runs are dropped.
   private mutating func advance(over place: Int, upTo latest: Int? = nil) {
     let before = reached.map { ($0, begins[$0] ?? place) }
     clear()
@@ -310,8 +311,8 @@ struct PatternRun {
     }
   }
 
-  /// Notes a step as reached, and all that follow it without a scalar. Of two ways to a step the one that began first
-  /// counts.
+  /// Marks a step as reached, and all following steps that consume no scalar. If two runs reach a step, the one that
+  /// started first counts.
   private mutating func reach(_ first: Int, from begin: Int, at place: Int) {
     pending.append(first)
     while let step = pending.popLast() {

@@ -22,7 +22,7 @@ extension PatternParser {
     }
   }
 
-  /// Reads a text up to `\E` that stands for itself.
+  /// Reads literal text up to `\E`.
   mutating func quoted() -> [Node] {
     var nodes: [Node] = []
     while let scalar = next {
@@ -33,7 +33,7 @@ extension PatternParser {
     return nodes
   }
 
-  /// Reads a category, `L` or `{Lu}`, behind `\p`.
+  /// Reads a category, `L` or `{Lu}`, after `\p`.
   private mutating func category(isNegated: Bool, from start: Int) throws(PatternError) -> ScalarCategory {
     var name = ""
     var isNegated = isNegated
@@ -49,7 +49,7 @@ extension PatternParser {
       position += 1
     }
     guard let category = ScalarCategory(name, isNegated: isNegated) else {
-      throw error("\(name) is no general category of Unicode", at: start)
+      throw error("\(name) is not a general category of Unicode", at: start)
     }
     return category
   }
@@ -63,7 +63,7 @@ extension PatternParser {
     }
   }
 
-  /// The character that a letter behind a backslash stands for.
+  /// The character that a letter after a backslash represents.
   private mutating func plain(_ scalar: Unicode.Scalar, column: Int) throws(PatternError) -> Unicode.Scalar {
     switch scalar {
     case "t": return "\t"
@@ -84,7 +84,7 @@ extension PatternParser {
     }
   }
 
-  /// Reads a number, `7F` or `{10FFFF}`, behind `\x`.
+  /// Reads a number, `7F` or `{10FFFF}`, after `\x`.
   private mutating func hexadecimal(column: Int) throws(PatternError) -> Unicode.Scalar {
     var digits = ""
     let isBraced = take("{")
@@ -94,11 +94,11 @@ extension PatternParser {
     }
     guard isBraced ? take("}") : digits.count == 2, let value = UInt32(digits, radix: 16),
       let scalar = Unicode.Scalar(value)
-    else { throw PatternError(column: column, reason: "\\x wants two digits, or a number in braces") }
+    else { throw PatternError(column: column, reason: "\\x needs two digits, or a number in braces") }
     return scalar
   }
 
-  /// Up to three digits, of which the first is taken. One alone that is not 0 would be a back-reference.
+  /// Reads up to three digits; the caller has read the first. A single digit other than 0 would be a back-reference.
   private mutating func octal(_ first: Unicode.Scalar) -> Unicode.Scalar {
     var value = first.value - 0x30
     for _ in 0..<2 {
@@ -109,7 +109,7 @@ extension PatternParser {
     return Unicode.Scalar(value) ?? "\0"
   }
 
-  /// A class as it is here, where letters of the other case may be the same.
+  /// A class with letters of the other case added if case does not matter.
   private func cased(_ ranges: [ClosedRange<UInt32>]) -> [ClosedRange<UInt32>] {
     dialect == .search || flags.isExact ? ranges : ScalarSet.folded(ascii: ranges)
   }
@@ -158,7 +158,7 @@ extension PatternParser {
     return set
   }
 
-  /// `[:alpha:]`, behind the bracket; `nil`, and nothing taken, where no `:]` follows.
+  /// `[:alpha:]`, after the bracket; `nil` without consuming anything if no `:]` follows.
   private mutating func namedClass(from start: Int) throws(PatternError) -> [ClosedRange<UInt32>]? {
     let rest = characters[(position + 1)...]
     guard let end = rest.indices.dropLast().first(where: { rest[$0] == ":" && rest[$0 + 1] == "]" }) else { return nil }

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads a regular expression.
+/// Parses a regular expression.
 struct PatternParser {
   indirect enum Node {
     case scalar(ScalarSet)
     case assertion(Pattern.Assertion)
     case sequence([Node])
     case choice([Node])
-    /// Repeats a node at most `most` times, without a bound if `nil`; as few times as possible if lazy.
+    /// Repeats a node at most `most` times, or without a limit if `nil`; as few times as possible if lazy.
     case repeated(Node, least: Int, most: Int?, isLazy: Bool)
     case group(Node, number: Int)
   }
 
-  /// The flags that `(?i)` and its like change.
+  /// The flags that `(?i)` and similar groups change.
   struct Flags {
-    /// Whether the case of letters matters.
+    /// Whether case matters.
     var isExact = true
     /// Whether `.` matches line breaks too.
     var dotTakesAll = false
     /// Whether `^` and `$` match at line breaks too.
     var hasLines = false
-    /// Whether `*` takes as few as possible, and `*?` as many.
+    /// Whether `*` matches as little as possible, and `*?` as much as possible.
     var isLazy = false
   }
 
@@ -46,7 +46,7 @@ struct PatternParser {
     return node
   }
 
-  /// Whether a letter that stands for itself is a capital; letters behind a backslash do not count.
+  /// Whether a literal letter is a capital; letters after a backslash do not count.
   private static func hasCapital(_ characters: [Unicode.Scalar]) -> Bool {
     var isEscaped = false
     for character in characters {
@@ -84,12 +84,12 @@ struct PatternParser {
         continue
       }
       guard let node = nodes.popLast() else {
-        throw error("nothing stands before \(scalar) that could be repeated", at: start)
+        throw error("there is nothing to repeat before \(scalar)", at: start)
       }
-      if dialect == .re2, endOfRepeat == start { throw error("this repeats a repeat", at: start) }
+      if dialect == .re2, endOfRepeat == start { throw error("a repeat cannot be repeated", at: start) }
       let repeated = Node.repeated(node, least: least, most: most, isLazy: isLazy)
       if dialect == .re2, !repeated.repeats(atMost: dialect.mostRepeats) {
-        throw error("at most \(dialect.mostRepeats) repeats, also of repeats in repeats", at: start)
+        throw error("at most \(dialect.mostRepeats) repeats are allowed, with nested repeats multiplied", at: start)
       }
       nodes.append(repeated)
       endOfRepeat = position
@@ -97,7 +97,7 @@ struct PatternParser {
     return .sequence(nodes)
   }
 
-  /// - Parameter isFirst: whether nothing stands before it.
+  /// - Parameter isFirst: whether there is nothing before it.
   private mutating func quantifier(isFirst: Bool) throws(PatternError) -> (Int, Int?, Bool)? {
     var range: (Int, Int?)
     if take("*") {
@@ -115,13 +115,13 @@ struct PatternParser {
     if take("?") {
       isLazy.toggle()
     } else if dialect == .search {
-      // A possessive quantifier needs nothing more, because the same texts match.
+      // A possessive quantifier needs no special handling, because the same texts match.
       _ = take("+")
     }
     return (range.0, range.1, isLazy)
   }
 
-  /// Reads counts, `{2}`, `{2,}` or `{2,3}`; `nil` for a brace that stands for itself.
+  /// Reads counts, `{2}`, `{2,}` or `{2,3}`; `nil` for a literal brace.
   private mutating func counts() throws(PatternError) -> (Int, Int?)? {
     let start = position
     position += 1
@@ -142,17 +142,17 @@ struct PatternParser {
     let longest = dialect == .search ? 6 : 18
     while let scalar = next, (0x30...0x39).contains(scalar.value), position - start < longest { position += 1 }
     if dialect == .re2, position - start > 1, characters[start] == "0" {
-      // Leading zeros make it no number, and the brace one that stands for itself.
+      // Leading zeros make it not a number, so the brace is literal.
       position = start
       return nil
     }
     return Int(characters[start..<position].map(String.init).joined())
   }
 
-  /// - Returns: several for a quotation, whose last scalar alone is repeated by what follows; none for flags.
+  /// - Returns: several nodes for a quotation, of which a following quantifier repeats only the last; none for flags.
   private mutating func atoms() throws(PatternError) -> [Node] {
     let start = position
-    guard let scalar = next else { throw error("the pattern is not finished") }
+    guard let scalar = next else { throw error("the pattern is incomplete") }
     position += 1
     switch scalar {
     case ".": return [.scalar(flags.dotTakesAll ? .any : .anyInLine)]
@@ -166,12 +166,12 @@ struct PatternParser {
     }
   }
 
-  /// - Returns: `nil` for flags that hold for what follows.
+  /// - Returns: `nil` for flags that apply to the following text.
   private mutating func group(from start: Int) throws(PatternError) -> Node? {
     var number: Int?
     let outer = flags
     if take("?") {
-      if dialect == .search, !take(":") { throw error("groups that only look, and flags, are not known", at: start) }
+      if dialect == .search, !take(":") { throw error("lookaround and flags are not supported", at: start) }
       if dialect == .re2 {
         if let name = try groupName(from: start) {
           groups.append(name)
@@ -193,7 +193,7 @@ struct PatternParser {
     return number.map { .group(node, number: $0) } ?? node
   }
 
-  /// Reads a name, `P<name>` or `<name>`, behind the question mark.
+  /// Reads a name, `P<name>` or `<name>`, after the question mark.
   private mutating func groupName(from start: Int) throws(PatternError) -> String? {
     let before = position
     _ = take("P")
@@ -206,12 +206,12 @@ struct PatternParser {
       name.unicodeScalars.append(scalar)
       position += 1
     }
-    guard !name.isEmpty, take(">"), !groups.contains(name) else { throw error("this is no name of a group", at: start) }
+    guard !name.isEmpty, take(">"), !groups.contains(name) else { throw error("invalid name of a group", at: start) }
     return name
   }
 
   /// Reads `i`, `m`, `s`, `U` and `-` up to the colon or the parenthesis.
-  /// - Returns: whether the parenthesis came, so that the flags hold for the rest of the group around it.
+  /// - Returns: whether a parenthesis followed, so that the flags apply to the rest of the enclosing group.
   private mutating func flagsEndGroup(from start: Int) throws(PatternError) -> Bool {
     var (isOn, isEmpty) = (true, false)
     while let scalar = next {
@@ -226,7 +226,7 @@ struct PatternParser {
       case "-" where isOn: isOn = false
       case ":" where !wasEmpty: return false
       case ")" where !wasEmpty: return true
-      default: throw error("groups that only look are not known", at: start)
+      default: throw error("lookaround is not supported", at: start)
       }
     }
     throw error("this group has no )", at: start)
@@ -234,7 +234,7 @@ struct PatternParser {
 }
 
 extension PatternParser.Node {
-  /// Whether nothing in it is repeated more often, repeats of repeats multiplied.
+  /// Whether no part is repeated more often than `most`, with nested repeats multiplied.
   func repeats(atMost most: Int) -> Bool {
     switch self {
     case .scalar, .assertion: return true
@@ -247,7 +247,7 @@ extension PatternParser.Node {
     }
   }
 
-  /// Whether it can match without a scalar, as far as that can be seen without a text.
+  /// Whether the node can match without a scalar, as far as is known without a text.
   var canBeEmpty: Bool {
     switch self {
     case .scalar: false

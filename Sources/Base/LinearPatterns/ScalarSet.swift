@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Scalars that one step takes.
+/// The scalars that one step accepts.
 struct ScalarSet: Hashable, Sendable {
   var ranges: [ClosedRange<UInt32>]
-  /// General categories of Unicode whose scalars are in it as well.
+  /// The general categories of Unicode that also belong to the set.
   var categories: [ScalarCategory] = []
   var isNegated = false
   var isExact = true
@@ -20,7 +20,7 @@ struct ScalarSet: Hashable, Sendable {
   static let anyInLine = ScalarSet([0x0A...0x0A], isNegated: true)
   static let digits: [ClosedRange<UInt32>] = [0x30...0x39]
   static let spaces: [ClosedRange<UInt32>] = [0x09...0x0D, 0x20...0x20, 0xA0...0xA0, 0x2000...0x200A, 0x3000...0x3000]
-  /// Letters and digits of ASCII with the underscore, and everything beyond ASCII that is neither space nor sign.
+  /// ASCII letters and digits, the underscore, and everything beyond ASCII that is neither space nor symbol.
   static let words: [ClosedRange<UInt32>] = [0x30...0x39, 0x41...0x5A, 0x5F...0x5F, 0x61...0x7A, 0xC0...0x1FFF]
 
   /// All other scalars.
@@ -35,7 +35,7 @@ struct ScalarSet: Hashable, Sendable {
     return result
   }
 
-  /// Ranges of ASCII, with all that differs from them in its case only.
+  /// ASCII ranges, with all scalars that differ from them only in case.
   static func folded(ascii ranges: [ClosedRange<UInt32>]) -> [ClosedRange<UInt32>] {
     let set = ScalarSet(ranges, isExact: false)
     let others = (Array(0x41...0x5A) + Array(0x61...0x7A) + [0x17F, 0x212A]).filter { value in
@@ -55,20 +55,20 @@ struct ScalarSet: Hashable, Sendable {
   private func has(_ value: UInt32) -> Bool { ranges.contains { $0.contains(value) } }
 }
 
-/// Scalars of a general category of Unicode, or all others.
+/// The scalars of a general category of Unicode, or all others.
 struct ScalarCategory: Hashable, Sendable {
   /// `L`, `Lu` and so on.
   let name: String
   let isNegated: Bool
 
-  /// - Returns: `nil` for a name that is none.
+  /// - Returns: `nil` for an unknown name.
   init?(_ name: String, isNegated: Bool) {
     guard name == "Any" || Self.names.contains(where: { $0.hasPrefix(name) && !name.isEmpty }) else { return nil }
     self.name = name
     self.isNegated = isNegated
   }
 
-  /// - Parameter others: the same letter in other cases, of which one in the category is enough.
+  /// - Parameter others: the same letter in other cases; one of them in the category is enough.
   func contains(_ scalar: Unicode.Scalar, or others: [Unicode.Scalar] = []) -> Bool {
     (name == "Any" || has(scalar) || others.contains(where: has)) != isNegated
   }
@@ -119,7 +119,7 @@ struct ScalarCategory: Hashable, Sendable {
   }
 }
 
-/// Scalars that differ in their case only, one by one, as Unicode's simple case folding has them.
+/// Scalars that differ only in case, one by one, by Unicode's simple case folding.
 enum LetterCase {
   static func others(of scalar: Unicode.Scalar) -> [Unicode.Scalar] {
     let value = scalar.value

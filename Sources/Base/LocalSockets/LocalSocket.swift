@@ -3,13 +3,13 @@ import Glibc
 
 /// A Unix-domain socket with a name in a directory, for the processes of one user (0600).
 ///
-/// The address of a socket has room for 107 bytes. A longer path is reached through a descriptor of the directory.
+/// A socket address has space for 107 bytes. A longer path is accessed through a descriptor of the directory.
 package final class LocalSocket: Sendable {
   package let path: String
   private let name: String
   private let directory: CInt
 
-  /// - Parameter directory: exists.
+  /// - Parameter directory: an existing directory.
   package init(_ name: String, in directory: String) throws(LocalSocketError) {
     path = directory + "/" + name
     self.name = name
@@ -19,16 +19,16 @@ package final class LocalSocket: Sendable {
 
   deinit { close(directory) }
 
-  /// The path, short enough for an address; valid in this process as long as this value lives.
+  /// The path, short enough for a socket address; valid in this process while this value exists.
   package var address: String {
     path.utf8.count <= Self.longestAddress ? path : "/proc/self/fd/\(directory)/\(name)"
   }
 
   private static let longestAddress = 107
 
-  /// Listens, and first removes a socket of the same name that an ended process left.
+  /// Listens, after removing a socket of the same name left by an ended process.
   /// - Precondition: no other process uses the name.
-  /// - Returns: a descriptor that does not block and that the caller closes.
+  /// - Returns: a nonblocking descriptor that the caller closes.
   package func listen() throws(LocalSocketError) -> CInt {
     if let isSocket {
       guard isSocket else { throw LocalSocketError(path, .noSocket) }
@@ -37,7 +37,7 @@ package final class LocalSocket: Sendable {
     let kind = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue) | CInt(SOCK_NONBLOCK.rawValue)
     let descriptor = socket(AF_UNIX, kind, 0)
     guard descriptor >= 0 else { throw LocalSocketError(path, .system(errno)) }
-    // Permissions are set before the socket has a name, so that no other user finds it open.
+    // The permissions are set before the socket has a name, so that no other user can connect.
     fchmod(descriptor, 0o600)
     guard withAddress({ bind(descriptor, $0, $1) }) == 0, chmod(address, 0o600) == 0,
       Glibc.listen(descriptor, 128) == 0
@@ -50,15 +50,14 @@ package final class LocalSocket: Sendable {
     return descriptor
   }
 
-  /// Gives the socket to the owner of the directory, so that root does not lock out another user whose directory it
-  /// uses.
+  /// Gives the socket to the owner of the directory, so that root does not lock out the user whose directory it uses.
   private func shareWithOwnerOfDirectory() {
     var information = stat()
     guard geteuid() == 0, fstat(directory, &information) == 0, information.st_uid != 0 else { return }
     lchown(address, information.st_uid, information.st_gid)
   }
 
-  /// The users whose processes may be at the other end.
+  /// The users whose processes are trusted as peers.
   package var trustedUsers: Set<UInt32> {
     var information = stat()
     return SocketPeer.trustedUsers(owner: fstat(directory, &information) == 0 ? information.st_uid : nil)
@@ -68,7 +67,7 @@ package final class LocalSocket: Sendable {
   /// - Precondition: no other process uses the name.
   package func remove() { if isSocket == true { unlink(address) } }
 
-  /// Whether the name is that of a socket; `nil` if no file has the name.
+  /// Whether the name belongs to a socket; `nil` if no such file exists.
   private var isSocket: Bool? {
     var information = stat()
     return lstat(address, &information) == 0 ? information.st_mode & S_IFMT == S_IFSOCK : nil
@@ -77,17 +76,17 @@ package final class LocalSocket: Sendable {
   package enum Approach {
     /// A descriptor that the caller closes.
     case connected(CInt)
-    /// No process listens, with the system's error number.
+    /// No process listens; the value is the system's error number.
     case nobody(Int32)
-    /// A process of a user who is not trusted listens, with that user's number.
+    /// A process of an untrusted user listens; the value is the user id.
     case stranger(UInt32)
   }
 
-  /// Connects, and checks the user of the process at the other end.
+  /// Connects, and checks the user of the peer.
   package func connect() -> Approach {
     let descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { return .nobody(errno) }
-    // A full queue of a listener that accepts no connections fails the attempt after one second.
+    // The attempt fails after one second if the listener's queue is full because it accepts no connections.
     var patience = timeval(tv_sec: 1, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
     guard withAddress({ Glibc.connect(descriptor, $0, $1) }) == 0 else {
@@ -114,7 +113,7 @@ package final class LocalSocket: Sendable {
   }
 }
 
-/// The process at the other end of a socket on this machine, as in the system's `struct ucred`.
+/// The process at the other end of a local socket, as in the system's `struct ucred`.
 package struct SocketPeer: Sendable {
   package var process: Int32 = 0
   package var user: UInt32 = .max
@@ -122,7 +121,7 @@ package struct SocketPeer: Sendable {
 
   package init() {}
 
-  /// - Returns: `nil` where the system does not name the process.
+  /// - Returns: `nil` if the system does not name the process.
   package init?(of descriptor: CInt) {
     var size = socklen_t(MemoryLayout<Self>.size)
     guard getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &self, &size) == 0 else { return nil }
@@ -131,7 +130,7 @@ package struct SocketPeer: Sendable {
   /// Whether the process belongs to this user or to root.
   package var isTrusted: Bool { Self.trustedUsers().contains(user) }
 
-  /// The trusted users: this user, and root, who may do everything anyway. Root also trusts the owner of the directory,
+  /// The trusted users: this user and root, who may do everything anyway. Root also trusts the owner of the directory,
   /// who could replace anything in it.
   package static func trustedUsers(of user: UInt32 = geteuid(), owner: UInt32? = nil) -> Set<UInt32> {
     var users: Set<UInt32> = [user, 0]
@@ -143,9 +142,9 @@ package struct SocketPeer: Sendable {
 /// The reason why a socket cannot be used.
 package struct LocalSocketError: Error, Hashable, Sendable {
   package enum Reason: Hashable, Sendable {
-    /// The number of the system's error.
+    /// The system's error number.
     case system(Int32)
-    /// A file with the socket's name is no socket.
+    /// A file with the socket's name is not a socket.
     case noSocket
   }
 
@@ -158,7 +157,7 @@ package struct LocalSocketError: Error, Hashable, Sendable {
   package var text: String {
     switch reason {
     case .system(let number): String(cString: strerror(number))
-    case .noSocket: "is no socket. Move it away"
+    case .noSocket: "is not a socket. Move it away"
     }
   }
 }

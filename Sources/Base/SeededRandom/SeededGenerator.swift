@@ -2,8 +2,8 @@
 
 /// SplitMix64 (Steele, Lea, Flood 2014): small, fast, and the same numbers for the same seed on every machine.
 ///
-/// The state is a counter: two generators whose states are near each other give shifted copies of one sequence.
-/// Independent sequences need seeds into which the difference between them is mixed (`mixed`).
+/// The state is a counter, so two generators with nearby states produce shifted copies of one sequence. For independent
+/// sequences, mix the difference into the seeds (`mixed`).
 package struct SeededGenerator: RandomNumberGenerator, Sendable {
   package static let step: UInt64 = 0x9e37_79b9_7f4a_7c15
   private var state: UInt64

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Dispatch
 
-/// A thread that several actors share, or that has more to do than an actor's work, on which work runs strictly first in,
-/// first out.
+/// A thread that runs work strictly first in, first out. Several actors can share it, and it may have other work.
 package protocol WorkLoop: Sendable {
   /// Whether the caller is on the thread.
   var isCurrent: Bool { get }
   func perform(_ work: @escaping @Sendable () -> Void)
-  /// Lets everything else have its turn between two steps of long work.
+  /// Lets other work run between two steps of long work.
   func pause() async
 }
 
@@ -16,12 +15,12 @@ extension WorkLoop {
 }
 
 /// Runs an actor on a serial queue: strictly first in, first out, and free to block on SQLite without holding a thread
-/// of the cooperative pool. An actor that is given a loop runs on that instead.
+/// of the cooperative pool. An actor that is given a loop runs on the loop instead.
 package final class QueueExecutor: SerialExecutor {
   package let queue: DispatchQueue
   private let loop: (any WorkLoop)?
 
-  /// - Parameter loop: runs the actor in place of a queue of its own.
+  /// - Parameter loop: runs the actor instead of a separate queue.
   package init(label: String, on loop: (any WorkLoop)? = nil) {
     queue = DispatchQueue(label: label)
     self.loop = loop
@@ -32,12 +31,12 @@ package final class QueueExecutor: SerialExecutor {
     async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
   }
 
-  /// Runs work after all that was enqueued before.
+  /// Runs work after all work that was enqueued before.
   package func async(_ work: @escaping @Sendable () -> Void) {
     if let loop { loop.perform(work) } else { queue.async(execute: work) }
   }
 
-  /// Lets everything else have its turn between two steps of long work.
+  /// Lets other work run between two steps of long work.
   package func pause() async {
     if let loop { await loop.pause() } else { await Task.yield() }
   }
@@ -47,8 +46,8 @@ package final class QueueExecutor: SerialExecutor {
   }
 }
 
-/// Runs tasks on the queue of an actor, between the actor's own work: what they ask of the actor and get from it wakes no
-/// other thread. For tasks that do little besides.
+/// Runs tasks on the queue of an actor, between the actor's work, so that calls to the actor and their results wake no
+/// other thread. For tasks that do little else.
 package final class QueueTaskExecutor: TaskExecutor {
   private let queue: QueueExecutor
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds the name that was probably meant by a mistyped one.
+/// Finds the name that the user probably meant by a mistyped one.
 package enum NearestName {
-  /// The candidate with the fewest edits, if these are few enough to be a slip: at most a third of the name, or two.
+  /// The candidate with the fewest edits, if these are few enough for a typo: at most a third of the name, or two.
   package static func suggestion(for name: String, among candidates: some Sequence<String>) -> String? {
     guard let best = closest(to: name, among: candidates) else { return nil }
     return best.edits <= max(2, min(name.utf8.count, 64) / 3) ? best.name : nil
   }
 
-  /// The candidate with the fewest edits, however many.
+  /// The candidate with the fewest edits, without a limit.
   package static func closest(
     to name: String, among candidates: some Sequence<String>
   ) -> (name: String, edits: Int)? {
@@ -17,7 +17,7 @@ package enum NearestName {
     return ranked.min { ($0.edits, $0.name) < ($1.edits, $1.name) }
   }
 
-  /// The Levenshtein distance, in which two swapped neighbours also count as one slip.
+  /// The Levenshtein distance, with a swap of two adjacent characters as one edit.
   private static func edits(from one: [UInt8], to two: [UInt8]) -> Int {
     var before: [Int] = []
     var row = Array(0...two.count)

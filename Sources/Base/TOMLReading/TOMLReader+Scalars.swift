@@ -5,7 +5,7 @@ extension TOMLReader {
   mutating func readScalar() throws(TOMLError) -> TOMLValue {
     let start = cursor.position
     var text = Array(cursor.take(while: Self.isOfScalar))
-    // A date and a time may be parted by a blank.
+    // A space may separate a date and a time.
     if TOMLTime.isDate(text), cursor.next == UInt8(ascii: " "), let digit = cursor[1], (0x30...0x39).contains(digit) {
       cursor.advance()
       text.append(UInt8(ascii: " "))
@@ -22,12 +22,12 @@ extension TOMLReader {
     default: break
     }
     if TOMLTime.looksLikeOne(text) {
-      guard TOMLTime.isValid(text) else { throw cursor.error("\(shown) is no date or time that there is", at: start) }
+      guard TOMLTime.isValid(text) else { throw cursor.error("\(shown) is not a valid date or time", at: start) }
       return .time(shown)
     }
     guard let number = TOMLNumber(text) else {
       let isWord = text.contains { !(0x30...0x39).contains($0) && !Self.isOfNumber($0) }
-      throw cursor.error("\(shown) is no value\(isWord ? "; a text stands in quotes" : "")", at: start)
+      throw cursor.error("\(shown) is not a value\(isWord ? "; put text in quotes" : "")", at: start)
     }
     guard let value = number.value else { throw cursor.error("\(shown) does not fit 64 bits", at: start) }
     return value
@@ -48,10 +48,10 @@ extension TOMLReader {
 
 /// A number as TOML writes it.
 private struct TOMLNumber {
-  /// The integer or float; `nil` for a number that does not fit 64 bits.
+  /// The integer or float; `nil` for a number beyond 64 bits.
   let value: TOMLValue?
 
-  /// - Returns: `nil` for a text that is no number.
+  /// - Returns: `nil` for a text that is not a number.
   init?(_ text: [UInt8]) {
     for (prefix, radix) in [("0x", 16), ("0o", 8), ("0b", 2)] where text.starts(with: prefix.utf8) {
       guard let digits = Self.digits(text.dropFirst(2), radix: radix) else { return nil }
@@ -92,8 +92,7 @@ private struct TOMLNumber {
 
   private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 
-  /// The digits without the underscores between them; `nil` if one is no digit of the radix or an underscore is
-  /// misplaced.
+  /// The digits without the underscores between them; `nil` for an invalid digit or a misplaced underscore.
   private static func digits(_ text: ArraySlice<UInt8>, radix: Int) -> String? {
     let groups = text.split(separator: UInt8(ascii: "_"), omittingEmptySubsequences: false)
     let isSound = groups.allSatisfy { group in
@@ -121,7 +120,7 @@ extension TOMLReader {
     }
   }
 
-  /// `'…'`, on one line, as it stands.
+  /// `'…'`, on one line, without escapes.
   mutating func readLiteralString() throws(TOMLError) -> [UInt8] {
     let start = cursor.position
     cursor.advance()
@@ -130,7 +129,7 @@ extension TOMLReader {
     return Array(text)
   }
 
-  /// Reads the rest of a `"""` string, which may span lines and hold escapes.
+  /// Reads the rest of a `"""` string, which may span lines and contain escapes.
   mutating func readLongBasicString() throws(TOMLError) -> [UInt8] {
     let start = cursor.position - 3
     _ = cursor.takeNewline()
@@ -149,7 +148,7 @@ extension TOMLReader {
     }
   }
 
-  /// Reads the rest of a `'''` string, which may span lines and is taken literally.
+  /// Reads the rest of a `'''` string, which may span lines and has no escapes.
   mutating func readLongLiteralString() throws(TOMLError) -> [UInt8] {
     let start = cursor.position - 3
     _ = cursor.takeNewline()
@@ -166,7 +165,7 @@ extension TOMLReader {
     }
   }
 
-  /// Takes the quotes that come next. One or two may stand anywhere in a long string, also before its end.
+  /// Consumes the quotes at the cursor. One or two may occur anywhere in a long string, including before its end.
   /// - Returns: whether the string ends with them.
   private mutating func takeEnd(_ quote: UInt8, of text: inout [UInt8]) -> Bool {
     var count = 0
@@ -176,7 +175,7 @@ extension TOMLReader {
     return count >= 3
   }
 
-  /// Takes a backslash at the end of a line, with all blanks and ends of lines behind it.
+  /// Consumes a backslash at the end of a line, with all following whitespace and line ends.
   private mutating func takeContinuation() -> Bool {
     var after = cursor
     after.advance()
@@ -202,7 +201,7 @@ extension TOMLReader {
     case UInt8(ascii: "\\"): text.append(UInt8(ascii: "\\"))
     case UInt8(ascii: "u"): text += try readScalar(digits: 4, from: start)
     case UInt8(ascii: "U"): text += try readScalar(digits: 8, from: start)
-    default: throw cursor.error(#"expected b, t, n, f, r, ", \, u or U behind a backslash"#, at: start)
+    default: throw cursor.error(#"expected b, t, n, f, r, ", \, u or U after a backslash"#, at: start)
     }
   }
 
@@ -212,25 +211,25 @@ extension TOMLReader {
       guard let byte = cursor.next, let digit = Character(Unicode.Scalar(byte)).hexDigitValue else {
         throw cursor.error("expected \(digits) hexadecimal digits", at: start)
       }
-      // Eight digits at most.
+      // There are at most eight digits.
       number = number << 4 | UInt32(digit)
       cursor.advance()
     }
-    guard let scalar = Unicode.Scalar(number) else { throw cursor.error("this is no Unicode scalar", at: start) }
+    guard let scalar = Unicode.Scalar(number) else { throw cursor.error("this is not a Unicode scalar", at: start) }
     return Array(String(scalar).utf8)
   }
 
   private func unended(_ start: Int) -> TOMLError {
     if let next = cursor.next, next != 0x0A, !(next == 0x0D && cursor[1] == 0x0A) {
-      return cursor.error("a string holds a control character; write it as \\u and four digits")
+      return cursor.error("a string contains a control character; write it as \\u and four digits")
     }
     return cursor.error("this string has no end", at: start)
   }
 }
 
-/// Dates and times of RFC 3339, as TOML has them: `1979-05-27T07:32:00.5-08:00`, or a part of that.
+/// Dates and times of RFC 3339, as in TOML: `1979-05-27T07:32:00.5-08:00`, or a part of it.
 enum TOMLTime {
-  /// Whether a text begins as a date or a time, and as no number.
+  /// Whether a text begins like a date or a time, and not like a number.
   static func looksLikeOne(_ text: [UInt8]) -> Bool {
     let digits = text.prefix(while: isDigit).count
     guard digits < text.count else { return false }
@@ -255,7 +254,7 @@ enum TOMLTime {
 
   private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 
-  /// - Returns: `nil` if fewer digits come.
+  /// - Returns: `nil` if there are fewer digits.
   private static func number(_ rest: inout ArraySlice<UInt8>, digits: Int) -> Int? {
     let text = rest.prefix(digits)
     guard text.count == digits, text.allSatisfy(isDigit) else { return nil }
@@ -288,7 +287,7 @@ enum TOMLTime {
     return fraction > 0
   }
 
-  /// None is one too.
+  /// Accepts a missing offset too.
   private static func takeOffset(_ rest: inout ArraySlice<UInt8>) -> Bool {
     if rest.isEmpty { return true }
     if take("Z", &rest) || take("z", &rest) { return rest.isEmpty }

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads a text of TOML 1.0, all of it and nothing else. (https://toml.io/en/v1.0.0)
+/// Reads a complete text of TOML 1.0 (https://toml.io/en/v1.0.0).
 ///
-/// Whatever the text is, reading it ends with a table or an error: nothing that it says is an index, a size or a depth
-/// that was not checked before.
+/// For every text, reading ends with a table or an error: no index, size or depth from the text is used unchecked.
 struct TOMLReader {
-  /// Tables and arrays in each other; more is a mistake, or an attack on the stack.
+  /// The maximum nesting of tables and arrays; more is a mistake, or an attack on the stack.
   private static let maximumDepth = 100
 
   var cursor: TOMLCursor
   private let root = TableNode(.header)
-  /// The table of the last header, and how deep it is.
+  /// The table of the last header, and its depth.
   private var current: TableNode
   private var currentDepth = 0
 
@@ -49,7 +48,7 @@ struct TOMLReader {
     guard let next = cursor.next, next != UInt8(ascii: "\n"), !(next == UInt8(ascii: "\r") && cursor[1] == 0x0A) else {
       return
     }
-    throw cursor.error("a comment holds a control character")
+    throw cursor.error("a comment contains a control character")
   }
 
   // MARK: Headers and keys
@@ -62,7 +61,7 @@ struct TOMLReader {
     cursor.skipBlanks()
     let keys = try readKeys(depth: 0)
     guard isElement ? cursor.take("]]" as StaticString) : cursor.take("]" as Character) else {
-      throw cursor.error("expected \(isElement ? "\"]]\"" : "\"]\"") behind the name of a table, found \(cursor.found)")
+      throw cursor.error("expected \(isElement ? "\"]]\"" : "\"]\"") after the name of a table, found \(cursor.found)")
     }
     var table = root
     for key in keys.dropLast() {
@@ -70,10 +69,10 @@ struct TOMLReader {
       case nil: table = table.add(key, .implied)
       case .table(let inner): table = inner
       case .tables(let tables): table = tables.last
-      case .value: throw cursor.error("\(Self.name(key)) is no table that can be added to", at: start)
+      case .value: throw cursor.error("\(Self.name(key)) is not a table that can be extended", at: start)
       }
     }
-    // A header has one key at least.
+    // A header has at least one key.
     guard let last = keys.last else { return }
     switch (table[last], isElement) {
     case (nil, false): current = table.add(last, .header)
@@ -82,12 +81,12 @@ struct TOMLReader {
     case (.table(let inner), false) where inner.origin == .implied:
       inner.origin = .header
       current = inner
-    case (_?, _): throw cursor.error("\(Self.name(last)) is there already", at: start)
+    case (_?, _): throw cursor.error("\(Self.name(last)) is already defined", at: start)
     }
     currentDepth = keys.count
   }
 
-  /// `a."b".'c'`, with the blanks behind it.
+  /// `a."b".'c'`, with the following whitespace.
   private mutating func readKeys(depth: Int) throws(TOMLError) -> [[UInt8]] {
     var keys: [[UInt8]] = []
     repeat {
@@ -126,7 +125,7 @@ struct TOMLReader {
     let start = cursor.position
     let keys = try readKeys(depth: depth)
     guard cursor.take("=" as Character) else {
-      throw cursor.error("expected \"=\" behind a key, found \(cursor.found)")
+      throw cursor.error("expected \"=\" after a key, found \(cursor.found)")
     }
     cursor.skipBlanks()
     var table = table
@@ -136,11 +135,11 @@ struct TOMLReader {
       case .table(let inner) where inner.origin != .header:
         inner.origin = .dotted
         table = inner
-      case _?: throw cursor.error("\(Self.name(key)) is no table that can be added to here", at: start)
+      case _?: throw cursor.error("\(Self.name(key)) is not a table that can be extended here", at: start)
       }
     }
     guard let last = keys.last else { return }
-    if table[last] != nil { throw cursor.error("\(Self.name(last)) is there already", at: start) }
+    if table[last] != nil { throw cursor.error("\(Self.name(last)) is already defined", at: start) }
     table.add(last, try readValue(depth: depth + keys.count))
   }
 
@@ -172,12 +171,12 @@ struct TOMLReader {
       try skipLines(of: start)
       if cursor.take("]" as Character) { return elements }
       guard cursor.take("," as Character) else {
-        throw cursor.error("expected \",\" or \"]\" behind an element, found \(cursor.found)")
+        throw cursor.error("expected \",\" or \"]\" after an element, found \(cursor.found)")
       }
     }
   }
 
-  /// Blanks, comments and ends of lines.
+  /// Skips whitespace, comments and line ends.
   private mutating func skipLines(of start: Int) throws(TOMLError) {
     repeat {
       cursor.skipBlanks()
@@ -197,42 +196,42 @@ struct TOMLReader {
       cursor.skipBlanks()
       if cursor.take("}" as Character) { return table.table }
       guard cursor.take("," as Character) else {
-        throw cursor.error("expected \",\" or \"}\" behind a value, found \(cursor.found)")
+        throw cursor.error("expected \",\" or \"}\" after a value, found \(cursor.found)")
       }
     }
   }
 }
 
-/// A place in a text of TOML.
+/// A position in a TOML text.
 struct TOMLCursor {
   private let bytes: [UInt8]
   private(set) var position = 0
 
   init(_ text: String) {
     bytes = Array(text.utf8)
-    // A byte order mark says nothing in UTF-8, and some editors write one.
+    // A byte order mark has no meaning in UTF-8, but some editors write one.
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
   }
 
   /// The byte at the cursor; `nil` at the end of the text.
   var next: UInt8? { self[0] }
 
-  /// The byte that stands `offset` bytes behind the cursor; `nil` behind the end of the text.
+  /// The byte `offset` bytes after the cursor; `nil` after the end of the text.
   subscript(offset: Int) -> UInt8? {
     position + offset < bytes.count ? bytes[position + offset] : nil
   }
 
-  /// - Parameter count: at most the number of bytes that are left.
+  /// - Parameter count: at most the number of remaining bytes.
   mutating func advance(by count: Int = 1) { position += count }
 
-  /// Takes the byte if it comes next.
+  /// Consumes the byte if it is next.
   mutating func take(_ byte: Character) -> Bool {
     guard let value = byte.asciiValue, next == value else { return false }
     position += 1
     return true
   }
 
-  /// Takes the bytes of the text if they come next.
+  /// Consumes the bytes of the text if they are next.
   mutating func take(_ text: StaticString) -> Bool {
     let wanted = UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
     guard bytes[position...].starts(with: wanted) else { return false }
@@ -240,25 +239,25 @@ struct TOMLCursor {
     return true
   }
 
-  /// Takes the end of a line if it comes next.
+  /// Consumes a line end if it is next.
   mutating func takeNewline() -> Bool { take("\n" as StaticString) || take("\r\n" as StaticString) }
 
   mutating func skipBlanks() {
     while next == UInt8(ascii: " ") || next == UInt8(ascii: "\t") { position += 1 }
   }
 
-  /// Takes bytes as long as they are wanted.
+  /// Consumes bytes while they are wanted.
   mutating func take(while isWanted: (UInt8) -> Bool) -> ArraySlice<UInt8> {
     let start = position
     while position < bytes.count, isWanted(bytes[position]) { position += 1 }
     return bytes[start..<position]
   }
 
-  /// An error at a place of the text; at the cursor if no place is given.
+  /// An error at a position of the text, by default at the cursor.
   func error(_ reason: String, at place: Int? = nil) -> TOMLError {
     let before = bytes[..<(place ?? position)]
     let lineStart = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
-    // Bytes that continue a scalar in UTF-8 are no columns of their own.
+    // UTF-8 continuation bytes are not columns.
     let column = before[lineStart...].count { $0 & 0xC0 != 0x80 } + 1
     return TOMLError(line: before.count { $0 == UInt8(ascii: "\n") } + 1, column: column, reason: reason)
   }

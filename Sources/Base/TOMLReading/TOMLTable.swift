@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A table of TOML 1.0: its keys in the order in which the text first names them, and their values.
+/// A table of TOML 1.0: its keys, in the order of their first occurrence in the text, and their values.
 package struct TOMLTable: Hashable, Sendable {
-  /// Values by the UTF-8 bytes of their keys; Swift's strings also compare equal when only their canonical forms agree.
+  /// The values by the UTF-8 bytes of their keys, since Swift's strings also compare equal if only their canonical
+  /// forms agree.
   private var values: [[UInt8]: TOMLValue] = [:]
   package private(set) var keys: [String] = []
 
   package init() {}
 
-  /// - Throws: for a text that is no TOML, at the first place where that shows.
+  /// - Throws: the first error, if the text is not valid TOML.
   package init(parsing text: String) throws(TOMLError) {
     var reader = TOMLReader(text)
     self = try reader.read()
@@ -16,7 +17,7 @@ package struct TOMLTable: Hashable, Sendable {
 
   package subscript(key: String) -> TOMLValue? { values[Array(key.utf8)] }
 
-  /// - Parameter key: one that the table does not have yet.
+  /// - Parameter key: a key that the table does not have yet.
   mutating func append(_ key: [UInt8], _ value: TOMLValue) {
     keys.append(String(decoding: key, as: UTF8.self))
     values[key] = value
@@ -29,7 +30,7 @@ package enum TOMLValue: Hashable, Sendable {
   case integer(Int64)
   case float(Double)
   case boolean(Bool)
-  /// A date, a time, or both, with or without an offset: a valid one, in the spelling of the text.
+  /// A date, a time, or both, with or without an offset: valid, and spelled as in the text.
   case time(String)
   case array([TOMLValue])
   case table(TOMLTable)
@@ -41,28 +42,28 @@ package enum TOMLValue: Hashable, Sendable {
   package var table: TOMLTable? { if case .table(let table) = self { table } else { nil } }
 }
 
-/// The reason why a text is no TOML, and its place.
+/// The reason why a text is not valid TOML, and the position.
 package struct TOMLError: Error, Hashable, Sendable {
-  /// Both from 1; columns are Unicode scalars.
+  /// The line, from 1; the column is in Unicode scalars, from 1.
   package var line: Int
   package var column: Int
-  /// Names what was expected, or what is wrong; no full stop.
+  /// The expected content or the mistake, without a full stop.
   package var reason: String
 }
 
 extension TOMLError: CustomStringConvertible {
-  /// The reason and the column; messages about a file give the line elsewhere.
+  /// The reason and the column; messages about a file state the line elsewhere.
   package var description: String { "\(reason) (column \(column))" }
 }
 
 /// A table while its text is read; its origin decides which headers and keys may add to it.
 final class TableNode {
   enum Origin {
-    /// Stands before others in a header: `a` in `[a.b]`. A header of its own may come once.
+    /// Created by a longer header: `a` in `[a.b]`. One separate header for it may follow.
     case implied
-    /// Has had a header. Only what stands below it adds to it, and headers of tables inside it.
+    /// Created by a header. Only the lines below it, and headers of tables inside it, add to it.
     case header
-    /// Stands before others in a key: `a` in `a.b = 1`. Only keys add to it, and headers of tables inside it.
+    /// Created by a longer key: `a` in `a.b = 1`. Only keys, and headers of tables inside it, add to it.
     case dotted
   }
 
@@ -115,7 +116,7 @@ final class TableNode {
   }
 }
 
-/// The tables of `[[a]]`, of which there is always one.
+/// The tables of `[[a]]`, always at least one.
 final class TableNodes {
   private var others: [TableNode] = []
   private(set) var last = TableNode(.header)
