@@ -132,7 +132,7 @@ struct TransportTests {
     "An invalid gRPC response ends the call with the reason",
     arguments: [
       ("compressed", [1, 0, 0, 0, 1, 7], StatusCode.internal),
-      ("bytes: too many", [0, 2, 0, 0, 0], .resourceExhausted),
+      ("too large", [0, 2, 0, 0, 0], .resourceExhausted),
       ("without a status", [0, 0, 0, 0, 0], .internal), ("0 answers", [], .internal),
     ] as [(String, [UInt8], StatusCode)])
   func wrongAnswers(_ words: String, _ bytes: [UInt8], _ code: StatusCode) async throws {

@@ -39,19 +39,19 @@ import Testing
       "unknown header", opening + RawRequest.frame(1, flags: 5, stream: 1, [0xfe]), "headers that cannot be read"),
     Nonsense(
       "a server's stream", opening + RawRequest.headers(RawRequest.call("Commit"), stream: 2),
-      "a stream with the number 2"),
+      "a stream with the server's number 2"),
     Nonsense(
-      "data of no stream", opening + RawRequest.data([1, 2, 3], stream: 7), "a frame of stream 7, which there is not"),
+      "data of no stream", opening + RawRequest.data([1, 2, 3], stream: 7), "a frame of unknown stream 7"),
     Nonsense("data of the connection", opening + RawRequest.data([1, 2, 3], stream: 0), "a frame of stream 0"),
     Nonsense(
       "data behind the end", opening + call + RawRequest.data([0], isLast: true) + RawRequest.data([0]),
-      "behind the end of a stream"),
+      "after the end of a stream"),
     Nonsense(
       "headers without their end", opening + RawRequest.frame(1, stream: 1, [0x82]) + RawRequest.data([1]),
       "headers without their end"),
     Nonsense(
       "a continuation of nothing", opening + RawRequest.frame(9, flags: 4, stream: 1, [0x82]),
-      "a continuation of headers that did not begin"),
+      "a continuation without headers"),
     Nonsense(
       "endless headers",
       opening + RawRequest.frame(1, stream: 1, [0x82])
@@ -60,19 +60,19 @@ import Testing
     Nonsense(
       "more padding than content", opening + call + RawRequest.frame(0, flags: 8, stream: 1, [200, 1]),
       "more padding than content"),
-    Nonsense("half a setting", RawRequest.preface + RawRequest.frame(4, [0, 4, 0]), "settings whose length is wrong"),
+    Nonsense("half a setting", RawRequest.preface + RawRequest.frame(4, [0, 4, 0]), "settings with an invalid length"),
     Nonsense(
       "a huge window", RawRequest.preface + RawRequest.frame(4, [0, 4, 0xff, 0xff, 0xff, 0xff]),
       "a window of 4294967295 bytes"),
-    Nonsense("no room", opening + RawRequest.frame(8, [0, 0, 0, 0]), "room for no bytes"),
+    Nonsense("no room", opening + RawRequest.frame(8, [0, 0, 0, 0]), "a window update of 0 bytes"),
     Nonsense("too much room", opening + RawRequest.frame(8, [0x7f, 0xff, 0xff, 0xff]), "room for 2147549182 bytes"),
     Nonsense(
-      "a push", opening + RawRequest.frame(5, flags: 4, stream: 1, [0, 0, 0, 2]), "a push, which nobody allowed"),
+      "a push", opening + RawRequest.frame(5, flags: 4, stream: 1, [0, 0, 0, 2]), "a push, which is disabled"),
     Nonsense(
       "frames without content", opening + call + (0..<70).flatMap { _ in RawRequest.data([], isLast: false) },
       "frames without content"),
     Nonsense("half a frame", opening + Array(call.prefix(20)), "closed the connection in the middle of a frame"),
-    Nonsense("half a preface's worth", RawRequest.preface, "closed the connection before HTTP/2 had begun"),
+    Nonsense("half a preface's worth", RawRequest.preface, "closed the connection before HTTP/2 started"),
   ]
 
   @Test("A client that violates the protocol is reported and closed, and others continue", arguments: ofClients)
@@ -110,7 +110,7 @@ import Testing
         let part = RawRequest.data([UInt8](repeating: 1, count: 16_000), isLast: false)
         let query = RawRequest.headers(RawRequest.call("RunQuery"))
         try await RawRequest.send(Self.opening + query + (0..<75).flatMap { _ in part }, to: proxy.endpoint)
-        await proxy.events.waitForRemark("it sent more bytes than it was given room for")
+        await proxy.events.waitForRemark("it sent more bytes than its window allows")
         await ended.value
       }
     }
@@ -161,12 +161,12 @@ import Testing
       "headers that cannot be read"),
     Nonsense(
       "an answer to nothing", RawRequest.settings + RawRequest.headers([(":status", "200")], stream: 99),
-      "a frame of stream 99, which there is not"),
+      "a frame of unknown stream 99"),
     Nonsense(
       "a push", RawRequest.settings + RawRequest.frame(5, flags: 4, stream: 1, [0, 0, 0, 2]),
-      "a push, which nobody allowed"),
+      "a push, which is disabled"),
     Nonsense("half a frame", RawRequest.settings + [0, 0, 4], "closed the connection in the middle of a frame"),
-    Nonsense("nothing", [], "closed the connection before HTTP/2 had begun"),
+    Nonsense("nothing", [], "closed the connection before HTTP/2 started"),
   ]
 
   @Test(
@@ -204,7 +204,7 @@ import Testing
         let datastore = GRPCDatastore(proxy.endpoint, database: database, credentials: .emulatorOwner)
         let failure = await #expect(throws: RPCStatus.self) { try await datastore.lookup([key("c/a")]) }
         #expect(
-          failure?.code == .unavailable && failure?.message.contains("nothing that HTTP/2 begins with") == true,
+          failure?.code == .unavailable && failure?.message.contains("no HTTP/2 settings") == true,
           "\(String(describing: failure))")
         await datastore.close()
       }

@@ -2,10 +2,10 @@
 package import FirestoreModel
 import Foundation
 
-/// Asks the REST interfaces of administration (google.firestore.admin.v1, google.firebase.rules.v1): once, when a person
-/// wants to know what is deployed.
+/// Calls the administration REST APIs (google.firestore.admin.v1, google.firebase.rules.v1) once, when the user asks
+/// for the deployed configuration.
 package struct AdministrationCall: Sendable {
-  /// The interfaces: Google gives each a host of its own, other servers answer both at one.
+  /// The APIs. Google serves each on a separate host; other servers serve both on one.
   package enum Interface: Sendable {
     case firestore, rules
   }
@@ -15,13 +15,13 @@ package struct AdministrationCall: Sendable {
   private let isTrusting: Bool
 
   /// - Parameters:
-  ///   - credentials: an account's that may see what is deployed.
-  ///   - isTrusting: whether they are sent without TLS as well.
+  ///   - credentials: the credentials of an account that may read the deployed configuration.
+  ///   - isTrusting: whether to send them without TLS too.
   package init(_ endpoint: Endpoint, _ credentials: Credentials, isTrusting: Bool = false) {
     (self.endpoint, self.credentials, self.isTrusting) = (endpoint, credentials, isTrusting)
   }
 
-  /// The beginning of an interface's addresses: scheme and host.
+  /// The scheme and host of an API's addresses.
   package func root(of interface: Interface) -> String {
     let endpoint = endpoint(of: interface)
     let standard = endpoint.port == (endpoint.isTLS ? 443 : 80) ? endpoint.host : endpoint.text
@@ -33,21 +33,21 @@ package struct AdministrationCall: Sendable {
     return Endpoint(host: Self.rulesHost, port: 443, security: endpoint.security)
   }
 
-  /// A text as one part of an address, or the value of a parameter.
+  /// A text encoded as one part of an address, or as the value of a parameter.
   package static func encoded(_ text: String) -> String { HTTPURL.formEncoded(text) }
 
   static let rulesHost = "firebaserules.googleapis.com"
 
   /// Gets a resource.
-  /// - Parameter path: its path from the first slash on, with its parameters.
-  /// - Returns: the body of a successful answer.
-  /// - Throws: `unavailable` without an answer; `not-found`; `permission-denied` and `unauthenticated` with the server's
-  ///   reason; `unimplemented` for every other answer, which names its status.
+  /// - Parameter path: its path with its parameters, starting with a slash.
+  /// - Returns: the body of a successful response.
+  /// - Throws: `unavailable` without a response; `not-found`; `permission-denied` and `unauthenticated` with the
+  ///   server's reason; `unimplemented` with the status for any other response.
   package func get(_ path: String, of interface: Interface) async throws(RPCStatus) -> [UInt8] {
     let endpoint = endpoint(of: interface)
     guard endpoint.socket == nil, let url = HTTPURL((endpoint.isTLS ? "https://" : "http://") + endpoint.text + path)
-    else { throw RPCStatus(.unimplemented, "\(endpoint.text) is not asked over HTTP.") }
-    var request = HTTPRequest(method: .get, url: url, purpose: "say what is deployed")
+    else { throw RPCStatus(.unimplemented, "\(endpoint.text) cannot be reached over HTTP.") }
+    var request = HTTPRequest(method: .get, url: url, purpose: "list what is deployed")
     if let authorization = try await credentials.authorization(for: endpoint, isTrusting: isTrusting) {
       request.headers = [("authorization", authorization)]
     }
@@ -64,14 +64,14 @@ package struct AdministrationCall: Sendable {
     }
   }
 
-  /// The body of a refusal (google.rpc.Status in JSON).
+  /// The body of an error response (google.rpc.Status in JSON).
   private struct Refusal: Decodable {
     struct Content: Decodable { var message: String }
     var error: Content
 
-    /// The server's reason, without a full stop at its end; `nil` for a body of another form.
+    /// The server's reason, without a trailing full stop; `nil` for a body of another form.
     static func message(in body: [UInt8]) -> String? {
-      // Servers answer unknown addresses as they like.
+      // Servers respond to unknown addresses in various ways.
       guard let refusal = try? JSONDecoder().decode(Refusal.self, from: Data(body.prefix(65_536))) else { return nil }
       return refusal.error.message.hasSuffix(".") ? String(refusal.error.message.dropLast()) : refusal.error.message
     }

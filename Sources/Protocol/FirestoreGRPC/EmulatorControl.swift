@@ -1,44 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// Asks the control interface of an emulator (PROTOCOL §5.2) over HTTP.
+/// Calls the control interface of an emulator (PROTOCOL §5.2) over HTTP.
 package struct EmulatorControl: Sendable {
   private let endpoint: Endpoint
   private let credentials: Credentials
   private let isTrusting: Bool
 
-  /// Makes a client of the interface.
+  /// Creates a client of the interface.
   /// - Parameters:
   ///   - credentials: an administrator's credentials.
-  ///   - isTrusting: whether they are sent without TLS as well.
+  ///   - isTrusting: whether to send them without TLS too.
   package init(_ endpoint: Endpoint, _ credentials: Credentials, isTrusting: Bool = false) {
     (self.endpoint, self.credentials, self.isTrusting) = (endpoint, credentials, isTrusting)
   }
 
   /// Gets a path.
-  /// - Parameter path: the path from its first slash on.
-  /// - Returns: the body of a successful answer.
-  /// - Throws: `unavailable` without an answer, `permission-denied` to who is no administrator, `unimplemented` if there
-  ///   is no such path, as at Cloud Firestore.
+  /// - Parameter path: the path, starting with a slash.
+  /// - Returns: the body of a successful response.
+  /// - Throws: `unavailable` without a response, `permission-denied` for users who are not administrators,
+  ///   `unimplemented` if the path does not exist, as at Cloud Firestore.
   package func get(_ path: String) async throws(RPCStatus) -> [UInt8] {
     let response = try await perform(.get, path)
     if response.status == 401 || response.status == 403 {
-      throw RPCStatus(.permissionDenied, "\(endpoint.text) answers \(path) to administrators alone (--admin-secret).")
+      throw RPCStatus(.permissionDenied, "\(endpoint.text) allows \(path) only for administrators (--admin-secret).")
     }
     guard response.status == 200 else {
       throw RPCStatus(
-        .unimplemented, "\(endpoint.text) answers \(path) with status \(response.status); 'hearth serve' knows it.")
+        .unimplemented, "\(endpoint.text) does not support \(path) (status \(response.status)). Use 'hearth serve'.")
     }
     return response.body
   }
 
   /// Puts a body to a path.
-  /// - Throws: `unavailable` without an answer, `failedPrecondition` with the answer of a server that refuses it.
+  /// - Throws: `unavailable` without a response, `failedPrecondition` with the response of a server that rejects it.
   package func put(_ path: String, _ body: String) async throws(RPCStatus) {
     let response = try await perform(.put, path, body)
     guard response.status == 200 else {
       let reason = String(decoding: response.body.prefix(2_000), as: UTF8.self)
-      throw RPCStatus(.failedPrecondition, "\(endpoint.text) refuses it with status \(response.status): \(reason)")
+      throw RPCStatus(.failedPrecondition, "\(endpoint.text) rejects it with status \(response.status): \(reason)")
     }
   }
 
@@ -46,7 +46,7 @@ package struct EmulatorControl: Sendable {
     _ method: HTTPRequest.Method, _ path: String, _ body: String = ""
   ) async throws(RPCStatus) -> HTTPResponse {
     guard endpoint.socket == nil, let url = HTTPURL((endpoint.isTLS ? "https://" : "http://") + endpoint.text + path)
-    else { throw RPCStatus(.unimplemented, "\(endpoint.text) is not asked over HTTP.") }
+    else { throw RPCStatus(.unimplemented, "\(endpoint.text) cannot be reached over HTTP.") }
     var request = HTTPRequest(method: method, url: url, body: body, purpose: "answer \(path)")
     if let authorization = try await credentials.authorization(for: endpoint, isTrusting: isTrusting) {
       request.headers = [("authorization", authorization)]

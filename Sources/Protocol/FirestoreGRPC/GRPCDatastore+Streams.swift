@@ -14,8 +14,8 @@ extension GRPCDatastore {
     throw RPCStatus(.unavailable, "\(endpoint.text) ended the watch stream.")
   }
 
-  /// The most changes that are delivered at once. Those that come while the engine works are delivered together, so that
-  /// a large result costs a call per some dozen documents; between two of them the thread has time for others.
+  /// The maximum number of changes in one delivery. Changes that arrive while the engine works are delivered together,
+  /// so a large result costs one call per few dozen documents. Between two deliveries the thread can do other work.
   private static let mostChanges = 64
 
   private func listen(
@@ -24,7 +24,7 @@ extension GRPCDatastore {
     let (database, names, meter) = (database, names, meter)
     let reader = AnswerReader(endpoint) { reader throws(WireError) in try reader.watchChange(names) }
     return await result(of: .listen) { stream in
-      // The stream counts as open now: backends answer its opening with their first message only.
+      // The stream counts as open now, because backends respond to its opening only with their first message.
       await deliver(.opened)
       try await stream.exchange(requests, counting: meter.watchSent) { request in
         WireWriter.message { $0.watchRequest(request, in: database) }
@@ -38,7 +38,7 @@ extension GRPCDatastore {
             changes.reserveCapacity(part.count)
             let failure = reader.read(part) { change in if let change { changes.append(change) } }
             if Task.isCancelled { throw CancellationError() }
-            // Messages from before one that cannot be read are delivered.
+            // Delivers the messages before an unreadable one.
             if !changes.isEmpty { await deliver(.changes(changes)) }
             if let failure { throw failure }
           }
@@ -67,7 +67,7 @@ extension GRPCDatastore {
       try await stream.exchange(requests, counting: meter.writeSent) { request in
         WireWriter.message { $0.writeRequest(request, in: database) }
       } receive: {
-        // The first message answers the handshake, whatever it holds.
+        // The first message answers the handshake, whatever it contains.
         var isOpen = false
         while let messages = try await stream.next() {
           for message in messages {
@@ -79,7 +79,7 @@ extension GRPCDatastore {
             } else if let commit = answer.commit {
               await deliver(.committed(streamToken: answer.streamToken, commit))
             } else {
-              throw RPCStatus(.internal, "The answer of \(endpoint.text) cannot be read: a commit has no time.")
+              throw RPCStatus(.internal, "The response of \(endpoint.text) cannot be read: a commit has no time.")
             }
           }
         }
@@ -87,7 +87,7 @@ extension GRPCDatastore {
     }
   }
 
-  /// Runs one stream. Its end is returned as a value, so that the steps after it are not skipped.
+  /// Runs one stream. Returns its end as a value, so that the steps after it are not skipped.
   private func result(
     of method: CallMethod, _ body: (CallStream) async throws -> Void
   ) async -> Result<Void, RPCStatus> {
@@ -96,7 +96,7 @@ extension GRPCDatastore {
 }
 
 extension CallStream {
-  /// Sends requests as they are pulled, while `receive` takes the answers; the exchange ends with `receive`.
+  /// Sends requests as they are pulled, while `receive` reads the responses; the exchange ends with `receive`.
   fileprivate func exchange<Request: Sendable>(
     _ requests: StreamRequests<Request>, counting meter: TrafficMeter.Direction,
     _ message: @escaping @Sendable (Request) -> [UInt8],
@@ -104,7 +104,7 @@ extension CallStream {
   ) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
-        // A stream that has ended takes no request; its answer gives the reason.
+        // A stream that has ended accepts no request; its response has the reason.
         do {
           for await request in requests {
             let bytes = message(request)
@@ -131,26 +131,26 @@ extension GRPCDatastore {
         for message in messages { await deliver(try reader(message)) }
       }
     }
-    throw RPCStatus(.unavailable, "\(endpoint.text) ended the news of its commits.")
+    throw RPCStatus(.unavailable, "\(endpoint.text) ended the stream of commit notifications.")
   }
 }
 
-/// Reads the messages of an answer in place, in the buffers in which they came.
+/// Reads the messages of a response in place, in their receive buffers.
 struct AnswerReader<Answer: Sendable>: Sendable {
   typealias Read = @Sendable (inout WireReader) throws(WireError) -> Answer
 
   private let endpoint: String
   private let read: Read
 
-  /// Makes a reader.
-  /// - Parameter endpoint: the endpoint that is named when an answer cannot be read.
+  /// Creates a reader.
+  /// - Parameter endpoint: the endpoint to name in the error for an unreadable response.
   init(_ endpoint: Endpoint, _ read: @escaping Read) {
     self.endpoint = endpoint.text
     self.read = read
   }
 
   /// Reads a message.
-  /// - Throws: `internal` for bytes that are not such a message.
+  /// - Throws: `internal` for an invalid message.
   func callAsFunction(_ message: ByteBuffer) throws(RPCStatus) -> Answer {
     let result: Result<Answer, WireError> = message.withUnsafeReadableBytes { buffer in
       var reader = WireReader(buffer)
@@ -159,12 +159,12 @@ struct AnswerReader<Answer: Sendable>: Sendable {
     switch result {
     case .success(let answer): return answer
     case .failure(let error):
-      throw RPCStatus(.internal, "The answer of \(endpoint) cannot be read: \(error.reason).")
+      throw RPCStatus(.internal, "The response of \(endpoint) cannot be read: \(error.reason).")
     }
   }
 
-  /// Reads messages up to one that cannot be read.
-  /// - Returns: the reason for which it cannot; `nil` if all can.
+  /// Reads messages up to the first unreadable one.
+  /// - Returns: the reason why it is unreadable; `nil` if all are readable.
   func read(_ messages: ArraySlice<ByteBuffer>, _ take: (Answer) -> Void) -> RPCStatus? {
     do throws(RPCStatus) {
       for message in messages { take(try self(message)) }
@@ -175,14 +175,14 @@ struct AnswerReader<Answer: Sendable>: Sendable {
 
 /// Counts the bytes of the streams' messages.
 final class TrafficMeter: Sendable {
-  /// The five bytes in front of each message (gRPC over HTTP/2, "Length-Prefixed-Message").
+  /// The five bytes before each message (gRPC over HTTP/2, "Length-Prefixed-Message").
   static let prefix = 5
 
   /// The bytes of one kind of stream.
   final class Direction: Sendable {
     private let sum = Atomic<Int>(0)
 
-    /// Counts a message of so many bytes.
+    /// Counts a message of `count` bytes.
     func add(_ count: Int) { sum.wrappingAdd(count + TrafficMeter.prefix, ordering: .relaxed) }
 
     var total: Int { sum.load(ordering: .relaxed) }

@@ -6,7 +6,7 @@ package import SerialExecutors
 
 /// One database of a google.firestore.v1 backend: Cloud Firestore, an emulator, or `hearth serve`.
 ///
-/// The connection is made by the first call and closed by `close()`, with this object, or after a minute without calls.
+/// The first call opens the connection. `close()`, the end of this object, or a minute without calls closes it.
 package final class GRPCDatastore: AnsweringDatastore {
   package let endpoint: Endpoint
   package let database: DatabaseID
@@ -18,9 +18,9 @@ package final class GRPCDatastore: AnsweringDatastore {
   private let thread: ConnectionThread
   let meter = TrafficMeter()
 
-  /// Makes the datastore; the first call connects.
+  /// Creates the datastore; the first call connects.
   /// - Parameters:
-  ///   - allowsInsecureCredentials: whether credentials go where others can take them (see `Credentials`).
+  ///   - allowsInsecureCredentials: whether to send credentials where others can intercept them (see `Credentials`).
   ///   - appCheck: proves that calls come from an app.
   ///   - thread: reads and writes the connections.
   package init(
@@ -55,7 +55,7 @@ package final class GRPCDatastore: AnsweringDatastore {
   }
 
   /// Applies mutations atomically.
-  /// - Parameter request: lets an embedded backend apply the commit once, however often it is sent.
+  /// - Parameter request: makes an embedded backend apply the commit only once, however often it is sent.
   package func commit(
     _ mutations: [Mutation], request: WriteRequestID?
   ) async throws(RPCStatus) -> CommitResponse {
@@ -75,7 +75,7 @@ package final class GRPCDatastore: AnsweringDatastore {
     var documents: [Document] = []
     for key in keys {
       guard let document = found[key] else {
-        throw RPCStatus(.internal, "\(endpoint.text) did not answer for the document \"\(key)\".")
+        throw RPCStatus(.internal, "\(endpoint.text) sent no result for the document \"\(key)\".")
       }
       documents.append(document)
     }
@@ -102,7 +102,7 @@ package final class GRPCDatastore: AnsweringDatastore {
   ) async throws(RPCStatus) {
     let (message, names) = (WireWriter.message { $0.runQueryRequest(request, in: database) }, names)
     let reader = AnswerReader(endpoint) { reader throws(WireError) in try reader.runQueryResponse(names) }
-    // The call can be repeated, since a token is refused before anything is delivered.
+    // The call can be repeated, since a token is rejected before anything is delivered.
     try await repeatingOnce { () async throws(RPCStatus) in
       try await self.call(.runQuery, message, timeout: Self.deadline * 5) { stream in
         while let messages = try await stream.next() {
@@ -115,7 +115,7 @@ package final class GRPCDatastore: AnsweringDatastore {
   }
 
   package func answer(_ read: AggregationRead) async throws(RPCStatus) -> [String: Value] {
-    // Aliases are numbered, because backends are strict about them and callers need not be.
+    // Aliases are numbered, because backends are strict about their form and callers need not be.
     let numbered = read.aggregations.enumerated().map { (alias: "aggregate_\($0.offset)", aggregation: $0.element) }
     let asked = numbered.map { Aggregation(alias: $0.alias, function: $0.aggregation.function) }
     let request = WireWriter.message { $0.aggregationRequest(read.target, asked, at: read.view.time, in: database) }
@@ -123,7 +123,7 @@ package final class GRPCDatastore: AnsweringDatastore {
       try reader.aggregationResponse()
     }
     guard let answers = responses.compactMap({ $0 }).last else {
-      throw RPCStatus(.internal, "\(endpoint.text) did not answer the aggregation.")
+      throw RPCStatus(.internal, "\(endpoint.text) sent no result for the aggregation.")
     }
     var figures: [String: Value] = [:]
     for (alias, aggregation) in numbered {
@@ -166,7 +166,7 @@ package final class GRPCDatastore: AnsweringDatastore {
     return ids.sorted { $0.compareUTF8($1) == .ascending }
   }
 
-  /// Asks for the names of all documents of the collection: there is no way to ask for the missing ones alone.
+  /// Requests the names of all documents of the collection, since the missing ones cannot be requested alone.
   package func answer(_ read: MissingDocumentsRead) async throws(RPCStatus) -> [DocumentKey] {
     let names = names
     var keys: [DocumentKey] = []
@@ -194,10 +194,10 @@ package final class GRPCDatastore: AnsweringDatastore {
 
   // MARK: Calls
 
-  /// The most names that a server lists at once.
+  /// The maximum number of names in one page of a listing.
   private static let pageSize: Int32 = 300
 
-  /// The deadline of a call that ends by itself; streams have none.
+  /// The deadline of a unary or server-streaming call; open-ended streams have none.
   private static let deadline = Duration.seconds(60)
 
   private func unary<Answer: Sendable>(
@@ -205,7 +205,7 @@ package final class GRPCDatastore: AnsweringDatastore {
   ) async throws(RPCStatus) -> Answer {
     let answers = try await answers(to: method, request, within: Self.deadline, read)
     guard answers.count == 1 else {
-      throw RPCStatus(.internal, "\(endpoint.text) gave \(answers.count) answers to one call.")
+      throw RPCStatus(.internal, "\(endpoint.text) sent \(answers.count) responses to one call.")
     }
     return answers[0]
   }
@@ -232,7 +232,7 @@ package final class GRPCDatastore: AnsweringDatastore {
     }
   }
 
-  /// Repeats a call whose token was refused: a new one may be accepted.
+  /// Repeats a call whose token was rejected, with a new token.
   private func repeatingOnce<Result>(
     _ body: () async throws(RPCStatus) -> Result
   ) async throws(RPCStatus) -> Result {
@@ -242,7 +242,7 @@ package final class GRPCDatastore: AnsweringDatastore {
     return try await body()
   }
 
-  /// Runs one call on the connection and turns the error that ends it into a status.
+  /// Runs one call on the connection and converts the error that ends it to a status.
   /// - Parameters:
   ///   - request: the whole request; `nil` for a stream of requests.
   ///   - timeout: the time after which the call fails; `nil` for a call without a deadline.
@@ -252,15 +252,16 @@ package final class GRPCDatastore: AnsweringDatastore {
     let authorization = try await credentials.authorization(for: endpoint, isTrusting: allowsInsecureCredentials)
     var head = RequestHead(method: method, authorization: authorization, timeout: timeout)
     if let appCheck { head.appCheck = try await appCheck(false) }
-    // A call that the backend has not looked at can be repeated; once, since the backend may refuse each time.
+    // A call that the backend has not processed can be repeated, but only once, since the backend may reject every
+    // attempt.
     for _ in 0..<2 {
       if let result = try await attempt(head, request, body) { return result }
     }
-    throw RPCStatus(.unavailable, "\(endpoint.text) takes no calls at the moment.")
+    throw RPCStatus(.unavailable, "\(endpoint.text) accepts no calls at the moment.")
   }
 
   /// Attempts one call.
-  /// - Returns: the result; `nil` for a call that the backend has not looked at.
+  /// - Returns: the result; `nil` for a call that the backend has not processed.
   private func attempt<Result>(
     _ head: RequestHead, _ request: [UInt8]?, _ body: (CallStream) async throws -> Result
   ) async throws(RPCStatus) -> Result? {
@@ -272,7 +273,7 @@ package final class GRPCDatastore: AnsweringDatastore {
       return try await body(call.stream)
     } catch {
       if Task.isCancelled { throw RPCStatus(.cancelled, "The call was cancelled.") }
-      // A stream is not repeated, since its consumer may have been told that it is open.
+      // A stream is not repeated, since its consumer may have been notified that it is open.
       if case TransportFailure.notTaken = error, request != nil || begun == nil {
         if let begun { connection.retire(begun.connection) }
         return nil
@@ -281,7 +282,7 @@ package final class GRPCDatastore: AnsweringDatastore {
       if head.method == .commit, begun != nil, !(error is RPCStatus) {
         status = CallFailure.unanswered(status, at: endpoint)
       }
-      // The other side cancels streams when its server is being stopped.
+      // The peer cancels streams when its server shuts down.
       if let begun, status.code == .unavailable || status.code == .cancelled { connection.retire(begun.connection) }
       if status.code == .unauthenticated { credentials.forgetToken() }
       throw status

@@ -2,22 +2,22 @@
 package import FirestoreJSON
 package import FirestoreModel
 
-/// Reads a message from proto3 JSON and writes it as wire bytes. What is refused is told in the words of Google's
-/// servers, with the path of the field by its names in the proto file.
+/// Reads a message from proto3 JSON and writes it as wire bytes. Errors use the wording of Google's servers, with the
+/// path of the field by its names in the proto file.
 package struct MessageReader {
   private enum Step {
     case field(String)
     case index(Int)
   }
 
-  /// The forms that are accepted beside specified proto3 JSON.
+  /// The accepted forms in addition to standard proto3 JSON.
   package enum Dialect {
     case strict
-    /// Scalars as texts, as in the query of an address.
+    /// Scalars as text, as in the query of a URL.
     case texts
-    /// Wrappers and times also as messages with fields, as web SDKs of 2018 and 2019 send them.
+    /// Wrappers and times also as messages with fields, as sent by web SDKs of 2018 and 2019.
     case spelledOut
-    /// Members that are not known are passed over, beside what `spelledOut` takes: newer programs may write them.
+    /// Ignores unknown members, which newer programs may write; also accepts the forms of `spelledOut`.
     case lenient
   }
 
@@ -25,7 +25,7 @@ package struct MessageReader {
   private let dialect: Dialect
   private var isText: Bool { dialect == .texts }
 
-  /// - Parameter root: the field of the request that holds the JSON; `nil` for the whole request.
+  /// - Parameter root: the request field that holds the JSON; `nil` for the whole request.
   private init(root: String?, _ dialect: Dialect) {
     trail = root.map { [.field($0)] } ?? []
     self.dialect = dialect
@@ -45,12 +45,12 @@ package struct MessageReader {
     var taken: Set<String> = []
     for member in members {
       guard let field = schema.field(named: member.name) else {
-        // A value of an unknown type would look like one that was never set.
+        // A value of an unknown type would look like an unset one.
         if dialect == .lenient, schema !== Schema.value { continue }
         throw unknown(member.name)
       }
       if case .null = member.value.kind {
-        // Null is a value only if the type says so; otherwise the field is not set.
+        // Null is a value only for types that include it; otherwise the field is not set.
         guard case .null = field.kind else { continue }
       }
       if let oneof = field.oneof, !taken.insert(oneof).inserted {
@@ -88,7 +88,7 @@ package struct MessageReader {
     case (.one, .array):
       trail.removeLast()
       throw unknown(field.name, "Proto field is not repeating, cannot start list.")
-    // Google's servers take one element for a list of it.
+    // Google's servers accept a single element as a list of one.
     case (.list, _), (.one, _): try single(json, field.kind, field.number, into: &writer)
     }
   }
@@ -119,12 +119,12 @@ package struct MessageReader {
       var inner = WireWriter()
       try single(json, kind, 1, into: &inner)
       writer.field(number, bytes: inner.bytes)
-    // Answers alone have these types.
+    // Only responses have these types.
     case .duration, .structure: throw invalid(json, "TYPE_MESSAGE")
     }
   }
 
-  /// Reads a message that came as its fields although it has a JSON form of its own; `nil` if it came in that form.
+  /// Reads a message that is spelled out as fields although it has a special JSON form; `nil` if it has that form.
   private mutating func spelledOut(
     _ json: JSONSyntax, _ schema: @autoclosure () -> MessageSchema
   ) throws(RPCStatus) -> [UInt8]? {
@@ -166,7 +166,7 @@ package struct MessageReader {
     case .string("-Infinity"): return -.infinity
     case .string("-0"): return -0.0
     case .string(let text):
-      // The text must be a JSON number: Swift also reads "inf", "0x1p3" and so on.
+      // The text must be a JSON number, since Swift also parses "inf", "0x1p3" and so on.
       if let syntax = try? JSONSyntax(parsing: text, numbers: .ofAnySize) {
         if case .integer(let value) = syntax.kind { return Double(value) }
         if case .double(let value) = syntax.kind { return value }
@@ -181,7 +181,7 @@ package struct MessageReader {
     return text
   }
 
-  /// Reads base64 in both alphabets, padded or not.
+  /// Decodes base64 in both alphabets, with or without padding.
   private func byteArray(_ json: JSONSyntax) throws(RPCStatus) -> [UInt8] {
     let text = try text(json, "TYPE_BYTES")
     var standard = text.utf8.map { byte in

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A message as its proto file describes it: what the codec has to know to write it as JSON and to read it.
+/// A message as described in its proto file, with everything that the JSON codec needs.
 package final class MessageSchema: Sendable {
-  /// The full name, package included: `google.firestore.v1.Document`.
+  /// The full name, including the package: `google.firestore.v1.Document`.
   package let name: String
   /// The fields, in the order of their numbers.
   package let fields: [FieldSchema]
-  /// The error for a message in JSON of which no field is set; `nil` if such a message means something.
+  /// The error for a JSON message without any field; `nil` if such a message is valid.
   package let emptiness: String?
   private let indexes: [String: Int]
 
@@ -22,7 +22,7 @@ package final class MessageSchema: Sendable {
     self.indexes = indexes
   }
 
-  /// - Parameter name: as JSON has it, or as the proto file has it; proto3 JSON is read with both.
+  /// - Parameter name: the JSON name or the proto file's name; proto3 JSON accepts both.
   package func field(named name: String) -> FieldSchema? { indexes[name].map { fields[$0] } }
 }
 
@@ -37,20 +37,20 @@ package struct FieldSchema: Sendable {
     /// The enumeration google.protobuf.NullValue.
     case null
     case enumeration(EnumSchema)
-    /// A message; its schema is asked for when it is needed, since messages hold each other.
+    /// A message; its schema is computed on demand, since messages contain each other.
     case message(@Sendable () -> MessageSchema)
     case timestamp
     case duration
     /// A google.protobuf.Struct.
     case structure
-    /// A message that has only a field 1, of this kind, which is the message's form in JSON.
+    /// A message whose only field is field 1, of this kind, which is also the message's form in JSON.
     case wrapper(Kind)
   }
 
   package enum Count: Sendable {
     case one
     case list
-    /// A map, whose entries have a text as key (1) and the value (2).
+    /// A map, whose entries have a string key (1) and a value (2).
     case map
   }
 
@@ -61,7 +61,7 @@ package struct FieldSchema: Sendable {
   package let jsonName: String
   package let kind: Kind
   package let count: Count
-  /// The group of which at most one field may be set.
+  /// The `oneof` group of the field, of which at most one field may be set.
   package let oneof: String?
 
   package init(_ number: Int, _ name: String, _ kind: Kind, _ count: Count = .one, oneof: String? = nil) {

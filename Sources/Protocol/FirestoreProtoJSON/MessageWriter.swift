@@ -2,7 +2,7 @@
 import FirestoreJSON
 package import FirestoreModel
 
-/// Writes a message, given as wire bytes, as proto3 JSON: fields in the order of their numbers, none that has no value.
+/// Writes a message, given as wire bytes, as proto3 JSON: fields in the order of their numbers, without unset ones.
 package struct MessageWriter {
   /// The content of a field on the wire.
   private enum Content {
@@ -13,8 +13,8 @@ package struct MessageWriter {
   private var syntax: JSONText
 
   /// - Parameters:
-  ///   - message: wire bytes; fields that the schema does not know are left out.
-  ///   - isPretty: on several lines, as Google's servers write it.
+  ///   - message: wire bytes; fields that are not in the schema are omitted.
+  ///   - isPretty: whether to use several lines, like Google's servers.
   package static func text(of message: [UInt8], _ schema: MessageSchema, isPretty: Bool) throws(WireError) -> [UInt8] {
     let result: Result<[UInt8], WireError> = message.withUnsafeBytes { bytes in
       var writer = MessageWriter(syntax: JSONText(isPretty: isPretty))
@@ -34,7 +34,7 @@ package struct MessageWriter {
       for (number, content) in contents where number == field.number {
         switch field.count {
         case .one:
-          // The service sends a field once, so that the first content is the only one.
+          // The service sends a field only once, so the first content is the only one.
           guard isFirst else { continue }
           syntax.name(field.jsonName)
           try single(content, field.kind)
@@ -64,7 +64,7 @@ package struct MessageWriter {
     syntax.close("}")
   }
 
-  /// Writes an element; numbers come one by one, or packed (Protocol Buffers, "Packed repeated fields").
+  /// Writes an element; numbers are separate or packed (Protocol Buffers, "Packed repeated fields").
   private mutating func element(_ content: Content, _ kind: FieldSchema.Kind) throws(WireError) {
     if case .int32 = kind, case .bytes(let bytes) = content {
       var reader = WireReader(bytes)
@@ -107,7 +107,7 @@ package struct MessageWriter {
     case .timestamp: syntax.string(try Self.time(content).rfc3339Text)
     case .duration:
       let time = try Self.time(content)
-      // The text of a time ends with its second and fraction.
+      // The fraction follows the 19 characters of a timestamp's date and time.
       let fraction = time.rfc3339Text.dropFirst(19).dropLast()
       syntax.string("\(time.seconds)\(fraction)s")
     case .structure: try structure(content)
@@ -194,12 +194,12 @@ package struct MessageWriter {
   }
 }
 
-/// JSON as it is written, piece by piece: on one line, or with a line for each member and element.
+/// Writes JSON piece by piece: on one line, or with a line for each member and element.
 package struct JSONText {
   package private(set) var bytes: [UInt8] = []
   private let isPretty: Bool
   private var depth = 0
-  /// Whether the open object or array has no member or element so far.
+  /// Whether the open object or array is still empty.
   private var isEmpty = true
 
   package init(isPretty: Bool) { self.isPretty = isPretty }
@@ -217,14 +217,14 @@ package struct JSONText {
     isEmpty = false
   }
 
-  /// Begins an element of an array.
+  /// Starts an element of an array.
   package mutating func element() {
     if !isEmpty { bytes.append(UInt8(ascii: ",")) }
     isEmpty = false
     newLine()
   }
 
-  /// Begins a member of an object.
+  /// Starts a member of an object.
   package mutating func name(_ name: String) {
     element()
     string(name)
@@ -233,7 +233,7 @@ package struct JSONText {
 
   package mutating func raw(_ text: String) { bytes.append(contentsOf: text.utf8) }
 
-  /// A number, or the texts for what is none.
+  /// A number, or the text for NaN and infinity.
   package mutating func double(_ value: Double) {
     if value.isNaN { return string("NaN") }
     if value.isInfinite { return string(value < 0 ? "-Infinity" : "Infinity") }
@@ -250,7 +250,7 @@ package struct JSONText {
       case 0x0A: raw("\\n")
       case 0x0D: raw("\\r")
       case 0x09: raw("\\t")
-      // Angle brackets are escaped too: they would be markup if a browser took the answer for a page.
+      // Angle brackets are escaped too, since a browser that showed the response as a page would treat them as markup.
       case 0..<0x20, 0x7F, UInt8(ascii: "<"), UInt8(ascii: ">"):
         raw(byte < 0x10 ? "\\u000" : "\\u00")
         raw(String(byte, radix: 16))

@@ -28,7 +28,8 @@ extension Schema {
       FieldSchema(2, "field_filter", .message { fieldFilter }, oneof: "filter_type"),
       FieldSchema(3, "unary_filter", .message { unaryFilter }, oneof: "filter_type"),
     ],
-    // An empty filter restricts nothing over gRPC, as at the emulator; in JSON it is a slip that would read everything.
+    // An empty filter restricts nothing over gRPC, as at the emulator; in JSON it is a mistake that would read
+    // everything.
     emptiness: "Unknown Filter type.")
 
   private static let compositeFilter: MessageSchema = message(

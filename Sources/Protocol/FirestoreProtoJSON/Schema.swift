@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The messages of google.firestore.v1 that REST has, by their proto files; documents, values and what both directions
-/// share.
+/// The messages of google.firestore.v1 in the REST API, from their proto files: documents, values and types shared by
+/// both directions.
 package enum Schema {
   package static let document: MessageSchema = message(
     "Document",

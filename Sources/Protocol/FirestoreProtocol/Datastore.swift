@@ -2,17 +2,19 @@
 package import FirestoreModel
 package import SerialExecutors
 
-/// The one seam to a backend: the embedded one, any google.firestore.v1 server, or a wrapper that injects faults.
+/// The single interface to a backend: the embedded one, any google.firestore.v1 server, or a wrapper that injects
+/// faults.
 ///
-/// A stream runs inside the call: it ends when the caller's task is cancelled (then it has stopped reading and
-/// delivering when the call returns), when `requests` ends, or with the backend's status.
+/// A stream runs inside the call. It ends when the caller's task is canceled (reading and delivery have then stopped
+/// when the call returns), when `requests` ends, or with the backend's status.
 package protocol Datastore: Sendable {
   /// Runs one watch stream.
   /// - Parameters:
   ///   - requests: the requests to send, pulled one at a time, in order.
   ///   - deliver: receives the events since the last call; awaited before more is read than fits into memory, so that a
-  ///     slow consumer pushes back.
-  /// - Throws: `RPCStatus`; also for an end without error (`unavailable`), since a watch stream never ends by itself.
+  ///     slow consumer applies backpressure.
+  /// - Throws: `RPCStatus`, also for an end without an error (`unavailable`), since a watch stream never ends on its
+  ///   own.
   func watch(
     requests: StreamRequests<WatchRequest>, deliver: @Sendable (WatchEvent) async -> Void
   ) async throws(RPCStatus)
@@ -24,32 +26,32 @@ package protocol Datastore: Sendable {
 
   /// Applies mutations atomically, outside of the stream.
   func commit(_ mutations: [Mutation]) async throws(RPCStatus) -> CommitResponse
-  /// Answers a read, or passes it on.
+  /// Answers a read or forwards it.
   func read<Read: DatastoreRead>(_ read: Read) async throws(RPCStatus) -> Read.Answer
-  /// Visits the documents at any depth below a path, in the order of their keys.
-  /// - Parameter deliver: receives the documents since the last call, and returns whether to go on; awaited before more
-  ///   is read than fits into memory.
+  /// Visits the documents at any depth below a path, in key order.
+  /// - Parameter deliver: receives the documents since the last call, and returns whether to continue; awaited before
+  ///   more is read than fits into memory.
   /// - Throws: `unimplemented` if the backend has no such query.
   func visitDescendants(
     _ request: DescendantsRequest, deliver: @escaping @Sendable ([Document]) async -> Bool
   ) async throws(RPCStatus)
 
-  /// Tells of every commit to the database, by collection, until cancelled. The first news is that everything may have
-  /// changed.
-  /// - Parameter deliver: receives the news since the last call; awaited, while more is gathered.
-  /// - Throws: `unimplemented` if the backend tells of no commits, `permission-denied`; `cancelled`.
+  /// Reports every commit to the database, by collection, until canceled. The first notification states that everything
+  /// may have changed.
+  /// - Parameter deliver: receives the changes since the last call; awaited while more are collected.
+  /// - Throws: `unimplemented` if the backend does not report commits, `permission-denied`; `cancelled`.
   func followCommits(deliver: @Sendable (CommitNews) async -> Void) async throws(RPCStatus)
 
-  /// Whether the other end can be gone, or stuck, while the watch stream does not end.
+  /// Whether the peer can be gone, or stuck, without an end of the watch stream.
   var canFallSilent: Bool { get }
-  /// Whether streams carry values of this process, so that there is nothing to be decoded beside the caller's own work.
+  /// Whether streams pass values within this process, so that no decoding takes place outside the caller's work.
   var answersInProcess: Bool { get }
-  /// The thread on which the messages of streams come and go, on which a client's engine is best run, too; `nil` if no one
-  /// thread has them.
+  /// The thread that sends and receives the messages of streams, which is also the best thread for a client's engine;
+  /// `nil` if there is no single one.
   var loop: (any WorkLoop & TaskExecutor)? { get }
-  /// Makes later calls use a new connection, because the present one is not to be trusted. Calls under way go on.
+  /// Makes later calls use a new connection, because the current one is unreliable. Current calls continue.
   func reconnect()
-  /// The sizes of the streams' messages so far; `nil` for a backend whose messages do not become bytes.
+  /// The sizes of the streams' messages so far; `nil` for a backend whose messages are not encoded.
   var traffic: DatastoreTraffic? { get }
 }
 
@@ -58,15 +60,15 @@ extension Datastore {
   package var answersInProcess: Bool { false }
   package var loop: (any WorkLoop & TaskExecutor)? { nil }
   package func followCommits(deliver: @Sendable (CommitNews) async -> Void) async throws(RPCStatus) {
-    throw RPCStatus(.unimplemented, "This backend tells of no commits.")
+    throw RPCStatus(.unimplemented, "This backend does not report commits.")
   }
-  /// Does nothing, for a datastore without connections.
+  /// Has no effect in a datastore without connections.
   package func reconnect() {}
   package var traffic: DatastoreTraffic? { nil }
 }
 
-/// The sizes of the messages of both kinds of streams, in bytes, with the five in front of each and without what the
-/// transport adds.
+/// The sizes of the messages of both kinds of streams in bytes, including the five-byte prefix of each and excluding
+/// transport overhead.
 package struct DatastoreTraffic: Hashable, Sendable {
   package struct Bytes: Hashable, Sendable {
     package var sent: Int
@@ -88,9 +90,9 @@ package struct DatastoreTraffic: Hashable, Sendable {
 }
 
 package enum WatchEvent: Sendable {
-  /// The stream is open: requests are accepted. Says nothing about being online (only a message does).
+  /// The stream is open and accepts requests. This does not mean that the client is online; only a message does.
   case opened
-  /// The changes in the order in which they came; never empty.
+  /// The changes in the order of their arrival; never empty.
   case changes([WatchChange])
 }
 
@@ -100,12 +102,11 @@ package enum WriteEvent: Sendable {
   case committed(streamToken: [UInt8], CommitResponse)
 }
 
-/// One batch on its way out.
+/// One batch to send.
 package struct WriteRequest: Sendable {
   package var streamToken: [UInt8]
   package var mutations: [Mutation]
-  /// The id by which a backend that keeps its answers recognises a batch that is sent again because its answer was
-  /// lost.
+  /// The id with which a backend that stores its responses recognizes a batch sent again after a lost response.
   package var requestID: WriteRequestID?
 
   package init(streamToken: [UInt8], mutations: [Mutation], requestID: WriteRequestID? = nil) {
@@ -115,18 +116,19 @@ package struct WriteRequest: Sendable {
   }
 }
 
-/// Names one batch permanently. Stream tokens cannot: a new stream starts without one and pipelined batches share one.
+/// The permanent id of a batch. Stream tokens cannot serve as one: a new stream starts without one, and pipelined
+/// batches share one.
 package struct WriteRequestID: Hashable, Sendable {
-  /// The sender, which repeats a request that was not answered.
+  /// The sender, which repeats a request without a response.
   package enum Sender: Hashable, Sendable {
-    /// A cache, which keeps its batches and may come back after days.
+    /// A cache, which stores its batches and may return after days.
     case cache
     /// A stream, which is resumed soon or never.
     case stream
   }
 
-  /// The sender's random number. A cache has one for its identity and the generation in which the batch was made, so
-  /// that a cache that numbers its batches anew, or was put back to an earlier state, names them differently.
+  /// The sender's random number. A cache combines its identity and the batch's generation, so that a cache that
+  /// restarts its numbering, or is restored to an earlier state, creates different ids.
   package var clientID: [UInt8]
   package var batchID: BatchID
   package var sender: Sender
@@ -149,7 +151,7 @@ package struct CommitResponse: Sendable {
   }
 }
 
-/// The requests to be sent on a stream, pulled when there is room. Ends with `nil`, also on cancellation.
+/// The requests to send on a stream, pulled when there is room. Ends with `nil`, also on cancellation.
 package struct StreamRequests<Element: Sendable>: AsyncSequence, Sendable {
   package struct Iterator: AsyncIteratorProtocol {
     fileprivate let pull: @Sendable () async -> Element?

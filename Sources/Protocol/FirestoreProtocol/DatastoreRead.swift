@@ -2,17 +2,17 @@
 package import FirestoreModel
 package import FirestoreQuery
 
-/// A call with one request and one answer. A wrapper passes it on without knowing which it is; a backend has a function
-/// for each.
+/// A call with one request and one response. A wrapper forwards it without knowing its type; a backend has a function
+/// for each type.
 package protocol DatastoreRead<Answer>: Sendable {
   associatedtype Answer: Sendable
 
-  /// Whether the call changes nothing, so that it may happen twice.
+  /// Whether the call changes nothing, so that it can be repeated.
   var isRepeatable: Bool { get }
-  /// The same read as of a time.
-  /// - Throws: `unimplemented` for a read that has no past.
+  /// The same read at a time.
+  /// - Throws: `unimplemented` for a read without past versions.
   func at(_ time: SnapshotVersion) throws(RPCStatus) -> Self
-  /// Asks a backend for the answer.
+  /// Requests the result from a backend.
   func answer(by backend: some AnsweringDatastore) async throws(RPCStatus) -> Answer
 }
 
@@ -20,7 +20,7 @@ extension DatastoreRead {
   package var isRepeatable: Bool { true }
 }
 
-/// A read of documents at one time, which may be a past one.
+/// A read of documents at one time, possibly in the past.
 package protocol TimedRead: DatastoreRead {
   var view: ReadView { get set }
 }
@@ -53,7 +53,7 @@ extension AnsweringDatastore {
 
 // MARK: Reads
 
-/// Documents at one version, in the order of the keys; a document that does not exist comes as `missing`.
+/// Documents at one version, in the order of the keys; a document that does not exist is returned as `missing`.
 package struct LookupRead: TimedRead {
   package let keys: [DocumentKey]
   package var view: ReadView
@@ -66,7 +66,7 @@ package struct LookupRead: TimedRead {
 /// The documents that a query finds, in its order.
 package struct QueryRead: TimedRead {
   package let target: Target
-  /// The number of documents to leave out before the limit; none of a target that is one document.
+  /// The number of documents to skip before the limit; ignored for a document target.
   package var offset = 0
   package var view: ReadView
 
@@ -75,7 +75,7 @@ package struct QueryRead: TimedRead {
   }
 }
 
-/// Figures over the documents that a query finds, by their aliases.
+/// Aggregations over a query's documents, by alias.
 package struct AggregationRead: TimedRead {
   package let target: Target
   package let aggregations: [Aggregation]
@@ -86,11 +86,11 @@ package struct AggregationRead: TimedRead {
   }
 }
 
-/// The server's explanation of a query; `nil` from a server that explains nothing.
+/// The server's explanation of a query; `nil` from a server that does not explain queries.
 package struct ExplainRead: TimedRead {
-  /// No target that is one document.
+  /// The target, which is not a document target.
   package let target: Target
-  /// Whether the query is also run, for its cost.
+  /// Whether to also run the query, to measure its cost.
   package let isRun: Bool
   package var view: ReadView
 
@@ -113,7 +113,7 @@ package struct CollectionIDsRead: TimedRead {
   }
 }
 
-/// The documents of a collection that do not exist while documents below them do; in key order.
+/// The missing documents of a collection that have documents below them, in key order.
 package struct MissingDocumentsRead: TimedRead {
   package let collection: ResourcePath
   package var view: ReadView
@@ -123,12 +123,12 @@ package struct MissingDocumentsRead: TimedRead {
   }
 }
 
-/// The databases that have documents, by their names.
+/// The databases that have documents, by name.
 package struct DatabasesRead: DatastoreRead {
   /// The project of the databases; `nil` for all projects.
   package let project: String?
 
-  /// The databases there are now: no backend tells earlier ones.
+  /// The current databases, since no backend lists past ones.
   package func at(_ time: SnapshotVersion) -> DatabasesRead { self }
   package func answer(by backend: some AnsweringDatastore) async throws(RPCStatus) -> [DatabaseID] {
     try await backend.answer(self)
@@ -141,7 +141,7 @@ package struct PipelineExecution: DatastoreRead {
 
   package var isRepeatable: Bool { !pipeline.writes }
   package func at(_ time: SnapshotVersion) throws(RPCStatus) -> PipelineExecution {
-    throw RPCStatus(.unimplemented, "Pipelines are executed in the present only.")
+    throw RPCStatus(.unimplemented, "Pipelines cannot read past versions.")
   }
   package func answer(by backend: some AnsweringDatastore) async throws(RPCStatus) -> PipelineResponse {
     try await backend.answer(self)
@@ -198,11 +198,11 @@ extension Datastore {
   }
 }
 
-/// The time as of which documents are read, and the fields that are read.
+/// The time at which documents are read, and the fields to read.
 package struct ReadView: Hashable, Sendable {
   /// The read time, as far back as the backend goes; `nil` for the newest documents.
   package var time: SnapshotVersion?
-  /// The fields to read; `nil` for all, and none of them for names and versions alone.
+  /// The fields to read; `nil` for all, and empty for names and versions only.
   package var projection: FieldMask?
 
   package init(at time: SnapshotVersion? = nil, projection: FieldMask? = nil) {
@@ -210,7 +210,7 @@ package struct ReadView: Hashable, Sendable {
     self.projection = projection
   }
 
-  /// The newest documents as a whole.
+  /// The newest documents with all fields.
   package static let latest = ReadView()
   /// The newest documents without their fields.
   package static let names = ReadView(projection: FieldMask([]))
@@ -229,12 +229,11 @@ package struct ReadView: Hashable, Sendable {
   }
 }
 
-/// A request for the documents at any depth below a path, in the order of their keys: of a collection with everything
-/// below it, of everything below a document, or of a whole database. One query that names no collection (PROTOCOL
-/// §3.7).
+/// A request for the documents at any depth below a path, in key order: of a collection with everything below it, of
+/// everything below a document, or of a whole database. Uses a query without a collection (PROTOCOL §3.7).
 package struct DescendantsRequest: Hashable, Sendable {
   package var path: ResourcePath
-  /// The last document that was given, after which to go on; `nil` to begin.
+  /// The last document received, after which to continue; `nil` to start.
   package var last: DocumentKey?
   package var limit: Int
   package var view: ReadView
@@ -245,7 +244,7 @@ package struct DescendantsRequest: Hashable, Sendable {
     self.view = view
   }
 
-  /// Changes the request to ask for the documents after those that were given.
+  /// Advances the request to the documents after the given ones.
   package mutating func pass(_ documents: [Document]) {
     limit -= documents.count
     if let key = documents.last?.key { last = key }
@@ -256,7 +255,7 @@ package struct DescendantsRequest: Hashable, Sendable {
     let isCollection = path.isCollection && !path.isRoot
     var (start, end): (Bound?, Bound?) = (nil, nil)
     if isCollection {
-      // The range begins with the least key in the collection, and ends with the least key in the next possible one.
+      // The range starts at the smallest key in the collection and ends at the smallest key in the next possible one.
       start = Bound(values: [.reference(database, Self.firstKey(in: path))], isInclusive: true)
       let next = path.parent.appending(path.last + "\0")
       end = Bound(values: [.reference(database, Self.firstKey(in: next))], isInclusive: false)
@@ -267,7 +266,7 @@ package struct DescendantsRequest: Hashable, Sendable {
       end: end)
   }
 
-  /// The least key in a collection: ids that are numbers sort before all others, by their numbers.
+  /// The smallest key in a collection: numeric ids sort before all others, by number.
   private static func firstKey(in collection: ResourcePath) -> DocumentKey {
     DocumentKey(unchecked: collection.appending("__id\(Int64.min)__"))
   }

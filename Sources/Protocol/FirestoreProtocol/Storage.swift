@@ -2,7 +2,7 @@
 package import FirestoreModel
 package import FirestoreQuery
 
-// Queries and targets are stored as a relative path beside a `google.firestore.v1.StructuredQuery`.
+// Queries and targets are stored as a relative path and a `google.firestore.v1.StructuredQuery`.
 
 extension Query {
   package func encoded() -> [UInt8] {
@@ -34,7 +34,7 @@ extension Query {
     }
   }
 
-  /// - Parameter path: that of the collection, or for a group what it is below.
+  /// - Parameter path: the path of the collection; for a group, the path of its ancestor.
   package init(_ message: QueryMessage, path: ResourcePath, limitType: LimitType) throws(WireError) {
     let group = message.selectors.last.flatMap { $0.allDescendants ? $0.collectionID : nil }
     let filter = try message.filter.map { filter throws(WireError) in try Filter(stored: filter) }
@@ -84,7 +84,7 @@ extension Filter {
   }
 }
 
-// Mutations are stored as they are sent, except for the names of their documents: a cache belongs to one database.
+// Mutations are stored as they are sent, except for their document names, since a cache belongs to one database.
 
 extension Mutation {
   package func encoded() -> [UInt8] {

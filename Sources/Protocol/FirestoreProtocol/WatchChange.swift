@@ -2,7 +2,7 @@
 package import FirestoreModel
 package import FirestoreQuery
 
-/// Names a target on a watch stream and in the cache. User targets have even numbers, limbo resolutions odd ones.
+/// The id of a target on a watch stream and in the cache. User targets have even numbers, limbo resolutions odd ones.
 package struct TargetID: Hashable, Comparable, Sendable, CustomStringConvertible {
   package let rawValue: Int32
   package init(_ rawValue: Int32) { self.rawValue = rawValue }
@@ -21,7 +21,7 @@ package struct ResumeToken: Hashable, Sendable {
   }
 }
 
-/// The purpose for which a target is watched; sent as the request label `goog-listen-tags`.
+/// The purpose of a target; sent as the request label `goog-listen-tags`.
 package enum TargetPurpose: Hashable, Sendable {
   case listen
   case existenceFilterMismatch
@@ -35,7 +35,7 @@ package enum WatchRequest: Sendable {
   case remove(TargetID)
 }
 
-/// One target in the form in which it is sent.
+/// One target in the form sent to the server.
 package struct WatchTarget: Sendable {
   package enum Resume: Hashable, Sendable {
     case token(ResumeToken)
@@ -63,24 +63,24 @@ package struct WatchTarget: Sendable {
 /// One message of the watch stream (PROTOCOL §2.3).
 package enum WatchChange: Sendable {
   case added([TargetID])
-  /// A removal of targets: without a cause its acknowledgement, with one the failure of a listen.
+  /// Targets were removed: without a cause, as requested; with one, because the listen failed.
   case removed([TargetID], cause: RPCStatus?)
   case current([TargetID], ResumeToken?)
   case reset([TargetID], ResumeToken?)
-  /// A new position for some targets; no targets means all of them.
+  /// A new position for some targets; an empty list means all of them.
   case token([TargetID], ResumeToken?)
   /// A consistent point: the changes so far are complete up to this version, for all targets.
   case snapshot(SnapshotVersion, ResumeToken?)
   /// The document exists (`found`) or is deleted (`missing`), and belongs or no longer belongs to these targets.
   case document(Document, updated: [TargetID], removed: [TargetID])
-  /// The document left these targets; nothing is known about its content.
+  /// The document left these targets; its content is unknown.
   case documentRemoved(DocumentKey, removed: [TargetID])
   case filter(TargetID, ExistenceFilter)
 
   package var isSnapshot: Bool { if case .snapshot = self { true } else { false } }
 }
 
-/// The number of documents that a target has at the backend, and possibly a filter of their names.
+/// The document count of a target at the backend, and optionally a filter of their names.
 package struct ExistenceFilter: Sendable {
   package var count: Int
   package var unchangedNames: BloomFilterBits?
@@ -91,7 +91,7 @@ package struct ExistenceFilter: Sendable {
   }
 }
 
-/// A bloom filter as received, not checked yet.
+/// A bloom filter as received, unchecked.
 package struct BloomFilterBits: Hashable, Sendable {
   package var bitmap: [UInt8]
   package var padding: Int

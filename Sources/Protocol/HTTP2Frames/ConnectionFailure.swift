@@ -2,43 +2,43 @@
 import Glibc
 import NIOCore
 
-/// The reason for which a connection cannot go on.
+/// The reason why a connection cannot continue.
 package enum ConnectionFailure {
   case violation(HTTP2Violation)
   /// The peer closed within a frame, or before it had sent its settings.
   case cut(isWithin: Bool)
   case transport(any Error)
 
-  /// The words that go on from the peer's name.
+  /// The failure in words that follow the peer's name.
   package var words: String {
     switch self {
     case .violation(let violation): "broke the rules of HTTP/2: it sent \(violation)"
     case .cut(isWithin: true): "closed the connection in the middle of a frame"
-    case .cut(isWithin: false): "closed the connection before HTTP/2 had begun"
+    case .cut(isWithin: false): "closed the connection before HTTP/2 started"
     case .transport(let error as IOError): "broke the connection: \(String(cString: strerror(error.errnoCode)))"
     case .transport(let error): "broke the connection: \(error)"
     }
   }
 }
 
-/// The object to which connections belong. A connection holds it until it is closed.
+/// The owner of connections. A connection retains it until it is closed.
 package protocol FrameConnectionOwner: AnyObject {
-  /// Whether something is being read, at the end of which everything is sent.
+  /// Whether a read is in progress, at the end of which everything is sent.
   var isInTurn: Bool { get }
-  /// Whether the peer is to hear nothing.
+  /// Whether to send nothing to the peer.
   var isSilent: Bool { get }
   func beginTurn()
   func endTurn()
 
-  /// The client begins a stream, which has no owner yet.
+  /// The client opens a stream, which has no owner yet.
   func open(_ end: StreamEnd, _ block: HeaderBlock, isLast: Bool)
-  /// The peer takes another number of streams.
+  /// The peer allows a different number of streams.
   func changedSettings(_ connection: FrameConnection)
-  /// The peer takes no more streams, and knows none behind a number.
+  /// The peer accepts no more streams, and has processed none after `last`.
   func goesAway(_ connection: FrameConnection, last: Int)
-  /// The connection takes bytes again.
+  /// The connection accepts bytes again.
   func hasRoom(_ connection: FrameConnection)
-  /// The program wants the connection to end in order.
+  /// The program requests a graceful shutdown of the connection.
   func quiesce(_ connection: FrameConnection)
   func failed(_ connection: FrameConnection, _ failure: ConnectionFailure)
   func closed(_ connection: FrameConnection)
@@ -53,7 +53,7 @@ extension FrameConnectionOwner {
   package func failed(_ connection: FrameConnection, _ failure: ConnectionFailure) {}
 }
 
-/// The reason for which a stream or a connection ends (RFC 9113, 7).
+/// The reason why a stream or a connection ends (RFC 9113, 7).
 package struct HTTP2Code: RawRepresentable, Hashable, CustomStringConvertible {
   package let rawValue: UInt32
 
@@ -82,17 +82,17 @@ package struct HTTP2Code: RawRepresentable, Hashable, CustomStringConvertible {
   }
 }
 
-/// A thing that a peer sent and that HTTP/2 does not allow, in words that go on from "it sent".
+/// A violation of HTTP/2 by the peer, in words that follow "it sent".
 package struct HTTP2Violation: Error, Hashable, CustomStringConvertible {
   package let code: HTTP2Code
   package let description: String
 
   package init(_ code: HTTP2Code, _ description: String) { (self.code, self.description) = (code, description) }
 
-  /// The beginning of TLS, where HTTP/2 was expected.
+  /// The start of a TLS connection where HTTP/2 was expected.
   package static let tls = HTTP2Violation(.protocolError, "TLS")
 
-  /// A frame about the connection that names a stream.
+  /// A connection-level frame with a stream number.
   static func onStream(_ frame: Frame) -> HTTP2Violation {
     let kind = frame.kind.map { "\($0)" } ?? "unknown"
     return HTTP2Violation(.protocolError, "a frame of the kind \(kind) on stream \(frame.stream)")
@@ -100,6 +100,6 @@ package struct HTTP2Violation: Error, Hashable, CustomStringConvertible {
 
   static func size(_ frame: Frame) -> HTTP2Violation {
     let kind = frame.kind.map { "\($0)" } ?? "unknown"
-    return HTTP2Violation(.frameSizeError, "a frame of the kind \(kind) whose length is wrong")
+    return HTTP2Violation(.frameSizeError, "a frame of the kind \(kind) with an invalid length")
   }
 }

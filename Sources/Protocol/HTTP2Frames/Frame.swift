@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import NIOCore
 
-/// A frame of HTTP/2 (RFC 9113, 4.1). Nine bytes stand in front of each:
+/// A frame of HTTP/2 (RFC 9113, 4.1). Each has a header of nine bytes:
 /// ```
 /// length, 24 bits │ kind, 8 │ flags, 8 │ 0 │ stream, 31
 /// ```
@@ -16,9 +16,9 @@ struct Frame {
   }
 
   static let front = 9
-  /// The most bytes of a frame's content, which no setting raises.
+  /// The maximum size of a frame's content in bytes; no setting raises it.
   static let mostBytes = 16_384
-  /// The largest window, and the largest number of a stream.
+  /// The largest window, and the largest stream number.
   static let largest = Int(Int32.max)
 
   static let isAcknowledgement: UInt8 = 0x1
@@ -27,16 +27,16 @@ struct Frame {
   static let isPadded: UInt8 = 0x8
   static let hasPriority: UInt8 = 0x20
 
-  /// `nil` for a kind that is not known, which is to be passed over.
+  /// The kind; `nil` for an unknown one, which is ignored.
   var kind: Kind?
   var flags: UInt8
-  /// 0 for what is about the connection.
+  /// The stream; 0 for the connection.
   var stream: Int
   var content: ByteBuffer
 
   func has(_ flag: UInt8) -> Bool { flags & flag != 0 }
 
-  /// Takes away padding, and the priority in front of headers.
+  /// Removes padding, and the priority before headers.
   mutating func unwrap() throws(HTTP2Violation) {
     var padding = 0
     if has(Self.isPadded) {
@@ -54,21 +54,21 @@ struct Frame {
   }
 }
 
-/// Takes the frames of a connection out of its bytes. A frame's content is a piece of the bytes that came, not a copy.
+/// Extracts the frames of a connection from its bytes. A frame's content is a slice of the received bytes, not a copy.
 package struct FrameReader {
   package static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
 
   private var bytes = ByteBuffer()
-  /// Whether no frame holds a piece of the bytes, which can then grow in place.
+  /// Whether no frame holds a slice of the bytes, which can then grow in place.
   private var isUnshared = false
-  /// Whether the peer has still to begin with the preface.
+  /// Whether the preface of the peer has not arrived yet.
   private var awaitsPreface: Bool
   private var isFirst = true
 
   /// - Parameter awaitsPreface: whether the peer is a client.
   init(awaitsPreface: Bool) { self.awaitsPreface = awaitsPreface }
 
-  /// Whether a frame has begun that is not whole.
+  /// Whether an incomplete frame has started.
   var isWithin: Bool { bytes.readableBytes > 0 }
 
   mutating func append(_ more: ByteBuffer) {
@@ -77,7 +77,7 @@ package struct FrameReader {
     } else if isUnshared {
       bytes.writeImmutableBuffer(more)
     } else {
-      // The rest alone is copied: the buffer would copy all that came with it, for the frames that hold pieces of it.
+      // Copies only the rest, since the buffer would copy everything received, for the frames that hold slices of it.
       var joined = ByteBuffer()
       joined.reserveCapacity(bytes.readableBytes + more.readableBytes)
       joined.writeImmutableBuffer(bytes)
@@ -86,11 +86,11 @@ package struct FrameReader {
     }
   }
 
-  /// - Returns: the next frame; `nil` while it is not whole.
+  /// - Returns: the next frame; `nil` while it is incomplete.
   mutating func next() throws(HTTP2Violation) -> Frame? {
     if awaitsPreface {
       guard let first = bytes.readBytes(length: Self.preface.count) else { return nil }
-      if first != Self.preface { throw HTTP2Violation(.protocolError, "another beginning than HTTP/2's preface") }
+      if first != Self.preface { throw HTTP2Violation(.protocolError, "no HTTP/2 preface") }
       awaitsPreface = false
     }
     let index = bytes.readerIndex
@@ -98,7 +98,7 @@ package struct FrameReader {
       let flags = bytes.getInteger(at: index + 4, as: UInt8.self),
       let stream = bytes.getInteger(at: index + 5, as: UInt32.self)
     else {
-      // The buffer goes back to the connection, which then needs no other one.
+      // Returns the buffer to the connection, which then needs no other one.
       if bytes.readableBytes == 0 { bytes = ByteBuffer() }
       return nil
     }
@@ -116,14 +116,14 @@ package struct FrameReader {
     return Frame(kind: kind, flags: flags, stream: Int(stream & 0x7fff_ffff), content: content)
   }
 
-  /// Names another protocol that a peer speaks.
+  /// Identifies another protocol that a peer speaks.
   private func recognize() throws(HTTP2Violation) {
     let view = bytes.readableBytesView
     if view.starts(with: "HTTP/".utf8) {
       let line = String(decoding: view.prefix(60).prefix { (0x20...0x7e).contains($0) }, as: UTF8.self)
       throw HTTP2Violation(.protocolError, "HTTP/1 (\"\(line)\")")
     }
-    // An alert or a greeting.
+    // A TLS alert or handshake record.
     if view.starts(with: [0x15, 0x03]) || view.starts(with: [0x16, 0x03]) {
       throw .tls
     }
@@ -137,7 +137,7 @@ extension ByteBuffer {
     writeInteger(UInt32(truncatingIfNeeded: stream))
   }
 
-  /// Writes headers as a frame, and further ones if they do not fit.
+  /// Writes headers as a frame, and as continuation frames if they do not fit.
   mutating func writeHeaders(_ block: ByteBuffer, stream: Int, isLast: Bool) {
     if block.readableBytes <= Frame.mostBytes {
       let flags = isLast ? Frame.endsHeaders | Frame.endsStream : Frame.endsHeaders

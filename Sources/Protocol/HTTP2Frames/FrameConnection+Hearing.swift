@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import NIOCore
 
-// The frames that a connection hears from its peer.
+// Handles the frames that a connection receives from its peer.
 
 extension FrameConnection {
   func hear(_ frame: Frame) throws(HTTP2Violation) {
@@ -20,7 +20,7 @@ extension FrameConnection {
     case .ping: try ping(frame)
     case .goAway: try goAway(frame)
     case .windowUpdate: try windowUpdate(frame)
-    case .pushPromise: throw HTTP2Violation(.protocolError, "a push, which nobody allowed")
+    case .pushPromise: throw HTTP2Violation(.protocolError, "a push, which is disabled")
     case .priority: try priority(frame)
     case nil: try countControl()
     }
@@ -38,14 +38,14 @@ extension FrameConnection {
     emptyFrames = size == 0 && !isLast ? emptyFrames + 1 : 0
     if emptyFrames > FrameLimits.emptyFrames { throw HTTP2Violation(.enhanceYourCalm, "frames without content") }
     allowance -= size
-    if allowance < 0 { throw HTTP2Violation(.flowControlError, "more bytes than it was given room for") }
+    if allowance < 0 { throw HTTP2Violation(.flowControlError, "more bytes than its window allows") }
     guard let end = ends[frame.stream] else {
       try checkIsKnown(frame.stream)
       return settle(size)
     }
-    if end.isHeardOut { throw HTTP2Violation(.streamClosed, "data behind the end of a stream") }
+    if end.isHeardOut { throw HTTP2Violation(.streamClosed, "data after the end of a stream") }
     end.allowance -= size
-    if end.allowance < 0 { throw HTTP2Violation(.flowControlError, "more bytes than it was given room for") }
+    if end.allowance < 0 { throw HTTP2Violation(.flowControlError, "more bytes than its window allows") }
     end.held += size
     if isLast { end.isHeardOut = true }
     if let stream = end.owner {
@@ -68,7 +68,7 @@ extension FrameConnection {
 
   private func continueHeaders(_ frame: Frame) throws(HTTP2Violation) {
     guard var headers = unfinished, headers.stream == frame.stream else {
-      throw HTTP2Violation(.protocolError, "a continuation of headers that did not begin")
+      throw HTTP2Violation(.protocolError, "a continuation without headers")
     }
     unfinished = nil
     headers.bytes.writeImmutableBuffer(frame.content)
@@ -84,14 +84,14 @@ extension FrameConnection {
   }
 
   private func headers(_ bytes: ByteBuffer, _ id: Int, isLast: Bool) throws(HTTP2Violation) {
-    // Also of a stream that is over: its headers are part of the table of those behind them.
+    // Headers of a stream that has ended are read too, since they are part of the state of the header table.
     let block = try headers.read(bytes)
     if let end = ends[id] {
-      if end.isHeardOut { throw HTTP2Violation(.streamClosed, "headers behind the end of a stream") }
+      if end.isHeardOut { throw HTTP2Violation(.streamClosed, "headers after the end of a stream") }
       if isLast { end.isHeardOut = true }
       end.owner?.receive(block, isLast: isLast, on: end)
     } else if peer == .client, id > lastID {
-      if id.isMultiple(of: 2) { throw HTTP2Violation(.protocolError, "a stream with the number \(id) of a server") }
+      if id.isMultiple(of: 2) { throw HTTP2Violation(.protocolError, "a stream with the server's number \(id)") }
       lastID = id
       guard ends.count < limits.streams, ending != .ending else {
         gathered.writeReset(.refusedStream, stream: id)
@@ -105,7 +105,7 @@ extension FrameConnection {
       owner?.open(end, block, isLast: isLast)
     } else {
       try checkIsKnown(id)
-      // Trailers may still be on their way to a stream that has ended. The head of a request may not (RFC 9113, 5.1.1).
+      // Trailers may still arrive for a stream that has ended, but not the head of a request (RFC 9113, 5.1.1).
       if peer == .client, block.headers.first?.name.utf8.first == UInt8(ascii: ":") {
         throw HTTP2Violation(.protocolError, "a request on stream \(id), after stream \(lastID)")
       }
@@ -125,10 +125,10 @@ extension FrameConnection {
     closeIfDone()
   }
 
-  /// A frame of a stream that is over may still be on its way; one of a stream that never was may not.
+  /// A frame of a stream that has ended may still arrive, but not one of a stream that never existed.
   private func checkIsKnown(_ stream: Int) throws(HTTP2Violation) {
     if stream <= 0 || stream > lastID || stream.isMultiple(of: 2) {
-      throw HTTP2Violation(.protocolError, "a frame of stream \(stream), which there is not")
+      throw HTTP2Violation(.protocolError, "a frame of unknown stream \(stream)")
     }
   }
 
@@ -165,7 +165,7 @@ extension FrameConnection {
       case .maxHeaderListSize, nil: break
       }
     }
-    // One frame has the setting thousands of times.
+    // One frame may contain the setting thousands of times.
     if let window { try changeRoom(to: window) }
     gathered.writeFrame(.settings, Frame.isAcknowledgement, stream: 0, length: 0)
     try countAnswer()
@@ -185,8 +185,8 @@ extension FrameConnection {
   private func ping(_ frame: Frame) throws(HTTP2Violation) {
     guard frame.content.readableBytes == 8 else { throw .size(frame) }
     if frame.stream != 0 { throw .onStream(frame) }
-    // The official client for Go measures its line with a PING for each answer. A server of gRPC forgives a PING when a
-    // frame of a stream has passed since the one before.
+    // The official client for Go measures its connection with a PING for each response. A gRPC server tolerates a PING
+    // if a frame of a stream has passed since the previous one.
     if forgivesPing { forgivesPing = false } else { try countControl() }
     if frame.has(Frame.isAcknowledgement) { return receiveAnswer(frame.content) }
     if owner?.isSilent == true { return }
@@ -195,7 +195,7 @@ extension FrameConnection {
     try countAnswer()
   }
 
-  /// Counts an answer for which the peer need not have room.
+  /// Counts a reply that flow control does not limit.
   private func countAnswer() throws(HTTP2Violation) {
     touch()
     if isWritable { return }
@@ -211,15 +211,15 @@ extension FrameConnection {
       .enhanceYourCalm, "more than \(limits.controlFrames) pings, settings and priorities in 30 seconds")
   }
 
-  /// Counts a stream that the peer has broken off, or that it made this side break off.
+  /// Counts a stream that the peer canceled, or forced this side to cancel.
   func countBroken() throws(HTTP2Violation) {
     guard let now = channel?.eventLoop.now, brokenStreams.exceeds(limits.brokenStreams, at: now) else { return }
-    throw HTTP2Violation(.enhanceYourCalm, "more than \(limits.brokenStreams) streams in 30 seconds that it took back")
+    throw HTTP2Violation(.enhanceYourCalm, "more than \(limits.brokenStreams) canceled streams in 30 seconds")
   }
 
-  /// Checks the form of a priority, which changes nothing here.
+  /// Validates a priority, which has no effect here.
   private func priority(_ frame: Frame) throws(HTTP2Violation) {
-    if frame.stream == 0 { throw HTTP2Violation(.protocolError, "a priority of no stream") }
+    if frame.stream == 0 { throw HTTP2Violation(.protocolError, "a priority without a stream") }
     guard frame.content.readableBytes == 5 else { throw .size(frame) }
     try countControl()
   }
@@ -237,7 +237,7 @@ extension FrameConnection {
       frame.content.readableBytes == 4
     else { throw .size(frame) }
     let bytes = Int(word & 0x7fff_ffff)
-    if bytes == 0 { throw HTTP2Violation(.protocolError, "room for no bytes") }
+    if bytes == 0 { throw HTTP2Violation(.protocolError, "a window update of 0 bytes") }
     windowUpdates += 1
     if windowUpdates > limits.windowUpdates {
       throw HTTP2Violation(.enhanceYourCalm, "more than \(limits.windowUpdates) window updates and nothing else")

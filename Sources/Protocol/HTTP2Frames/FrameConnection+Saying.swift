@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import NIOCore
 
-// The frames that a connection says to its peer.
+// Sends the frames of a connection to its peer.
 
 extension FrameConnection {
-  /// The bytes of data that explain a window update of the peer's.
+  /// The bytes of data that account for one window update of the peer.
   private static let explainingBytes = 1 << 10
 
-  /// Sends a piece, after those before it, as soon as the peer has room.
+  /// Sends a piece, after the previous ones, as soon as the peer has room.
   package func send(_ piece: StreamEnd.Piece, on end: StreamEnd) {
     if isClosed || end.isSaidOut { return }
     if end.waiting == nil, isWritable, hasRoom(for: piece, on: end) { return write(piece, on: end) }
@@ -26,14 +26,14 @@ extension FrameConnection {
     return bytes.readableBytes <= min(room, end.room, Frame.mostBytes) || bytes.readableBytes == 0
   }
 
-  /// Puts a stream in line for its turn to send.
+  /// Queues a stream for its turn to send.
   func queue(_ end: StreamEnd) {
     if end.isInLine || end.waiting == nil { return }
     end.isInLine = true
     line.append(end)
   }
 
-  /// Sends what waits and for which there is room, of each stream one frame by turns.
+  /// Sends pending data for which there is room, one frame per stream in turn.
   func pump() {
     while isWritable, !isClosed, let end = line.popFirst() {
       end.isInLine = false
@@ -44,7 +44,7 @@ extension FrameConnection {
           end.isInLine = true
           return line.prepend(end)
         }
-        // More room for the stream puts it in line again.
+        // A window update for the stream queues it again.
         if end.room <= 0 { continue }
         most = min(most, room, end.room)
       }
@@ -81,7 +81,7 @@ extension FrameConnection {
     }
   }
 
-  /// Gives the peer back the room for bytes that have gone on.
+  /// Credits the peer for the bytes that were passed on.
   package func settle(_ bytes: Int, _ end: StreamEnd) {
     guard bytes > 0, !isClosed else { return }
     end.held -= bytes
@@ -95,7 +95,7 @@ extension FrameConnection {
     touch()
   }
 
-  /// Gives the peer back room on the connection alone.
+  /// Credits the peer on the connection only.
   func settle(_ bytes: Int) {
     credit += bytes
     if credit < limits.connectionWindow / 4 || isClosed { return }
@@ -105,7 +105,7 @@ extension FrameConnection {
     touch()
   }
 
-  /// Asks for a sign of life: any peer answers.
+  /// Requests a sign of life; every peer responds.
   package func ping() {
     if isClosed { return }
     gathered.writeFrame(.ping, 0, stream: 0, length: 8)
@@ -113,13 +113,13 @@ extension FrameConnection {
     touch()
   }
 
-  /// Whether the numbers of streams with the server are used up.
+  /// Whether the stream numbers of the connection are exhausted.
   package var isWornOut: Bool { lastID > Frame.largest - 2 }
 
-  /// Whether the server takes one more stream now.
+  /// Whether the server accepts one more stream now.
   package var takesStream: Bool { !isClosed && !isWornOut && ends.count < mostStreams }
 
-  /// Begins a stream with the server, which takes one more.
+  /// Opens a stream on the server, which must accept one more.
   package func begin(_ stream: any StreamOwner) -> StreamEnd {
     lastID += 2
     let end = StreamEnd(lastID, self, room: initialRoom)
@@ -128,20 +128,20 @@ extension FrameConnection {
     return end
   }
 
-  /// Breaks a stream off because of what the peer sent on it.
+  /// Cancels a stream because of data that the peer sent on it.
   package func breakOff(_ end: StreamEnd, _ code: HTTP2Code) {
     drop(end, code)
     do throws(HTTP2Violation) { try countBroken() } catch { fail(error) }
   }
 
-  /// Forgets a stream; breaks it off if one side of it has not ended.
+  /// Removes a stream; cancels it if one side of it has not ended.
   package func drop(_ end: StreamEnd, _ code: HTTP2Code) {
     guard ends.removeValue(forKey: end.id) != nil else { return }
     if !isClosed, !(end.isHeardOut && end.isSaidOut) {
       gathered.writeReset(code, stream: end.id)
       touch()
     }
-    // Unwanted bytes take no room.
+    // Unwanted bytes are credited.
     settle(end.held)
     end.detach()
     closeIfDone()

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 package import NIOCore
 
-/// A connection that speaks HTTP/2 with its peer, as a server to a client or as a client to a server:
+/// A connection that speaks HTTP/2 with its peer, as a server or as a client:
 /// ```
-/// bytes ─► FrameConnection ─┬─ news of the connection ──► FrameConnectionOwner
+/// bytes ─► FrameConnection ─┬─ connection events ──────► FrameConnectionOwner
 ///                           └─ StreamEnd ──► StreamOwner
 /// ```
-/// Everything about the connection stays between it and its peer: the numbers of streams, the tables of headers, the room
-/// for bytes, settings and pings. A stream is no more than two objects. A block of headers that comes again costs two
-/// look-ups (`HeaderReader`, `HeaderWriter`), and data are copied once, to the bytes that go, which leave with one system
-/// call at the end of what was read.
+/// The connection handles everything at its level: stream numbers, header tables, flow control, settings and pings. A
+/// stream is no more than two objects. A repeated block of headers costs two lookups (`HeaderReader`, `HeaderWriter`).
+/// Data is copied once, into the output bytes, which are sent with one system call at the end of a read.
 ///
-/// The peer gets room for more bytes when its owner says that those it sent have gone on (`settle`). Where the system does
-/// not take bytes, because the peer does not read, they wait here (`StreamEnd`).
+/// The peer gets flow-control credit when the owner reports that its bytes were passed on (`settle`). If the system
+/// accepts no bytes because the peer does not read, they wait here (`StreamEnd`).
 ///
 /// Reasons for this module instead of swift-nio-http2, which makes a channel for each stream: a call costs the server
 /// 10–11 µs of processor time instead of 34–38 µs, and the proxy a third. HPACK remains swift-nio-http2's.
 ///
-/// The threats that were considered, and their answers:
-/// - Floods: `FrameLimits` bounds control frames, broken streams, window updates, empty frames and unread answers. A
-///   PING counts only if no frame of a stream passed since the one before.
-/// - Large headers: a list above the announced size is refused on its stream; one above 64 KiB ends the connection.
+/// The considered threats and their mitigations:
+/// - Floods: `FrameLimits` bounds control frames, broken streams, window updates, empty frames and unread replies. A
+///   PING counts only if no frame of a stream passed since the previous one.
+/// - Large headers: a list above the announced size is rejected on its stream; one above 64 KiB ends the connection.
 /// - Invalid frames and fields: each rule that a peer can break is a row of `HTTP2ConformanceTests` and
-///   `ResponseConformanceTests`. PROTOCOL §0.7 lists the rules that are left out. `.ci/fuzz` fuzzes both ends.
-/// - Numbers of the peer: each one is bounded before arithmetic. A connection holds nothing for a stream that has ended.
+///   `ResponseConformanceTests`. PROTOCOL §0.7 lists the rules that are not enforced. `.ci/fuzz` fuzzes both ends.
+/// - Numbers from the peer: each one is bounded before arithmetic. A connection stores nothing for a stream that has
+///   ended.
 ///
 /// Reasons to return: a violation of the protocol that costs a user data, a second trap that a peer can cause, or a
 /// swift-nio-http2 that needs no more than 15 µs a call.
@@ -35,18 +35,18 @@ package final class FrameConnection: ChannelInboundHandler {
 
   /// The time that the peer has to read the reason before the connection closes.
   private static let drainTime = TimeAmount.seconds(2)
-  /// The bytes of one turn beyond which nothing is gained by waiting for its end.
+  /// The bytes gathered in one turn from which they are sent without waiting for its end.
   private static let mostGathered = 256 << 10
 
   package let peer: Peer
   package let limits: FrameLimits
-  /// The object that hears of it, until it is closed.
+  /// The object notified of events, until the connection is closed.
   package private(set) var owner: (any FrameConnectionOwner)?
   private let handshake: TimeAmount?
   private(set) var context: ChannelHandlerContext?
-  /// Whether nothing is heard or said any more.
+  /// Whether nothing is read or sent any more.
   package private(set) var isClosed = false
-  /// The reason why it could not go on.
+  /// The reason why the connection could not continue.
   package private(set) var failure: ConnectionFailure?
 
   // MARK: The state of hearing
@@ -55,7 +55,7 @@ package final class FrameConnection: ChannelInboundHandler {
   var headers: HeaderReader
   var unfinished: UnfinishedHeaders?
   package var ends: [Int: StreamEnd] = [:]
-  /// The highest number of a stream: of the client's own choice, or of this side's.
+  /// The highest stream number opened by the client, which is the peer or this side.
   var lastID = -1
   var hasSettings = false
   var allowance: Int
@@ -64,7 +64,7 @@ package final class FrameConnection: ChannelInboundHandler {
   var unreadAnswers = 0
   var controlFrames = FrameRate()
   var brokenStreams = FrameRate()
-  /// The number of window updates that no other frame explains, less those that data explain in advance.
+  /// The number of window updates that no other frame accounts for, less those that data accounts for in advance.
   var windowUpdates = 0
   /// Whether DATA or HEADERS passed in either direction since the peer's last PING.
   var forgivesPing = false
@@ -79,7 +79,7 @@ package final class FrameConnection: ChannelInboundHandler {
   package private(set) var isWritable = true
   var room = FrameLimits.initialWindow
   var initialRoom = FrameLimits.initialWindow
-  /// The most streams that the peer takes at a time.
+  /// The maximum number of concurrent streams that the peer allows.
   package var mostStreams = Int.max
   var line: CircularBuffer<StreamEnd> = []
 
@@ -91,8 +91,8 @@ package final class FrameConnection: ChannelInboundHandler {
   var watch: Scheduled<Void>?
 
   /// - Parameters:
-  ///   - handshake: the time within which the peer has to send its settings; `nil` where the owner watches the peer.
-  ///   - idle: the time for which a connection without a stream is kept, and up to twice that; `nil` for ever.
+  ///   - handshake: the time within which the peer must send its settings; `nil` if the owner watches the peer.
+  ///   - idle: the time, up to twice as long, for which a connection without a stream stays open; `nil` for ever.
   package init(
     _ peer: Peer, _ owner: any FrameConnectionOwner, _ limits: FrameLimits, handshake: TimeAmount?,
     idle: TimeAmount? = nil
@@ -103,7 +103,7 @@ package final class FrameConnection: ChannelInboundHandler {
     allowance = max(limits.connectionWindow, FrameLimits.initialWindow)
   }
 
-  /// `nil` when it is no more.
+  /// The channel; `nil` after it is closed.
   package var channel: (any Channel)? { context?.channel }
 
   // MARK: The channel
@@ -139,7 +139,7 @@ package final class FrameConnection: ChannelInboundHandler {
   private func missSettings(within handshake: TimeAmount) {
     if hasSettings { return }
     let seconds = handshake.nanoseconds / 1_000_000_000
-    fail(HTTP2Violation(.settingsTimeout, "nothing that HTTP/2 begins with within \(seconds) seconds"))
+    fail(HTTP2Violation(.settingsTimeout, "no HTTP/2 settings within \(seconds) seconds"))
   }
 
   package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -190,7 +190,7 @@ package final class FrameConnection: ChannelInboundHandler {
 
   package func handlerRemoved(context: ChannelHandlerContext) { lose() }
 
-  /// Lets go of everything: the channel is no more.
+  /// Releases everything, since the channel is closed.
   private func lose() {
     end()
     watch?.cancel()
@@ -240,13 +240,13 @@ package final class FrameConnection: ChannelInboundHandler {
     deadline?.cancel()
     gathered = ByteBuffer()
     line = []
-    // A connection that is closed while it is read from does not say that its reading is complete.
+    // A connection closed during a read gets no `channelReadComplete`.
     owner?.endTurn()
   }
 
   // MARK: Bytes that go
 
-  /// Sees to it that what is gathered is sent: at the end of what is being read, or at the next turn of the loop.
+  /// Schedules the gathered bytes to be sent: at the end of the current read, or in the next turn of the loop.
   func touch() {
     if gathered.readableBytes >= Self.mostGathered { return flush() }
     if owner?.isInTurn == true || isFlushScheduled { return }
@@ -266,28 +266,28 @@ package final class FrameConnection: ChannelInboundHandler {
   }
 }
 
-/// A block of headers whose end has not come (RFC 9113, 6.10).
+/// An incomplete block of headers (RFC 9113, 6.10).
 struct UnfinishedHeaders {
   var stream: Int
   var isLast: Bool
   var bytes: ByteBuffer
 }
 
-// The end in order (RFC 9113, 6.8), of a connection on which a client begins the streams.
+// The graceful shutdown (RFC 9113, 6.8) of a connection on which a client opens the streams.
 
 extension FrameConnection {
   enum Ending { case none, announced, ending }
 
-  /// The PING of the end; a server sends no other.
+  /// The PING of the shutdown; a server sends no other.
   private static let farewell: UInt64 = 0x4865_6172_7468
-  /// The time within which a peer has to answer that PING, and then to read what is left.
+  /// The time within which a peer must answer that PING, and then read the rest.
   private static let patience = TimeAmount.seconds(20)
 
-  /// Ends the connection behind its last stream:
+  /// Ends the connection after its last stream:
   /// ```
-  /// GOAWAY of the last possible stream, PING ──► its answer ──► GOAWAY of the last stream ──► close behind it
+  /// GOAWAY of the last possible stream, PING ──► its answer ──► GOAWAY of the last stream ──► close after it
   /// ```
-  /// Streams that the client begins before it has read the first GOAWAY are served as well. A client that does not answer
+  /// Streams that the client opens before it has read the first GOAWAY are served too. A client that does not answer
   /// the PING is gone.
   package func endInOrder() {
     guard ending == .none, !isClosed, let context else { return }
@@ -301,7 +301,7 @@ extension FrameConnection {
     }
   }
 
-  /// Takes the answer to a PING.
+  /// Handles the answer to a PING.
   func receiveAnswer(_ content: ByteBuffer) {
     guard ending == .announced, content.getInteger(at: content.readerIndex, as: UInt64.self) == Self.farewell else {
       return
@@ -312,20 +312,20 @@ extension FrameConnection {
     closeIfDone()
   }
 
-  /// Closes the connection if it is to end and was waiting for its last stream.
+  /// Closes the connection if it is shutting down and its last stream has ended.
   func closeIfDone() {
     guard ending == .ending, ends.isEmpty, !isClosed, let context else { return }
     let (bytes, channel) = (gathered, context.channel)
     end()
-    // Closing takes back what the system has not taken.
+    // Closing discards the bytes that the system has not accepted.
     let written = context.eventLoop.makePromise(of: Void.self)
     written.futureResult.whenComplete { _ in channel.close(promise: nil) }
     context.writeAndFlush(wrapOutboundOut(bytes), promise: written)
     wait(context) { $0.context?.close(promise: nil) }
   }
 
-  /// Looks at the number of streams from time to time instead of after each of them, and ends a connection that was not
-  /// used in between.
+  /// Checks the stream count periodically instead of after each stream, and ends a connection that was unused in
+  /// between.
   func watchUse() {
     guard let idle, ending == .none, let context else { return }
     watch = context.eventLoop.assumeIsolated().scheduleTask(in: idle) { [weak self] in

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 import NIOCore
 
-/// The bounds within which a connection lets its peer act. A peer that goes beyond one that it is not told of is taken for
-/// an attacker, and its connection ends with ENHANCE_YOUR_CALM.
+/// The limits for a connection's peer. A peer that exceeds an unannounced one counts as an attacker, and its connection
+/// ends with ENHANCE_YOUR_CALM.
 package struct FrameLimits: Sendable {
-  /// The most streams that a peer may have at a time; one more is refused.
+  /// The maximum number of concurrent streams; further ones are rejected.
   package var streams: Int
   /// The bytes that a peer may send on a stream, and on all streams of a connection, before they are passed on. A
   /// connection begins with the first of these and with no less than `initialWindow`.
   package var streamWindow: Int
   package var connectionWindow: Int
-  /// The most bytes of a list of headers that the peer may send (SETTINGS_MAX_HEADER_LIST_SIZE).
+  /// The maximum size in bytes of a header list from the peer (SETTINGS_MAX_HEADER_LIST_SIZE).
   package var headerBytes: Int
-  /// The most PING, SETTINGS and PRIORITY frames, and frames of unknown kinds, within half a minute.
+  /// The maximum number of PING, SETTINGS and PRIORITY frames, and frames of unknown kinds, within half a minute.
   package var controlFrames: Int
-  /// The most streams within half a minute that the peer breaks off, that are broken off because of what it sent, or
-  /// that are refused.
+  /// The maximum number of streams within half a minute that the peer cancels or forces this side to cancel, or that
+  /// are rejected.
   package var brokenStreams: Int
-  /// The most window updates in a row, with no other frame between them that explains them.
+  /// The maximum number of consecutive window updates that no other frame accounts for.
   package var windowUpdates: Int
 
-  /// A connection begins with room for so many bytes, and so do its streams until the peer says otherwise.
+  /// The initial window in bytes of a connection, and of its streams until the peer changes it.
   package static let initialWindow = 65_535
-  /// The frames without content, and the answers that the peer does not read.
+  /// The maximum number of empty frames, and of replies that the peer does not read.
   static let emptyFrames = 64
   static let unreadAnswers = 10_000
 
-  /// The most bytes of a list of headers that are unpacked. A longer list ends the connection. A list that is longer than
-  /// `headerBytes` keeps the tables of headers in step, and its stream can be refused alone.
+  /// The maximum size in bytes of a header list that is decoded. A longer list ends the connection. A list longer than
+  /// `headerBytes` is decoded to keep the header tables in sync, and only its stream is rejected.
   var unpackedBytes: Int { max(headerBytes, 64 << 10) }
 
   package init(
@@ -48,7 +48,7 @@ struct FrameRate {
   private var end = NIODeadline.uptimeNanoseconds(0)
 
   /// Counts an event.
-  /// - Returns: whether there were more than so many in this half minute.
+  /// - Returns: whether more than `limit` occurred in this half minute.
   mutating func exceeds(_ limit: Int, at now: NIODeadline) -> Bool {
     if now >= end { (count, end) = (0, now + Self.period) }
     count += 1

@@ -2,24 +2,25 @@
 import NIOCore
 package import NIOHPACK
 
-/// A list of headers. A block that comes again byte by byte is this same object, so that nothing is found out twice.
+/// A list of headers. A block with the same bytes is represented by this same object, so that its meaning is computed
+/// only once.
 package final class HeaderBlock {
   package let headers: HPACKHeaders
 
   package init(_ headers: HPACKHeaders) { self.headers = headers }
 
-  /// The object that the reader of these headers has made of them, if it has.
+  /// The object that the reader has computed from these headers, if any.
   package var meaning: AnyObject?
-  /// The bytes of these headers, which stand for them as long as a table is in this state.
+  /// The encoded headers, valid while a table is in this state.
   fileprivate var encoded: (state: TableState, bytes: ByteBuffer)?
 }
 
-/// A state of a table of headers (RFC 7541, 2.3.2); another one when the table changes.
+/// A state of a header table (RFC 7541, 2.3.2), replaced whenever the table changes.
 private final class TableState {}
 /// Reads the header blocks of one direction of a connection.
 ///
-/// A block that changes no table means the same until one does that changes it; clients and servers say the same again and
-/// again, so that most blocks are known.
+/// A block that changes no table keeps its meaning until another block changes the table. Clients and servers repeat
+/// the same headers, so most blocks are known.
 struct HeaderReader {
   private static let mostKnown = 16
   private static let mostBytes = 1 << 10
@@ -27,7 +28,7 @@ struct HeaderReader {
   private var decoder: HPACKDecoder
   private var known: [ByteBuffer: HeaderBlock] = [:]
 
-  /// - Parameter mostBytes: the most bytes of a list of headers (SETTINGS_MAX_HEADER_LIST_SIZE).
+  /// - Parameter mostBytes: the maximum size of a header list in bytes (SETTINGS_MAX_HEADER_LIST_SIZE).
   init(mostBytes: Int) {
     decoder = HPACKDecoder(
       allocator: ByteBufferAllocator(), maxDynamicTableSize: HPACKDecoder.maxDynamicTableSize,
@@ -45,7 +46,7 @@ struct HeaderReader {
       known.removeAll(keepingCapacity: true)
     } else if bytes.readableBytes <= Self.mostBytes {
       if known.count == Self.mostKnown { known.removeAll(keepingCapacity: true) }
-      // A copy, so that the buffer in which the block came can be used again.
+      // Stores a copy, so that the receive buffer can be reused.
       known[ByteBuffer(bytes: bytes.readableBytesView)] = block
     }
     return block
@@ -57,10 +58,10 @@ struct HeaderWriter {
   private var encoder = HPACKEncoder(allocator: ByteBufferAllocator())
   private var state = TableState()
 
-  /// Follows the peer's SETTINGS_HEADER_TABLE_SIZE; the table grows no larger than it begins.
+  /// Applies the peer's SETTINGS_HEADER_TABLE_SIZE; the table never grows beyond its initial size.
   mutating func limitTable(_ bytes: Int) throws(HTTP2Violation) {
     do { try encoder.setDynamicTableSize(min(bytes, HPACKEncoder.defaultDynamicTableSize)) } catch {
-      throw HTTP2Violation(.compressionError, "a size of the table of headers that cannot be: \(error)")
+      throw HTTP2Violation(.compressionError, "an invalid header table size: \(error)")
     }
     state = TableState()
   }
@@ -81,7 +82,7 @@ struct HeaderWriter {
 }
 
 extension ByteBuffer {
-  /// Whether a header block adds to the table of headers or changes its size (RFC 7541, 6); also where it cannot be read.
+  /// Whether a header block adds to the header table or changes its size (RFC 7541, 6); also true if it cannot be read.
   fileprivate var changesTable: Bool {
     var rest = self
     while let first = rest.readInteger(as: UInt8.self) {
@@ -117,7 +118,7 @@ extension ByteBuffer {
   }
 }
 
-// The form of fields (RFC 9113, 8.2 and 8.3).
+// Checks the form of fields (RFC 9113, 8.2 and 8.3).
 
 extension HPACKHeaders {
   private static let ofConnections: Set<String> = [
@@ -127,7 +128,7 @@ extension HPACKHeaders {
   /// Whether the names and values have the form that HTTP/2 requires.
   /// - Parameters:
   ///   - pseudoHeaders: the allowed pseudo-headers, each at most once and before all other fields.
-  ///   - allowsBlanks: whether values may begin and end with blanks.
+  ///   - allowsBlanks: whether values may begin and end with spaces.
   package func areFields(pseudoHeaders: Set<String>, allowsBlanks: Bool = false) -> Bool {
     var missing = pseudoHeaders
     var isPastPseudoHeaders = false

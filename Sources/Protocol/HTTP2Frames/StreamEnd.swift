@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 package import NIOCore
 
-/// A stream, as its connection has it.
+/// One end of a stream, as its connection manages it.
 package final class StreamEnd {
-  /// A piece on its way to the peer.
+  /// A piece to send to the peer.
   package enum Piece {
     case headers(HeaderBlock, isLast: Bool)
-    /// Bytes, and how many of them the owner is told of when they have gone.
+    /// Bytes, and the number of them to report to the owner when they are sent.
     case data(ByteBuffer, owed: Int, isLast: Bool)
   }
 
   package let id: Int
   package let connection: FrameConnection
-  /// The object that hears of the stream; `nil` as soon as the stream is over.
+  /// The object notified of events; `nil` as soon as the stream has ended.
   package var owner: (any StreamOwner)?
 
-  /// The bytes that the peer takes.
+  /// The bytes that the peer accepts.
   var room: Int
-  /// The pieces that wait for room; `nil` for none.
+  /// The pieces that wait for room; `nil` if there are none.
   private(set) var waiting: CircularBuffer<Piece>?
-  /// Whether it has its turn to come when there is room in the connection.
+  /// Whether the stream is queued to send when the connection has room.
   var isInLine = false
-  /// Whether the last piece has gone.
+  /// Whether the last piece was sent.
   package var isSaidOut = false
 
   /// The bytes that the peer may still send.
   var allowance: Int
-  /// The bytes that the peer has sent and that did not go on yet.
+  /// The bytes received from the peer and not passed on yet.
   var held = 0
-  /// The bytes that went on, of which the peer has not been told yet.
+  /// The bytes passed on, but not credited to the peer yet.
   var credit = 0
   /// Whether the peer has ended its side.
   package var isHeardOut = false
@@ -38,11 +38,11 @@ package final class StreamEnd {
     allowance = connection.limits.streamWindow
   }
 
-  /// Whether everything that was said has gone.
+  /// Whether all pieces were sent.
   package var isDrained: Bool { waiting == nil }
 
   func wait(_ piece: Piece) {
-    // Many small pieces would take much more memory than their bytes.
+    // Small pieces are merged, since many of them would take much more memory than their bytes.
     if case .data(let more, let owed, let isLast) = piece, let last = waiting?.indices.last,
       case .data(var bytes, let owedBefore, false)? = waiting?[last], bytes.readableBytes < Frame.mostBytes
     {
@@ -56,7 +56,7 @@ package final class StreamEnd {
     }
   }
 
-  /// Takes the first piece that waits, of data no more than some bytes; the rest stays.
+  /// Takes the first pending piece, with at most `mostBytes` of its data; the rest remains.
   func next(mostBytes: Int) -> Piece? {
     guard let first = waiting?.first else { return nil }
     if case .data(var bytes, let owed, let isLast) = first, bytes.readableBytes > mostBytes,
@@ -71,27 +71,27 @@ package final class StreamEnd {
     return first
   }
 
-  /// Whether the first piece that waits can go only if there is room.
+  /// Whether the first pending piece needs room in the window.
   var needsRoom: Bool {
     if case .data(let bytes, _, _)? = waiting?.first { bytes.readableBytes > 0 } else { false }
   }
 
-  /// Lets go of its owner, and of what waits.
+  /// Releases the owner and the pending pieces.
   func detach() { (owner, waiting, held) = (nil, nil, 0) }
 }
 
-/// The object that a stream is about.
+/// The owner of a stream.
 package protocol StreamOwner: AnyObject {
   func receive(_ block: HeaderBlock, isLast: Bool, on end: StreamEnd)
-  /// - Parameter size: the bytes with padding.
+  /// - Parameter size: the bytes including padding.
   func receive(_ bytes: ByteBuffer, size: Int, isLast: Bool, on end: StreamEnd)
-  /// The peer has broken the stream off, which the connection knows no more.
+  /// The peer has canceled the stream, which the connection has already removed.
   func receive(_ code: HTTP2Code, on end: StreamEnd)
-  /// Bytes have gone.
-  /// - Parameter owed: so many of them, of those that were told with their pieces.
+  /// Bytes were sent.
+  /// - Parameter owed: the number of these bytes that were marked to be reported.
   func hasSent(_ owed: Int, on end: StreamEnd)
-  /// Nothing waits any more that waited.
+  /// All pending pieces were sent.
   func hasDrained(_ end: StreamEnd)
-  /// The last piece has gone.
+  /// The last piece was sent.
   func hasSaidOut(_ end: StreamEnd)
 }

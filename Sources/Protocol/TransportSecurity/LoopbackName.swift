@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Names by which only this machine is reached.
+/// The host names that lead only to this machine.
 package enum LoopbackName {
-  /// - Parameter host: a name, or an address without brackets; in lower case.
+  /// - Parameter host: a name, or an address without brackets, in lower case.
   package static func covers(_ host: some StringProtocol) -> Bool {
     if host == "localhost" || host == "localhost." || host == "::1" { return true }
     let parts = host.split(separator: ".", omittingEmptySubsequences: false)

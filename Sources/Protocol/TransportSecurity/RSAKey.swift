@@ -3,11 +3,11 @@ import COpenSSL
 package import Foundation
 import Synchronization
 
-/// A private key of RSA that signs as RS256 (RFC 7518 §3.3), with OpenSSL. It keeps itself out of every description.
+/// An RSA private key that signs with RS256 (RFC 7518 §3.3), using OpenSSL. No description shows it.
 package final class RSAKey: Sendable, CustomStringConvertible, CustomReflectable {
   private let key: Mutex<OpaquePointer>
 
-  /// `nil` for what is no RSA key in PEM, or is one behind a password.
+  /// Reads a private key; `nil` if the text is not an RSA key in PEM, or if the key has a password.
   package init?(pem: String) {
     guard let parsed = Self.parse(pem) else { return nil }
     key = Mutex(parsed)
@@ -49,11 +49,11 @@ package final class RSAKey: Sendable, CustomStringConvertible, CustomReflectable
   package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// A public key of RSA that checks signatures of RS256 (RFC 7518 §3.3), with OpenSSL.
+/// An RSA public key that verifies RS256 signatures (RFC 7518 §3.3), using OpenSSL.
 package final class RSAPublicKey: Sendable {
   private let key: Mutex<OpaquePointer>
 
-  /// Reads a public key from PEM, which may also hold a certificate; `nil` if there is no RSA key in it.
+  /// Reads a public key from PEM, which may also contain a certificate; `nil` if there is no RSA key in it.
   package convenience init?(pem: String) {
     guard let key = Self.parse(Array(pem.utf8)) else { return nil }
     self.init(key)
@@ -88,7 +88,7 @@ package final class RSAPublicKey: Sendable {
         defer { BIO_free(text) }
         return body(text)
       }
-      // OpenSSL would ask for the password of an encrypted block on the terminal; such a block is no key instead.
+      // OpenSSL would ask for the password of an encrypted block on the terminal; such a block counts as no key.
       return read { PEM_read_bio_PUBKEY($0, nil, { _, _, _, _ in -1 }, nil) }
         ?? read { text in
           guard let certificate = PEM_read_bio_X509(text, nil, { _, _, _, _ in -1 }, nil) else { return nil }
@@ -104,18 +104,18 @@ package final class RSAPublicKey: Sendable {
     return key
   }
 
-  /// The reason why signatures by the key prove nothing; `nil` for a good key. RS256 requires 2 048 bits or more (RFC
-  /// 7518 §3.3); with an exponent of 1 the public key alone suffices to sign, and even exponents are invalid (RFC 8017
+  /// The reason why signatures by the key prove nothing; `nil` for a secure key. RS256 requires 2 048 bits or more (RFC
+  /// 7518 §3.3). With an exponent of 1 the public key alone suffices to sign, and even exponents are invalid (RFC 8017
   /// §3.1).
   package var weakness: String? {
     key.withLock { key in
       let bits = EVP_PKEY_get_bits(key)
-      if bits < 2_048 { return "it has \(bits) bits, where RS256 asks for 2048 or more" }
+      if bits < 2_048 { return "it has \(bits) bits, but RS256 requires 2048 or more" }
       var exponent: OpaquePointer?
       guard EVP_PKEY_get_bn_param(key, "e", &exponent) == 1, let exponent else { return "its exponent cannot be read" }
       defer { BN_free(exponent) }
       if BN_is_odd(exponent) == 1, BN_is_one(exponent) == 0 { return nil }
-      return "its exponent is 1 or even, so that anybody can sign"
+      return "its exponent is 1 or even, so anyone can sign"
     }
   }
 
@@ -133,11 +133,11 @@ package final class RSAPublicKey: Sendable {
   }
 }
 
-/// DER (X.690) of the few elements that a public key consists of.
+/// DER (X.690) encoding of the elements of a public key.
 private enum DER {
   static func sequence(_ content: [UInt8]) -> [UInt8] { element(0x30, content) }
 
-  /// An integer that is not negative.
+  /// A nonnegative integer.
   static func integer(_ bytes: [UInt8]) -> [UInt8] {
     let digits = Array(bytes.drop { $0 == 0 })
     return element(0x02, digits.first.map { $0 < 0x80 } == true ? digits : [0] + digits)

@@ -2,29 +2,31 @@
 import COpenSSL
 import Synchronization
 
-/// The settings that TLS connections share: certificates to trust, or a server's own. TLS 1.2 or newer, by the system's
-/// OpenSSL.
+/// The settings shared by TLS connections: trusted certificates, or a server's certificate and key. TLS 1.2 or newer,
+/// with the system's OpenSSL.
 ///
-/// Reasons for this module beside swift-nio-ssl: a program that uses Hearth compiles no copy of BoringSSL (there were
-/// two, with swift-crypto's), and the system patches the library without a new build. Together with the own transport
-/// (see `HTTP2Connection`) that took a release build of `hearth` from 970 to 523 seconds of processor time.
+/// Reasons for this module instead of swift-nio-ssl: a program that uses Hearth compiles no copy of BoringSSL (there
+/// were two, with swift-crypto's), and system updates patch the library without a new build. Together with
+/// `HTTP2Connection`, this reduced a release build of `hearth` from 970 to 523 seconds of processor time.
 ///
-/// The threats that were considered, and their answers:
-/// - A false server: OpenSSL verifies chain, dates, purpose, and the name or address that `clientHandler(for:)` sets;
-///   part of a label is no wildcard. A client cannot be made without these checks. Revocation is not checked.
-/// - Old protocols and tricks within TLS: TLS 1.0 and 1.1, compression and renegotiation, also the client's, are off. The
-///   suites of TLS 1.2 have ephemeral keys (ECDHE) and authenticated encryption, as HTTP/2 demands.
-/// - A connection that is cut: the end without a farewell is not told from one with it. Calls over HTTP/2 end by their
-///   trailers, HTTP/1 by its lengths, and an answer without a length is parsed as JSON, which fails when it is cut.
-/// - Keys behind a password: OpenSSL's question on the terminal is answered by a refusal.
-/// - Memory: `TLSHandler` empties both buffers after each read and write, so that at most a part of a record stays;
-///   OpenSSL bounds the messages of a handshake, and both sides bound its time.
-/// - Memory safety: the handles of C are freed by one owner each, and used on one event loop or within a `Mutex`.
+/// The considered threats and their mitigations:
+/// - False servers: OpenSSL verifies chain, dates, purpose, and the name or address that `clientHandler(for:)` sets;
+///   wildcards match only whole labels. A client cannot be created without these checks. Revocation is not checked.
+/// - Old protocols and attacks on TLS: TLS 1.0 and 1.1, compression and renegotiation, including the client's, are
+///   disabled. The cipher suites of TLS 1.2 have ephemeral keys (ECDHE) and authenticated encryption, as HTTP/2
+///   requires.
+/// - Truncated connections: an end without close_notify is treated like one with it. Calls over HTTP/2 end with their
+///   trailers and HTTP/1 with its lengths. A response without a length is parsed as JSON, which fails if it is
+///   truncated.
+/// - Encrypted keys: OpenSSL's password prompt on the terminal is answered with a rejection.
+/// - Memory: `TLSHandler` empties both buffers after each read and write, so that at most a part of a record remains;
+///   OpenSSL bounds the handshake messages, and both sides bound its time.
+/// - Memory safety: each C handle is freed by its only owner, and used on one event loop or within a `Mutex`.
 ///
 /// Reasons to return to swift-nio-ssl: this file, `TLSHandler`, `TLSFailure` and the shim (380 lines with this note)
 /// grow beyond 500, client certificates or revocation are needed, or a build with it costs no more than one without.
 package final class TLSContext: Sendable {
-  /// The server that a client expects, as the certificate must name it.
+  /// The server that a client expects, as named in the certificate.
   package enum Peer: Hashable, Sendable {
     case host(String)
     case address(String)
@@ -35,7 +37,7 @@ package final class TLSContext: Sendable {
   /// Creates a context for clients.
   /// - Parameters:
   ///   - trustRoots: a PEM file with the certificates to trust instead of the system's.
-  ///   - http2: asks for HTTP/2 (ALPN).
+  ///   - http2: whether to request HTTP/2 (ALPN).
   package init(trustRoots: String?, http2: Bool) throws(TLSFailure) {
     context = Mutex(
       try Self.makeContext { context throws(TLSFailure) in
@@ -55,7 +57,7 @@ package final class TLSContext: Sendable {
 
   /// Creates a context for a server that speaks HTTP/2.
   /// - Parameters:
-  ///   - certificate: a PEM file, its own first, then those in between.
+  ///   - certificate: a PEM file with the server's certificate, followed by the intermediate ones.
   ///   - key: a PEM file.
   package init(certificate: String, key: String) throws(TLSFailure) {
     context = Mutex(
@@ -76,7 +78,7 @@ package final class TLSContext: Sendable {
 
   deinit { context.withLock { SSL_CTX_free($0) } }
 
-  /// A handler that begins the handshake by itself and verifies that the certificate is the peer's.
+  /// A handler that starts the handshake and verifies that the certificate belongs to the peer.
   package func clientHandler(for peer: Peer) throws(TLSFailure) -> TLSHandler {
     let handler = try TLSHandler(makeConnection())
     let isNamed =
@@ -91,7 +93,7 @@ package final class TLSContext: Sendable {
     return handler
   }
 
-  /// A handler that waits for the client to begin the handshake.
+  /// A handler that waits for the client to start the handshake.
   package func serverHandler() throws(TLSFailure) -> TLSHandler {
     let handler = try TLSHandler(makeConnection())
     SSL_set_accept_state(handler.ssl)
@@ -119,10 +121,10 @@ package final class TLSContext: Sendable {
 
   // MARK: ALPN
 
-  /// The protocol list of ALPN: each name behind its length.
+  /// The protocol list of ALPN: each name after its length.
   private static let http2: [UInt8] = [2, UInt8(ascii: "h"), UInt8(ascii: "2")]
 
-  /// Picks HTTP/2 from the client's offer; a client that offers only other protocols gets no ALPN answer.
+  /// Selects HTTP/2 from the client's offer; a client that offers only other protocols gets no ALPN response.
   private static let selectHTTP2: SSL_CTX_alpn_select_cb_func = { _, chosen, chosenLength, offered, length, _ in
     guard let offered, let chosen, let chosenLength else { return SSL_TLSEXT_ERR_NOACK }
     var position = 0
@@ -141,33 +143,33 @@ package final class TLSContext: Sendable {
   }
 }
 
-/// A failure of a TLS connection, or of the files that one is set up from.
+/// A failure of a TLS connection, or of the files for its setup.
 package enum TLSFailure: Error, Hashable, Sendable {
-  /// The file holds no certificate as PEM, or cannot be read.
+  /// The file contains no PEM certificate, or cannot be read.
   case unreadableCertificate(String)
-  /// The file holds no unencrypted private key as PEM, or cannot be read.
+  /// The file contains no unencrypted PEM private key, or cannot be read.
   case unreadableKey(String)
   /// The private key does not belong to the certificate.
   case mismatch
   /// The peer's certificate names other hosts.
   case wrongHost
-  /// The peer's certificate is not accepted, with the reason.
+  /// The peer's certificate is rejected, for this reason.
   case untrusted(String)
   /// The peer does not speak TLS.
   case notTLS
-  /// The peer closed the connection while TLS was set up.
+  /// The peer closed the connection during the TLS handshake.
   case cut
-  /// Another failure, in OpenSSL's words.
+  /// Another failure, with OpenSSL's message.
   case failed(String)
 
-  /// The reason why the last OpenSSL call of this thread failed; clears OpenSSL's queue of errors.
+  /// The reason why the last OpenSSL call of this thread failed; clears OpenSSL's error queue.
   static func last() -> TLSFailure {
     let code = ERR_peek_last_error()
     ERR_clear_error()
     switch ERR_GET_REASON(code) {
     case SSL_R_WRONG_VERSION_NUMBER, SSL_R_HTTP_REQUEST, SSL_R_HTTPS_PROXY_REQUEST, SSL_R_PACKET_LENGTH_TOO_LONG:
       return .notTLS
-    default: return .failed(ERR_reason_error_string(code).map { String(cString: $0) } ?? "no reason is known")
+    default: return .failed(ERR_reason_error_string(code).map { String(cString: $0) } ?? "unknown reason")
     }
   }
 }

@@ -21,10 +21,10 @@ package final class TLSHandler: ChannelDuplexHandler {
   private let received: OpaquePointer?
   private let toSend: OpaquePointer?
   private var state = State.handshake
-  /// Writes that wait for the handshake, or for `flush`.
+  /// The writes that wait for the handshake, or for `flush`.
   private var pending = MarkedCircularBuffer<(ByteBuffer, EventLoopPromise<Void>?)>(initialCapacity: 4)
 
-  /// Takes over the connection.
+  /// Takes ownership of the connection.
   init(_ ssl: OpaquePointer) {
     self.ssl = ssl
     received = BIO_new(BIO_s_mem())
@@ -100,7 +100,7 @@ package final class TLSHandler: ChannelDuplexHandler {
       if count > 0 { continue }
       let error = SSL_get_error(ssl, count)
       let failure = error == SSL_ERROR_WANT_READ || error == SSL_ERROR_ZERO_RETURN ? nil : TLSFailure.last()
-      // New keys, or a refusal, may have to be answered.
+      // OpenSSL may have to send a key update or an alert.
       send(context, nil)
       context.flush()
       if plain.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(plain)) }
@@ -133,7 +133,7 @@ package final class TLSHandler: ChannelDuplexHandler {
         continue
       }
       ERR_clear_error()
-      // Memory takes all of it.
+      // The memory buffer accepts all of it.
       let count = bytes.withUnsafeReadableBytes { SSL_write(ssl, $0.baseAddress, Int32(clamping: $0.count)) }
       guard Int(count) == bytes.readableBytes else {
         let failure = TLSFailure.last()
@@ -144,7 +144,7 @@ package final class TLSHandler: ChannelDuplexHandler {
     }
   }
 
-  /// Hands the network what OpenSSL has written.
+  /// Passes OpenSSL's output to the network.
   private func send(_ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?) {
     let count = Int(hearth_bio_pending(toSend))
     guard count > 0 else {
@@ -162,7 +162,7 @@ package final class TLSHandler: ChannelDuplexHandler {
 
   package func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
     if state == .open, mode != .input {
-      // The farewell, which is not waited for.
+      // Sends close_notify without waiting for an answer.
       ERR_clear_error()
       _ = SSL_shutdown(ssl)
       send(context, nil)
@@ -174,7 +174,7 @@ package final class TLSHandler: ChannelDuplexHandler {
 
   private func fail(_ failure: TLSFailure, _ context: ChannelHandlerContext) {
     state = .closed
-    // The peer is told why.
+    // The peer is notified of the reason.
     send(context, nil)
     context.flush()
     failPending(failure)

@@ -189,7 +189,7 @@ struct CredentialTests {
         "invalid_grant: Token has been revoked."
       ),
       (.internalServerError, "oops", .unavailable, "HTTP 500"),
-      (.ok, "oops", .unavailable, "something that is none"),
+      (.ok, "oops", .unavailable, "an invalid response"),
     ]
     for (status, body, code, text) in answers {
       let server = try await TokenServer { _ in (status, body) }

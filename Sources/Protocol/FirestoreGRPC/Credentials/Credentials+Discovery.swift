@@ -4,9 +4,9 @@ import Foundation
 import TransportSecurity
 
 extension Credentials {
-  /// The application's default credentials, as Google's clients find them: the named file, else the file of
-  /// `GOOGLE_APPLICATION_CREDENTIALS`, else gcloud's own, else the metadata server of the machine. They are looked for
-  /// at the first call, and again after a refusal.
+  /// The application default credentials, found like in Google's clients: the named file, else the file in
+  /// `GOOGLE_APPLICATION_CREDENTIALS`, else gcloud's file, else the machine's metadata server. The search happens at
+  /// the first call and again after a rejection.
   package static func application(
     file: String? = nil, environment: [String: String], now: @escaping @Sendable () -> Timestamp
   ) -> Credentials {
@@ -17,25 +17,25 @@ extension Credentials {
     }
   }
 
-  /// The secret of a server's administrator, as `hearth serve --admin-secret` has it.
+  /// The secret of a server's administrator, as in `hearth serve --admin-secret`.
   package static func secret(file: String) -> Credentials {
     Credentials(now: { Timestamp(seconds: 0) }) { () throws(RPCStatus) in
       let text = String(decoding: try read(file), as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
       // A header's value consists of visible characters.
       guard !text.isEmpty, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
         throw RPCStatus(
-          .unauthenticated, "The file \"\(file)\" holds no secret: one line of letters, digits and signs.")
+          .unauthenticated, "The file \"\(file)\" contains no secret. Write one line of letters, digits and signs.")
       }
       return .fixed(Secret(text))
     }
   }
 
-  /// The project that a service account's key belongs to.
+  /// The project of a service account's key.
   package static func project(file: String?, environment: [String: String]) -> String? {
     guard let file = keyFile(file, environment), let data = FileManager.default.contents(atPath: file) else {
       return nil
     }
-    // A file that is wrong names no project; reading its credentials says why.
+    // An invalid file yields no project; reading its credentials reports the error.
     return (try? JSONDecoder().decode(CredentialsFile.self, from: data))?.project_id
   }
 
@@ -57,13 +57,13 @@ extension Credentials {
     return data
   }
 
-  /// The credentials in a file of the kind `service_account` or `authorized_user`.
+  /// The credentials in a file of type `service_account` or `authorized_user`.
   private static func source(in data: Data, named file: String) throws(RPCStatus) -> Source {
-    // The decoder's error would not say what to do, and may quote a key.
+    // The decoder's error would contain no remedy, and might quote a key.
     guard let fields = try? JSONDecoder().decode(CredentialsFile.self, from: data) else {
       throw RPCStatus(
         .unauthenticated,
-        "\(file) is not a credentials file: it is not JSON with a \"type\". Download the key again as JSON.")
+        "\(file) is not a credentials file: it is not JSON with a \"type\". Download the key again, as JSON.")
     }
     func field(_ name: String, _ value: String?) throws(RPCStatus) -> String {
       guard let value, !value.isEmpty else {
@@ -94,7 +94,7 @@ extension Credentials {
   }
 }
 
-/// The fields as the file spells them.
+/// The fields, with the names that the file uses.
 private struct CredentialsFile: Decodable {
   var type: String
   var project_id: String?
@@ -107,7 +107,7 @@ private struct CredentialsFile: Decodable {
   var token_uri: String?
 }
 
-/// The server that each machine at Google has beside it, which knows the machine's service account.
+/// The metadata server of a machine at Google, which knows the machine's service account.
 enum MetadataServer {
   static let host = "metadata.google.internal"
   private static let path = "/computeMetadata/v1/instance/service-accounts/default/token"
@@ -127,9 +127,9 @@ enum MetadataServer {
     } catch {
       throw RPCStatus(
         .unauthenticated,
-        "There are no credentials: no file is named, gcloud has none, and no metadata server answers. "
-          + "Name a key file with --credentials or GOOGLE_APPLICATION_CREDENTIALS. A 'hearth serve --tls-cert' that asks for "
-          + "none is reached with --emulator HOST:PORT --trust FILE.")
+        "No credentials found: no file is given, gcloud has none, and no metadata server responds. "
+          + "Give a key file with --credentials or GOOGLE_APPLICATION_CREDENTIALS. For a 'hearth serve --tls-cert' "
+          + "without credentials, use --emulator HOST:PORT --trust FILE.")
     }
     guard response.status == 200 else {
       throw RPCStatus(
@@ -141,11 +141,11 @@ enum MetadataServer {
   }
 }
 
-/// The key of a service account. It signs its own tokens, which Google's APIs take in place of fetched ones.
+/// The key of a service account. It signs tokens locally, which Google's APIs accept instead of fetched ones.
 struct ServiceAccountKey: Sendable {
   /// The audience of a token for Google's Firestore.
   static let audience = "https://firestore.googleapis.com/"
-  /// The seconds for which a token is valid; Google refuses more.
+  /// The lifetime of a token in seconds; Google rejects longer ones.
   static let lifetime: Int64 = 3600
 
   let email: String
@@ -238,13 +238,13 @@ struct AuthorizedUser: Sendable {
       method: .post, url: url, headers: [("content-type", "application/x-www-form-urlencoded")], body: body
     ).perform()
     if response.status == 200 { return try TokenResponse.token(in: response, from: url, at: now) }
-    // Servers may refuse without JSON: the status then has to say enough.
+    // A server may reject the request without JSON; the error then shows the HTTP status.
     let answer = try? JSONDecoder().decode(Refusal.self, from: Data(response.body))
     let reason = [answer?.error, answer?.error_description].compactMap { $0 }.joined(separator: ": ")
-    // An error of the server passes; a refusal does not.
+    // A server error is temporary; a rejection is not.
     throw RPCStatus(
       response.status >= 500 ? .unavailable : .unauthenticated,
-      "\(url.host) refused the refresh token in \(file) (\(reason.isEmpty ? "HTTP \(response.status)" : reason)). "
+      "\(url.host) rejected the refresh token in \(file) (\(reason.isEmpty ? "HTTP \(response.status)" : reason)). "
         + "Run \"gcloud auth application-default login\" again"
         + (answer?.error == "invalid_grant" ? ", and check this machine's clock." : "."))
   }
@@ -255,15 +255,15 @@ struct AuthorizedUser: Sendable {
   }
 }
 
-/// The answer that grants a token.
+/// The response that grants a token.
 struct TokenResponse: Decodable {
   var access_token: String
   var expires_in: Int64
 
   static func token(in response: HTTPResponse, from url: HTTPURL, at now: Int64) throws(RPCStatus) -> AccessToken {
-    // The decoder's error would quote the answer, which may hold a token.
+    // The decoder's error would quote the response, which may contain a token.
     guard let granted = try? JSONDecoder().decode(Self.self, from: Data(response.body)) else {
-      throw RPCStatus(.unavailable, "\(url.host) answered the request for a token with something that is none.")
+      throw RPCStatus(.unavailable, "\(url.host) sent an invalid response to the request for a token.")
     }
     let lifetime = min(max(granted.expires_in, 0), 1 << 31)
     return AccessToken(secret: Secret(granted.access_token), expiry: now + lifetime)

@@ -2,7 +2,7 @@
 package import FirestoreModel
 import Synchronization
 
-/// The client's identity for the backend. Makes `authorization` headers and renews their tokens in time.
+/// The client's identity for the backend. Creates `authorization` headers and renews their tokens in time.
 package final class Credentials: Sendable {
   enum Source: Sendable {
     case fixed(Secret)
@@ -11,25 +11,25 @@ package final class Credentials: Sendable {
     case metadataServer(HTTPURL)
     case user(UserAuthorization)
 
-    /// Whether the source grants tokens without an audience, which open more than one server.
+    /// Whether the source grants tokens without an audience, which are valid for more than one server.
     var isAccessToken: Bool {
       switch self {
       case .authorizedUser, .metadataServer: true
-      // A program that gives a token knows the servers that it goes to.
+      // A program that supplies a token knows which servers receive it.
       case .fixed, .serviceAccount, .user: false
       }
     }
   }
 
   private struct State {
-    /// The source; `nil` until it is found, and again after a refusal: the file may have been replaced.
+    /// The source; `nil` until it is found, and again after a rejection, since the file may have been replaced.
     var source: Source?
     var token: AccessToken?
     /// The audience of the token; `nil` if the token has none.
     var audience: String?
   }
 
-  /// Whether these are the emulators' credentials of an administrator, which are no secret.
+  /// Whether these are the emulators' administrator credentials, which are not secret.
   package let isEmulatorOwner: Bool
   private let find: @Sendable () throws(RPCStatus) -> Source
   private let now: @Sendable () -> Timestamp
@@ -44,7 +44,7 @@ package final class Credentials: Sendable {
     self.now = now
   }
 
-  /// The emulators' credentials of an administrator, who is exempt from security rules.
+  /// The emulators' administrator credentials, which bypass security rules.
   package static let emulatorOwner = Credentials.fixed(Secret("owner"))
 
   /// The credentials of an app's user.
@@ -52,17 +52,17 @@ package final class Credentials: Sendable {
     Credentials(now: { Timestamp(seconds: 0) }) { .user(user) }
   }
 
-  /// Credentials of one given token, which nothing renews.
+  /// The credentials of one given token, which is never renewed.
   package static func fixed(_ token: Secret) -> Credentials {
     Credentials(isEmulatorOwner: token.revealed == "owner", now: { Timestamp(seconds: 0) }) { .fixed(token) }
   }
 
-  /// Whether a refused token can be replaced by another one.
+  /// Whether a rejected token can be replaced.
   var canRefresh: Bool {
     if case .fixed? = state.withLock({ $0.source }) { false } else { true }
   }
 
-  /// Forgets the token, so that the next call gets a new one; a fixed token stays.
+  /// Drops the token, so that the next call gets a new one; a fixed token remains.
   func forgetToken() {
     state.withLock { state in
       switch state.source {
@@ -73,7 +73,7 @@ package final class Credentials: Sendable {
     }
   }
 
-  /// Finds the credentials now instead of with the first call.
+  /// Finds the credentials now instead of at the first call.
   /// - Throws: `unauthenticated` with the file and its error.
   package func check() throws(RPCStatus) { _ = try source() }
 
@@ -84,22 +84,22 @@ package final class Credentials: Sendable {
     return source
   }
 
-  /// The reason why the credentials do not go to an endpoint, whatever their source; `nil` if they may. A token that is
-  /// sent without TLS can be read on its way.
+  /// The reason why the credentials must not be sent to an endpoint, whatever their source; `nil` if they may. A token
+  /// sent without TLS can be intercepted.
   package func refusal(at endpoint: Endpoint) -> RPCStatus? {
     if isEmulatorOwner || endpoint.isTLS { return nil }
     return RPCStatus(
       .failedPrecondition,
-      "\(endpoint.text) is spoken to without TLS, and whoever listens could use the credentials that are sent there. "
-        + "Use TLS (isSSLEnabled), name it as an emulator (useEmulator), or set allowsInsecureCredentials.")
+      "The connection to \(endpoint.text) has no TLS, so the credentials could be intercepted. "
+        + "Use TLS (isSSLEnabled), declare it as an emulator (useEmulator), or set allowsInsecureCredentials.")
   }
 
-  /// The header's value for calls to an endpoint, `Bearer …`. Made from the last token while it is valid; two
-  /// concurrent calls without one may both fetch a token, and either is used.
+  /// The header's value for calls to an endpoint, `Bearer …`. Uses the last token while it is valid. Two concurrent
+  /// calls without one may both fetch a token, and either is used.
   ///
-  /// A service account's own token is for that endpoint alone. An access token of a user or a machine opens every
-  /// server that they may use, so it is sent only to Google.
-  /// - Parameter isTrusting: whether the token is sent in spite of these rules, also without TLS.
+  /// A service account's self-signed token is valid only for that endpoint. An access token of a user or a machine is
+  /// valid for every server that they may use, so it is sent only to Google.
+  /// - Parameter isTrusting: whether to send the token regardless of these rules, even without TLS.
   /// - Returns: the value; `nil` if no user of the app is signed in.
   /// - Throws: `failed-precondition` for credentials that must not be sent to the endpoint.
   package func authorization(for endpoint: Endpoint, isTrusting: Bool = false) async throws(RPCStatus) -> String? {
@@ -114,8 +114,8 @@ package final class Credentials: Sendable {
     if source.isAccessToken, !isTrusting, !endpoint.isGoogle {
       throw RPCStatus(
         .failedPrecondition,
-        "\(endpoint.text) is not Google's, and an access token that is sent there opens all that its owner may use. "
-          + "Name the key file of a service account (--credentials), or allow it (--insecure-credentials; a program: "
+        "\(endpoint.text) is not a Google server, and could use your access token for everything that you may access. "
+          + "Use the key file of a service account (--credentials), or allow it (--insecure-credentials; in a program: "
           + "allowsInsecureCredentials).")
     }
     let fresh = try await fetch(from: source, for: audience, at: time)
@@ -127,7 +127,7 @@ package final class Credentials: Sendable {
     from source: Source, for audience: String, at time: Int64
   ) async throws(RPCStatus) -> AccessToken {
     switch source {
-    case .user: preconditionFailure("A user's tokens are not kept here.")
+    case .user: preconditionFailure("A user's tokens are not cached here.")
     case .fixed(let secret): AccessToken(secret: secret, expiry: nil)
     case .serviceAccount(let key): try key.token(for: audience, at: time)
     case .authorizedUser(let user): try await user.fetchToken(at: time)
@@ -135,25 +135,25 @@ package final class Credentials: Sendable {
     }
   }
 
-  /// The remedy for a user whose token was refused; ends a sentence.
+  /// The remedy for a user whose token was rejected, as a sentence.
   var remedy: String {
     switch state.withLock({ $0.source }) {
     case .fixed where isEmulatorOwner:
-      "The server knows administrators by a secret: name the file that holds it (--admin-secret; a program: "
+      "The server requires an administrator secret. Give the file that contains it (--admin-secret; in a program: "
         + "RemoteCredentials.token)."
-    case .fixed: "The token that was given is not accepted."
+    case .fixed: "The given token was rejected."
     case .serviceAccount(let key):
-      "Check that the key of \(key.email) is active, and this machine's clock, which says \(now().rfc3339Text)."
+      "Check that the key of \(key.email) is active, and check this machine's clock: \(now().rfc3339Text)."
     case .authorizedUser: "Run \"gcloud auth application-default login\" again, and check this machine's clock."
     case .metadataServer: "Check the service account of this machine."
-    case .user: "The token of the app's user is not accepted."
+    case .user: "The token of the app's user was rejected."
     case nil: "Check the credentials, and this machine's clock."
     }
   }
 }
 
 extension Credentials: CustomStringConvertible {
-  /// The kind of the credentials, and never their secrets.
+  /// The kind of the credentials, never their secrets.
   package var description: String {
     switch state.withLock({ $0.source }) {
     case .fixed: "a fixed token"
@@ -166,9 +166,9 @@ extension Credentials: CustomStringConvertible {
   }
 }
 
-/// A secret text: no description, dump or interpolation shows it.
+/// A secret text; no description, dump or interpolation shows it.
 package struct Secret: Hashable, Sendable {
-  /// The text itself, for the server that it is meant for and no other.
+  /// The text itself, only for the server that it is meant for.
   let revealed: String
 
   package init(_ text: String) { revealed = text }
@@ -186,10 +186,10 @@ struct AccessToken: Hashable, Sendable {
   /// The expiry in seconds since 1970; `nil` for a token that does not expire.
   var expiry: Int64?
 
-  /// Seconds before the expiry at which a token is no longer used, so that it does not expire on the way.
+  /// The seconds before the expiry at which a token is no longer used, so that it does not expire in transit.
   static let margin: Int64 = 300
 
-  /// Whether the token can still be used.
+  /// Whether the token is still usable.
   /// - Parameter now: seconds since 1970.
   func isUsable(at now: Int64) -> Bool { expiry.map { now < $0 - Self.margin } ?? true }
 }

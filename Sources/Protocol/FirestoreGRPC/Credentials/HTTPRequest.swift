@@ -17,7 +17,7 @@ struct HTTPURL: Hashable, Sendable {
     guard isTLS || text.hasPrefix("http://") else { return nil }
     let rest = text.dropFirst(isTLS ? 8 : 7)
     let slash = rest.firstIndex(of: "/") ?? rest.endIndex
-    // Callers name the field in which no URL was found; the endpoint's error would not.
+    // Callers name the field with the invalid URL; the endpoint's error would not.
     guard
       let endpoint = try? Endpoint(
         String(rest[..<slash]), defaultPort: isTLS ? 443 : 80, security: .plaintext, from: "url")
@@ -26,7 +26,7 @@ struct HTTPURL: Hashable, Sendable {
     path = slash == rest.endIndex ? "/" : String(rest[slash...])
   }
 
-  /// The text with all but unreserved characters as `%XX`.
+  /// The text with all except unreserved characters as `%XX`.
   static func formEncoded(_ text: String) -> String {
     RequestHeads.percentEncoded(text).split(separator: "/", omittingEmptySubsequences: false).joined(separator: "%2F")
   }
@@ -37,9 +37,9 @@ struct HTTPResponse: Sendable {
   var body: [UInt8]
 }
 
-/// One request on a connection of its own. A token is fetched once an hour: a client library with pools and redirects
-/// would be the largest dependency of the package, and Foundation's would bring a second implementation of TLS, while
-/// these pieces are already here for HTTP/2.
+/// One request on a separate connection. A token is fetched once an hour. A client library with pools and redirects
+/// would be the largest dependency of the package, and Foundation's would add a second implementation of TLS, while
+/// HTTP/2 already needs these parts.
 struct HTTPRequest: Sendable {
   private static let timeout = TimeAmount.seconds(10)
   private static let bodyLimit = 1 << 20
@@ -56,12 +56,12 @@ struct HTTPRequest: Sendable {
   var body = ""
   /// A PEM file with the certificates to trust instead of the system's.
   var trustRoots: String?
-  /// The purpose of the request in the error without an answer: the host "cannot …".
+  /// The purpose of the request for the error without a response: the host "cannot …".
   var purpose = "be asked for a token"
 
-  /// Sends the request and returns the answer. All is done on the event loop: a task that does not run for seconds, because
-  /// others keep its threads, is no reason to give up on a server.
-  /// - Throws: `unavailable` that names the host, if there is no answer within ten seconds.
+  /// Sends the request and returns the response. Everything runs on the event loop, so a task that is starved for
+  /// seconds does not count as a server timeout.
+  /// - Throws: `unavailable` with the host if there is no response within ten seconds.
   func perform() async throws(RPCStatus) -> HTTPResponse {
     let exchange = HTTPExchange(parts, on: MultiThreadedEventLoopGroup.singleton.next())
     do {
@@ -109,14 +109,14 @@ struct HTTPRequest: Sendable {
       .whenComplete { result in
         switch result {
         case .failure(let error): exchange.answer.fail(error)
-        // A call that was cancelled needs the connection no longer.
+        // A canceled call no longer needs the connection.
         case .success(let channel): exchange.answer.futureResult.whenComplete { _ in channel.close(promise: nil) }
         }
       }
   }
 }
 
-/// A request and its answer on one connection.
+/// A request and its response on one connection.
 private struct HTTPExchange: Sendable {
   private let parts: [HTTPClientRequestPart]
   let answer: EventLoopPromise<HTTPResponse>

@@ -3,20 +3,20 @@ package import FirestoreModel
 import Synchronization
 
 /// A token of Firebase App Check.
-/// - Parameter forcingRefresh: whether the last token was refused.
+/// - Parameter forcingRefresh: whether the last token was rejected.
 package typealias AppCheckToken = @Sendable (_ forcingRefresh: Bool) async throws(RPCStatus) -> String
 
-/// The user of a client: calls are made in this user's name alone. While the user changes, calls wait until the client
+/// The user of a client; all calls are made in this user's name. While the user changes, calls wait until the client
 /// has changed too, so that no write of one user is sent as another's.
 package final class UserAuthorization: Sendable {
   /// Gets a token for the user.
-  /// - Parameter forcingRefresh: whether the last token was refused.
+  /// - Parameter forcingRefresh: whether the last token was rejected.
   /// - Returns: a token of Firebase Authentication; `nil` if no user is signed in.
   package typealias Token = @Sendable (_ forcingRefresh: Bool) async throws(RPCStatus) -> String?
 
   private struct State {
     var user: String?
-    /// The number of changes that the client has yet to follow.
+    /// The number of user changes that the client has not processed yet.
     var changes = 0
     var needsRefresh = false
     var waiting: [CheckedContinuation<Void, Never>] = []
@@ -26,10 +26,10 @@ package final class UserAuthorization: Sendable {
   private let current: @Sendable () -> String?
   private let token: Token
 
-  /// Makes the authorization of a client.
+  /// Creates the authorization of a client.
   /// - Parameters:
-  ///   - user: the user with whom the client begins.
-  ///   - current: returns the user who is signed in.
+  ///   - user: the client's initial user.
+  ///   - current: returns the signed-in user.
   package init(user: String?, current: @escaping @Sendable () -> String?, token: @escaping Token) {
     state = Mutex(State(user: user))
     self.current = current
@@ -39,10 +39,10 @@ package final class UserAuthorization: Sendable {
   /// The user in whose name calls are made; `nil` if none is signed in.
   package var user: String? { state.withLock { $0.user } }
 
-  /// Begins a change: calls wait from now on.
+  /// Starts a user change; calls wait from now on.
   package func beginChange() { state.withLock { $0.changes += 1 } }
 
-  /// Ends a change that the client has followed: calls are made for this user.
+  /// Ends a change that the client has processed; calls are made for this user.
   package func endChange(to user: String?) {
     let waiting = state.withLock { state in
       (state.user, state.needsRefresh) = (user, false)
@@ -54,11 +54,11 @@ package final class UserAuthorization: Sendable {
     for continuation in waiting { continuation.resume() }
   }
 
-  /// Makes the next call ask for another token.
+  /// Makes the next call request a new token.
   func forgetToken() { state.withLock { $0.needsRefresh = true } }
 
   /// The header's value, `Bearer …`; `nil` if no user is signed in.
-  /// - Throws: `unavailable` if another user has signed in meanwhile, which the client learns next.
+  /// - Throws: `unavailable` if another user has signed in meanwhile; the client is notified next.
   package func authorization() async throws(RPCStatus) -> String? {
     await settle()
     let (user, needsRefresh) = state.withLock { state in

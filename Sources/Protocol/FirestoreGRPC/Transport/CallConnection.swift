@@ -2,8 +2,8 @@
 import HTTP2Frames
 import NIOCore
 
-/// The life of one HTTP/2 connection, as its calls share it: its greeting, signs of life while nothing is sent, the peer's
-/// farewell, and its end after a minute without calls. Used on the connection's thread.
+/// The life of one HTTP/2 connection, shared by its calls: the peer's settings, keepalive pings while idle, GOAWAY, and
+/// the end after a minute without calls. Used on the connection's thread.
 final class CallConnection: FrameConnectionOwner {
   private static let idleTime = TimeAmount.minutes(1)
   private static let secondLook = TimeAmount.milliseconds(50)
@@ -18,7 +18,7 @@ final class CallConnection: FrameConnectionOwner {
   private let keepalive: Connection.Keepalive
   private let greeted: EventLoopPromise<Void>
   private var hasGreeted = false
-  /// Called when no more calls may begin.
+  /// Called when no more calls may start.
   private var onRetirement: @Sendable () -> Void = {}
   private var timer: Scheduled<Void>?
   private var idleTimer: Scheduled<Void>?
@@ -26,7 +26,7 @@ final class CallConnection: FrameConnectionOwner {
   /// The reason why the connection ended, or is about to; `nil` while it is open.
   private var failure: TransportFailure?
   private(set) var isRetired = false
-  /// The calls that wait until the peer takes one more.
+  /// The calls that wait until the peer accepts one more.
   private var beginning: CircularBuffer<ResponseStream> = []
 
   init(_ heads: RequestHeads, _ keepalive: Connection.Keepalive, on loop: any EventLoop) {
@@ -35,13 +35,13 @@ final class CallConnection: FrameConnectionOwner {
   }
 
   deinit {
-    // An address to which no connection came about; otherwise this has been told.
+    // Applies only if no connection to the address was made; otherwise the promise is already completed.
     greeted.fail(failure ?? .cut(hasGreeted: false))
   }
 
   // MARK: The beginning
 
-  /// Waits for the peer's greeting.
+  /// Waits for the peer's settings.
   func greeting(onRetirement: @escaping @Sendable () -> Void) -> EventLoopFuture<Void> {
     self.onRetirement = onRetirement
     if !frames.isClosed { expectSign(since: loop.now) }
@@ -71,9 +71,9 @@ final class CallConnection: FrameConnectionOwner {
 
   private var hasCalls: Bool { !frames.ends.isEmpty || !beginning.isEmpty }
 
-  /// Begins a call, or has it wait until the peer takes one more.
-  /// - Parameter message: the whole request; `nil` for a request that is sent piece by piece.
-  /// - Throws: `notTaken` by a connection that takes no more.
+  /// Starts a call, or queues it until the peer accepts one more.
+  /// - Parameter message: the whole request; `nil` for a request that is sent in pieces.
+  /// - Throws: `notTaken` if the connection accepts no more calls.
   func begin(_ head: RequestHead, _ message: [UInt8]?) throws(TransportFailure) -> CallStream {
     if frames.isWornOut { retire() }
     if isRetired || frames.isClosed { throw .notTaken }
@@ -95,7 +95,7 @@ final class CallConnection: FrameConnectionOwner {
     while frames.takesStream, let stream = beginning.popFirst() { stream.begin(on: frames) }
   }
 
-  /// Lets the next call begin in place of one that is over.
+  /// Starts the next queued call when one has ended.
   func callEnded(_ stream: ResponseStream) {
     if !beginning.isEmpty {
       beginning.removeAll { $0 === stream }
@@ -106,7 +106,7 @@ final class CallConnection: FrameConnectionOwner {
     if isRetired { frames.close() }
   }
 
-  /// Looks from time to time whether there are calls, instead of after each of them.
+  /// Checks periodically whether there are calls, instead of after each of them.
   private func watchUse(in time: TimeAmount) {
     idleTimer = loop.assumeIsolated().scheduleTask(in: time) { [weak self] in
       guard let self, !frames.isClosed else { return }
@@ -115,7 +115,7 @@ final class CallConnection: FrameConnectionOwner {
     }
   }
 
-  /// Lets the calls under way end, and closes.
+  /// Closes the connection after the current calls.
   func retire() {
     if isRetired { return }
     isRetired = true
@@ -127,19 +127,19 @@ final class CallConnection: FrameConnectionOwner {
     retire()
     let waiting = beginning
     beginning = []
-    // The peer has not looked at these, which may be made again.
+    // The peer has not processed these calls, so they may be repeated.
     for stream in waiting { stream.end(.notTaken) }
     for end in connection.ends.values where end.id > last { (end.owner as? ResponseStream)?.end(.notTaken) }
   }
 
   // MARK: Signs of life
 
-  /// Asks for a sign of life after silence; closes a connection on which none comes. A proxy in front of a dead server
-  /// may have accepted a new connection.
+  /// Requests a sign of life after silence, and closes the connection if none arrives. A proxy before a dead server may
+  /// have accepted a new connection.
   private func expectSign(since asked: NIODeadline) {
     schedule(in: TimeAmount(keepalive.timeout)) { connection in
       if connection.signs.came(since: asked) { return connection.watch() }
-      // A thread that had other work, or a process that was stopped, reads first what has come meanwhile.
+      // A thread that was busy, or a process that was stopped, first reads the bytes received meanwhile.
       connection.schedule(in: Self.secondLook) { connection in
         if connection.signs.came(since: asked) { return connection.watch() }
         connection.failure = connection.failure ?? .silent
@@ -186,22 +186,22 @@ final class CallConnection: FrameConnectionOwner {
     for end in connection.ends.values { (end.owner as? ResponseStream)?.end(failure) }
   }
 
-  /// Never happens: a server begins no streams.
+  /// Never happens, since a server starts no streams.
   func open(_ end: StreamEnd, _ block: HeaderBlock, isLast: Bool) {}
 }
 
 extension FrameLimits {
-  /// The number of frames of one kind that a backend may send in half a minute without being taken for an attacker: a
-  /// backend measures the line with pings, and resets each call that it answers early.
+  /// The number of frames of one kind that a backend may send within half a minute without counting as an attacker: a
+  /// backend measures the connection with pings, and resets each call that it answers early.
   private static let mostFrames = 20_000
 
-  /// The bounds of a backend. The streams alone push back: a slow reader leaves the others their room.
+  /// The limits for a backend. Only streams apply backpressure, so a slow reader does not block the others.
   fileprivate static let called = FrameLimits(
     streams: 0, streamWindow: 4 << 20, connectionWindow: 1 << 30, headerBytes: 64 << 10, controlFrames: mostFrames,
     brokenStreams: mostFrames, windowUpdates: mostFrames)
 }
 
-/// The time at which the last bytes came from the peer, also those of TLS.
+/// The time at which the last bytes arrived from the peer, including TLS records.
 final class SignsOfLife: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
 

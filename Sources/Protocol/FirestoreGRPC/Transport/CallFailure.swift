@@ -7,7 +7,7 @@ import NIOHTTP1
 import NIOPosix
 import TransportSecurity
 
-/// Turns the error that ends a call into a status of one line with the mistake and its remedy.
+/// Converts the error that ends a call to a status of one line with the mistake and its remedy.
 enum CallFailure {
   static func status(of error: any Error, at endpoint: Endpoint, _ credentials: Credentials) -> RPCStatus {
     switch error {
@@ -20,12 +20,13 @@ enum CallFailure {
     }
   }
 
-  /// The status of a write that was sent and not answered, without advice to try it again: it might happen twice.
+  /// The status of a write that was sent but not answered. It does not advise a retry, which might apply the write
+  /// twice.
   static func unanswered(_ status: RPCStatus, at endpoint: Endpoint) -> RPCStatus {
     RPCStatus(
       status.code,
-      "\(endpoint.text) took the write and has not answered: the connection ended or fell silent. The write may have been "
-        + "applied all the same; look before you write it again.")
+      "\(endpoint.text) did not acknowledge the write before the connection failed. The write may have been applied. "
+        + "Check the document before you write again.")
   }
 
   private static func status(of failure: TransportFailure, at endpoint: Endpoint) -> RPCStatus {
@@ -35,15 +36,15 @@ enum CallFailure {
     case .httpAnswer(let code):
       RPCStatus(
         .unavailable,
-        "\(name) answers in HTTP\(code == 0 ? "" : " (\(HTTPResponseStatus(statusCode: code)))") and not in gRPC. Check "
+        "\(name) responds with HTTP\(code == 0 ? "" : " (\(HTTPResponseStatus(statusCode: code)))"), not gRPC. Check "
           + "the port, and for a proxy in between.",
-        // A gateway that finds its server gone says so in HTTP.
+        // A gateway reports a missing server with an HTTP status.
         isForeign: (502...504).contains(code) ? nil : true)
-    case .reset(let code): RPCStatus(statusCode(of: code), "\(name) broke the call off (\(code)).")
-    case .withoutHead: RPCStatus(.internal, "The answer of \(name) begins without headers.")
-    case .withoutStatus: RPCStatus(.internal, "The answer of \(name) ends without a status.")
-    case .compressed: RPCStatus(.internal, "The answer of \(name) is compressed, which was not asked for.")
-    case .tooLarge(let bytes): RPCStatus(.resourceExhausted, "The answer of \(name) has \(bytes) bytes: too many.")
+    case .reset(let code): RPCStatus(statusCode(of: code), "\(name) canceled the call (\(code)).")
+    case .withoutHead: RPCStatus(.internal, "The response of \(name) begins without headers.")
+    case .withoutStatus: RPCStatus(.internal, "The response of \(name) ends without a status.")
+    case .compressed: RPCStatus(.internal, "The response of \(name) is compressed, which was not requested.")
+    case .tooLarge(let bytes): RPCStatus(.resourceExhausted, "The response of \(name) is too large: \(bytes) bytes.")
     case .malformed:
       RPCStatus(
         .internal, "\(name) sent an invalid response. Check the port, and for a proxy in between.", isForeign: true)
@@ -64,8 +65,7 @@ enum CallFailure {
     }
   }
 
-  /// The user's remedy for a refusal that comes from the choice of the backend, not from the request; `nil` if there is
-  /// none.
+  /// The user's remedy for a rejection caused by the choice of the backend, not by the request; `nil` if there is none.
   private static func remedy(_ status: RPCStatus, _ credentials: Credentials) -> String? {
     switch status.code {
     case .unauthenticated: credentials.remedy
@@ -85,13 +85,13 @@ enum CallFailure {
       isForeign: isForeign(cause) ? true : nil)
   }
 
-  /// Whether an error says that the other end does not speak HTTP/2, or not as it should.
+  /// Whether an error shows that the peer does not speak HTTP/2 correctly.
   private static func isForeign(_ error: any Error) -> Bool {
     if case TransportFailure.violated = error { true } else { false }
   }
 
-  /// The meaning of the innermost cause for the user who chose the address. The beginning must suffice: screens cut
-  /// lines.
+  /// The innermost cause in words for the user who chose the address. The beginning must be enough, since screens
+  /// truncate lines.
   private static func complaint(about error: any Error, at endpoint: Endpoint) -> String {
     switch error {
     case let error as IOError where error.errnoCode == ECONNREFUSED:
@@ -101,47 +101,48 @@ enum CallFailure {
     case let failure as TLSFailure: return complaint(about: failure)
     case let error as IOError where [ECONNRESET, EPIPE].contains(error.errnoCode): return cut(endpoint)
     case ChannelError.connectTimeout:
-      return "does not answer. Check host and port, the network, and what may drop connections on the way."
+      return "does not answer. Check the host, the port, the network, and firewalls."
     case is ChannelError: return cut(endpoint)
     case TransportFailure.cut(let hasGreeted): return endpoint.isTLS && !hasGreeted ? endedHandshake : cut(endpoint)
-    case TransportFailure.silent: return "gives no sign of life. Check the network, and that the server answers."
-    case TransportFailure.notTaken: return "takes no calls at the moment. Try again."
+    case TransportFailure.silent: return "does not respond. Check the network and the server."
+    case TransportFailure.notTaken: return "accepts no calls at the moment. Try again."
     case TransportFailure.violated(_, hasGreeted: false): return notGRPC(endpoint)
     case TransportFailure.violated(let violation, hasGreeted: true):
       return "\(ConnectionFailure.violation(violation).words). Check for a proxy in between."
     default:
       let text = "\(error)"
       let isName = text.contains("resolve") || text.contains("DNS") || text.contains("Name or service")
-      if isName { return "is no host that is known. Check its spelling, and the network." }
+      if isName { return "is an unknown host. Check its spelling and the network." }
       return "cannot be reached: \(reason(error))."
     }
   }
 
-  /// The complaint about a closed connection; the other end or a part of the way there may have closed it.
+  /// The complaint about a connection closed by the peer or an intermediary.
   private static func cut(_ endpoint: Endpoint) -> String {
-    "closed the connection before it answered. Try again; if that stays so, check the port"
+    "closed the connection before it answered. Try again. If the error repeats, check the port"
       + (endpoint.isTLS ? "." : ", and whether it expects TLS.")
   }
 
   private static let endedHandshake =
-    "closed the connection while TLS was set up. Its certificate may not be one that is accepted here: check the host "
+    "closed the connection during the TLS handshake. Its certificate may not be trusted here. Check the host "
     + "name, this machine's clock, and --trust."
 
   private static func notGRPC(_ endpoint: Endpoint) -> String {
     endpoint.isTLS
-      ? "does not speak gRPC. Check the port." : "does not speak gRPC in plain text. Check the port; or it expects TLS."
+      ? "does not speak gRPC. Check the port."
+      : "does not speak gRPC in plain text. Check the port, and whether it expects TLS."
   }
 
   private static func complaint(about failure: TLSFailure) -> String {
     switch failure {
-    case .wrongHost: "has a TLS certificate for another host name. Use a name that the certificate has."
+    case .wrongHost: "has a TLS certificate for another host name. Use a name in the certificate."
     case .untrusted(let reason):
       "has a TLS certificate that is not accepted (\(reason)). Check the host name, this machine's clock, and --trust."
     case .notTLS:
-      "does not speak TLS. An emulator, or \"hearth serve\" without a certificate, is reached in plain text."
+      "does not speak TLS. Use plain text for an emulator, or for \"hearth serve\" without a certificate."
     case .cut: endedHandshake
     case .failed(let reason): "failed the TLS handshake (\(reason)). Check that the port speaks TLS."
-    case .unreadableCertificate, .unreadableKey, .mismatch: "cannot be spoken to over TLS: \(failure)."
+    case .unreadableCertificate, .unreadableKey, .mismatch: "cannot be reached over TLS: \(failure)."
     }
   }
 
@@ -159,7 +160,7 @@ enum CallFailure {
   static func reason(_ error: any Error) -> String {
     switch root(of: error) {
     case let error as NIOConnectionError: "\(error.host) has no address"
-    // The system call and the error number are left out.
+    // Omits the system call and the error number.
     case let error as IOError: String(cString: strerror(error.errnoCode))
     case let error as RPCStatus: error.message
     case let error: "\(error)"
@@ -167,33 +168,33 @@ enum CallFailure {
   }
 }
 
-/// The failure that ended a call or a connection without an answer of the backend.
+/// The failure that ended a call or a connection without a response from the backend.
 enum TransportFailure: Error {
-  /// There is no connection, with the error of the system or of TLS.
+  /// The connection failed with this error of the system or of TLS.
   case unconnected(any Error)
   /// The connection ended without a reason.
   case cut(hasGreeted: Bool)
   /// The connection ended with this error.
   case broken(any Error)
-  /// The peer sent what HTTP/2 does not allow; before its greeting it may speak something else.
+  /// The peer violated HTTP/2; before its settings it may speak another protocol.
   case violated(HTTP2Violation, hasGreeted: Bool)
-  /// The peer gave no sign of life in time.
+  /// The peer sent no sign of life in time.
   case silent
-  /// The peer has not looked at the call, which may be made again.
+  /// The peer has not processed the call, which may be repeated.
   case notTaken
-  /// The peer ended the call alone.
+  /// The peer ended only this call.
   case reset(HTTP2Code)
-  /// The answer is not of gRPC but of HTTP, with this status.
+  /// The response is plain HTTP, not gRPC, with this status.
   case httpAnswer(Int)
   case withoutHead
   case withoutStatus
   case compressed
   case tooLarge(Int)
-  /// The headers of the response are invalid, or it never gets to its first message.
+  /// The headers of the response are invalid, or it ends before its first message.
   case malformed
   /// The response ended within a message.
   case withinMessage
-  /// The call's timeout is over.
+  /// The call's timeout has passed.
   case overdue
   /// No message arrived for a minute.
   case withoutMessages

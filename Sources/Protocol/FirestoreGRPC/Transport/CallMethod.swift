@@ -14,7 +14,7 @@ package enum CallMethod: String, Sendable, CaseIterable {
   case listDocuments = "ListDocuments"
   case listen = "Listen"
   case write = "Write"
-  /// A method of the administration's service.
+  /// A method of the administration service.
   case listDatabases = "ListDatabases"
   /// A method that only Hearth's servers have.
   case followCommits = "Follow"
@@ -36,13 +36,13 @@ struct RequestHead: Hashable, Sendable {
   /// `Bearer …`; `nil` sends the call without credentials.
   var authorization: String?
   var appCheck: String?
-  /// The time after which the call fails, which the backend is told; `nil` for a call without a deadline.
+  /// The time after which the call fails, also sent to the backend; `nil` for a call without a deadline.
   var timeout: Duration?
 }
 
 /// The headers of the calls to one database (PROTOCOL §0, "Request metadata").
 struct RequestHeads: Sendable {
-  /// The client's name: `name/version` pairs, informative only.
+  /// The client's name as `name/version` pairs, for information only.
   static let client = "gl-swift/6 fire/\(Release.version) grpc/2"
 
   private let database: DatabaseID
@@ -50,7 +50,7 @@ struct RequestHeads: Sendable {
 
   init(database: DatabaseID, at endpoint: Endpoint) { (self.database, self.endpoint) = (database, endpoint) }
 
-  /// The first frame of a call (gRPC over HTTP/2, "Requests"). At most eight digits of a timeout are sent.
+  /// The first frame of a call (gRPC over HTTP/2, "Requests"). A timeout has at most eight digits.
   func headers(of head: RequestHead) -> HPACKHeaders {
     var headers: HPACKHeaders = [
       ":method": "POST", ":scheme": endpoint.isTLS ? "https" : "http", ":path": head.method.path,
@@ -69,7 +69,7 @@ struct RequestHeads: Sendable {
     return headers
   }
 
-  /// The text with all but RFC 3986's unreserved characters and the slash as `%XX`; routing leaves the slash as it is.
+  /// The text with all except RFC 3986's unreserved characters and the slash as `%XX`; routing keeps the slash.
   static func percentEncoded(_ text: String) -> String {
     let digits = [UInt8]("0123456789ABCDEF".utf8)
     var encoded: [UInt8] = []
@@ -88,7 +88,7 @@ extension Duration {
 }
 
 extension Endpoint {
-  /// The endpoint's name in HTTP: without the scheme's own port.
+  /// The endpoint's name in HTTP, without the scheme's default port.
   fileprivate var authority: String {
     if socket != nil { return "localhost" }
     let name = host.contains(":") ? "[\(host)]" : host

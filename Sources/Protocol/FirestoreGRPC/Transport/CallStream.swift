@@ -2,8 +2,8 @@
 import NIOCore
 import Synchronization
 
-/// One call, for its caller. It ends with its answer, with the caller's task, or with the connection. On the connection's
-/// thread everything is done at once.
+/// One call, as seen by its caller. It ends with its response, with the caller's task, or with the connection. On the
+/// connection's thread every operation runs immediately.
 final class CallStream: Sendable {
   let stream: NIOLoopBound<ResponseStream>
   let inbox: ResponseInbox
@@ -13,8 +13,8 @@ final class CallStream: Sendable {
     self.inbox = inbox
   }
 
-  /// Sends a message; returns once the connection has taken it.
-  /// - Throws: the reason for which the call is over; `CancellationError`.
+  /// Sends a message; returns once the connection has accepted it.
+  /// - Throws: the reason why the call has ended; `CancellationError`.
   func send(_ message: [UInt8]) async throws {
     if stream.eventLoop.inEventLoop {
       try await stream.value.send(message)?.value()
@@ -29,10 +29,10 @@ final class CallStream: Sendable {
     }
   }
 
-  /// Tells the backend that no more messages come.
+  /// Notifies the backend that no more messages follow.
   func finish() { perform { $0.finish() } }
 
-  /// The messages that have come, once there are any; `nil` at the end.
+  /// The messages received so far, once there are any; `nil` at the end.
   /// - Throws: the backend's `RPCStatus`, `TransportFailure`, or `CancellationError`.
   func next() async throws -> [ByteBuffer]? {
     try await withTaskCancellationHandler {
@@ -44,10 +44,10 @@ final class CallStream: Sendable {
     }
   }
 
-  /// Gives the peer room for more.
+  /// Gives the peer flow-control credit for more.
   func settle() { perform { $0.settle() } }
 
-  /// Ends the call, unless it is over; unread messages are dropped.
+  /// Ends the call, unless it has ended; drops unread messages.
   func abandon() {
     if inbox.abandon() { perform { $0.abandon() } }
   }
@@ -59,7 +59,7 @@ final class CallStream: Sendable {
 }
 
 extension EventLoopFuture where Value: Sendable {
-  /// The value of the future; a cancelled task stops waiting.
+  /// The value of the future; a canceled task stops waiting.
   func value() async throws -> Value {
     let promise = eventLoop.makePromise(of: Value.self)
     cascade(to: promise)
@@ -71,9 +71,9 @@ extension EventLoopFuture where Value: Sendable {
   }
 }
 
-/// The messages of one call that its task has not taken yet. The connection's thread puts, one task takes.
+/// The messages of one call that its task has not read yet. The connection's thread adds them, and one task reads them.
 final class ResponseInbox: Sendable {
-  /// The numbers of messages and bytes beyond which the stream is not read, and HTTP/2 pushes back.
+  /// The message count and bytes beyond which the stream is not read, so that HTTP/2 applies backpressure.
   private static let capacity = (messages: 256, bytes: 1 << 20)
 
   private struct State {
@@ -81,27 +81,27 @@ final class ResponseInbox: Sendable {
     var bytes = 0
     var end: Result<Void, any Error>?
     var waiter: CheckedContinuation<Void, Never>?
-    /// Whether the stream asked to be read while there was no room.
+    /// Whether the stream stopped reading because there was no room.
     var isReadRefused = false
   }
 
   private let state = Mutex(State())
 
-  /// The messages that one call of `take` returns.
+  /// The messages returned by one call of `take`.
   struct Taken {
     var messages: [ByteBuffer]
-    /// Whether the stream is to be read on.
+    /// Whether the stream must resume reading.
     var isReadOwed: Bool
   }
 
   // MARK: The connection
 
   /// Adds messages.
-  /// - Returns: whether the stream may be read on; if not, `take` reports that a read is owed.
+  /// - Returns: whether the stream may continue to read; if not, `take` reports when it should resume.
   @discardableResult
   func put(_ messages: [ByteBuffer]) -> Bool {
     let (isRoomLeft, waiter) = state.withLock { state -> (Bool, CheckedContinuation<Void, Never>?) in
-      // The rest of an answer that was given up is read, and dropped.
+      // The rest of an abandoned response is read and dropped.
       if state.end != nil { return (true, nil) }
       state.messages += messages
       for message in messages { state.bytes += message.readableBytes }
@@ -112,7 +112,7 @@ final class ResponseInbox: Sendable {
     return isRoomLeft
   }
 
-  /// Ends the call; the first end counts. Messages from before it are taken first.
+  /// Ends the call; only the first end counts. Earlier messages are read first.
   func end(_ end: Result<Void, any Error>) {
     let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
       if state.end == nil { state.end = end }
@@ -121,15 +121,15 @@ final class ResponseInbox: Sendable {
     waiter?.resume()
   }
 
-  /// The error that the call has ended with; `nil` without one.
+  /// The error with which the call has ended; `nil` without one.
   var failure: (any Error)? {
     if case .failure(let error)? = state.withLock({ $0.end }) { error } else { nil }
   }
 
   // MARK: The caller
 
-  /// Ends the call because its caller has given up; messages that were not taken are dropped.
-  /// - Returns: whether the call was not over before.
+  /// Ends the call because its caller has abandoned it; drops unread messages.
+  /// - Returns: whether the call was still running.
   func abandon() -> Bool {
     let (isFirst, waiter) = state.withLock { state -> (Bool, CheckedContinuation<Void, Never>?) in
       state.messages = []
@@ -141,8 +141,8 @@ final class ResponseInbox: Sendable {
     return isFirst
   }
 
-  /// Waits for messages; `nil` at the end of an answer without an error.
-  /// - Precondition: only one task takes.
+  /// Waits for messages; `nil` at the end of a response without an error.
+  /// - Precondition: only one task calls this.
   func take() async throws -> Taken? {
     while true {
       let (taken, end) = takeWaiting()
@@ -162,7 +162,7 @@ final class ResponseInbox: Sendable {
     }
   }
 
-  /// Takes the messages that have come; without any the end, if the call is over.
+  /// Takes the received messages; if there are none and the call has ended, its end.
   func takeWaiting() -> (Taken?, Result<Void, any Error>?) {
     state.withLock { state in
       guard !state.messages.isEmpty else { return (nil, state.end) }

@@ -6,23 +6,23 @@ import SerialExecutors
 import Synchronization
 import TransportSecurity
 
-/// The way to one endpoint: an HTTP/2 connection that is made when it is first needed.
+/// The HTTP/2 connection to one endpoint, opened on first use.
 ///
-/// The next call after a failure gets a fresh connection at once: the client's backoff decides how long to wait between
-/// attempts (`ClientStream`).
+/// The next call after a failure immediately gets a new connection; the client's backoff decides how long to wait
+/// between attempts (`ClientStream`).
 final class Connection: Sendable {
-  /// The times by which a broken line is noticed while nothing is sent.
+  /// The times after which a broken connection is detected while nothing is sent.
   struct Keepalive: Hashable, Sendable {
-    /// The silence after which the peer is asked for a sign of life. Backends refuse less than 30 s.
+    /// The silence after which the client sends a ping. Backends reject less than 30 s.
     var time = Duration.seconds(30)
-    /// The time within which the peer must give a sign of life, or its greeting on a new connection.
+    /// The time within which the peer must respond, or send its settings on a new connection.
     var timeout = Duration.seconds(10)
   }
 
   private struct State {
-    /// The newest attempt to connect; `nil` if no more calls may begin on its connection.
+    /// The newest attempt to connect; `nil` if no more calls may start on its connection.
     var current: (id: Int, connection: EventLoopFuture<HTTP2Connection>)?
-    /// The open connections, among them those that only wait for their last call.
+    /// The open connections, including those that only wait for their last call.
     var open: [Int: HTTP2Connection] = [:]
     var attempts = 0
   }
@@ -31,11 +31,11 @@ final class Connection: Sendable {
   private let heads: RequestHeads
   private let keepalive: Keepalive
   private let thread: ConnectionThread
-  /// The TLS context, made once: reading the system's certificates takes milliseconds.
+  /// The TLS context, created once, since reading the system's certificates takes milliseconds.
   private let tls: Result<TLSContext?, RPCStatus>
   private let state = Mutex(State())
 
-  /// - Parameter database: the one that all calls are about.
+  /// - Parameter database: the database of all calls.
   init(
     to endpoint: Endpoint, database: DatabaseID, keepalive: Keepalive = Keepalive(),
     on thread: ConnectionThread = ConnectionThread()
@@ -49,11 +49,11 @@ final class Connection: Sendable {
 
   deinit { _ = closeAll() }
 
-  /// Begins a call on the current connection, or on a new one; at once where the caller is on the connection's thread and
-  /// the connection is open.
-  /// - Parameter message: the whole request; `nil` for a request that is sent piece by piece.
-  /// - Throws: `RPCStatus` for an endpoint that cannot be connected to, such as trust roots that cannot be read;
-  ///   `TransportFailure`; `CancellationError`.
+  /// Starts a call on the current connection, or on a new one. Starts it immediately if the caller is on the
+  /// connection's thread and the connection is open.
+  /// - Parameter message: the whole request; `nil` for a request that is sent in pieces.
+  /// - Throws: `RPCStatus` for an invalid endpoint, such as one with unreadable trust roots; `TransportFailure`;
+  ///   `CancellationError`.
   func call(_ head: RequestHead, _ message: [UInt8]?) async throws -> BegunCall {
     if thread.isCurrent, let (id, connection) = openConnection {
       do throws(TransportFailure) {
@@ -81,8 +81,8 @@ final class Connection: Sendable {
     }
   }
 
-  /// Makes later calls use a new connection, unless they do already; calls under way go on.
-  /// - Parameter id: the number of the connection that is not to be trusted.
+  /// Makes later calls use a new connection, unless they already do; current calls continue.
+  /// - Parameter id: the number of the connection to abandon.
   func retire(_ id: Int) {
     let connection = state.withLock { state in
       if state.current?.id == id { state.current = nil }
@@ -106,7 +106,7 @@ final class Connection: Sendable {
       defer { (state.open, state.current) = ([:], nil) }
       return (state.open, state.current)
     }
-    // A connection that is still being made is not waited for.
+    // Does not wait for a connection that is still being opened.
     if let current, open[current.id] == nil { current.connection.whenSuccess { _ = $0.close() } }
     return open.values.map { $0.close() }
   }
@@ -149,7 +149,7 @@ final class Connection: Sendable {
   }
 }
 
-/// A call, and the connection it is made on.
+/// A call and its connection.
 struct BegunCall: Sendable {
   let stream: CallStream
   let connection: Int
@@ -163,7 +163,7 @@ extension Endpoint {
       return .success(try TLSContext(trustRoots: trustRoots, http2: true))
     } catch .unreadableCertificate(let file) {
       let complaint =
-        "The certificates to trust in \(file) cannot be read. Check --trust: a file with certificates as PEM."
+        "The trusted certificates in \(file) cannot be read. Check --trust: it needs a PEM file."
       return .failure(RPCStatus(.invalidArgument, complaint))
     } catch {
       return .failure(RPCStatus(.invalidArgument, "No connection to \(text) can be set up: \(error)"))
@@ -171,13 +171,14 @@ extension Endpoint {
   }
 }
 
-/// A thread of one client: for its connections, and for its engine and its streams (`Datastore.loop`). An answer is then dealt with on the thread that read it, and a request is written by the thread that made it. Each
-/// change of threads spared is a processor that need not be woken.
+/// A thread of one client, for its connections, engine and streams (`Datastore.loop`). A response is handled on the
+/// thread that read it, and a request is written by the thread that made it. Each avoided thread switch saves waking a
+/// processor.
 ///
-/// While the engine works, nothing is read: what the server sends waits in the kernel, and then at the server.
+/// Nothing is read while the engine works. The server's data waits in the kernel, and then at the server.
 package final class ConnectionThread: WorkLoop, TaskExecutor {
-  /// The threads without a client. A thread does not end with its client, since what comes too late for the client must
-  /// still run, as the end of a task that waits for it.
+  /// The threads without a client. A thread does not end with its client, since late work must still run, such as the
+  /// end of a task that waits for it.
   private static let idle = Mutex<[MultiThreadedEventLoopGroup]>([])
 
   private let group: MultiThreadedEventLoopGroup
@@ -200,12 +201,12 @@ package final class ConnectionThread: WorkLoop, TaskExecutor {
 
   package var isCurrent: Bool { loop.inEventLoop }
 
-  /// Runs work after all that was enqueued before.
+  /// Runs work after all work that was enqueued before.
   package func perform(_ work: @escaping @Sendable () -> Void) { loop.execute(work) }
 
-  /// Lets the connections be read between two steps of long work. Work that is merely enqueued runs before them.
+  /// Lets the connections read between two steps of long work. Merely enqueued work would run before them.
   package func pause() async {
-    // A thread that lives as long as the process refuses no task.
+    // A thread that lives as long as the process rejects no task.
     try? await loop.scheduleTask(in: .microseconds(100)) {}.futureResult.get()
   }
 }

@@ -14,7 +14,7 @@ package struct Endpoint: Hashable, Sendable {
   package var host: String
   package var port: Int
   package var security: Security
-  /// A socket of this machine, in place of host and port.
+  /// A local socket, instead of host and port.
   package private(set) var socket: String?
 
   package init(host: String, port: Int, security: Security) {
@@ -23,9 +23,9 @@ package struct Endpoint: Hashable, Sendable {
     self.security = security
   }
 
-  /// Makes the endpoint of a socket of this machine, whose permissions decide who may use it.
+  /// Creates the endpoint of a local socket, whose permissions decide who may use it.
   /// - Parameters:
-  ///   - path: at most as long as an address may be (107 bytes).
+  ///   - path: at most 107 bytes, the maximum of a socket address.
   ///   - name: the endpoint's name in messages.
   package init(socket path: String, called name: String) {
     self.init(host: name, port: 0, security: .plaintext)
@@ -36,12 +36,12 @@ package struct Endpoint: Hashable, Sendable {
   package static let cloudFirestore = Endpoint(
     host: "firestore.googleapis.com", port: 443, security: .tls(trustRoots: nil))
 
-  /// Reads an address.
+  /// Parses an address.
   /// - Parameters:
   ///   - text: `HOST:PORT`, `HOST`, `[IPv6]:PORT`, or one of them after `http://` or `https://`.
-  ///   - defaultPort: for text without a port; `nil` if there must be one.
-  ///   - name: the name of the option or variable that holds the text, for the message.
-  /// - Throws: `invalid-argument` that shows the text and the expected form.
+  ///   - defaultPort: for text without a port; `nil` if the port is required.
+  ///   - name: the name of the option or variable with the text, for the error.
+  /// - Throws: `invalid-argument` with the text and the expected form.
   package init(
     _ text: String, defaultPort: Int? = nil, security: Security, from name: String
   ) throws(ModelError) {
@@ -53,10 +53,10 @@ package struct Endpoint: Hashable, Sendable {
       guard wantsTLS == (security != .plaintext) else {
         throw ModelError(
           wantsTLS
-            ? "\(name) \"\(text)\" asks for TLS, but an emulator is spoken to in plain text. Leave out https://, name the "
-              + "certificates to trust with --trust, or the server with --host (a program: FirestoreSettings.host)."
-            : "\(name) \"\(text)\" asks for plain text, but the server is spoken to over TLS. Leave out http://, or name "
-              + "the server with --emulator (a program: useEmulator).")
+            ? "\(name) \"\(text)\" asks for TLS, but emulators use plain text. Leave out https://, add --trust with "
+              + "the trusted certificates, or use --host instead (in a program: FirestoreSettings.host)."
+            : "\(name) \"\(text)\" asks for plain text, but the server uses TLS. Leave out http://, or use "
+              + "--emulator instead (in a program: useEmulator).")
       }
       rest = rest.dropFirst(scheme.count)
     }
@@ -69,22 +69,22 @@ package struct Endpoint: Hashable, Sendable {
       if !after.isEmpty { port = after.dropFirst() }
       rest = rest[rest.index(after: rest.startIndex)..<end]
     } else if let colon = rest.lastIndex(of: ":") {
-      guard rest.firstIndex(of: ":") == colon else { throw fail("an IPv6 address stands in brackets") }
+      guard rest.firstIndex(of: ":") == colon else { throw fail("an IPv6 address needs brackets") }
       port = rest[rest.index(after: colon)...]
       rest = rest[..<colon]
     }
     guard !rest.isEmpty else { throw fail("the host is missing") }
     guard rest.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "/") }) else {
-      throw fail("the host holds a character that no host name has")
+      throw fail("the host contains an invalid character")
     }
     guard let number = port.map({ Int($0) }) ?? defaultPort else {
       throw fail(port == nil ? "the port is missing" : "the port is not a number")
     }
-    guard (1...65535).contains(number) else { throw fail("a port lies between 1 and 65535") }
+    guard (1...65535).contains(number) else { throw fail("a port must be between 1 and 65535") }
     self.init(host: String(rest), port: number, security: security)
   }
 
-  /// Whether the host is one of Google's APIs, which take the access tokens of Google's accounts.
+  /// Whether the host serves one of Google's APIs, which accept access tokens of Google accounts.
   package var isGoogle: Bool {
     let name = (host.hasSuffix(".") ? String(host.dropLast()) : host).lowercased()
     return name == "googleapis.com" || name.hasSuffix(".googleapis.com")
@@ -97,7 +97,7 @@ package struct Endpoint: Hashable, Sendable {
 
   package var isTLS: Bool { security != .plaintext }
 
-  /// The endpoint for people: `HOST:PORT`, or the name of a socket.
+  /// The endpoint in messages: `HOST:PORT`, or the name of a socket.
   package var text: String {
     if socket != nil { return host }
     return (host.contains(":") ? "[\(host)]" : host) + ":\(port)"

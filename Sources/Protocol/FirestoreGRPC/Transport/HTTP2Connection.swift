@@ -5,22 +5,22 @@ import NIOPosix
 import Synchronization
 import TransportSecurity
 
-/// One HTTP/2 connection to a backend that has greeted:
+/// One HTTP/2 connection to a backend that has sent its settings:
 /// ```
 /// bytes ─► (TLS) ─► FrameConnection ─┬─ the connection ──► CallConnection
 ///                                    └─ each call ───────► ResponseStream ─► ResponseInbox ─► CallStream
 /// ```
 ///
-/// Reasons for this transport beside grpc-swift's, which was used before:
+/// Reasons for this transport instead of grpc-swift's, which was used before:
 /// - A call that was opened on a connection just as it broke never ended there, neither by cancellation nor by its
-///   deadline. Here each call ends with its answer, its caller's task, its deadline or its connection
-///   (`ResponseInbox.end`), and a silent connection ends by `CallConnection`.
-/// - A release build of `hearth` from nothing, together with `TransportSecurity`, went from 970 to 523 seconds of
-///   processor time and from 929 to 116 steps, the stripped, dynamically linked program from 37 to 25 MB.
+///   deadline. Here each call ends with its response, its caller's task, its deadline or its connection
+///   (`ResponseInbox.end`), and `CallConnection` ends a silent connection.
+/// - Together with `TransportSecurity`, a clean release build of `hearth` went from 970 to 523 seconds of processor
+///   time and from 929 to 116 steps, and the stripped, dynamically linked program from 37 to 25 MB.
 ///
-/// It does what a client of Firestore needs: calls with one request or many, deadlines, trailers, flow control to the
-/// reader, word of a call that the peer has not looked at. Compression, load balancing, retries by policy and
-/// interceptors are left out. The tests speak with grpc-swift's server (`Tests/FirestoreGRPCTests`).
+/// It supports only the needs of a Firestore client: calls with one request or many, deadlines, trailers, flow control
+/// up to the reader, and notice of calls that the peer has not processed. It has no compression, load balancing, retry
+/// policies or interceptors. The tests use grpc-swift's server (`Tests/FirestoreGRPCTests`).
 ///
 /// Reasons to return: grpc-swift's transport ends every call on a connection that breaks, and adds less than 100
 /// seconds of processor time to the build; or more of gRPC is needed than that.
@@ -35,13 +35,13 @@ final class HTTP2Connection: Sendable {
   /// Opens a connection.
   /// - Parameters:
   ///   - tls: the TLS context; `nil` for plain text.
-  ///   - onRetirement: called when no more calls may begin on the connection.
-  /// - Returns: a connection that has greeted, or a failure with `TransportFailure`.
+  ///   - onRetirement: called when no more calls may start on the connection.
+  /// - Returns: a connection whose peer has sent its settings, or a failure with `TransportFailure`.
   static func open(
     to endpoint: Endpoint, tls: TLSContext?, _ heads: RequestHeads, _ keepalive: Connection.Keepalive,
     on loop: any EventLoop, onRetirement: @escaping @Sendable () -> Void
   ) -> EventLoopFuture<HTTP2Connection> {
-    // A host with several addresses may have several channels set up; one of them connects.
+    // A host with several addresses may lead to several channels, one of which connects.
     let setUp = SetUpConnections()
     let bootstrap = ClientBootstrap(group: loop)
       .connectTimeout(TimeAmount(keepalive.timeout))
@@ -65,14 +65,14 @@ final class HTTP2Connection: Sendable {
       }
   }
 
-  /// Begins a call, on the connection's thread.
-  /// - Parameter message: the whole request; `nil` for a request that is sent piece by piece.
-  /// - Throws: `TransportFailure.notTaken` if the connection takes no more.
+  /// Starts a call, on the connection's thread.
+  /// - Parameter message: the whole request; `nil` for a request that is sent in pieces.
+  /// - Throws: `TransportFailure.notTaken` if the connection accepts no more calls.
   func begin(_ head: RequestHead, _ message: [UInt8]?) throws(TransportFailure) -> CallStream {
     try calls.value.begin(head, message)
   }
 
-  /// Refuses new calls, and closes with the last one.
+  /// Rejects new calls, and closes after the last one.
   func retire() { channel.eventLoop.execute { [calls] in calls.value.retire() } }
 
   var closed: EventLoopFuture<Void> { channel.closeFuture }
@@ -84,7 +84,7 @@ final class HTTP2Connection: Sendable {
   }
 }
 
-/// The connections of the channels that were set up for one attempt.
+/// The connections of the channels that one attempt creates.
 private final class SetUpConnections: Sendable {
   private let connections = Mutex<[ObjectIdentifier: HTTP2Connection]>([:])
 
@@ -98,14 +98,14 @@ private final class SetUpConnections: Sendable {
 extension ClientBootstrap {
   fileprivate func connect(to endpoint: Endpoint) -> EventLoopFuture<any Channel> {
     if let socket = endpoint.socket { return connect(unixDomainSocketPath: socket) }
-    // A literal address needs no look-up.
+    // A literal address needs no lookup.
     if let address = try? SocketAddress(ipAddress: endpoint.host, port: endpoint.port) { return connect(to: address) }
     return connect(host: endpoint.host, port: endpoint.port)
   }
 }
 
 extension TLSContext.Peer {
-  /// Reads a host.
+  /// Parses a host.
   /// - Parameter host: a name, or a literal address.
   init(_ host: String) {
     self = (try? SocketAddress(ipAddress: host, port: 0)) == nil ? .host(host) : .address(host)

@@ -4,7 +4,8 @@ import HTTP2Frames
 import NIOCore
 import NIOHPACK
 
-/// One call on its connection: what is said, and the answer, which goes into the inbox (gRPC over HTTP/2, "Responses"):
+/// One call on its connection: its request, and its response, which is added to the inbox (gRPC over HTTP/2,
+/// "Responses"):
 /// ```
 /// HEADERS   (DATA: 0 ‖ length, 4 bytes ‖ message) …   HEADERS: grpc-status
 /// ```
@@ -17,34 +18,34 @@ final class ResponseStream: StreamOwner {
 
   private let connection: CallConnection
   private let inbox: ResponseInbox
-  /// The stream's end; `nil` while the call waits until it may begin, and after it.
+  /// The stream's end; `nil` while the call is queued, and after its end.
   private var end: StreamEnd?
-  /// The pieces that were said before the stream began.
+  /// The pieces sent before the stream was opened.
   private var early: [StreamEnd.Piece]
-  /// Whether nothing of the answer is read any more.
+  /// Whether the rest of the response is ignored.
   private(set) var isOver = false
   private var timer: Scheduled<Void>?
   private var deadline = NIODeadline.distantFuture
-  /// The time of the last message, or of the call's beginning.
+  /// The time of the last message, or of the call's start.
   private var lastMessage = NIODeadline.uptimeNanoseconds(0)
   private var reader = MessageReader()
   private var hasHeaders = false
   private var interims = 0
   /// The number of messages without content since the last one with content.
   private var emptyMessages = 0
-  /// The bytes for which the peer gets room again when messages have been taken.
+  /// The bytes to credit to the peer when messages have been taken.
   private var unread = 0
-  /// The callers that wait until what they have said has gone.
+  /// The callers that wait until their messages are sent.
   private var senders: [EventLoopPromise<Void>] = []
 
-  /// - Parameter message: the whole request; `nil` for a request that is sent piece by piece.
+  /// - Parameter message: the whole request; `nil` for a request that is sent in pieces.
   init(_ connection: CallConnection, _ inbox: ResponseInbox, _ head: HeaderBlock, _ message: [UInt8]?) {
     (self.connection, self.inbox) = (connection, inbox)
     early = [.headers(head, isLast: false)]
     if let message { early.append(.data(Self.data(message), owed: 0, isLast: true)) }
   }
 
-  /// Ends the call after its timeout, and before it if the server sends no message for a minute.
+  /// Ends the call after its timeout, or earlier if the server sends no message for a minute.
   func limit(to timeout: TimeAmount) {
     lastMessage = connection.loop.now
     deadline = lastMessage + timeout
@@ -72,10 +73,10 @@ final class ResponseStream: StreamOwner {
     if end.isDrained { tellSenders() }
   }
 
-  /// Says a message behind those before it.
-  /// - Parameter promise: makes the promise of its going, if it does not go at once.
-  /// - Returns: the promise; `nil` if it has gone.
-  /// - Throws: the reason for which the call is over.
+  /// Sends a message after the previous ones.
+  /// - Parameter promise: makes the promise of its sending, if it is not sent immediately.
+  /// - Returns: the promise; `nil` if the message is sent.
+  /// - Throws: the reason why the call has ended.
   func send(_ message: [UInt8]) throws -> EventLoopFuture<Void>? {
     if isOver { throw inbox.failure ?? TransportFailure.cut(hasGreeted: true) }
     say(.data(Self.data(message), owed: 0, isLast: false))
@@ -85,7 +86,7 @@ final class ResponseStream: StreamOwner {
     return promise.futureResult
   }
 
-  /// Tells the backend that no more messages come.
+  /// Notifies the backend that no more messages follow.
   func finish() { if !isOver { say(.data(ByteBuffer(), owed: 0, isLast: true)) } }
 
   private func say(_ piece: StreamEnd.Piece) {
@@ -149,7 +150,7 @@ final class ResponseStream: StreamOwner {
     if isLast { self.end(.withoutStatus) }
   }
 
-  /// Gives the peer room again.
+  /// Credits the peer for the messages taken.
   func settle() {
     let bytes = unread
     unread = 0
@@ -164,10 +165,10 @@ final class ResponseStream: StreamOwner {
 
   func end(_ failure: TransportFailure) { finish(.failure(failure)) }
 
-  /// Ends the call because its caller has given up.
+  /// Ends the call because its caller has abandoned it.
   func abandon() { finish(.failure(CancellationError())) }
 
-  /// Ends the call with its trailers. A message that is cut short is missing from the response.
+  /// Ends the call with its trailers. A truncated message is missing from the response.
   private func finish(trailers outcome: Result<Void, any Error>) {
     if case .success = outcome, reader.isWithin { return end(.withinMessage) }
     finish(outcome)
@@ -182,21 +183,21 @@ final class ResponseStream: StreamOwner {
     (senders, early, reader) = ([], [], MessageReader())
     if let end {
       self.end = nil
-      // A stream that both sides have ended is over by itself; every other one is broken off.
+      // A stream that both sides have ended needs nothing more; any other one is canceled.
       end.connection.drop(end, .cancel)
     }
     connection.callEnded(self)
   }
 }
 
-/// The meaning of a response's headers; computed once for all blocks that are equal.
+/// The meaning of a response's headers, computed once for all equal blocks.
 enum ResponseHead {
   /// An interim response; the final one follows.
   case interim
   case begin
-  /// Trailers, which may stand for the whole response.
+  /// Trailers, which may be the whole response.
   case end(Result<Void, any Error>, isWhole: Bool)
-  /// A response of HTTP that is not a response of gRPC, with its status; 0 for an invalid one.
+  /// A response of HTTP that is not a gRPC response, with its status; 0 for an invalid one.
   case foreign(Int)
   /// Headers without a status.
   case other
@@ -205,7 +206,7 @@ enum ResponseHead {
 
   init(_ headers: HPACKHeaders) {
     let statuses = headers[":status"]
-    // Servers of gRPC send the blanks of a message as they are.
+    // gRPC servers send the spaces of a message unescaped.
     guard statuses.count <= 1, headers.areFields(pseudoHeaders: [":status"], allowsBlanks: true) else {
       self = .malformed
       return
@@ -218,7 +219,7 @@ enum ResponseHead {
     let status = Self.number(text) ?? 0
     let isGRPC = headers.first(name: "content-type")?.hasPrefix("application/grpc") == true
     switch (status, code) {
-    // An upgrade does not exist in HTTP/2.
+    // HTTP/2 has no upgrade.
     case (101, _): self = .malformed
     case (100..<200, _): self = .interim
     case (200..., let code?): self = .end(Self.outcome(code, headers), isWhole: true)
@@ -227,7 +228,7 @@ enum ResponseHead {
     }
   }
 
-  /// Reads a status of HTTP: three digits, from 100 to 599. NIO traps on a negative one.
+  /// Parses an HTTP status: three digits, from 100 to 599. NIO traps on a negative one.
   private static func number(_ text: String) -> Int? {
     guard text.utf8.count == 3, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
     return Int(text).flatMap { (100...599).contains($0) ? $0 : nil }
@@ -239,7 +240,7 @@ enum ResponseHead {
     return .failure(RPCStatus(code, percentDecoded(headers.first(name: "grpc-message") ?? "")))
   }
 
-  /// The text of a `grpc-message`; characters that are no valid encoding stay as they are.
+  /// The text of a `grpc-message`; characters with an invalid encoding remain unchanged.
   static func percentDecoded(_ text: String) -> String {
     guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
     var bytes: [UInt8] = []
@@ -258,7 +259,7 @@ enum ResponseHead {
   }
 }
 
-/// Keeps a meaning with the headers that have it.
+/// Stores a meaning together with its headers.
 private final class Meaning {
   let head: ResponseHead
   init(_ head: ResponseHead) { self.head = head }
@@ -273,20 +274,20 @@ extension HeaderBlock {
   }
 }
 
-/// Takes the messages of an answer out of its bytes. A message that lies in them as a whole is a piece of them; of one that
-/// comes in several pieces these are copied, so that no buffer is kept for a part of it.
+/// Extracts the messages of a response from its bytes. A message that is contiguous in them is a slice; the pieces of
+/// any other are copied, so that no buffer is retained for a part of it.
 struct MessageReader {
-  /// The most bytes of one message: a document of one megabyte, or a commit of ten, with room to spare.
+  /// The maximum size of one message in bytes: a document of one megabyte, or a commit of ten, with a margin.
   private static let messageLimit = 17 << 20
   static let prefixLength = 5
 
-  /// The message whose end has not come, with its prefix.
+  /// The incomplete message, with its prefix.
   private var partial = ByteBuffer()
 
-  /// Whether a message has begun that is not complete.
+  /// Whether an incomplete message has started.
   var isWithin: Bool { partial.readableBytes > 0 }
 
-  /// - Returns: the next message; `nil` once all bytes are taken.
+  /// - Returns: the next message; `nil` once all bytes are consumed.
   mutating func next(_ bytes: inout ByteBuffer) throws(TransportFailure) -> ByteBuffer? {
     if partial.readableBytes == 0 {
       if let length = try Self.length(bytes), bytes.readableBytes >= Self.prefixLength + length {
@@ -306,13 +307,13 @@ struct MessageReader {
     return message
   }
 
-  /// Moves bytes until the partial message has so many, or there are no more.
+  /// Moves bytes until the partial message has `count`, or no more are left.
   private mutating func take(_ count: Int, _ bytes: inout ByteBuffer) {
     let missing = min(count - partial.readableBytes, bytes.readableBytes)
     if missing > 0, var piece = bytes.readSlice(length: missing) { partial.writeBuffer(&piece) }
   }
 
-  /// The length of the message that begins here, once its prefix is there.
+  /// The length of the message that begins here, if its prefix is complete.
   private static func length(_ bytes: ByteBuffer) throws(TransportFailure) -> Int? {
     guard let flag = bytes.getInteger(at: bytes.readerIndex, as: UInt8.self) else { return nil }
     if flag != 0 { throw .compressed }

@@ -6,13 +6,13 @@ package struct CommitMessage: Sendable {
   package var database = ""
   package var writes: [WriteMessage] = []
   package var transaction: [UInt8] = []
-  /// The id of a commit that its sender repeats until it has the answer.
+  /// The id of a commit that its sender repeats until it gets the response.
   package var requestID: WriteRequestID?
 }
 
 extension WireWriter {
   /// The content of a `google.firestore.v1.CommitRequest`.
-  /// - Parameter request: lets an embedded backend apply the commit once, however often it comes.
+  /// - Parameter request: makes an embedded backend apply the commit only once, however often it arrives.
   package mutating func commitRequest(
     _ mutations: [Mutation], in database: DatabaseID, request: WriteRequestID? = nil
   ) {
@@ -23,14 +23,14 @@ extension WireWriter {
   }
 
   /// The content of a `google.firestore.v1.CommitResponse`.
-  /// - Parameter mutations: the mutations that were committed.
+  /// - Parameter mutations: the committed mutations.
   package mutating func commitResponse(_ response: CommitResponse, to mutations: [Mutation]) {
     for (mutation, result) in zip(mutations, response.results) { writeResult(1, result, of: mutation) }
     field(2, timestamp: response.commitTime.timestamp)
   }
 
   /// The content of a `google.firestore.v1.BatchWriteResponse`.
-  /// - Parameter mutations: the mutations that were written, each on its own.
+  /// - Parameter mutations: the mutations, which were written independently.
   package mutating func batchWriteResponse(_ results: [Result<MutationResult, RPCStatus>], to mutations: [Mutation]) {
     for (mutation, result) in zip(mutations, results) {
       switch result {
@@ -64,8 +64,8 @@ extension WireReader {
     return request
   }
 
-  /// The content of a `google.firestore.v1.CommitResponse`. The commit's time takes the place of a version that the
-  /// backend leaves out, as after a delete.
+  /// The content of a `google.firestore.v1.CommitResponse`. The commit time replaces a version that the backend omits,
+  /// as after a delete.
   package mutating func commitResponse() throws(WireError) -> CommitResponse {
     var received = ReceivedCommit()
     while let tag = try tag() {
@@ -90,7 +90,7 @@ extension WireWriter {
   }
 }
 
-/// The parts of the answer to a commit as they come: results may precede the time that stands in for their versions.
+/// The parts of a commit response as they are read; results may precede the time that replaces their missing versions.
 struct ReceivedCommit {
   private var results: [(version: SnapshotVersion?, transformResults: [Value])] = []
   var commitTime: SnapshotVersion?
@@ -112,7 +112,7 @@ struct ReceivedCommit {
     results.append((version, transformResults))
   }
 
-  /// The whole answer; `nil` without a time, since such an answer belongs to no commit.
+  /// The whole response; `nil` without a time, since such a response belongs to no commit.
   var response: CommitResponse? {
     commitTime.map { time in
       CommitResponse(
@@ -131,11 +131,11 @@ package enum ConsistencySelector: Sendable {
 }
 
 package enum TransactionOptions: Sendable {
-  /// A transaction that only reads.
-  /// - Parameter readTime: the time to read at, instead of the time at which the transaction begins.
+  /// A read-only transaction.
+  /// - Parameter readTime: the time to read at; `nil` for the time at which the transaction begins.
   case readOnly(readTime: Timestamp?)
-  /// A transaction that reads and writes.
-  /// - Parameter retrying: the id of an earlier attempt at the same work.
+  /// A read-write transaction.
+  /// - Parameter retrying: the id of an earlier attempt.
   case readWrite(retrying: [UInt8]?)
 }
 
@@ -166,7 +166,7 @@ extension WireReader {
   }
 }
 
-// The messages with which transactions begin, and end without a commit.
+// The messages that begin a transaction, and that end one without a commit.
 
 extension WireReader {
   /// The content of a `google.firestore.v1.BeginTransactionRequest`.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-// The calls about one document.
+// The calls for a single document.
 
 package struct GetDocumentMessage: Sendable {
   package var name = ""
@@ -13,7 +13,7 @@ package struct GetDocumentMessage: Sendable {
 package struct CreateDocumentMessage: Sendable {
   package var parent = ""
   package var collectionID = ""
-  /// The document's id; empty to leave the choice to the server.
+  /// The document's id; empty to let the server choose one.
   package var documentID = ""
   package var document = DocumentMessage()
   package var mask: [String]?
@@ -104,10 +104,10 @@ package struct BatchGetMessage: Sendable {
 package struct ReadResponse: Sendable {
   /// The document: `found`, or `missing` at the read time.
   package var document: Document?
-  /// The transaction that the request began, in its first answer.
+  /// The transaction that the request began, in its first response.
   package var transaction: [UInt8]
   package var readTime: SnapshotVersion?
-  /// The number of results that a query's offset has left out before this one.
+  /// The number of results that a query's offset has skipped before this one.
   package var skipped: Int
   /// Whether the query has no further results.
   package var isDone: Bool

@@ -17,7 +17,7 @@ package struct PipelineResponse: Sendable {
   package var transaction: [UInt8] = []
   package var results: [PipelineResult] = []
   package var executionTime: SnapshotVersion?
-  /// The explanation that was asked for, as text.
+  /// The requested explanation, as text.
   package var explanation: String?
 
   package init(

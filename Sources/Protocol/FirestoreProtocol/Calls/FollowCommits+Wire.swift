@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The call `hearth.v1.Commits/Follow`, which Google's servers do not have: which collections commits change.
+/// The call `hearth.v1.Commits/Follow`, which reports the collections that commits change. Google's servers do not have
+/// it.
 ///
 /// ```
 /// FollowRequest  { string database = 1; }
@@ -33,7 +34,7 @@ extension WireWriter {
 }
 
 extension WireReader {
-  /// - Returns: the name of the database, as it was sent.
+  /// - Returns: the name of the database, as sent.
   package mutating func followRequest() throws(WireError) -> String {
     var name = ""
     while let tag = try tag() {
@@ -42,7 +43,7 @@ extension WireReader {
     return name
   }
 
-  /// News without a content is none of any collection. Names that no collection has are left out.
+  /// Reads a notification. Without content it is empty; names that are not collections are skipped.
   package mutating func commitNews() throws(WireError) -> CommitNews {
     var notices: [CollectionNotice] = []
     var isEverything = false
@@ -69,7 +70,7 @@ extension WireReader {
       default: try skip(tag.type)
       }
     }
-    // A name that is none comes from a server of another kind.
+    // An invalid name comes from a server of another kind.
     guard let path = try? ResourcePath(validating: name), !path.isDocument, !path.isRoot else { return nil }
     return CollectionNotice(path, created: max(0, created), deleted: max(0, deleted), changed: max(0, changed))
   }

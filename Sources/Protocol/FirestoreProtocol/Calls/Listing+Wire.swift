@@ -14,9 +14,9 @@ package struct ListDocumentsMessage: Sendable {
 
 /// One page of a collection's documents.
 package struct DocumentPage: Sendable {
-  /// The documents; `missing` ones have documents below them and no version.
+  /// The documents; `missing` ones have no version, only documents below them.
   package var documents: [Document]
-  /// The token that asks for the next page; empty if there is none.
+  /// The token to request the next page; empty if there is none.
   package var nextPageToken: String
 
   package init(documents: [Document], nextPageToken: String = "") {
@@ -26,8 +26,8 @@ package struct DocumentPage: Sendable {
 }
 
 extension WireWriter {
-  /// The content of a `google.firestore.v1.ListDocumentsRequest` for the names of all documents of a collection, of
-  /// missing ones too.
+  /// The content of a `google.firestore.v1.ListDocumentsRequest` for the names of all documents of a collection,
+  /// including missing ones.
   /// - Parameter time: the read time; `nil` for the newest documents, also in the functions below.
   package mutating func listNamesRequest(
     in collection: ResourcePath, at time: SnapshotVersion? = nil, of database: DatabaseID, pageSize: Int32,
@@ -92,10 +92,10 @@ package struct ListCollectionIDsMessage: Sendable {
   package var consistency = ConsistencySelector.latest
 }
 
-/// One page of ids of collections.
+/// One page of collection ids.
 package struct CollectionIDPage: Sendable {
   package var ids: [String]
-  /// The token that asks for the next page; empty if there is none.
+  /// The token to request the next page; empty if there is none.
   package var nextPageToken: String
 
   package init(ids: [String], nextPageToken: String = "") {
@@ -157,12 +157,12 @@ extension WireReader {
 
 extension WireWriter {
   /// The content of a `google.firestore.admin.v1.ListDatabasesRequest`.
-  /// - Parameter project: the project; `nil` for all databases that a server has.
+  /// - Parameter project: the project; `nil` for all databases of a server.
   package mutating func listDatabasesRequest(of project: String?) { field(1, string: "projects/\(project ?? "-")") }
 }
 
 extension WireReader {
-  /// The content of a `google.firestore.admin.v1.ListDatabasesResponse`; invalid names are left out.
+  /// The content of a `google.firestore.admin.v1.ListDatabasesResponse`; skips invalid names.
   package mutating func listDatabasesResponse() throws(WireError) -> [DatabaseID] {
     var databases: [DatabaseID] = []
     while let tag = try tag() {

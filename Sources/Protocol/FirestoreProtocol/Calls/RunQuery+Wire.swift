@@ -2,26 +2,26 @@
 package import FirestoreModel
 package import FirestoreQuery
 
-/// A `RunQueryRequest`, or a `Target.QueryTarget`, which begins alike.
+/// A `RunQueryRequest`, or a `Target.QueryTarget`, which has the same first fields.
 package struct RunQueryMessage: Sendable {
   package var parent = ""
   package var query: QueryMessage?
   package var consistency = ConsistencySelector.latest
-  /// Whether a query that is to be explained is also to be run; `nil` if it is not to be explained.
+  /// Whether to also run a query that is explained; `nil` if it is not explained.
   package var explain: Bool?
 }
 
 extension WireWriter {
   /// The content of a `google.firestore.v1.RunQueryRequest` for the newest documents, or of a `Target.QueryTarget`.
-  /// - Precondition: the target is no document target.
+  /// - Precondition: the target is not a document target.
   package mutating func runQueryRequest(_ target: Target, in database: DatabaseID) {
     parent(1, of: target, in: database)
     field(2) { $0.structuredQuery(of: target) }
   }
 
   /// The content of a `google.firestore.v1.RunQueryRequest`.
-  /// - Parameter offset: the number of documents to leave out before the limit.
-  /// - Precondition: the target is no document target.
+  /// - Parameter offset: the number of documents to skip before the limit.
+  /// - Precondition: the target is not a document target.
   package mutating func runQueryRequest(
     _ target: Target, _ view: ReadView, passing offset: Int = 0, in database: DatabaseID
   ) {
@@ -34,9 +34,9 @@ extension WireWriter {
     if let time = view.time { field(7, timestamp: time.timestamp) }
   }
 
-  /// The content of a `google.firestore.v1.RunQueryRequest` that asks for an explanation.
-  /// - Parameter isRun: whether the query is also to be run, which is billed.
-  /// - Precondition: the target is no document target.
+  /// The content of a `google.firestore.v1.RunQueryRequest` that requests an explanation.
+  /// - Parameter isRun: whether to also run the query, which is billed.
+  /// - Precondition: the target is not a document target.
   package mutating func explainRequest(_ target: Target, isRun: Bool, _ view: ReadView, in database: DatabaseID) {
     runQueryRequest(target, view, in: database)
     field(10) { options in if isRun { options.field(1, boolean: true) } }
@@ -54,20 +54,19 @@ extension WireWriter {
     if let time = request.view.time { field(7, timestamp: time.timestamp) }
   }
 
-  /// A field with the fields that a query returns of its documents.
+  /// A field with the fields of its documents that a query returns.
   private mutating func selection(_ projection: FieldMask) {
     field(1) { select in
       for path in projection.wireTexts { select.field(2) { $0.field(2, string: path) } }
     }
   }
 
-  /// A field with the name of the document that a query starts from, or of the root.
+  /// A field with the name of the document below which a query searches, or of the root.
   mutating func parent(_ number: Int, of target: Target, in database: DatabaseID) {
     field(number, string: database.name(of: target.collectionGroup == nil ? target.path.parent : target.path))
   }
 
-  /// The content of the `google.firestore.v1.StructuredQuery` that a backend is asked, in which the limit is an
-  /// `int32`.
+  /// The content of the `google.firestore.v1.StructuredQuery` for a target, whose limit is an `int32`.
   mutating func structuredQuery(of target: Target) {
     var query = target.query
     query.limit = query.limit.map { Int(Int32(clamping: $0)) }
@@ -109,7 +108,7 @@ extension WireReader {
     return request
   }
 
-  /// The explanation in a `google.firestore.v1.RunQueryResponse`, without looking at its document; `nil` if there is none.
+  /// The explanation in a `google.firestore.v1.RunQueryResponse`, without reading its document; `nil` if there is none.
   package mutating func explainResponse() throws(WireError) -> ExplainMetrics? {
     var metrics: ExplainMetrics?
     while let tag = try tag() {
@@ -136,7 +135,7 @@ extension WireReader {
 }
 
 extension FieldMask {
-  /// The paths in their order. A mask without any would mean all fields, so the document's name stands for none.
+  /// The paths in order. An empty mask would mean all fields, so the document's name represents it.
   var wireTexts: [String] { paths.isEmpty ? ["__name__"] : paths.sorted().map(\.canonicalText) }
 }
 
@@ -170,7 +169,7 @@ extension WireReader {
 
 extension WireWriter {
   /// The content of a `google.firestore.v1.PartitionQueryResponse`.
-  /// - Parameter points: the documents that partitions begin with.
+  /// - Parameter points: the first documents of the partitions.
   package mutating func partitionQueryResponse(
     _ points: some Sequence<DocumentKey>, in database: DatabaseID, nextPageToken: String
   ) {
@@ -180,7 +179,7 @@ extension WireWriter {
 }
 
 package struct AggregationQueryMessage: Sendable {
-  /// An `Aggregation`; its function is `nil`, and its alias empty, if the request leaves them out.
+  /// An `Aggregation`; its function is `nil`, and its alias empty, if the request omits them.
   package struct Aggregation: Sendable {
     package enum Function: Sendable {
       case count(upTo: Int64?)
@@ -197,7 +196,7 @@ package struct AggregationQueryMessage: Sendable {
   package var query: QueryMessage?
   package var aggregations: [Aggregation] = []
   package var consistency = ConsistencySelector.latest
-  /// Whether a query that is to be explained is also to be run; `nil` if it is not to be explained.
+  /// Whether to also run a query that is explained; `nil` if it is not explained.
   package var explain: Bool?
 }
 
@@ -225,7 +224,7 @@ extension WireWriter {
   }
 
   /// The content of a `google.firestore.v1.RunAggregationQueryResponse`.
-  /// - Parameter figures: the figures by alias.
+  /// - Parameter figures: the results by alias.
   package mutating func aggregationResponse(
     _ figures: Fields, readTime: SnapshotVersion, explaining metrics: ExplainMetrics? = nil
   ) {
@@ -234,7 +233,7 @@ extension WireWriter {
     if let metrics { explainMetrics(10, metrics) }
   }
 
-  /// The content of a `google.firestore.v1.RunAggregationQueryResponse` that names a new transaction.
+  /// The content of a `google.firestore.v1.RunAggregationQueryResponse` with the id of a new transaction.
   package mutating func aggregationResponse(transaction: [UInt8]) { field(2, bytes: transaction) }
 
   /// The content of a `google.firestore.v1.RunAggregationQueryResponse` that explains the query.
@@ -303,7 +302,8 @@ extension WireReader {
   }
 
   /// The content of a `google.firestore.v1.RunAggregationQueryResponse`.
-  /// - Returns: the figures by alias; `nil` for a message without a result, such as one that names a new transaction.
+  /// - Returns: the results by alias; `nil` for a message without a result, such as one with the id of a new
+  ///   transaction.
   package mutating func aggregationResponse() throws(WireError) -> Fields? {
     var figures: Fields?
     while let tag = try tag() {

@@ -3,7 +3,7 @@ package import FirestoreModel
 
 extension WireReader {
   /// The content of a `google.firestore.v1.ListenResponse`.
-  /// - Returns: `nil` for an unknown kind of message or change, which is to be passed over.
+  /// - Returns: `nil` for an unknown kind of message or change, which the caller skips.
   package mutating func watchChange(_ names: DocumentNames) throws(WireError) -> WatchChange? {
     var change: WatchChange?
     while let tag = try tag() {
@@ -154,10 +154,9 @@ extension WireReader {
 }
 
 extension WireWriter {
-  /// The content of a `google.firestore.v1.ListenResponse`, as Google's emulator sends it (PROTOCOL §2.4): a reset
-  /// carries a read time as `current` does, and a deletion names every target that it concerns as one that the document
-  /// left.
-  /// - Parameter readTime: sent with `current`, `reset` and `documentRemoved` if the change itself carries none.
+  /// The content of a `google.firestore.v1.ListenResponse`, in the form of Google's emulator (PROTOCOL §2.4): a reset
+  /// has a read time like `current`, and a deletion lists every affected target as one that the document left.
+  /// - Parameter readTime: sent with `current`, `reset` and `documentRemoved` if the change itself has none.
   package mutating func watchChange(_ change: WatchChange, _ names: DocumentNames, readTime: SnapshotVersion? = nil) {
     switch change {
     case .added(let ids): targetChange(1, ids)

@@ -2,7 +2,7 @@
 package import FirestoreModel
 import FirestoreQuery
 
-/// A `ListenRequest` as it came.
+/// A `ListenRequest` as received.
 package struct ListenMessage: Sendable {
   package struct Target: Sendable {
     package enum Content: Sendable {
@@ -13,7 +13,7 @@ package struct ListenMessage: Sendable {
     }
 
     package var id = TargetID(0)
-    /// The query or documents; `nil` if the request has none. An error in reading them concerns this target alone.
+    /// The query or documents; `nil` if the request has none. An error in reading them affects only this target.
     package var content: Result<Content, WireError>?
     package var resume: WatchTarget.Resume?
     package var expectedCount: Int?
@@ -104,7 +104,7 @@ extension WireReader {
 }
 
 extension TargetPurpose {
-  /// The label of a request with the reason for which it is made.
+  /// The label of a request that states its purpose.
   static let label = "goog-listen-tags"
 
   fileprivate var tag: String? {

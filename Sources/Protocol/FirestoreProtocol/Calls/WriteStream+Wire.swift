@@ -7,17 +7,16 @@ package struct WriteStreamMessage: Sendable {
   package var streamID = ""
   package var writes: [WriteMessage] = []
   package var streamToken: [UInt8] = []
-  /// The client's permanent name of this request.
+  /// The client's permanent id of this request.
   package var requestID: WriteRequestID?
 }
 
 /// One message of the server on a write stream (PROTOCOL §3.1).
 package struct WriteResponse: Sendable {
-  /// The stream's id; only in the answer to the handshake.
+  /// The stream's id; only in the response to the handshake.
   package var streamID: String
   package var streamToken: [UInt8]
-  /// The answer to a commit; `nil` in the answer to the handshake, and to the message with which a client ends the
-  /// stream.
+  /// The response to a commit; `nil` in the response to the handshake, and to the message that ends the stream.
   package var commit: CommitResponse?
 
   package init(streamID: String = "", streamToken: [UInt8], commit: CommitResponse? = nil) {
@@ -49,7 +48,7 @@ extension WireWriter {
   }
 
   /// The content of a `google.firestore.v1.WriteResponse`.
-  /// - Parameter mutations: the mutations that were committed, if any.
+  /// - Parameter mutations: the committed mutations, if any.
   package mutating func writeResponse(_ response: WriteResponse, to mutations: [Mutation] = []) {
     if !response.streamID.isEmpty { field(1, string: response.streamID) }
     if !response.streamToken.isEmpty { field(2, bytes: response.streamToken) }
@@ -110,7 +109,7 @@ extension WireReader {
 }
 
 /// The id of a write request as a label of google.firestore.v1's `WriteRequest`. A backend that knows the label
-/// recognises a batch that comes again; others ignore it.
+/// recognizes a repeated batch; others ignore it.
 extension WriteRequestID {
   package static let labelName = "hearth-write"
 
@@ -118,11 +117,11 @@ extension WriteRequestID {
   /// backends skip it.
   static let commitField = 18_533
 
-  /// The longest id of a client, in bytes; caches make ids of 8 or 16.
+  /// The maximum length of a client's id in bytes; caches create ids of 8 or 16.
   private static let longestClientID = 64
 
-  /// Reads a label; fails if it is no id.
-  /// - Parameter label: `CLIENT-BATCH`, the client in hexadecimal.
+  /// Parses a label; fails if it is not an id.
+  /// - Parameter label: `CLIENT-BATCH`, with the client in hexadecimal.
   package init?(label: String, sender: Sender = .cache) {
     let parts = label.split(separator: "-", omittingEmptySubsequences: false)
     guard parts.count == 2, parts[0].utf8.count <= 2 * Self.longestClientID, let batch = Int64(parts[1]),

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// A `google.firestore.v1.Document` of a request: its name and fields, not checked.
+/// A `google.firestore.v1.Document` of a request: its name and fields, unchecked.
 package struct DocumentMessage: Sendable {
   package var name = ""
   package var fields = Fields()
 }
 
-// The fields of a document go from the wire to the cache, and from the backend's file to the wire, as bytes.
+// The fields of a document stay encoded between the wire and the cache, and between the backend's file and the wire.
 
 extension WireReader {
   /// A field that holds the `google.firestore.v1.Document` of a request.
-  /// - Parameter isToStore: whether the fields are likely to be stored without being looked at, and so are not decoded if
-  ///   they need not be.
+  /// - Parameter isToStore: whether the fields are likely to be stored without being read, so that decoding can be
+  ///   deferred.
   mutating func documentMessage(isToStore: Bool = false) throws(WireError) -> DocumentMessage {
     let bytes = try lengthDelimited()
     var (document, entries) = (DocumentMessage(), [Fields.Entry]())
@@ -41,7 +41,7 @@ extension WireReader {
     return document
   }
 
-  /// A field that holds a `google.firestore.v1.DocumentMask`; the order of its paths means nothing.
+  /// A field that holds a `google.firestore.v1.DocumentMask`; the order of its paths is irrelevant.
   mutating func documentMask() throws(WireError) -> [String] {
     var paths: [String] = []
     try message(with: 1, .lengthDelimited) { reader throws(WireError) in paths.append(try reader.string()) }
@@ -55,7 +55,7 @@ extension WireReader {
   }
 
   /// A field that holds a `google.firestore.v1.Document`.
-  /// - Parameter mayBeMissing: whether a document without times does not exist, as in a list that shows missing
+  /// - Parameter mayBeMissing: whether a document without times is missing, as in a listing that includes missing
   ///   documents.
   package mutating func document(_ names: DocumentNames, mayBeMissing: Bool = false) throws(WireError) -> Document {
     let bytes = try lengthDelimited()

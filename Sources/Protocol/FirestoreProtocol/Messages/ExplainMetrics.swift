@@ -3,7 +3,7 @@ import FirestoreModel
 
 /// The explanation of a query: the plan and, if the query was run, its cost.
 package struct ExplainMetrics: Hashable, Sendable {
-  /// An index that takes part in the answer.
+  /// An index used by the query.
   package struct Index: Hashable, Sendable {
     /// `Collection` or `Collection group`.
     package var scope: String
@@ -17,14 +17,14 @@ package struct ExplainMetrics: Hashable, Sendable {
   }
 
   package struct Execution: Hashable, Sendable {
-    /// The number of documents or aggregates that were returned.
+    /// The number of returned documents or aggregations.
     package var results: Int
     package var duration: Duration
-    /// The number of reads that are billed.
+    /// The number of billed reads.
     package var readOperations: Int
-    /// The number of documents that were read for the results; `nil` if the server does not tell.
+    /// The number of documents read for the results; `nil` if the server does not report it.
     package var documents: Int?
-    /// The number of index entries that were read; `nil` if the server does not tell.
+    /// The number of index entries read; `nil` if the server does not report it.
     package var indexEntries: Int?
 
     package init(results: Int, duration: Duration, documents: Int?, indexEntries: Int?) {
@@ -99,15 +99,15 @@ extension WireWriter {
 
 extension WireReader {
   /// A field that holds a `google.firestore.v1.ExplainOptions`.
-  /// - Returns: whether the query is also to be run.
+  /// - Returns: whether to also run the query.
   mutating func explainOptions() throws(WireError) -> Bool {
     var isRun = false
     try message(with: 1, .varint) { reader throws(WireError) in isRun = try reader.boolean() }
     return isRun
   }
 
-  /// A field that holds a `google.firestore.v1.ExplainMetrics`. Servers tell figures of the execution as text; one that
-  /// is no number counts as not told.
+  /// A field that holds a `google.firestore.v1.ExplainMetrics`. Servers send execution figures as text; one that is not
+  /// a number counts as missing.
   mutating func explainMetrics() throws(WireError) -> ExplainMetrics {
     var (reader, metrics) = (try message(), ExplainMetrics([]))
     while let tag = try reader.tag() {
@@ -157,7 +157,7 @@ extension WireReader {
     return .seconds(seconds) + .nanoseconds(nanoseconds)
   }
 
-  /// A field that holds a `google.protobuf.Struct`, of which only the texts matter.
+  /// A field that holds a `google.protobuf.Struct`; only its strings are read.
   private mutating func texts() throws(WireError) -> [String: String] {
     var texts: [String: String] = [:]
     try message(with: 1, .lengthDelimited) { reader throws(WireError) in

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// A `google.firestore.v1.Pipeline` as it came, or as it is to be sent: stages by their names, none of them checked.
+/// A `google.firestore.v1.Pipeline` as received, or to be sent: stages by name, unchecked.
 package struct PipelineMessage: Hashable, Sendable {
   package struct Stage: Hashable, Sendable {
     package var name: String
@@ -17,7 +17,7 @@ package struct PipelineMessage: Hashable, Sendable {
     }
   }
 
-  /// The greatest depth of nested expressions and pipelines, so that hostile bytes cannot exhaust the stack.
+  /// The maximum depth of nested expressions and pipelines, which protects the stack from hostile bytes.
   package static let maximumDepth = 64
 
   package var stages: [Stage]
@@ -43,7 +43,7 @@ package indirect enum ExpressionMessage: Hashable, Sendable {
   case constant(Value)
   /// A reference that does not name a document of a database, such as `/books`.
   case path(String)
-  /// The text of a field's path.
+  /// The text of a field path.
   case field(String)
   case variable(String)
   case function(String, [ExpressionMessage], options: [String: ExpressionMessage])
@@ -63,7 +63,7 @@ package indirect enum ExpressionMessage: Hashable, Sendable {
   }
 }
 
-/// One result of a pipeline: a document, or fields that were made of documents, without a name.
+/// One result of a pipeline: a document, or computed fields without a name.
 package struct PipelineResult: Sendable {
   package var key: DocumentKey?
   package var createTime: SnapshotVersion?

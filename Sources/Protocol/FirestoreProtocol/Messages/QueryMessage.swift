@@ -2,8 +2,8 @@
 package import FirestoreModel
 package import FirestoreQuery
 
-/// A `google.firestore.v1.StructuredQuery` as it came: every known part, none of them checked. Its reader decides which
-/// queries are allowed, and words the refusal of the rest: a cache reads its own queries, a server any.
+/// A `google.firestore.v1.StructuredQuery` as received: every known part, unchecked. Its reader decides which queries
+/// are allowed and rejects the rest: a cache reads its own queries, a server any.
 package struct QueryMessage: Sendable {
   package struct Selector: Sendable {
     package var collectionID: String
@@ -15,13 +15,13 @@ package struct QueryMessage: Sendable {
     }
   }
 
-  /// A `Filter`. Operators are the protocol's numbers, paths its text; both are 0 or empty if they are left out.
+  /// A `Filter`. Operators are protocol numbers and paths are text; omitted ones are 0 or empty.
   package indirect enum Condition: Sendable {
     case none
     case composite(op: Int64, [Condition])
     case field(path: String, op: Int64, Value?)
     case unary(path: String, op: Int64)
-    /// A condition nested too deep to be read, so that hostile bytes cannot exhaust the stack.
+    /// A condition nested too deeply to read. The limit protects the stack from hostile bytes.
     case tooDeep
   }
 
@@ -45,7 +45,7 @@ package struct QueryMessage: Sendable {
     package var threshold: Double?
   }
 
-  /// The greatest depth of nested filters.
+  /// The maximum depth of nested filters.
   package static let maximumDepth = 64
 
   /// The paths of `select`; `nil` without one.
@@ -61,7 +61,7 @@ package struct QueryMessage: Sendable {
 }
 
 extension WireReader {
-  /// A field that holds a message of which only one field matters.
+  /// A field that holds a message with only one relevant field.
   mutating func message(
     with number: Int, _ type: WireType, _ read: (inout WireReader) throws(WireError) -> Void
   ) throws(WireError) {
@@ -97,7 +97,7 @@ extension WireReader {
     return try inner.structuredQuery()
   }
 
-  /// A field that holds a `FieldReference`; empty if it names nothing.
+  /// A field that holds a `FieldReference`; empty if it has no path.
   mutating func fieldReference() throws(WireError) -> String {
     var path = ""
     try message(with: 2, .lengthDelimited) { reader throws(WireError) in path = try reader.string() }
@@ -301,8 +301,8 @@ extension WireWriter {
 }
 
 extension FieldFilter {
-  /// The number of the `google.firestore.v1.StructuredQuery.UnaryFilter.Operator`: comparisons with null and NaN are
-  /// only understood in this form (PROTOCOL §3.7).
+  /// The number of the `google.firestore.v1.StructuredQuery.UnaryFilter.Operator`, which is required for comparisons
+  /// with null and NaN (PROTOCOL §3.7).
   fileprivate var unaryNumber: UInt64? {
     switch (op, value) {
     case (.equal, .double(let number)) where number.isNaN: 2
@@ -314,7 +314,7 @@ extension FieldFilter {
   }
 
   /// Makes the filter of a unary operator.
-  /// - Returns: `nil` for a number that is no unary operator.
+  /// - Returns: `nil` for an unknown number.
   package init?(_ path: FieldPath, unaryNumber: Int64) {
     switch unaryNumber {
     case 2: self.init(path, .equal, .double(.nan))
@@ -344,7 +344,7 @@ extension FieldFilter.Operator {
   }
 
   /// Makes the operator of a number.
-  /// - Returns: `nil` for a number that is no operator.
+  /// - Returns: `nil` for an unknown number.
   package init?(wireNumber: Int) {
     guard let op = Self.allCases.first(where: { $0.wireNumber == wireNumber }) else { return nil }
     self = op

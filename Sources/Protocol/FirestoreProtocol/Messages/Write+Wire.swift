@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// A `google.firestore.v1.Write` as it came, none of it checked (PROTOCOL §3.2). Documents are named and fields are
-/// spelled as text.
+/// A `google.firestore.v1.Write` as received, unchecked (PROTOCOL §3.2). Document names and field paths are text.
 package struct WriteMessage: Sendable {
   package enum Operation: Sendable {
     case update(DocumentMessage)
@@ -15,7 +14,7 @@ package struct WriteMessage: Sendable {
   package struct Transform: Sendable {
     package var path = ""
     package var operation: FieldTransform.Operation?
-    /// The protocol's number of the value that the server sets; 1, the time of the request, is the only one there is.
+    /// The protocol's number of the value that the server sets; the only one is 1, the time of the request.
     package var serverValue: Int64?
   }
 
@@ -75,7 +74,7 @@ extension WireReader {
   }
 
   /// The content of a `google.firestore.v1.Write`.
-  /// - Parameter isToStore: whether its fields are likely to be stored as they are.
+  /// - Parameter isToStore: whether its fields are likely to be stored unchanged.
   private mutating func write(isToStore: Bool = false) throws(WireError) -> WriteMessage {
     var write = WriteMessage()
     while let tag = try tag() {
@@ -146,7 +145,7 @@ extension WireReader {
 }
 
 extension WireReader {
-  /// The content of a `google.firestore.v1.Write` that this client wrote: its field paths are not checked.
+  /// The content of a `google.firestore.v1.Write` that this client wrote; its field paths are not checked.
   package mutating func mutation(_ names: DocumentNames) throws(WireError) -> Mutation {
     let write = try write()
     let (name, operation): (String, Mutation.Operation) =
