@@ -122,7 +122,7 @@ struct HistoryTests {
     clock.advance(1_000_000)
     try await backend.commit(set("c/a", ["v": 2]))
     #expect(
-      try await refusal("c/a", at: first, backend)?.hasSuffix("all documents were replaced or removed at once then.")
+      try await refusal("c/a", at: first, backend)?.hasSuffix("all documents were replaced or removed then.")
         == true)
   }
 
@@ -157,7 +157,7 @@ struct HistoryTests {
       #expect(try await backend.historyRows() < 55)
       #expect(try await value("c/a", at: times[290], backend) == 290)
       let refused = try #require(try await refusal("c/a", at: times[100], backend))
-      #expect(refused.hasSuffix(": not more than 1 MiB of earlier versions are kept."))
+      #expect(refused.hasSuffix(": at most 1 MiB of earlier versions are kept."))
       // The time that it names can be read, and the one before it cannot.
       let oldest = try #require(
         times.first { refused.contains("can be read is \($0.timestamp.rfc3339Text):") }, "\(refused)")

@@ -15,14 +15,14 @@ struct CheckTests {
       ([], "A pipeline needs a first stage"),
       ([stage("where", true)], "The stage 'where' cannot be the first. A pipeline begins with one of: collection,"),
       ([stage("collektion", .path("/a"))], "The stage 'collektion' does not exist."),
-      ([all, stage("wher", true)], "The stage 'wher' does not exist. Stages behind the first are: add_fields,"),
+      ([all, stage("wher", true)], "The stage 'wher' does not exist. Later stages are: add_fields,"),
       ([all, all], "The stage 'collection' can only be the first."),
       ([all, stage("where")], "The stage 'where' takes 1 arguments, not 0."),
       ([all, stage("where", call("foo"))], "The function 'foo' does not exist. Functions are: abs, add, and,"),
-      ([all, stage("where", call("average", 1))], "The function 'average' is for the stage 'aggregate' only."),
+      ([all, stage("where", call("average", 1))], "The function 'average' is only allowed in the stage 'aggregate'."),
       ([all, stage("where", call("not", true, true))], "The function 'not' takes 1 arguments, not 2."),
-      ([all, stage("limit", -1)], "The stage 'limit' takes a constant integer that is not negative."),
-      ([all, stage("limit", "1")], "The stage 'limit' takes a constant integer"),
+      ([all, stage("limit", -1)], "The stage 'limit' takes a constant nonnegative integer."),
+      ([all, stage("limit", "1")], "The stage 'limit' takes a constant nonnegative integer"),
       ([all, stage("sort")], "The stage 'sort' takes 1...10000 arguments, not 0."),
       ([all, stage("sort", order("a", "up"))], "The stage 'sort' takes orders with an expression and a direction"),
       ([all, stage("select", 1)], "The stage 'select' takes a map of names and expressions."),
@@ -30,16 +30,16 @@ struct CheckTests {
       ([all, stage("aggregate", .constant([:]))], "The stage 'aggregate' requires at least one accumulator."),
       (
         [all, stage("aggregate", named([("n", field("x"))]))],
-        "The stage 'aggregate' takes for 'n' one of the functions"
+        "The stage 'aggregate' needs for 'n' one of the functions"
       ),
       ([all, stage("find_nearest", field("v"), 1, "euclidean")], "The stage 'find_nearest' takes a constant vector"),
       (
         [all, stage("find_nearest", field("v"), .constant(.vector([1])), "near")],
-        "The stage 'find_nearest' knows the measures: euclidean, cosine, dot_product."
+        "The stage 'find_nearest' supports the measures: euclidean, cosine, dot_product."
       ),
       (
         [all, stage("union", .pipeline(PipelineMessage([stage("subcollection", "x")])))],
-        "The stage 'subcollection' can only be at the start of a nested pipeline"
+        "The stage 'subcollection' is only allowed at the start of a pipeline"
       ),
       ([all, stage("delete"), stage("limit", 1)], "The stages 'update' and 'delete' must be the last"),
       (
@@ -60,7 +60,7 @@ struct CheckTests {
       ([all, stage("sample", 2.0, "percent")], "The stage 'sample' takes a share from 0 to 1."),
       (
         [all, stage("where", .pipeline(PipelineMessage([all])))],
-        "A pipeline is an expression as the argument of array() or"
+        "A pipeline is only allowed as the argument of array() or"
       ),
       (
         [all, stage("where", call("array_filter", list(), "e", call("scalar", .pipeline(PipelineMessage([all])))))],
@@ -86,7 +86,7 @@ struct CheckTests {
         return nil
       } catch { return error.message }
     }
-    let unknown = "There is an unknown variable 'v'. The stage 'let' before it defines variables."
+    let unknown = "The variable 'v' is not defined. Define it in an earlier stage 'let'."
     #expect(check(define, known) == nil && check(define, subquery) == nil)
     #expect(check(known) == unknown && check(subquery) == unknown && check(known, define) == unknown)
     #expect(check(define, count, known) == unknown && check(define, stage("union", .pipeline(inner))) == unknown)

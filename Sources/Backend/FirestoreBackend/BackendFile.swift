@@ -3,30 +3,29 @@ package import FirestoreModel
 package import FirestoreSQLite
 import Synchronization
 
-/// The backend's database file, or its equal in memory.
+/// The backend's database file, or an equal database in memory.
 ///
 /// ```
 /// databases ─┬─< collections ─< documents
-///            ├─< changes          what happened at which version, back to databases.pruned
-///            ├─< history          what documents held before they changed, for reads in the past
-///            └─< applied_requests answers kept for clients that never saw them
+///            ├─< changes          the changed documents by version, back to databases.pruned
+///            ├─< history          earlier contents of documents, for reads in the past
+///            └─< applied_requests responses stored for clients that never received them
 /// ```
-/// Every page ends with a checksum (`PageChecksums`), so that a read gives the bytes that were written, or an error.
+/// Every page ends with a checksum (`PageChecksums`), so a read returns the bytes that were written, or an error.
 struct BackendFile: ~Copyable {
   private let connection: Connection
   /// The locked directory; `nil` for a backend in memory.
   private let directory: StoreDirectory?
   private let files: DatabaseFiles?
   private let report: @Sendable (String) -> Void
-  /// The watch on the files, which notices if they are moved or deleted; `nil` for a backend in memory and for a private
-  /// copy.
+  /// The watch that detects moved or deleted files; `nil` for a backend in memory and for a private copy.
   let openFiles: OpenFiles?
-  /// The damage that was met first.
+  /// The first detected damage.
   private let damage = Mutex<StoreError?>(nil)
   /// The state of the disk: whether it made the last transaction fail.
   private let isFailing = Mutex(false)
 
-  /// - Throws: `corrupt` for data that differs from the data written; the files then stay as they are.
+  /// - Throws: `corrupt` for data that differs from the data written; the files then remain unchanged.
   init(_ configuration: BackendConfiguration) throws(StoreError) {
     report = configuration.report
     guard case .directory(let path) = configuration.location else {
@@ -50,8 +49,8 @@ struct BackendFile: ~Copyable {
       ? nil
       : OpenFiles(
         held.files,
-        consequence: "nothing is written any more, and what was written is gone when this process ends. Save what can "
-          + "still be read from it, end it, and put the data back.")
+        consequence: "nothing is written any more, and the data is lost when this process ends. Export the data "
+          + "from this process, end it, and restore the data.")
     openFiles?.watch { [report] loss in report(loss.message) }
     directory = consume held
   }
@@ -63,13 +62,13 @@ struct BackendFile: ~Copyable {
       openFiles.end()
     }
     connection.close()
-    // Another backend may have the path by now, and a mark of its own.
+    // Another backend may use the path by now, with its own mark.
     if isInPlace, let files { OpenMark(files).remove() }
   }
 
   static let name = "backend.sqlite3"
 
-  /// Locks a directory of backend data, which holds this file, its socket and a folder of caches.
+  /// Locks a directory of backend data, which contains this file, its socket and a folder of caches.
   static func hold(
     _ path: String, isServed: Bool = false, _ report: @escaping @Sendable (String) -> Void = { _ in }
   ) throws(StoreError) -> StoreDirectory {
@@ -84,8 +83,8 @@ struct BackendFile: ~Copyable {
   }
 
   /// Runs `body` as one transaction.
-  /// - Throws: `corrupt` at once after damage was met, since a change could build upon it; `gone` when the files were
-  ///   taken away, which is noticed within a second.
+  /// - Throws: `corrupt` immediately once damage is detected, since a change could build on it; `gone` if the files
+  ///   were removed, which is detected within a second.
   borrowing func transaction<Result>(
     _ body: (Connection) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
@@ -101,17 +100,17 @@ struct BackendFile: ~Copyable {
       throw error
     }
     noteDisk(nil)
-    // A change in a file that was taken away is not stored.
+    // A change in a removed file is not stored.
     try openFiles?.check()
     return result
   }
 
-  /// Reports the first of several transactions that fail because of the disk, and the first that succeeds again.
+  /// Reports the first of several transactions that fail because of the disk, and the first success afterwards.
   private borrowing func noteDisk(_ error: StoreError?) {
     guard files != nil else { return }
     switch error?.kind {
     case nil:
-      if isFailing.withLock({ exchange(&$0, with: false) }) { report("Commits are stored again.") }
+      if isFailing.withLock({ exchange(&$0, with: false) }) { report("Commits succeed again.") }
     case .diskFull, .uncertain, .sqlite:
       if let error, !isFailing.withLock({ exchange(&$0, with: true) }) {
         report("Commits fail. \(error.message)")
@@ -120,7 +119,7 @@ struct BackendFile: ~Copyable {
     }
   }
 
-  /// Remembers damage, also for the next start, and reports it once.
+  /// Records damage, also for the next start, and reports it once.
   private borrowing func noting(_ error: StoreError) -> StoreError {
     guard error.kind == .corrupt, let files else { return error }
     let named = Self.naming(error, files)
@@ -140,14 +139,14 @@ struct BackendFile: ~Copyable {
     let directory = files.path.dropLast(name.count + 1)
     return StoreError(
       .corrupt,
-      "\(files.path) is damaged and nothing is written to it: \(error.message) "
-        + "'\(repairHint) --data \(directory)' keeps the damaged file and saves what can be read.")
+      "\(files.path) is damaged, so writing has stopped. \(error.message) "
+        + "Run '\(repairHint) --data \(directory)' to save the readable data and keep the damaged file.")
   }
 
   private static let repairHint = "hearth repair"
 }
 
-/// Sets a value and returns the one before.
+/// Sets a value and returns the previous one.
 private func exchange(_ value: inout Bool, with new: Bool) -> Bool {
   defer { value = new }
   return value
@@ -162,20 +161,20 @@ extension BackendFile {
     try directory.prepare { path throws(StoreError) in
       let connection = try open(location: PageChecksums.uri(of: path), durability)
       defer { connection.close() }
-      // Closing would say nothing of a full disk.
+      // Closing would not report a full disk.
       try connection.checkpoint(emptiesLog: true)
     }
     let connection = try open(location: PageChecksums.uri(of: files.path), durability)
     if files.isMarkedDamaged {
-      // An earlier process met damage, in a read that failed or that only seemed to fail.
+      // An earlier process detected damage, or a read error that looked like damage.
       try verify(connection)
       files.clearDamage()
     }
     return connection
   }
 
-  /// Reports once that the system stopped while the data was open, and marks it as open from its first change on.
-  /// Commits that wait for the disk need no mark.
+  /// Reports once that the system stopped while the data was open, and marks the data as open from its first change on.
+  /// Commits with fsync need no mark.
   static func observeCrashes(
     _ connection: Connection, _ files: DatabaseFiles, _ durability: Durability, _ report: (String) -> Void
   ) throws(StoreError) {
@@ -187,7 +186,7 @@ extension BackendFile {
         """)
       let since = newest.map { $0 > 0 ? "after \(Timestamp(microseconds: $0).rfc3339Text) " : "" } ?? ""
       report(
-        "The system stopped while \(files.path) was open. Commits \(since)may be lost. To wait for the disk at each "
+        "The system stopped while \(files.path) was open. Commits \(since)may be lost. To fsync every "
           + "commit, use --sync full.")
     }
     if durability == .normal { connection.beforeFirstChange = { mark.set() } }
@@ -205,9 +204,9 @@ extension BackendFile {
   private static let title = "backend's data"
 
   private static func settings(isFile: Bool, _ durability: Durability) -> Connection.Settings {
-    // WAL: a commit survives the death of the process (S10), and with FULL also a power cut.
-    // EXCLUSIVE, which the directory's lock makes true anyway, saves each statement the system calls of file locks.
-    // A checkpoint waits for the disk: one per 40 MB of log instead of 4 MB halves what a random update costs.
+    // WAL: a commit survives the death of the process (S10), and with FULL also a power failure. EXCLUSIVE, which the
+    // directory's lock guarantees anyway, saves the file-locking system calls of each statement. A checkpoint calls
+    // fsync; one per 40 MB of log instead of 4 MB halves the cost of a random update.
     Connection.Settings(
       creation: isFile ? "PRAGMA page_size = 4096; PRAGMA application_id = \(PageChecksums.applicationID);" : "",
       opening: """
@@ -218,7 +217,7 @@ extension BackendFile {
       reservedBytes: isFile ? PageChecksums.reservedBytes : 0, checkpointPages: 10_000)
   }
 
-  /// Reads every page and compares all structures. O(size).
+  /// Reads every page and checks all structures. O(size).
   static func verify(_ connection: Connection) throws(StoreError) {
     if let complaint = try connection.integrityComplaint() {
       throw StoreError(.corrupt, "The backend's data is damaged: \(complaint).")
@@ -286,7 +285,7 @@ extension StoreError {
       switch kind {
       case .locked, .notWritable, .notPrivate, .newerSchema, .foreign, .leaseLost: .failedPrecondition
       case .corrupt: .dataLoss
-      // Clients keep their pending writes and send them again; a write that was stored is not applied twice.
+      // Clients store their pending writes and send them again; a write that was stored is not applied twice.
       case .gone, .uncertain: .unavailable
       case .diskFull: .resourceExhausted
       case .refused(let code): code

@@ -3,8 +3,8 @@ import FirestoreModel
 package import FirestoreSQLite
 import Glibc
 
-/// Restores a damaged database of the backend as far as it can be read, with the commits of damaged logs that were kept.
-/// The damaged files are kept.
+/// Restores the readable part of a damaged backend database, including the commits in copies of damaged logs. The
+/// damaged files are not deleted.
 ///
 /// ```
 /// backend.sqlite3       damaged ──────────────────────────────────► backend.sqlite3.damaged-1
@@ -12,31 +12,31 @@ import Glibc
 ///                          ▼
 /// ….repairing ──► ….repaired, on the disk ────────────────────────► backend.sqlite3
 /// ```
-/// A repair that is interrupted leaves the damaged file, or both; the next one goes on from there.
+/// An interrupted repair leaves the damaged file, or both; the next repair continues from there.
 package struct DataRepair: ~Copyable {
   private let directory: StoreDirectory
-  /// The damage that was found; `nil` for data that is as it was written.
+  /// The detected damage; `nil` for intact data.
   package let damage: String?
 
   private var files: DatabaseFiles { directory.files }
   private var unfinished: String { files.path + ".repairing" }
   private var finished: String { Self.finished(files) }
 
-  /// The path of a repaired file that has yet to replace the damaged one.
+  /// The path of a repaired file that has not replaced the damaged one yet.
   private static func finished(_ files: DatabaseFiles) -> String { files.path + ".repaired" }
 
   static func isInterrupted(_ files: DatabaseFiles) -> Bool { access(finished(files), F_OK) == 0 }
 
-  /// Whether a directory has any file that a repair could begin with.
+  /// Whether a directory has a file from which a repair could start.
   package static func applies(to directory: String) -> Bool {
     let files = DatabaseFiles(path: directory + "/" + BackendFile.name)
     return files.exists || isInterrupted(files)
   }
 
-  static let interruption = "A repair was interrupted; another one goes on from there."
+  static let interruption = "A repair was interrupted. Run it again to continue."
 
-  /// Locks the directory and verifies its whole database, which is not changed. O(size).
-  /// - Throws: `locked`, `notWritable`, `notPrivate`, `newerSchema`; damage is no error.
+  /// Locks the directory and verifies its whole database without changing it. O(size).
+  /// - Throws: `locked`, `notWritable`, `notPrivate`, `newerSchema`; damage is not an error.
   package init(directory path: String) throws(StoreError) {
     let held = try BackendFile.hold(path)
     damage = try Self.damage(held)
@@ -50,7 +50,7 @@ package struct DataRepair: ~Copyable {
       try BackendFile.verify(connection)
       directory.files.clearDamage()
       guard let log = directory.files.keptLogs.first else { return nil }
-      return "Commits that were lost with a damaged log are in \(log)."
+      return "Commits of a damaged log are in \(log)."
     } catch {
       guard error.kind == .corrupt else { throw error }
       return error.message
@@ -59,22 +59,22 @@ package struct DataRepair: ~Copyable {
 
   /// The result of a repair.
   package struct Report: Hashable, Sendable {
-    /// The path at which the damaged file is kept.
+    /// The new path of the damaged file.
     package var kept: String
     package var documents = 0
-    /// The paths of collections from which documents are missing, with the numbers of these.
+    /// The number of missing documents by collection path.
     package var missing: [String: Int] = [:]
     /// The number of documents whose collection's path is lost.
     package var unnamed = 0
-    /// The number of documents that collections now hold too many: deleted documents may be back.
+    /// The number of surplus documents in collections: deleted documents may be back.
     package var surplus = 0
-    /// The number of lost changes in the log; their documents may be older now.
+    /// The number of lost changes in the log; the affected documents may be older now.
     package var lostChanges = 0
-    /// The number of unreadable pages of the file, index pages included, which are made anew.
+    /// The number of unreadable pages of the file, including index pages, which are rebuilt.
     package var unreadable = 0
-    /// The paths of collections of which documents may be missing, as their counts cannot be read either.
+    /// The paths of collections that may lack documents, because their counts are unreadable too.
     package var uncounted: [String] = []
-    /// Whether not even the name of a database or of a collection was found: the content of the file is unknown.
+    /// Whether the file's content is unknown, because not even the name of a database or collection was found.
     package var isEmpty = false
 
     package var isComplete: Bool {
@@ -114,23 +114,23 @@ package struct DataRepair: ~Copyable {
       var report = try salvage.finish()
       report.unreadable = unreadable
       report.lostChanges = damagedFrames
-      // A single unreadable page can only be the one that had the count itself.
+      // A single unreadable page can only be the one with the count itself.
       if unreadable < 2 { report.uncounted = [] }
       return report
     }
-    // Closing would say nothing of a full disk.
+    // Closing would not report a full disk.
     try connection.checkpoint(emptiesLog: true)
     return report
   }
 }
 
-/// Sorts the records of a damaged database into the tables of a new one. The tables of rows are told by their shapes,
-/// since the pages that name them may be lost.
+/// Sorts the records of a damaged database into the tables of a new one. Tables are identified by the shapes of their
+/// rows, since the pages that name them may be lost.
 struct Salvage {
   private struct Collection {
     var database: Int64
     var path: [UInt8]
-    /// The number of documents that the collection held; unknown when only an index still has its path.
+    /// The document count of the collection; unknown if only an index still has its path.
     var count: Int64?
   }
 
@@ -138,7 +138,7 @@ struct Salvage {
   private var databases: [Int64: [UInt8]] = [:]
   private var versions: [Int64: Int64] = [:]
   private var collections: [Int64: Collection] = [:]
-  /// The versions of deletions on record; older rows of the documents at these positions are remains.
+  /// The versions of recorded deletions; older rows at these positions belong to deleted documents.
   private var deletions: [DocumentPosition: Int64] = [:]
 
   init(_ connection: Connection) { self.connection = connection }
@@ -158,7 +158,7 @@ struct Salvage {
       if let instance = values[0].bytes, instance.count == 8 {
         try connection.run("UPDATE backend SET instance = ?", instance)
       }
-    // Entries with two values are of the indexes by which databases and collections are found.
+    // Entries with two values belong to the indexes for databases and collections.
     case (nil, 2):
       if let name = values[0].bytes, let number = values[1].integer, name.starts(with: "projects/".utf8) {
         databases[number] = databases[number] ?? name
@@ -189,7 +189,7 @@ struct Salvage {
       """, collection, name, version, created, fields)
   }
 
-  /// Takes the path of a collection, or its last segment, from an index entry; names of documents begin with 0 or 1.
+  /// Reads the path of a collection, or its last segment, from an index entry; names of documents begin with 0 or 1.
   private mutating func takeIndexEntry(_ values: [StoredValue]) {
     guard let database = values[0].integer, let path = values[1].bytes, let number = values[2].integer,
       (path.first ?? 0) > 1, collections[number]?.count == nil, path.count > collections[number]?.path.count ?? 0
@@ -204,7 +204,7 @@ struct Salvage {
     deletions[position] = max(deletions[position] ?? 0, version)
   }
 
-  /// Takes a batch that was answered, so that it is not applied again.
+  /// Copies a batch that was answered, so that it is not applied again.
   private func takeRequest(_ values: [StoredValue]) throws(StoreError) {
     guard values[0].integer != nil, values[1].bytes != nil, values[2].integer != nil else { return }
     try connection.run(
@@ -214,8 +214,8 @@ struct Salvage {
 }
 
 extension Salvage {
-  /// Deletes the remains of deleted documents, and completes the tables. Positions of clients are too old afterwards,
-  /// so that they learn all changes.
+  /// Deletes the remains of deleted documents, and completes the tables. Clients' positions are too old afterwards, so
+  /// that they receive all changes.
   mutating func finish() throws(StoreError) -> DataRepair.Report {
     var report = DataRepair.Report(kept: "")
     for (position, version) in deletions {
@@ -249,7 +249,7 @@ extension Salvage {
   ) throws(StoreError) {
     let found = try connection.integer("SELECT count(*) FROM documents WHERE collection = ?", number) ?? 0
     let path = ResourcePath(String(decoding: collection.path, as: UTF8.self))
-    // The collection's row may be lost, and with it the number of its documents; then no loss can be told.
+    // The collection's row may be lost together with its document count; then a loss cannot be detected.
     let expected = collection.count ?? found
     if collection.count == nil { report.uncounted.append(path.text) }
     if expected > found { report.missing[path.text, default: 0] += Int(expected - found) }

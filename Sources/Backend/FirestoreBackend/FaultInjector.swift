@@ -4,8 +4,8 @@ package import FirestoreModel
 import FirestoreProtocol
 import Synchronization
 
-/// A network between a client and its backend that can be broken by hand or by chance. Shared by the controls that
-/// break it and the datastores behind it; seeded, so that a run can be repeated.
+/// A network between a client and its backend that can be broken manually or randomly. Shared by the controls that
+/// break it and the datastores that use it. Seeded, so that a run can be repeated.
 package final class FaultInjector: Sendable {
   private struct Call {
     let lane: FaultLane
@@ -18,10 +18,10 @@ package final class FaultInjector: Sendable {
     var randomness: UInt64
     var calls: [Int: Call] = [:]
     var lastCall = 0
-    /// Whether a network that comes and goes is away.
+    /// Whether a flapping network is currently down.
     var isAway = false
     var flapping: Task<Void, Never>?
-    /// The tokens that the backend has told since it forgot all others; `nil` while it knows all.
+    /// The tokens that the backend has sent since it forgot all others; `nil` while it knows all.
     var knownTokens: KnownTokens?
 
     func isDown(_ lane: FaultLane) -> Bool { isAway || settings.isOffline(lane) }
@@ -33,9 +33,9 @@ package final class FaultInjector: Sendable {
   private let onBreak: (@Sendable ([FaultLane], RPCStatus) -> Void)?
 
   /// - Parameters:
-  ///   - clock: the clock by which the network comes and goes.
-  ///   - executor: where it does so; `nil` for the usual one.
-  ///   - onBreak: told which kinds of calls break, for calls that are not registered here.
+  ///   - clock: the clock for flapping.
+  ///   - executor: the executor for flapping; `nil` for the default one.
+  ///   - onBreak: receives the lanes that break, for calls that are not registered here.
   package init(
     seed: UInt64 = 0, clock: any Clock<Duration> = ContinuousClock(), on executor: (any TaskExecutor)? = nil,
     onBreak: (@Sendable ([FaultLane], RPCStatus) -> Void)? = nil
@@ -48,7 +48,7 @@ package final class FaultInjector: Sendable {
 
   package var settings: FaultSettings { state.withLock { $0.settings } }
 
-  /// Changes the settings; going offline, or ending a half-open time, breaks what is open.
+  /// Changes the settings. Going offline, or ending a half-open time, breaks open calls.
   package func update(_ change: (inout FaultSettings) -> Void) {
     breakCalls { state in
       let before = state.settings
@@ -60,21 +60,21 @@ package final class FaultInjector: Sendable {
     }
   }
 
-  /// Replaces the settings; calm ones also withdraw the faults that wait for a call.
+  /// Replaces the settings; calm settings also cancel the faults that wait for a call.
   package func apply(_ settings: FaultSettings) {
     if settings.isCalm { withdrawFaults() }
     update { $0 = settings }
   }
 
   /// Makes one change.
-  /// - Throws: `unimplemented` for a change that means nothing to a client.
+  /// - Throws: `unimplemented` for a change that has no effect on a client.
   package func perform(_ change: FaultChange) throws(RPCStatus) {
     if let objection = change.objectionOfClients { throw RPCStatus(.unimplemented, objection) }
     if change == .calm { withdrawFaults() }
     if case .event(let event) = change { inject(event) } else { update { $0.apply(change) } }
   }
 
-  /// Makes a fault happen to the next call of its kind that has no other fault waiting for it, or at once.
+  /// Schedules a fault for the next call of its kind without another pending fault, or runs it immediately.
   package func inject(_ event: FaultEvent) {
     switch event {
     case .write(let fault): inject(fault)
@@ -89,10 +89,10 @@ package final class FaultInjector: Sendable {
     }
   }
 
-  /// Makes a fault happen to the next write that has no other fault waiting for it.
+  /// Schedules a fault for the next write without another pending fault.
   package func inject(_ fault: WriteFault) { state.withLock { $0.waiting.writes.append(fault) } }
 
-  /// Withdraws the injected faults that have not happened yet, and lets the backend remember all tokens again.
+  /// Cancels the injected faults that have not happened yet, and makes the backend remember all tokens again.
   package func withdrawFaults() {
     state.withLock { state in
       state.waiting = WaitingFaults()
@@ -102,12 +102,12 @@ package final class FaultInjector: Sendable {
 
   static let broken = RPCStatus(.unavailable, "The connection to the backend broke.")
   static let offline = RPCStatus(.unavailable, "The backend cannot be reached: the network is off.")
-  static let restarted = RPCStatus(.unavailable, "The backend was started again.")
+  static let restarted = RPCStatus(.unavailable, "The backend was restarted.")
 
   // MARK: Calls
 
   /// Registers a stream or call that can be broken.
-  /// - Returns: the number of the call, and a stream that gives the status with which it is broken, if it is.
+  /// - Returns: the number of the call, and a stream that delivers the status with which it is broken, if it is.
   func open(_ lane: FaultLane) throws(RPCStatus) -> (call: Int, breaks: AsyncStream<RPCStatus>) {
     let (stream, continuation) = AsyncStream.makeStream(of: RPCStatus.self, bufferingPolicy: .bufferingOldest(1))
     let call = state.withLock { state -> Int? in
@@ -127,11 +127,11 @@ package final class FaultInjector: Sendable {
 
   func fail(_ call: Int, with status: RPCStatus) { _ = state.withLock { $0.calls[call] }?.breaks.yield(status) }
 
-  /// Makes a change, and breaks the calls of the kinds that it returns.
+  /// Makes a change, and breaks the calls in the lanes that it returns.
   private func breakCalls(with status: RPCStatus = broken, _ change: (inout State) -> [FaultLane]) {
     let (lanes, broken) = state.withLock { state -> ([FaultLane], [Call]) in
       let lanes = change(&state)
-      // Broken calls let no message pass from here on, not even one already on its way.
+      // Broken calls deliver no more messages, not even one already in transit.
       let broken = state.calls.filter { lanes.contains($0.value.lane) }
       for number in broken.keys { state.calls[number] = nil }
       return (lanes, Array(broken.values))
@@ -140,7 +140,7 @@ package final class FaultInjector: Sendable {
     if !lanes.isEmpty { onBreak?(lanes, status) }
   }
 
-  /// Lets the network go now, and come and go from here on; or stay.
+  /// Takes the network down now and lets it flap from here on; or ends flapping.
   private func flap(_ state: inout State) {
     state.flapping?.cancel()
     state.flapping = nil
@@ -164,17 +164,17 @@ package final class FaultInjector: Sendable {
 
   // MARK: Faults of one call
 
-  /// Whether a kind of calls is cut off now.
+  /// Whether a lane is cut off now.
   package func isDown(_ lane: FaultLane) -> Bool { state.withLock { $0.isDown(lane) } }
 
-  /// Whether the next write may be hit.
+  /// Whether the next write may be affected by a fault.
   package var mayHitWrites: Bool {
     state.withLock { state in
       !state.waiting.writes.isEmpty || state.settings.lostRequests > 0 || state.settings.lostAcknowledgements > 0
     }
   }
 
-  /// The fault of the next write: the first injected one, else by chance.
+  /// The fault of the next write: the first injected one, otherwise a random one.
   package func takeWriteFault() -> WriteFault? {
     state.withLock { state in
       if !state.waiting.writes.isEmpty { return state.waiting.writes.removeFirst() }
@@ -193,11 +193,11 @@ package final class FaultInjector: Sendable {
     state.withLock { $0.waiting.listens.isEmpty ? nil : $0.waiting.listens.removeFirst() }
   }
 
-  /// The time that a message takes.
+  /// The delay of a message.
   /// - Parameters:
-  ///   - isLate: whether the message has the latency, and does not travel with another one.
-  ///   - bytes: the size of the message, asked for where the bandwidth is bounded.
-  ///   - isAnswer: whether the client has to read it.
+  ///   - isLate: whether the latency applies, which it does not to a message that travels with another.
+  ///   - bytes: the size of the message, computed only if the bandwidth is limited.
+  ///   - isAnswer: whether the client must read the message.
   package func delay(
     _ lane: FaultLane, isLate: Bool = true, isAnswer: Bool = false, bytes: () -> Int
   ) -> Duration {
@@ -214,15 +214,15 @@ package final class FaultInjector: Sendable {
 
   // MARK: Tokens
 
-  /// Whether the backend has forgotten tokens that it told.
+  /// Whether the backend has forgotten tokens that it sent.
   package var hasForgottenTokens: Bool { state.withLock { $0.knownTokens != nil } }
 
-  /// Notes tokens that the backend tells, if it has forgotten others.
+  /// Records tokens that the backend sends, if it has forgotten others.
   package func note(tokens: [[UInt8]]) {
     state.withLock { state in for token in tokens { state.knownTokens?.insert(token) } }
   }
 
-  /// Notes the tokens that the backend tells, if it has forgotten others.
+  /// Records the tokens that the backend sends, if it has forgotten others.
   func note(tokensOf changes: [WatchChange]) {
     state.withLock { state in
       if state.knownTokens == nil { return }
@@ -250,8 +250,8 @@ private struct WaitingFaults {
   var listens: [StatusCode] = []
 }
 
-/// The newest resume tokens that a backend has told; an older one counts as forgotten, so that its target begins anew,
-/// which is never wrong.
+/// The newest resume tokens that a backend has sent. An older one counts as forgotten, so its target starts over, which
+/// is always correct.
 struct KnownTokens {
   private static let limit = 10_000
 

@@ -5,7 +5,7 @@ package import FirestoreProtocol
 package import SerialExecutors
 import Synchronization
 
-/// Any datastore behind a network that can be broken.
+/// A datastore behind a network that can be broken.
 package struct FaultyDatastore: Datastore {
   private let base: any Datastore
   private let faults: FaultInjector
@@ -42,7 +42,7 @@ package struct FaultyDatastore: Datastore {
     }
   }
 
-  /// Decides on a request of a watch stream: a target may be refused, and have a token that the backend has forgotten.
+  /// Decides on a request of a watch stream: a target may be rejected, or have a token that the backend has forgotten.
   private func passage(
     of request: WatchRequest, _ line: FaultyLine, _ forgotten: ForgottenTargets,
     _ deliver: @Sendable (WatchEvent) async -> Void
@@ -64,7 +64,7 @@ package struct FaultyDatastore: Datastore {
 
   private func delay(of event: WatchEvent) -> Duration {
     guard case .changes(let changes) = event else { return faults.delay(.watch, isAnswer: true) { 0 } }
-    // The message that makes a snapshot visible is late; the documents before it are not late one by one.
+    // The latency applies to the message that makes a snapshot visible, not to each document before it.
     return faults.delay(.watch, isLate: changes.contains(where: \.isSnapshot), isAnswer: true) {
       MessageWeight.bytes(changes)
     }
@@ -183,7 +183,7 @@ package struct FaultyDatastore: Datastore {
       group.cancelAll()
       return first
     }
-    // A line that was broken from within may look to the base like a stream that ended well.
+    // A line that was broken from within may look to the base like a stream that ended normally.
     if let failure = line.failure { throw failure }
     switch result {
     case .success(let value)?: return value
@@ -193,8 +193,8 @@ package struct FaultyDatastore: Datastore {
   }
 }
 
-/// The targets whose tokens the backend has forgotten: it resets them when it has added them, as a server does that cannot
-/// resume a target, so that the client does not keep documents of which it will never be told.
+/// The targets whose tokens the backend has forgotten. After adding them, the backend resets them, as a server does
+/// that cannot resume a target, so that the client does not keep documents without updates.
 private final class ForgottenTargets: Sendable {
   private let targets = Mutex<Set<TargetID>>([])
 
@@ -214,7 +214,7 @@ private final class ForgottenTargets: Sendable {
   }
 }
 
-/// Whether each write under way will lose its answer, in the order of the writes.
+/// Whether the acknowledgement of each current write will be lost, in the order of the writes.
 private final class Losses: Sendable {
   private let pending = Mutex<[Bool]>([])
   func record(isLost: Bool) { pending.withLock { $0.append(isLost) } }
@@ -231,12 +231,12 @@ extension WriteFault {
   }
 }
 
-/// One stream or call on its way through a breakable network.
+/// One stream or call through a breakable network.
 final class FaultyLine: Sendable {
-  /// The fate of a request.
+  /// The outcome of a request.
   enum Passage<Request> {
     case pass(Request)
-    /// Vanishes, and the line goes on.
+    /// Vanishes; the line continues.
     case swallow
     /// Breaks the line.
     case fail(RPCStatus)
@@ -256,13 +256,13 @@ final class FaultyLine: Sendable {
   /// The reason why the line was broken from within; `nil` if it was not.
   var failure: RPCStatus? { status.withLock { $0 } }
 
-  /// Breaks the line: no message passes any more.
+  /// Breaks the line: no more messages are delivered.
   func fail(_ reason: RPCStatus) {
     status.withLock { $0 = $0 ?? reason }
     faults.fail(call, with: reason)
   }
 
-  /// Waits for the time that a message takes; while the network is half open, until the line is cancelled.
+  /// Waits for the delay of a message; while the network is half open, until the line is canceled.
   /// - Returns: whether the message arrives.
   func letsThrough(after delay: Duration) async -> Bool {
     if delay > .zero {
@@ -277,16 +277,16 @@ final class FaultyLine: Sendable {
     return failure == nil && faults.isOpen(call) && !Task.isCancelled
   }
 
-  /// Waits for the time that the answer of a call takes, if it takes any.
-  /// - Throws: the reason for which it does not arrive.
+  /// Waits for the delay of a call's response, if there is any.
+  /// - Throws: the reason why it does not arrive.
   func receive(_ delay: () -> Duration) async throws(RPCStatus) {
     let delay = delay()
     if delay > .zero, !(await letsThrough(after: delay)) { throw FaultInjector.broken }
   }
 
-  /// The requests that get through.
+  /// The requests that arrive.
   /// - Parameters:
-  ///   - delay: the time that a request takes.
+  ///   - delay: the delay of a request.
   ///   - judge: decides on each request that arrives.
   func pass<Request>(
     _ requests: StreamRequests<Request>, _ delay: @escaping @Sendable (Request) -> Duration,
@@ -308,8 +308,8 @@ final class FaultyLine: Sendable {
   }
 }
 
-/// The sizes of messages between a client and its backend, as google.firestore.v1 writes them, with the five bytes in
-/// front of each. Names are those of a database `(default)` in a project `project`.
+/// The sizes of messages between a client and its backend in the encoding of google.firestore.v1, including the
+/// five-byte prefix of each. Names assume the database `(default)` in a project `project`.
 enum MessageWeight {
   private static let database = DatabaseID(project: "project")
   private static let names = DocumentNames(database)
@@ -327,14 +327,15 @@ enum MessageWeight {
     front + WireWriter.message { $0.commitRequest(mutations, in: database) }.count
   }
 
-  /// The size of a response to a write: a time for all of them, and one for each.
+  /// The size of a response to a write: one time for all results, and one for each.
   static func bytes(_ response: CommitResponse) -> Int { front + 16 + 16 * response.results.count }
 
   static func bytes(_ documents: [Document]) -> Int {
     documents.reduce(0) { sum, document in sum + front + WireWriter.message { $0.document(document, names) }.count }
   }
 
-  /// The size of an answer to a read: documents and names as they are written, of others what they consist of.
+  /// The size of the response to a read: the encoded size of documents and names; for other types, the size of their
+  /// parts.
   static func bytes(ofAnswer answer: Any) -> Int {
     switch answer {
     case let documents as [Document]: bytes(documents)

@@ -4,7 +4,7 @@ import FirestorePipelines
 package import FirestoreProtocol
 import FirestoreQuery
 
-/// One database of the embedded backend, as a client sees it.
+/// One database of the embedded backend, as seen by a client.
 package struct InProcessDatastore: AnsweringDatastore {
   private let backend: LocalBackend
   private let database: DatabaseID
@@ -36,7 +36,7 @@ package struct InProcessDatastore: AnsweringDatastore {
     let failure = await withTaskGroup(of: RPCStatus?.self) { group in
       group.addTask {
         let failure = await Self.forward(requests, to: session, of: backend)
-        // The signal ends, and with it the delivery below.
+        // The end of the signal also ends the delivery below.
         await backend.closeWatch(session)
         return failure
       }
@@ -78,7 +78,7 @@ package struct InProcessDatastore: AnsweringDatastore {
   package func write(
     requests: StreamRequests<WriteRequest>, deliver: @Sendable (WriteEvent) async -> Void
   ) async throws(RPCStatus) {
-    // Tokens only count: a stream cannot be resumed, and batches are recognised by their ids.
+    // Tokens only count requests: a stream cannot be resumed, and batches are recognized by their ids.
     var position: UInt64 = 0
     func token() -> [UInt8] { withUnsafeBytes(of: position.bigEndian) { [UInt8]($0) } }
     await deliver(.opened(streamToken: token()))
@@ -96,7 +96,7 @@ package struct InProcessDatastore: AnsweringDatastore {
     try await backend.commit(mutations, in: database, check: commitCheck)
   }
 
-  /// - Parameter request: makes the commit happen once, however often it is asked for.
+  /// - Parameter request: makes the commit happen once, however often it is requested.
   package func commit(
     _ mutations: [Mutation], request: WriteRequestID
   ) async throws(RPCStatus) -> CommitResponse {

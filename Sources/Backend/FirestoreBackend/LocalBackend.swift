@@ -9,20 +9,20 @@ import SerialExecutors
 /// ```
 ///  commit ──► CommitLog (SQLite, durable) ──► TargetMatcher ──► WatchSession … ──► WatchSignal ──► take
 /// ```
-/// Every method is one synchronous step on the actor's executor, in the order of arrival: a commit is stored and put to
-/// all sessions in one step, so each session sees every commit once and whole. An acknowledged commit survives the
-/// death of the process (S10). The actor never waits for a stream: changes that a slow client has not fetched are
+/// Every method is one synchronous step on the actor's executor, in the order of arrival. A commit is stored and passed
+/// to all sessions in one step, so each session sees every commit once and completely. An acknowledged commit survives
+/// the death of the process (S10). The actor never waits for a stream: changes that a slow client has not fetched are
 /// merged per document, up to `PendingChanges.maximumCount` documents; beyond that they are read from the log when it
 /// fetches them.
 package actor LocalBackend {
-  /// The executor that the backend runs on.
+  /// The executor of the backend.
   package nonisolated let executor: any SerialExecutor
   package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-  /// Lets other calls in between the steps of a long read.
+  /// Lets other calls run between the steps of a long read.
   nonisolated let pause: @Sendable () async -> Void
 
-  /// The random identity of the data, drawn when it was made; it stays the same wherever the data is moved.
+  /// The random identity of the data, assigned at its creation; it does not change when the data is moved.
   package nonisolated let instance: [UInt8]
 
   var log: CommitLog
@@ -38,10 +38,10 @@ package actor LocalBackend {
 
   /// - Parameters:
   ///   - executor: the executor of the backend, which must run one job at a time, in order, and may block; by default a
-  ///     queue of its own.
-  ///   - pause: called between the steps of a long read, for an executor on which it is not enough to yield.
-  /// - Throws: `locked` when another process holds the directory, `notWritable`, `notPrivate`, `newerSchema`; `corrupt`
-  ///   for damaged data, which stays where it is (see `DataRepair`).
+  ///     separate queue.
+  ///   - pause: called between the steps of a long read, for an executor on which yielding is not enough.
+  /// - Throws: `locked` if another process holds the directory, `notWritable`, `notPrivate`, `newerSchema`; `corrupt`
+  ///   for damaged data, which remains in place (see `DataRepair`).
   package init(
     _ configuration: BackendConfiguration, on executor: (any SerialExecutor)? = nil,
     pause: @escaping @Sendable () async -> Void = { await Task.yield() }
@@ -50,8 +50,8 @@ package actor LocalBackend {
   }
 
   /// - Parameters:
-  ///   - keptChanges: the number of changes kept for resuming watches.
-  ///   - requests: the number of answers kept for clients that never saw them.
+  ///   - keptChanges: the number of recorded changes for resuming watches.
+  ///   - requests: the limits on responses stored for clients that never received them.
   init(
     _ configuration: BackendConfiguration, keptChanges: Int,
     requests: AppliedRequests.Limits = AppliedRequests.Limits(), on executor: (any SerialExecutor)? = nil,
@@ -64,19 +64,19 @@ package actor LocalBackend {
     transactions = TransactionTable(at: log.clock.microseconds)
     let openFiles = log.file.openFiles
     self.log = log
-    // The task is not awaited: each commit checks the files itself.
+    // The task is not awaited, since each commit checks the files itself.
     openFiles?.watch { [weak self] loss in
       let status = loss.status
       Task { () async in await self?.endWatches(status) }
     }
   }
 
-  /// The time at which a read or commit happens now, apart from the rule that versions never repeat.
+  /// The current time of reads and commits, before the rule that versions never repeat.
   package var time: Timestamp { log.clock }
 
   /// Applies mutations atomically.
   /// - Parameters:
-  ///   - request: makes the commit happen once, however often it is asked for (see `AppliedRequests`).
+  ///   - request: makes the commit happen once, however often it is requested (see `AppliedRequests`).
   ///   - check: decides whether the commit may happen; not called for a request that was applied before.
   @discardableResult
   package func commit(
@@ -85,11 +85,11 @@ package actor LocalBackend {
     try commit([CommitOrder(mutations, in: database, request: request, check: check)])[0].get()
   }
 
-  /// Applies several commits, each atomically by itself and in this order, at less cost than one after the other.
+  /// Applies several commits, each atomically and in this order, at a lower cost than one after the other.
   /// - Returns: a result for each.
   package func commit(_ orders: [CommitOrder]) -> [Result<CommitResponse, RPCStatus>] {
     let results = log.commit(orders)
-    // Nothing is certain after another error than the mutations' own.
+    // The stored state is uncertain after an error that the mutations did not cause.
     for case .failure(let error) in results {
       if case .refused = error.kind { continue }
       lookedUpDocuments.forget()
@@ -98,7 +98,7 @@ package actor LocalBackend {
     return results.map { $0.map(\.response).mapError(\.status) }
   }
 
-  /// Removes every document. Listeners on queries are reset, documents are reported deleted.
+  /// Removes every document. Query listeners are reset; document listeners see the document as deleted.
   package func deleteAllDocuments(in database: DatabaseID) throws(RPCStatus) {
     do throws(StoreError) {
       _ = try log.deleteAllDocuments(in: database)
@@ -106,27 +106,27 @@ package actor LocalBackend {
     } catch { throw error.status }
   }
 
-  /// The databases that have been named so far, sorted by their names.
+  /// The databases used so far, sorted by name.
   package func databases() throws(RPCStatus) -> [DatabaseID] {
     do throws(StoreError) { return try log.databaseNames().compactMap { DatabaseID(name: $0) } } catch {
       throw error.status
     }
   }
 
-  /// The databases that hold documents now, sorted by their names. A database that was never written to, or was
-  /// emptied, is not among them.
+  /// The databases that have documents now, sorted by name. Excludes databases that were never written to or were
+  /// emptied.
   package func occupiedDatabases() throws(RPCStatus) -> [DatabaseID] {
     do throws(StoreError) { return try log.occupiedDatabaseNames().compactMap { DatabaseID(name: $0) } } catch {
       throw error.status
     }
   }
 
-  /// Stores many documents at once, replacing existing ones: far faster than commits, but not recorded change by
-  /// change, so listeners are reset.
+  /// Stores many documents in bulk, replacing existing ones: far faster than commits, but without individual change
+  /// records, so listeners are reset.
   package func seed(
     _ documents: some Sequence<(key: DocumentKey, fields: Fields)> & Sendable, in database: DatabaseID
   ) throws(RPCStatus) {
-    // A part of them is stored where another cannot be.
+    // Some of them may be stored even if others cannot be.
     lookedUpDocuments.noteAll(in: database)
     do throws(StoreError) {
       _ = try log.seed(documents, in: database)
@@ -135,44 +135,44 @@ package actor LocalBackend {
   }
 }
 
-/// The settings of the embedded backend: the place of its data, its durability, its clock and its limits.
+/// The settings of the embedded backend: location, durability, clock and limits.
 package struct BackendConfiguration: Sendable {
   package enum Location: Hashable, Sendable {
     case memory
-    /// A directory that one process may hold at a time (0700, made if absent).
+    /// A directory that one process may hold at a time (0700, created if absent).
     case directory(String)
   }
 
-  /// The failure that an acknowledged commit survives beside the death of the process, which it always survives.
+  /// The failure that an acknowledged commit survives in addition to the death of the process, which it always
+  /// survives.
   package enum Durability: String, Hashable, Sendable, CaseIterable {
-    /// A durability in which a power cut may take the commits of the last seconds, newest first and each whole.
+    /// A power failure may lose the commits of the last seconds, newest first and each completely.
     case normal
-    /// A durability in which a power cut takes nothing: every commit waits for the disk, which takes milliseconds.
+    /// A power failure loses nothing: every commit is fsynced, which takes milliseconds.
     case full
   }
 
   package var location: Location
   package var durability: Durability
-  /// The most bytes of earlier versions that are kept, each for an hour at most. Reads in the past reach back as far as
-  /// both limits allow.
+  /// The maximum size in bytes of earlier versions, each stored for at most an hour. Reads in the past reach back as
+  /// far as both limits allow.
   package var keptHistoryBytes: Int64
-  /// The most bytes of the database's pages that are kept in memory.
+  /// The maximum size in bytes of the page cache.
   package var pageCacheBytes = usualPageCacheBytes
-  /// The clock that commit times follow; they never repeat and never go back, whatever it does.
+  /// The clock for commit times, which never repeat or decrease, whatever the clock does.
   package var now: @Sendable () -> Timestamp
-  /// Called with facts that an operator should know while no call has failed: a sentence or two, on the backend's
-  /// executor.
+  /// Called with facts for an operator when no call has failed: a sentence or two, on the backend's executor.
   package var report: @Sendable (String) -> Void
-  /// Whether other processes reach the data through this one, and need not take it for lost to them.
+  /// Whether other processes access the data through this one, so that they do not treat it as locked.
   package var isServed: Bool
 
-  /// Called when a database is first named; the status that it returns is the answer in place of the database.
+  /// Called when a database is first used; a returned status is the response instead of the database.
   package var objection: @Sendable (DatabaseID) -> RPCStatus? = { _ in nil }
-  /// Whether the directory is a copy that this process alone knows and may delete while it is open. A private copy
-  /// refuses commits with `failedPrecondition`, and its files are not looked at again.
+  /// Whether the directory is a copy that only this process knows and may delete while it is open. A private copy
+  /// rejects commits with `failedPrecondition`, and its files are not checked again.
   package var isPrivateCopy = false
 
-  /// The default size of the page cache, which holds the upper pages of a million documents.
+  /// The default size of the page cache, which fits the upper pages of a million documents.
   package static let usualPageCacheBytes = 16 << 20
 
   package init(
@@ -190,10 +190,10 @@ package struct BackendConfiguration: Sendable {
 }
 
 extension LocalBackend {
-  /// The name of the socket beside the data, on which the process that has it open serves it to others.
+  /// The name of the socket next to the data, on which the process that holds it serves other processes.
   package static let socketName = "hearth.sock"
 
-  /// Whether a directory has data of a backend, in whatever state.
+  /// Whether a directory contains backend data, in whatever state.
   package static func exists(in directory: String) -> Bool {
     DatabaseFiles(path: directory + "/" + BackendFile.name).exists
   }

@@ -4,10 +4,9 @@ package import FirestoreProtocol
 import FirestoreSQLite
 
 extension LocalBackend {
-  /// - Parameter client: whom the transaction belongs to. When there are too many, the client with most of them loses
-  ///   the one that it has not used for longest, or is refused a further one.
-  /// - Throws: `invalid-argument` for a read time that cannot be read at or a retried transaction that never was;
-  ///   `resource-exhausted`.
+  /// - Parameter client: the owner of the transaction. If there are too many transactions, the client with most of them
+  ///   loses its least recently used one, or cannot begin another one.
+  /// - Throws: `invalid-argument` for an unreadable read time or an unknown retried transaction; `resource-exhausted`.
   package func beginTransaction(
     _ options: TransactionOptions, in database: DatabaseID, for client: ClientID? = nil
   ) throws(RPCStatus) -> TransactionID {
@@ -26,7 +25,7 @@ extension LocalBackend {
     } catch { throw error.status }
   }
 
-  /// Ends a transaction without writing. One that has ended already is no error.
+  /// Ends a transaction without writing. Ending it twice is not an error.
   package func rollback(_ id: [UInt8], in database: DatabaseID) throws(RPCStatus) {
     guard transactions.isKnown(id), let id = TransactionID(id) else {
       throw RPCStatus(.invalidArgument, "Invalid transaction.")
@@ -62,7 +61,7 @@ extension LocalBackend {
     return try commit(mutations, in: database, check: check)
   }
 
-  /// Applies each mutation on its own: some may fail and others not.
+  /// Applies each mutation independently; some may fail while others succeed.
   package func commitEach(
     _ mutations: [Mutation], in database: DatabaseID
   ) throws(RPCStatus) -> [Result<MutationResult, RPCStatus>] {
@@ -90,13 +89,13 @@ extension CommitLog {
   }
 }
 
-/// The name of a transaction for clients: nine opaque bytes.
+/// The id of a transaction for clients: nine opaque bytes.
 package struct TransactionID: Hashable, Sendable {
   let number: Int64
 
   init(number: Int64) { self.number = number }
 
-  /// - Returns: `nil` for bytes that no backend of this kind made.
+  /// - Returns: `nil` for bytes that no backend of this kind created.
   package init?(_ bytes: [UInt8]) {
     guard bytes.count == 9, bytes[0] == 2 else { return nil }
     number = bytes.dropFirst().reduce(0) { $0 << 8 | Int64($1) }
@@ -126,19 +125,19 @@ struct OpenTransaction {
   var keys: Set<DocumentKey> = []
   var queries: [ServedQuery] = []
   let client: ClientID?
-  /// The times of the beginning and of the last use, in microseconds since the epoch.
+  /// The times of its start and of its last use, in microseconds since the epoch.
   let began: Int64
   var used: Int64
 }
 
-/// The transactions of all databases. They live in memory: a restart ends them all, as an expiry would.
+/// The transactions of all databases. They are only in memory, so a restart ends them all, like an expiry.
 struct TransactionTable {
-  /// The times in microseconds after which a transaction ends, unused or in all, as real Firestore has them.
+  /// The times in microseconds after which a transaction expires, unused or in total, as in real Firestore.
   static let idleLimit: Int64 = 60_000_000
   static let totalLimit: Int64 = 270_000_000
   private var open: [TransactionID: OpenTransaction] = [:]
   private var finished: Set<TransactionID> = []
-  /// The last number given. Numbers begin at the time of the start, so that those of an earlier run count as expired.
+  /// The last number assigned. Numbers begin at the start time, so that numbers of an earlier run count as expired.
   private var lastNumber: Int64
 
   private let maximumOpen: Int
@@ -157,13 +156,13 @@ struct TransactionTable {
     return id
   }
 
-  /// Whether the id was ever given out, so that a retry may name it.
+  /// Whether the id was ever assigned, so that a retry may name it.
   func isKnown(_ bytes: [UInt8]) -> Bool {
     guard let id = TransactionID(bytes) else { return false }
     return id.number > 0 && id.number <= lastNumber
   }
 
-  /// The id of an open transaction, which is marked as used.
+  /// The id of an open transaction, marked as used.
   mutating func use(_ bytes: [UInt8], in database: DatabaseID, at time: Int64) throws(StoreError) -> TransactionID {
     expire(at: time)
     guard isKnown(bytes), let id = TransactionID(bytes) else {
@@ -185,22 +184,22 @@ struct TransactionTable {
     set { open[id] = newValue }
   }
 
-  /// Ends a transaction; one that has ended already stays ended.
+  /// Ends a transaction; has no effect if it has ended.
   mutating func finish(_ id: TransactionID) {
     guard open.removeValue(forKey: id) != nil else { return }
-    // The ended transactions only decide on the wording of an error.
+    // The ended transactions only affect the wording of an error.
     if finished.count >= maximumOpen { finished = [] }
     finished.insert(id)
   }
 
-  /// Ends the least recently used transaction of the client that has most of them, unless that is this client.
+  /// Ends the least recently used transaction of the client with most of them, unless that is this client.
   private mutating func makeRoom(for client: ClientID?) throws(StoreError) {
     var counts: [ClientID?: Int] = [:]
     for transaction in open.values { counts[transaction.client, default: 0] += 1 }
     guard let most = counts.max(by: { $0.value < $1.value }), counts[client, default: 0] < most.value else {
       throw .refused(
         .resourceExhausted,
-        "\(open.count) transactions are open, most of them this client's. Commit some or roll them back.")
+        "\(open.count) transactions are open, most of them from this client. Commit some or roll them back.")
     }
     let ofClient = open.lazy.filter { $0.value.client == most.key }
     if let oldest = ofClient.min(by: { ($0.value.used, $0.key.number) < ($1.value.used, $1.key.number) }) {
@@ -215,12 +214,12 @@ struct TransactionTable {
 }
 
 extension DocumentReader {
-  /// Whether a read of the transaction has a conflict since: a change of a document that it looked up, or that one of
-  /// its queries matched or now matches, limits aside.
+  /// Whether there was a conflict since a read of the transaction: a change of a document that it looked up, or that
+  /// one of its queries matched or now matches, ignoring limits.
   /// - Parameter earlier: a reader at the transaction's version.
   func hasConflict(_ transaction: OpenTransaction, earlier: DocumentReader) throws(StoreError) -> Bool {
     guard let version = transaction.version, version < state.version else { return false }
-    // The changes are no longer on record: they might concern any document.
+    // The changes are no longer recorded, so they might affect any document.
     if version < state.pruned || version < state.historyStart { return true }
     for key in try changedKeys(after: version) {
       if transaction.keys.contains(key) { return true }

@@ -5,7 +5,7 @@ import FirestoreModel
 struct Evaluation {
   let row: Row
   let context: EvaluationContext
-  /// The variables of the array functions around the expression.
+  /// The variables of the enclosing array functions.
   private var locals: [String: Value] = [:]
 
   init(_ row: Row, _ context: EvaluationContext) {
@@ -13,7 +13,7 @@ struct Evaluation {
     self.context = context
   }
 
-  /// The value of an expression, small enough that a document could hold several of its size.
+  /// The value of an expression, which must be small enough that a document could hold several of its size.
   func value(_ expression: Expression) throws(EvaluationError) -> Value? {
     let value = try evaluate(expression)
     switch expression {
@@ -23,7 +23,7 @@ struct Evaluation {
     return value
   }
 
-  /// Whether a condition is true. A condition whose evaluation fails is not.
+  /// Whether a condition is true; false if its evaluation fails.
   func holds(_ condition: Expression) -> Bool {
     guard let value = try? evaluate(condition), case .boolean(true) = value else { return false }
     return true
@@ -34,7 +34,7 @@ struct Evaluation {
   }
 
   static let tooLarge = EvaluationError(
-    "A value became larger than \(PipelineLimits.valueBytes >> 20) MiB; select less or in parts.")
+    "A value became larger than \(PipelineLimits.valueBytes >> 20) MiB. Select less or in parts.")
 
   static let cancelled = EvaluationError(RPCStatus.cancelled)
 
@@ -42,7 +42,7 @@ struct Evaluation {
     EvaluationError(
       RPCStatus(
         .resourceExhausted,
-        "The values in an expression would hold more than \(context.work.limit >> 20) MiB together; select less or in "
+        "The values in an expression would hold more than \(context.work.limit >> 20) MiB together. Select less or in "
           + "parts."))
   }
 
@@ -93,7 +93,7 @@ struct Evaluation {
   }
 
   /// The values of several expressions, which together may not be larger than one value may.
-  /// - Returns: also the bytes held for them, which the caller gives back after use.
+  /// - Returns: also the bytes held for them, which the caller releases after use.
   private func arguments(
     _ expressions: some Collection<Expression>
   ) throws(EvaluationError) -> (values: [Value?], held: Int) {
@@ -117,7 +117,7 @@ struct Evaluation {
     return (values, held)
   }
 
-  /// Whether the value of an expression takes memory of its own.
+  /// Whether the value of an expression allocates new memory.
   private func isMade(by expression: Expression) -> Bool {
     switch expression {
     case .constant, .variable, .metadata: return false
@@ -143,7 +143,7 @@ struct Evaluation {
       }
       return try body(values, context)
     case .score:
-      guard let score = row.score else { throw EvaluationError("score() has a value in a search stage only.") }
+      guard let score = row.score else { throw EvaluationError("score() has a value only in a search stage.") }
       return .double(score)
     case .matchesText:
       guard case .string(let text)? = arguments[0] else {
@@ -181,14 +181,15 @@ struct Evaluation {
 }
 
 extension EvaluationError {
-  /// The error of an argument whose type the function does not take.
+  /// The error of an argument whose type the function does not accept.
   static func type(_ function: String, _ wanted: String, _ value: Value) -> EvaluationError {
     EvaluationError("\(function)() takes \(wanted), not a value of type \(value.pipelineType).")
   }
 }
 
 extension Evaluation {
-  /// Evaluates functions that tell absent arguments and errors from values, or do not evaluate all arguments.
+  /// Evaluates functions that distinguish absent arguments and errors from values, or that do not evaluate all
+  /// arguments.
   func apply(_ form: LazyForm, to arguments: [Expression]) throws(EvaluationError) -> Value? {
     switch form {
     case .and: return Self.value(try all(arguments, are: true, in: form))
@@ -215,7 +216,7 @@ extension Evaluation {
 
   private static func value(_ truth: Bool?) -> Value { truth.map { .boolean($0) } ?? .null }
 
-  /// The truth value of an argument; `nil` if it is null or absent.
+  /// The Boolean value of an argument; `nil` if it is null or absent.
   private func truth(_ expression: Expression, in form: LazyForm) throws(EvaluationError) -> Bool? {
     switch try evaluate(expression) {
     case .boolean(let value)?: return value
@@ -224,7 +225,7 @@ extension Evaluation {
     }
   }
 
-  /// Whether all arguments are `wanted`: false as soon as one is not, whatever the others are; an error if one has no
+  /// Whether all arguments are `wanted`: false as soon as one is not, regardless of the others; an error if one has no
   /// value; `nil` if one is null.
   private func all(
     _ arguments: [Expression], are wanted: Bool, in form: LazyForm
@@ -264,7 +265,7 @@ extension Evaluation {
     return result
   }
 
-  /// Evaluates conditions and results in turn; a single result at the end is for the case that no condition holds.
+  /// Evaluates conditions and results in turn; a single result at the end is the default.
   private func switched(_ arguments: [Expression]) throws(EvaluationError) -> Value? {
     var rest = arguments[...]
     while rest.count > 1 {

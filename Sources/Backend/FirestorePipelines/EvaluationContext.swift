@@ -9,22 +9,22 @@ struct EvaluationError: Error, Hashable, Sendable {
   init(_ status: RPCStatus) { self.status = status }
 }
 
-/// The surroundings that expressions may use beside the document.
+/// The context that expressions may use in addition to the document.
 package struct EvaluationContext: Sendable {
   package let database: DatabaseID
   /// The time of the request, the same for all its expressions.
   package let time: Timestamp
   /// Random bits, for `rand` and samples.
   package let random: @Sendable () -> UInt64
-  /// The steps and the memory that the pipeline uses.
+  /// The steps and the memory used by the pipeline.
   let work: PipelineWork
   let zones = TimeZones()
   let patterns = PatternCache()
 
-  /// Makes the context of one pipeline.
+  /// Creates the context of one pipeline.
   /// - Parameters:
-  ///   - heldBytes: the most bytes that the pipeline may hold; by default Cloud Firestore's limit for a query.
-  ///   - isOver: whether no caller waits for the result any more.
+  ///   - heldBytes: the maximum memory of the pipeline in bytes; by default Cloud Firestore's limit for a query.
+  ///   - isOver: whether the caller no longer waits for the result.
   package init(
     database: DatabaseID, time: Timestamp, heldBytes: Int = 128 << 20,
     isOver: @escaping @Sendable () -> Bool = { Task.isCancelled }, random: @escaping @Sendable () -> UInt64
@@ -35,11 +35,11 @@ package struct EvaluationContext: Sendable {
     self.random = random
   }
 
-  /// A random number, evenly distributed in 0..<1.
+  /// A random number, uniform in 0..<1.
   func randomShare() -> Double { Double(random() >> 11) * 0x1p-53 }
 }
 
-/// A document on its way through the stages.
+/// A document that passes through the stages.
 struct Row: Sendable {
   var key: DocumentKey?
   var createTime: SnapshotVersion?
@@ -47,7 +47,7 @@ struct Row: Sendable {
   var data: DocumentData { didSet { knownBytes = nil } }
   /// The values of the variables; `nil` for one that was defined as absent.
   var variables: [String: Value?] = [:] { didSet { knownBytes = nil } }
-  /// The answers of the subqueries by their ids, while an expression is evaluated for the row.
+  /// The results of the subqueries by id, while an expression is evaluated for the row.
   var answers: [Int: Result<Value?, EvaluationError>] = [:]
   var score: Double?
   private var knownBytes: Int?
@@ -63,10 +63,10 @@ struct Row: Sendable {
     self.variables = variables
   }
 
-  /// The memory that one field takes beside its name and value, in bytes.
+  /// The memory of one field apart from its name and value, in bytes.
   static let fieldBytes = MemoryLayout<Fields.Entry>.stride
 
-  /// The bytes that count as held for the row; measured once.
+  /// The bytes held for the row; measured once.
   var heldBytes: Int {
     mutating get {
       if let knownBytes { return knownBytes }
@@ -87,24 +87,24 @@ struct Row: Sendable {
 
 /// The limits on the sizes of things in a pipeline.
 enum PipelineLimits {
-  /// The largest value that an expression may give, in bytes.
+  /// The maximum size of an expression's value in bytes.
   static let valueBytes = 16 << 20
-  /// The largest number of elements of a list that is made from a text.
+  /// The maximum number of elements of a list made from a text.
   static let elements = valueBytes / MemoryLayout<Value>.stride
-  /// The largest number of documents that one pipeline writes.
+  /// The maximum number of documents that one pipeline writes.
   static let writes = 10_000
 }
 
 extension Value {
-  /// The approximate overhead of a block of memory that is allocated for a value, in bytes.
+  /// The approximate allocation overhead of a value, in bytes.
   private static let block = 32
-  /// The longest text that is stored inside the value itself, in UTF-8 bytes.
+  /// The longest text that is stored inline, in UTF-8 bytes.
   private static let shortText = 15
 
-  /// The memory that the value takes, in bytes.
+  /// The memory of the value in bytes.
   var memorySize: Int { MemoryLayout<Value>.stride + Self.outside(self) }
 
-  /// The memory that the value takes outside of itself, in bytes.
+  /// The memory of the value outside its inline storage, in bytes.
   private static func outside(_ value: Value) -> Int {
     switch value {
     case .null, .boolean, .integer, .double, .timestamp, .geoPoint: 0
@@ -127,7 +127,7 @@ extension Value {
 }
 
 extension Row {
-  /// Sets fields to the expressions' values for the row as it was; an absent value changes no field.
+  /// Sets fields to the expressions' values, evaluated for the original row; an absent value changes no field.
   mutating func assign(_ assignments: [Assignment], _ context: EvaluationContext) throws(EvaluationError) {
     let evaluation = Evaluation(self, context)
     var fields = data.fields
@@ -150,7 +150,7 @@ extension Row {
     return result
   }
 
-  /// A row that is no document, but has this row's variables and score.
+  /// A row that is not a document, with this row's variables and score.
   private func derived() -> Row {
     var row = Row(data: DocumentData(Fields()), variables: variables)
     row.score = score
@@ -170,7 +170,7 @@ extension Row {
     data = DocumentData(fields)
   }
 
-  /// Replaces the fields by the entries of a map, of which `__name__` becomes the row's name.
+  /// Replaces the fields by the entries of a map, whose `__name__` becomes the row's name.
   mutating func replaceFields(by map: Fields, _ context: EvaluationContext) throws(EvaluationError) {
     var fields = map
     if let name = fields["__name__"] {

@@ -30,7 +30,7 @@ package struct NamedExpression: Sendable {
   let value: Expression
 }
 
-/// A function whose name and number of arguments are known.
+/// A function with a known name and a known number of arguments.
 package struct Function: Sendable {
   typealias OfValues = @Sendable ([Value], EvaluationContext) throws(EvaluationError) -> Value?
   typealias OfAnything = @Sendable ([Value?], EvaluationContext) throws(EvaluationError) -> Value?
@@ -38,11 +38,11 @@ package struct Function: Sendable {
   enum Body: Sendable {
     /// A function whose result is null where any argument is null or absent.
     case values(OfValues)
-    /// A function that takes absent arguments as `nil`.
+    /// A function that accepts absent arguments as `nil`.
     case anything(OfAnything)
     /// The score of the text search that found the document.
     case score
-    /// A truth value: whether the document's texts have the words; also computes the score.
+    /// The result of a text search: whether the document's texts have the words. Also computes the score.
     case matchesText
   }
 
@@ -62,11 +62,11 @@ package struct Function: Sendable {
 
   init(_ name: String, _ body: Body, _ arity: Int) { (self.name, self.arity, self.body) = (name, arity...arity, body) }
 
-  /// The largest number of arguments, more than a request has room for.
+  /// The maximum number of arguments, more than fit into a request.
   static let many = 10_000
 }
 
-/// Functions that tell absent arguments and errors from values, or that do not evaluate all arguments.
+/// Functions that distinguish absent arguments and errors from values, or that do not evaluate all arguments.
 package enum LazyForm: String, Sendable, CaseIterable {
   case and, or, xor, nor, not, conditional, exists
   case isAbsent = "is_absent"
@@ -104,12 +104,12 @@ package struct ArrayWalk: Sendable {
   let body: Expression
 }
 
-/// A pipeline that is executed for a document of another pipeline.
+/// A pipeline that runs for a document of another pipeline.
 package struct Subquery: Sendable {
   enum Kind: Sendable {
     /// All results as an array.
     case array
-    /// The one result; null if there is none.
+    /// The single result; null if there is none.
     case scalar
   }
 
@@ -119,7 +119,7 @@ package struct Subquery: Sendable {
 }
 
 extension Function {
-  /// All functions but the lazy ones, by name.
+  /// All functions except the lazy ones, by name.
   static let table: [String: Function] = {
     let groups = [
       Arithmetic.functions, Comparison.functions, Strings.functions, RegularExpressions.functions, Arrays.functions,
@@ -129,7 +129,7 @@ extension Function {
     return Dictionary(uniqueKeysWithValues: groups.joined().map { ($0.name, $0) })
   }()
 
-  /// The names of all functions that a pipeline can call, for the message that refuses any other name.
+  /// The names of all functions that a pipeline can call, for the error about any other name.
   static let names: [String] = {
     let forms = LazyForm.allCases.map(\.rawValue)
     return (table.keys + forms + ["array_filter", "array_transform", "current_document", "scalar"]).sorted()

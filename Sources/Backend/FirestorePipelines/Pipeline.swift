@@ -2,7 +2,7 @@
 package import FirestoreModel
 import FirestoreQuery
 
-/// A pipeline that can be executed: the source of its documents, and its stages.
+/// An executable pipeline: the source of its documents, and its stages.
 package struct Pipeline: Sendable {
   package indirect enum Input: Sendable {
     case collection(ResourcePath)
@@ -10,24 +10,24 @@ package struct Pipeline: Sendable {
     /// All documents of the database.
     case database
     case documents([DocumentKey])
-    /// A collection below the document for which a subquery is executed.
+    /// A collection below the document for which a subquery runs.
     case subcollection(String)
     case literals([Expression])
   }
 
   let input: Input
   let stages: [Stage]
-  /// The write that is done to the resulting documents; `nil` for a pipeline that only reads.
+  /// The write to the resulting documents; `nil` for a read-only pipeline.
   package let write: Write?
 
   /// The write of the last stage.
   package enum Write: Sendable {
     case delete
-    /// An update that replaces the documents by the results, with these fields set.
+    /// An update that replaces the documents with the results, with these fields set.
     case update([Assignment])
   }
 
-  /// Whether the pipeline itself reads documents of the database; its subqueries do not count.
+  /// Whether the pipeline itself reads documents of the database, apart from its subqueries.
   package var readsDocuments: Bool { if case .literals = input { false } else { true } }
 }
 
@@ -51,7 +51,7 @@ enum Stage: Sendable {
   case search(TextSearch)
 }
 
-/// A field and the expression that it is set to.
+/// A field and the expression to set it to.
 package struct Assignment: Sendable {
   let path: FieldPath
   let value: Expression
@@ -71,7 +71,7 @@ struct SortOrder: Sendable {
 struct Accumulation: Sendable {
   let path: FieldPath
   let function: AggregateFunction
-  /// The expression that is aggregated; `nil` for a count of documents.
+  /// The aggregated expression; `nil` for a document count.
   let value: Expression?
 }
 
@@ -81,13 +81,13 @@ struct NearestSearch: Sendable {
   let measure: VectorDistance
   let limit: Int?
   let distanceField: FieldPath?
-  /// The distance beyond which results are left out (for a dot product: below which).
+  /// The distance beyond which results are excluded (for a dot product: below which).
   let threshold: Double?
 }
 
 enum ReplaceMode: String, Sendable, CaseIterable {
   case full = "full_replace"
-  /// The fields of the map, and those fields of the document that the map does not have.
+  /// The fields of the map, and the document's fields that are not in the map.
   case mergePreferNew = "merge_overwrite_existing"
   case mergePreferOld = "merge_keep_existing"
 }
@@ -101,7 +101,7 @@ enum Sample: Sendable {
 struct Unnesting: Sendable {
   let value: Expression
   let path: FieldPath
-  /// The field that gets the index in the array.
+  /// The field that receives the index in the array.
   let indexPath: FieldPath?
 }
 
@@ -114,8 +114,8 @@ struct TextSearch: Sendable {
 }
 
 extension Pipeline {
-  /// The conditions that all documents meet that pass the pipeline's first stages, if a query can ask for them:
-  /// comparisons of fields with constants.
+  /// The conditions on all documents that pass the pipeline's first stages, if a query can express them: comparisons of
+  /// fields with constants.
   var constraints: [Filter] {
     var constraints: [Filter] = []
     for stage in stages {
@@ -133,7 +133,7 @@ extension Expression {
     "array_contains_any": .arrayContainsAny,
   ]
 
-  /// The conditions that hold wherever the expression is true.
+  /// The conditions that hold whenever the expression is true.
   fileprivate var constraints: [Filter] {
     switch self {
     case .form(.and, let arguments): return arguments.flatMap(\.constraints)

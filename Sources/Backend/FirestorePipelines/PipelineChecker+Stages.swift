@@ -52,7 +52,7 @@ extension PipelineChecker {
     case "search": return try search(stage)
     default:
       let what = Self.inputs.contains(stage.name) ? "can only be the first." : "does not exist."
-      throw stage.fail("\(what) Stages behind the first are: \(Self.stages.joined(separator: ", ")).")
+      throw stage.fail("\(what) Later stages are: \(Self.stages.joined(separator: ", ")).")
     }
   }
 
@@ -74,7 +74,7 @@ extension PipelineChecker {
       guard case .function(let name, let arguments, _) = entry.value, let function = AggregateFunction(rawValue: name)
       else {
         let names = AggregateFunction.allCases.map(\.rawValue).sorted().joined(separator: ", ")
-        throw stage.fail("takes for '\(entry.name)' one of the functions: \(names).")
+        throw stage.fail("needs for '\(entry.name)' one of the functions: \(names).")
       }
       guard function.arity.contains(arguments.count) else {
         throw stage.fail("calls \(name)() with \(arguments.count) arguments.")
@@ -84,7 +84,7 @@ extension PipelineChecker {
     }
     if accumulations.isEmpty { throw stage.fail("requires at least one accumulator.") }
     let groups = stage.arguments.count > 1 ? try assignments(stage.arguments[1], stage.name) : []
-    // The rows of the stage are no documents for which variables were defined.
+    // The rows of the stage are not documents for which variables were defined.
     variables = inherited
     return .aggregate(accumulations, groups: groups)
   }
@@ -95,7 +95,7 @@ extension PipelineChecker {
       throw stage.fail("takes a constant vector as argument 2.")
     }
     guard let measure = VectorDistance(rawValue: try stage.text(at: 2)) else {
-      throw stage.fail("knows the measures: \(VectorDistance.allCases.map(\.rawValue).joined(separator: ", ")).")
+      throw stage.fail("supports the measures: \(VectorDistance.allCases.map(\.rawValue).joined(separator: ", ")).")
     }
     return .nearest(
       NearestSearch(
@@ -108,7 +108,7 @@ extension PipelineChecker {
     try stage.expect(1...2)
     let name = stage.arguments.count > 1 ? try stage.text(at: 1) : ReplaceMode.full.rawValue
     guard let mode = ReplaceMode(rawValue: name) else {
-      throw stage.fail("knows the modes: \(ReplaceMode.allCases.map(\.rawValue).joined(separator: ", ")).")
+      throw stage.fail("supports the modes: \(ReplaceMode.allCases.map(\.rawValue).joined(separator: ", ")).")
     }
     return .replace(try expression(stage.arguments[0]), mode)
   }
@@ -157,7 +157,7 @@ extension PipelineChecker {
   }
 }
 
-/// The arguments of a stage as the message has them, with the checks that stages share.
+/// The arguments of a stage in the message, with the checks that stages share.
 struct StageArguments {
   let name: String
   let arguments: [ExpressionMessage]
@@ -167,12 +167,12 @@ struct StageArguments {
     (name, arguments, options) = (message.name, message.arguments, message.options)
   }
 
-  /// Options that advise on indexes and have no effect on the result.
+  /// The options that give hints about indexes and do not affect the result.
   private static let indexHints: Set = ["index_mode", "force_index"]
 
   func fail(_ reason: String) -> RPCStatus { .invalid("The stage '\(name)' \(reason)") }
 
-  /// - Throws: if the number of arguments is not in `count`, or the stage does not have one of the options.
+  /// - Throws: if the number of arguments is not in `count`, or the stage does not support one of the options.
   func expect(_ count: ClosedRange<Int>, options known: [String] = []) throws(RPCStatus) {
     guard count.contains(arguments.count) else {
       let wanted =
@@ -193,11 +193,11 @@ struct StageArguments {
     return text
   }
 
-  /// A constant integer that is not negative; one beyond 32 bits counts as the largest of 32 bits, so that sums of a
-  /// few cannot overflow.
+  /// A constant nonnegative integer; one beyond 32 bits counts as the largest of 32 bits, so that small sums cannot
+  /// overflow.
   func count(_ message: ExpressionMessage) throws(RPCStatus) -> Int {
     guard case .constant(.integer(let count)) = message, count >= 0 else {
-      throw fail("takes a constant integer that is not negative.")
+      throw fail("takes a constant nonnegative integer.")
     }
     return Int(min(count, Int64(Int32.max)))
   }

@@ -4,15 +4,14 @@ package import FirestoreProtocol
 
 extension Pipeline {
   /// - Parameter database: the database of the request, to which references belong.
-  /// - Throws: `invalid-argument` if the message cannot be executed; it names the stage or function, and those that
-  ///   exist.
+  /// - Throws: `invalid-argument` if the message cannot be executed, with the stage or function and the valid ones.
   package init(_ message: PipelineMessage, in database: DatabaseID) throws(RPCStatus) {
     var checker = PipelineChecker(database)
     self = try checker.pipeline(message, .whole)
   }
 }
 
-/// Turns messages into pipelines, and refuses those that cannot be executed.
+/// Converts messages to pipelines, and rejects those that cannot be executed.
 struct PipelineChecker {
   enum Place {
     case whole
@@ -23,13 +22,13 @@ struct PipelineChecker {
   }
 
   let database: DatabaseID
-  /// The number of subqueries so far: each has a number of its own.
+  /// The number of subqueries so far, each of which gets a unique number.
   private var subqueries = 0
-  /// Whether the current expression is inside an expression for the elements of an array.
+  /// Whether the current expression is inside an expression for array elements.
   private var isInArrayWalk = false
-  /// The names of the variables that are defined where the current expression stands.
+  /// The names of the variables defined at the current expression.
   var variables: Set<String> = []
-  /// The names of the variables that the current pipeline takes over from the pipeline around it.
+  /// The names of the variables that the current pipeline inherits from the enclosing pipeline.
   private(set) var inherited: Set<String> = []
 
   init(_ database: DatabaseID) { self.database = database }
@@ -43,7 +42,7 @@ struct PipelineChecker {
   mutating func pipeline(_ message: PipelineMessage, _ place: Place) throws(RPCStatus) -> Pipeline {
     let around = (variables, inherited)
     defer { (variables, inherited) = around }
-    // A variable that one pipeline defines is unknown in the pipeline that is united with it.
+    // A variable defined in one pipeline is unknown in a pipeline united with it.
     if place == .union { variables = inherited } else { inherited = variables }
     guard let first = message.stages.first else {
       throw .invalid("A pipeline needs a first stage, one of: \(Self.inputs.joined(separator: ", ")).")
@@ -100,7 +99,7 @@ struct PipelineChecker {
   static func path(of message: ExpressionMessage, _ stage: String) throws(RPCStatus) -> FieldPath {
     switch message {
     case .field(let text), .constant(.string(let text)): return try path(text, stage)
-    default: throw .invalid("The stage '\(stage)' takes a field there, not an expression.")
+    default: throw .invalid("The stage '\(stage)' needs a field there, not an expression.")
     }
   }
 
@@ -135,7 +134,7 @@ struct PipelineChecker {
     return .subquery(Subquery(id: subqueries, kind: kind, pipeline: pipeline))
   }
 
-  /// Checks the expression for the elements of an array, which has no pipelines.
+  /// Checks the expression for array elements, which cannot contain pipelines.
   /// - Parameter names: the variables for the element and its index.
   mutating func elementExpression(
     _ message: ExpressionMessage, knowing names: [String]
@@ -179,7 +178,7 @@ extension PipelineChecker {
     case "subcollection":
       try stage.expect(1...1)
       if place != .expression {
-        throw stage.fail("can only be at the start of a nested pipeline that is an expression.")
+        throw stage.fail("is only allowed at the start of a pipeline in an expression.")
       }
       return .subcollection(try Self.collectionID(try stage.text(at: 0), stage))
     default:
@@ -188,7 +187,7 @@ extension PipelineChecker {
     }
   }
 
-  /// The path that an argument names, by a reference or by its text below the root.
+  /// The path in an argument, as a reference or as text relative to the root.
   private func path(_ message: ExpressionMessage, _ stage: StageArguments) throws(RPCStatus) -> ResourcePath {
     switch message {
     case .constant(.reference(let named, let key)):
@@ -247,19 +246,19 @@ extension PipelineChecker {
     case .path(let text): throw .invalid("\"\(text)\" is not the name of a document.")
     case .field(let text):
       if let metadata = Expression.Metadata(rawValue: text) { return .metadata(metadata) }
-      // Google's clients ask for a document's id by this name too.
+      // Google's clients also use this name for a document's id.
       if text == "__path__" { return .metadata(.name) }
       return .field(try Self.path(text, "field"))
     case .variable(let name):
       guard variables.contains(name) else {
-        throw .invalid("There is an unknown variable '\(name)'. The stage 'let' before it defines variables.")
+        throw .invalid("The variable '\(name)' is not defined. Define it in an earlier stage 'let'.")
       }
       return .variable(name)
     case .array(let elements): return .array(try expressions(elements))
     case .map(let entries): return .map(try named(entries))
     case .function(let name, let arguments, _): return try call(name, arguments)
     case .pipeline:
-      throw .invalid("A pipeline is an expression as the argument of array() or scalar() only.")
+      throw .invalid("A pipeline is only allowed as the argument of array() or scalar().")
     }
   }
 
@@ -291,7 +290,7 @@ extension PipelineChecker {
     }
     guard let function = Function.table[name] else {
       if AggregateFunction(rawValue: name) != nil {
-        throw .invalid("The function '\(name)' is for the stage 'aggregate' only.")
+        throw .invalid("The function '\(name)' is only allowed in the stage 'aggregate'.")
       }
       throw .invalid(
         "The function '\(name)' does not exist. Functions are: \(Function.names.joined(separator: ", ")).")

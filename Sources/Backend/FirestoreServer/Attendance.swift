@@ -4,7 +4,7 @@ package import FirestoreClientState
 import FirestoreModel
 import NIOCore
 
-/// The processes that are attached to data that this process serves. Used on the thread of the connections.
+/// The processes attached to data that this process serves. Used on the connections' thread.
 final class Attendance: Sendable {
   private struct State {
     var members: [(channel: any Channel, member: DataMember)] = []
@@ -16,9 +16,8 @@ final class Attendance: Sendable {
   private let state: NIOLoopBoundBox<State>
 
   /// - Parameters:
-  ///   - onChange: called on the thread of the connections with all attached processes.
-  ///   - onClaim: called when one of them has to have the data open itself; returns the reason why it does not get the
-  ///     data.
+  ///   - onChange: called on the connections' thread with all attached processes.
+  ///   - onClaim: called when one of them must open the data itself; returns the reason why it does not get the data.
   init(
     _ welcome: SharingLine.Welcome, on loop: any EventLoop, onChange: @escaping @Sendable ([DataMember]) -> Void,
     onClaim: @escaping @Sendable () -> String? = { "it is kept" }
@@ -40,20 +39,20 @@ final class Attendance: Sendable {
     tell()
   }
 
-  /// - Returns: the reason why the data is kept; `nil` when it is let go.
+  /// - Returns: the reason why this process keeps the data; `nil` if it releases the data.
   func claim() -> String? { onClaim() }
 
   private func tell() {
     let members = state.value.members.map(\.member)
     let line = SharingLine.here(members).text
-    // A process that does not read is told when it does.
+    // A process that does not read is notified when it reads again.
     for (channel, _) in state.value.members where channel.isWritable {
       channel.writeAndFlush(ByteBuffer(string: line), promise: nil)
     }
     onChange(members)
   }
 
-  /// Tells a process that reads again which processes are attached by now.
+  /// Sends the current list of attached processes to a process that reads again.
   func tell(_ channel: any Channel) {
     let members = state.value.members
     guard members.contains(where: { $0.channel === channel }) else { return }
@@ -61,13 +60,13 @@ final class Attendance: Sendable {
   }
 }
 
-/// A connection on which an attached process introduces itself, and hears which others are attached.
+/// A connection on which an attached process introduces itself and receives the list of other attached processes.
 final class AttendanceHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
   private let attendance: Attendance
-  /// The process at the other end as the system knows it; 0 if the system does not tell.
+  /// The process at the other end according to the system; 0 if unknown.
   private let process: Int32
   private var received = ByteBuffer()
   private var hasJoined = false
@@ -100,10 +99,10 @@ final class AttendanceHandler: ChannelInboundHandler {
       let owner = attendance.welcome.owner
       send(
         .refusal(
-          "\(owner) has the data open, and is of a version of Hearth that shares data in another way "
+          "\(owner) has the data open, and its version of Hearth shares data differently "
             + "(\(SharingLine.version), not \(version)). Use the same version, or end that process."), context)
       context.close(promise: nil)
-    // A peer that asks without reading the answers is not answered.
+    // A peer that sends questions without reading the answers gets none.
     case .question where context.channel.isWritable: send(.answer, context)
     case .question: break
     case .claim where hasJoined: if let reason = attendance.claim() { send(.refusal(reason), context) }
@@ -123,19 +122,19 @@ final class AttendanceHandler: ChannelInboundHandler {
   }
 }
 
-/// The messages of processes that share a data directory, on its socket, besides calls: lines whose fields stand between
-/// tabs. A connection for calls begins with the preface of HTTP/2 instead.
+/// The messages between processes that share a data directory, on its socket, in addition to calls: lines with fields
+/// separated by tabs. A connection for calls begins with the preface of HTTP/2 instead.
 ///
 /// ```
-/// guest ──► hearth VERSION PROCESS NAME                          who comes
-/// owner ──► hearth VERSION INSTANCE DURABILITY PROCESS NAME      welcome: whose data this is
+/// guest ──► hearth VERSION PROCESS NAME                          the guest
+/// owner ──► hearth VERSION INSTANCE DURABILITY PROCESS NAME      welcome: the data's owner
 ///       or  no REASON                                            and the connection ends
-/// guest ──► give              it has to have the data open itself, as one does that serves it on a port
-/// owner ──► no REASON         it keeps it; else it lets the data go, and the connection ends
-/// owner ──► here PROCESS NAME PROCESS NAME …                     who is attached, after each change
+/// guest ──► give              it must open the data itself, like a process that serves it on a port
+/// owner ──► no REASON         it keeps the data; else it releases the data, and the connection ends
+/// owner ──► here PROCESS NAME PROCESS NAME …                     the attached processes, after each change
 /// guest ──► ?       owner ──► !                                  a sign of life
 /// ```
-/// The line of the one who comes stays as it is in every version, so that each can tell another that they differ.
+/// The guest's first line is the same in every version, so that each side can report a version mismatch.
 package enum SharingLine: Hashable, Sendable {
   case hello(version: Int, DataMember)
   case welcome(Welcome)
@@ -162,7 +161,7 @@ package enum SharingLine: Hashable, Sendable {
   /// The version of the calls and lines between processes that share data.
   package static let version = 1
 
-  /// The most bytes of a line: room for a hundred names.
+  /// The maximum size of a line in bytes, enough for a hundred names.
   package static let maximumBytes = 16 << 10
 
   private static let longestName = 80
@@ -213,7 +212,7 @@ package enum SharingLine: Hashable, Sendable {
     ["\(member.process)", plain(member.name, longest: longestName)]
   }
 
-  /// The text without characters that would end a field or a line, or steer a terminal.
+  /// The text without characters that would end a field or a line, or control a terminal.
   private static func plain(_ text: String, longest: Int) -> String {
     String(
       String.UnicodeScalarView(text.unicodeScalars.prefix(longest).filter { $0.properties.generalCategory != .control })

@@ -7,16 +7,16 @@ package import NIOHPACK
 /// The headers of a request (gRPC over HTTP/2, "Requests").
 package struct CallHeaders {
   package static let root = "/google.firestore.v1.Firestore/"
-  /// The root of the same service's former version, with the same messages.
+  /// The path root of the service's previous version, which has the same messages.
   package static let formerRoot = "/google.firestore.v1beta1.Firestore/"
 
   private(set) var path = ""
-  /// The time that the caller will wait; at most a day, which is longer than any call takes.
+  /// The caller's timeout; at most a day, which is longer than any call takes.
   private(set) var timeout: TimeAmount?
   /// The header that identifies the caller.
   private(set) var authorization: String?
   private(set) var contentLength: Int?
-  /// Whether the length of the body is a number, if there is one.
+  /// Whether the content length, if there is one, is a number.
   private(set) var hasValidLength = true
   private var isPost = false
   private var isGet = false
@@ -42,7 +42,7 @@ package struct CallHeaders {
     }
   }
 
-  /// Whether it is the head of a call, or of a request to a method of Firestore that is meant to be one.
+  /// Whether this is the head of a call, or of a request to a Firestore method that is meant to be one.
   package var isCall: Bool { isPost && isGRPC || method != nil }
 
   /// The method's name in the service; `nil` for a method of another service.
@@ -51,14 +51,14 @@ package struct CallHeaders {
     return path.hasPrefix(Self.formerRoot) ? path.dropFirst(Self.formerRoot.count) : nil
   }
 
-  /// The response to a request with a larger list of headers than the server accepts.
+  /// The response to a request whose header list is larger than the server accepts.
   var isTooLarge: HPACKHeaders {
     isGRPC ? GRPCFraming.ending(GRPCFraming.hasLargeHead, hasHeaders: false) : [":status": "431"]
   }
 
-  /// The response to a request that is no call, or is compressed.
+  /// The response to a request that is not a call, or is compressed.
   var objection: HPACKHeaders? {
-    // Plain HTTP statuses answer requests that are not gRPC. `GET /` asks whether the server is up.
+    // Plain HTTP statuses answer requests that are not gRPC. `GET /` checks whether the server is up.
     if isGet, path == "/" { return [":status": "200"] }
     if !isPost { return [":status": "405", "allow": "POST"] }
     if !isGRPC { return [":status": "415"] }
@@ -93,7 +93,7 @@ package struct CallHeaders {
   }
 }
 
-/// The head of a request, with what it means; once for all requests of a connection that say the same.
+/// The head of a request and its meaning, shared by all equal requests of a connection.
 package final class CallHead {
   private static let prompt = Dictionary(
     uniqueKeysWithValues: FirestoreService.Method.allCases.filter(\.isPrompt).map {
@@ -102,16 +102,17 @@ package final class CallHead {
 
   package let headers: HPACKHeaders
   package let call: CallHeaders
-  /// The response to a request that is no call; `nil` for a call.
+  /// The response to a request that is not a call; `nil` for a call.
   let objection: HPACKHeaders?
-  /// The method, if one step of the backend answers most of its requests; `nil` for others, also for compressed calls.
+  /// The method, if one step of the backend answers most of its requests; `nil` for other methods and for compressed
+  /// calls.
   let promptMethod: FirestoreService.Method?
-  /// Whether HTTP/2 does not allow the request (RFC 9113, 8.2 and 8.3).
+  /// Whether the request violates HTTP/2 (RFC 9113, 8.2 and 8.3).
   let isMalformed: Bool
-  /// Whether the list of headers is larger than the server accepts.
+  /// Whether the header list is larger than the server accepts.
   let isTooLarge: Bool
 
-  /// The approximate memory that the head takes.
+  /// The approximate memory of the head in bytes.
   let bytes: Int
 
   fileprivate init(_ headers: HPACKHeaders) {
@@ -137,7 +138,7 @@ extension HeaderBlock {
 extension HPACKHeaders {
   private static let pseudoHeaders: Set = [":method", ":scheme", ":path", ":authority"]
 
-  /// Whether these may be the head of a request.
+  /// Whether these headers may be the head of a request.
   fileprivate var isRequest: Bool {
     guard areFields(pseudoHeaders: Self.pseudoHeaders), let method = first(name: ":method"),
       let path = first(name: ":path"), let scheme = first(name: ":scheme"), !scheme.isEmpty
@@ -151,6 +152,6 @@ extension HPACKHeaders {
       && Set(self["content-length"]).count <= 1
   }
 
-  /// Whether these may follow the body of a request.
+  /// Whether these headers may follow the body of a request.
   var areTrailers: Bool { areFields(pseudoHeaders: []) }
 }

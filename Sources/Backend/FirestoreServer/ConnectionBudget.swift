@@ -11,15 +11,15 @@ import Synchronization
 ///            wait for the client to read
 /// ```
 ///
-/// While the total is high (`ServerBudget.isTight`), the limit is an eighth of `responseBytes`. Clients that read still get
-/// answers; clients that do not read get no more.
+/// While the total is high (`ServerBudget.isTight`), the limit is an eighth of `responseBytes`. Clients that read still
+/// get responses; clients that do not read get no more.
 package final class ConnectionBudget: Sendable {
   private struct State {
     var requests = 0
     var responses = 0
     var turns = 0
     var waiting: CircularBuffer<(call: AsyncStream<Turn>.Continuation, bytes: Int)> = []
-    /// The part of `responses` that is reserved for calls which have not counted their own bytes yet.
+    /// The part of `responses` reserved for calls that have not counted their own bytes yet.
     var reserved = 0
     /// Whether the server admits calls when others have ended their turns.
     var isInLine = false
@@ -27,7 +27,7 @@ package final class ConnectionBudget: Sendable {
     var listeners: [() -> Void] = []
   }
 
-  /// The most calls with a task each that are between their request and the first message of their response.
+  /// The maximum number of calls with a task that are between their request and the first message of their response.
   private static let mostTurns = 32
 
   fileprivate let loop: any EventLoop
@@ -42,7 +42,7 @@ package final class ConnectionBudget: Sendable {
     state = .makeBoxSendingValue(State(), eventLoop: loop)
   }
 
-  /// - Parameter overflow: ends the connection, when all of them together hold too much and this one holds most.
+  /// - Parameter overflow: ends the connection if all connections together hold too much and this one holds most.
   package func open(overflow: @escaping () -> Void) { server.join(self, overflow: overflow) }
 
   package func close() {
@@ -52,7 +52,7 @@ package final class ConnectionBudget: Sendable {
     state.value.listeners.removeAll()
   }
 
-  /// Whether so many bytes of responses wait that no call should be worked on.
+  /// Whether enough response bytes wait that no call should start its work.
   var isFull: Bool {
     state.value.responses + state.value.reserved
       >= (server.isTight ? limits.responseBytes / 8 : limits.responseBytes)
@@ -61,10 +61,10 @@ package final class ConnectionBudget: Sendable {
   /// Calls a listener once there is room. Until then the listener takes nothing from the backend.
   func wait(_ listener: @escaping () -> Void) { state.value.listeners.append(listener) }
 
-  /// The numbers of bytes of requests and of responses that are held now.
+  /// The bytes of requests and of responses that are held now.
   var held: (requests: Int, responses: Int) { (state.value.requests, state.value.responses) }
 
-  /// - Returns: false if there is no room for the bytes; then they do not count.
+  /// - Returns: false if there is no room for the bytes, which are then not counted.
   package func addRequest(_ bytes: Int) -> Bool {
     if state.value.requests + bytes > limits.requestBytes { return false }
     state.value.requests += bytes
@@ -93,9 +93,9 @@ package final class ConnectionBudget: Sendable {
     for listener in listeners { listener() }
   }
 
-  /// Suspends until a call may be worked on. The turn ends with `end`, or with the last reference to it.
+  /// Suspends until a call may start its work. The turn ends with `end`, or with the last reference to it.
   /// - Parameter bytes: the bytes that count until the turn ends, because the call has not counted its own yet.
-  /// - Throws: `CancellationError` if the task is cancelled or the connection closed meanwhile.
+  /// - Throws: `CancellationError` if the task is canceled or the connection closed meanwhile.
   package func turn(reserving bytes: Int) async throws -> Turn {
     let (turns, continuation) = AsyncStream.makeStream(of: Turn.self, bufferingPolicy: .bufferingOldest(1))
     loop.execute {
@@ -106,7 +106,7 @@ package final class ConnectionBudget: Sendable {
     throw CancellationError()
   }
 
-  /// Admits calls that wait. The server calls it for a connection that is in line.
+  /// Admits waiting calls. The server calls this for a connection that is in line.
   fileprivate func admit(fromLine: Bool = true) {
     if state.value.isInLine, !fromLine { return }
     state.value.isInLine = false
@@ -118,7 +118,7 @@ package final class ConnectionBudget: Sendable {
       state.value.waiting.removeFirst()
       state.value.turns += 1
       state.value.reserved += bytes
-      // A turn that is dropped because its call has gone ends by itself.
+      // A turn that is dropped because its call has ended releases itself.
       call.yield(Turn(self, bytes))
       call.finish()
     }
@@ -164,7 +164,7 @@ package final class HeldBytes: Sendable {
   }
 }
 
-/// A call's right to be worked on.
+/// A call's permission to work.
 package final class Turn: Sendable {
   private let budget: ConnectionBudget
   private let bytes: Int
@@ -174,14 +174,14 @@ package final class Turn: Sendable {
 
   deinit { end() }
 
-  /// Ends the turn, because the response has begun: from now on the call counts the memory that it holds.
+  /// Ends the turn because the response has begun; from now on the call counts the memory that it holds.
   package func end() {
     if !hasEnded.exchange(true, ordering: .relaxed) { budget.end(bytes) }
   }
 }
 
-/// The memory that the server holds for all connections and sessions of WebChannel. Above the limit, the server ends the
-/// connections that hold most, so that a flood costs the clients that send it. Used on the connections' thread only.
+/// The memory that the server holds for all connections and WebChannel sessions. Above the limit, the server ends the
+/// connections that hold most, so that a flood costs the clients that send it. Used only on the connections' thread.
 package final class ServerBudget: Sendable {
   private struct Member {
     var held = 0
@@ -196,13 +196,13 @@ package final class ServerBudget: Sendable {
     var reserved = 0
     /// Connections whose calls wait for others to end their turns.
     var line: CircularBuffer<ConnectionBudget> = []
-    /// The part of `total` that leaves with connections which are being ended.
+    /// The part of `total` that will be released with connections that are being ended.
     var ending = 0
-    /// The most that was held since the end of the last flood.
+    /// The peak since the end of the last flood.
     var peak = 0
   }
 
-  /// The decrease of held memory that counts as the end of a flood. It is worth a walk through the allocator's arenas,
+  /// The decrease of held memory that counts as the end of a flood. It justifies a pass through the allocator's arenas,
   /// which takes milliseconds.
   private static let flood = 32 << 20
 
@@ -212,7 +212,7 @@ package final class ServerBudget: Sendable {
 
   /// - Parameters:
   ///   - loop: the thread of all connections.
-  ///   - limit: the most bytes that may be held.
+  ///   - limit: the maximum number of bytes held.
   ///   - afterFlood: called on the loop after most of a large amount of memory was released. A program that owns its
   ///     process can return the memory to the system.
   package init(on loop: any EventLoop, limit: Int, afterFlood: @escaping @Sendable () -> Void = {}) {
@@ -246,7 +246,7 @@ package final class ServerBudget: Sendable {
     if bytes > 0, state.value.total - state.value.ending > limit { endLargest() }
   }
 
-  /// - Returns: false if calls of all connections may read too much already.
+  /// - Returns: false if calls of all connections may already read too much.
   fileprivate func reserve(_ bytes: Int) -> Bool {
     if state.value.reserved > 0, state.value.reserved + bytes > limit / 4 { return false }
     state.value.reserved += bytes
@@ -257,7 +257,7 @@ package final class ServerBudget: Sendable {
 
   fileprivate func release(_ bytes: Int) {
     state.value.reserved -= bytes
-    // Each connection in line has one try: it goes to the end if there is no room.
+    // Each connection in line has one try, and moves to the end if there is no room.
     for _ in 0..<state.value.line.count where state.value.reserved < limit / 4 {
       state.value.line.popFirst()?.admit()
     }
@@ -288,34 +288,34 @@ package final class ServerBudget: Sendable {
 
 /// The limits of one connection.
 package struct ConnectionLimits: Sendable {
-  /// The most bytes of a request, the same as in Cloud Firestore.
+  /// The maximum size of a request in bytes, the same as in Cloud Firestore.
   package static let requestMessageBytes = 11_534_336
-  /// The most bytes of the head of a request.
+  /// The maximum size of the head of a request in bytes.
   package static let headBytes = 16 << 10
-  /// The most bytes that all connections together may hold in memory.
+  /// The maximum memory of all connections together in bytes.
   package static let totalBytes = 448 << 20
 
-  /// The most simultaneous calls.
+  /// The maximum number of concurrent calls.
   let streams: Int
   /// The bytes of a call that a client may send before they are read.
   let windowBytes: Int
-  /// The most bytes of unanswered requests: a few of the largest requests.
+  /// The maximum size of unanswered requests in bytes: a few of the largest requests.
   let requestBytes: Int
-  /// The most bytes that wait for the client to read before calls wait too.
+  /// The maximum bytes that wait for the client to read before calls wait too.
   let responseBytes: Int
-  /// The most window updates in a row, with no other frame between them.
+  /// The maximum number of consecutive window updates without another frame.
   let windowUpdates: Int
-  /// The time within which a client has to begin to speak its protocol, TLS included.
+  /// The time within which a client must start its protocol, including TLS.
   package let handshake = TimeAmount.seconds(30)
-  /// The time for which a connection without a call is kept, and up to twice that.
+  /// The time, up to twice as long, for which a connection without a call stays open.
   let idle = TimeAmount.minutes(5)
 
-  /// The limits on a port that only this machine reaches. One client's connection may carry thousands of listeners that
-  /// end together, and gRPC's core pings many times a second while it measures the line.
+  /// The limits on a port that only this machine can reach. One client's connection may carry thousands of listeners
+  /// that end together, and gRPC's core pings many times a second while it measures the connection.
   package static let loopback = ConnectionLimits(
     streams: 8_192, windowBytes: 1 << 20, requestBytes: 64 << 20, responseBytes: 16 << 20, windowUpdates: 16_384)
 
-  /// The limits on a port that other machines reach.
+  /// The limits on a port that other machines can reach.
   package static let network = ConnectionLimits(
     streams: 100, windowBytes: 65_535, requestBytes: 32 << 20, responseBytes: 8 << 20, windowUpdates: 1_000)
 
@@ -327,7 +327,7 @@ package struct ConnectionLimits: Sendable {
     self.windowUpdates = windowUpdates
   }
 
-  /// The same as bounds of frames.
+  /// The same limits for frames.
   var frames: FrameLimits {
     let isGenerous = streams > Self.network.streams
     return FrameLimits(

@@ -18,18 +18,18 @@ package enum GRPCFraming {
   package static let isShuttingDown = RPCStatus(.unavailable, "The server is shutting down.")
   static let hasLargeHead = RPCStatus(
     .resourceExhausted, "The metadata of the call is larger than \(ConnectionLimits.headBytes) bytes.")
-  static let isOverdue = RPCStatus(.deadlineExceeded, "The call took longer than its caller would wait.")
+  static let isOverdue = RPCStatus(.deadlineExceeded, "The call exceeded its caller's timeout.")
 
   static let isIncomplete = RPCStatus(
     .cancelled, "The rest of the request did not arrive: the client sent nothing for 30 seconds.")
 
   static func isTooLarge(_ length: Int, limit: Int) -> RPCStatus {
-    // The code and the words are those of Cloud Firestore.
+    // The code and the text are Cloud Firestore's.
     RPCStatus(.invalidArgument, "Request payload size exceeds the limit: \(limit) bytes. This one has \(length).")
   }
 
-  /// The message whose prefix and bytes come next, once it is there as a whole.
-  /// - Parameter limit: the most bytes of a message.
+  /// The next message, once its prefix and all its bytes have arrived.
+  /// - Parameter limit: the maximum size of a message in bytes.
   static func nextMessage(_ buffer: inout ByteBuffer, limit: Int) throws(RPCStatus) -> [UInt8]? {
     guard let flag = buffer.getInteger(at: buffer.readerIndex, as: UInt8.self),
       let length = buffer.getInteger(at: buffer.readerIndex + 1, as: UInt32.self)
@@ -55,7 +55,8 @@ package enum GRPCFraming {
   package static func ending(_ status: RPCStatus, hasHeaders: Bool) -> HPACKHeaders {
     var trailers = hasHeaders ? HPACKHeaders() : headers
     trailers.add(name: "grpc-status", value: "\(status.code.rawValue)")
-    // Words that hardly come again are kept out of the tables, in which they would displace what comes with each call.
+    // Texts that are unlikely to repeat are not added to the header table, where they would displace the headers of
+    // each call.
     trailers.add(name: "grpc-message", value: percentEncoded(status.message), indexing: .nonIndexable)
     return trailers
   }
@@ -63,7 +64,7 @@ package enum GRPCFraming {
   /// The text in the encoding of `grpc-message`.
   static func percentEncoded(_ text: String) -> String {
     let isPlain = { (byte: UInt8) in (0x20...0x7e).contains(byte) && byte != UInt8(ascii: "%") }
-    // HTTP/2 forbids blanks around a value.
+    // HTTP/2 forbids spaces around a value.
     let isBlank = { (byte: UInt8?) in byte == 0x20 }
     if text.utf8.allSatisfy(isPlain), !isBlank(text.utf8.first), !isBlank(text.utf8.last) { return text }
     var result = ""

@@ -3,9 +3,9 @@ import FirestoreModel
 import FirestoreService
 import NIOCore
 
-/// Serves one Listen call on the connection's thread, where the backend runs too: a commit wakes the streams that it
-/// concerns, and each sends its messages at its next turn. While the client does not read, or its connection holds as
-/// much as it may, nothing is taken from the backend, which then merges waiting changes per document.
+/// Serves one Listen call on the connection's thread, which is also the backend's thread. A commit wakes the affected
+/// streams, and each sends its messages at its next turn. While the client does not read, or its connection holds as
+/// much as allowed, nothing is taken from the backend, which then merges pending changes per document.
 ///
 /// ```
 /// DATA ──► ListenStream.receive            commit ──► wake ──► next turn: take … while there is room ──► DATA
@@ -22,13 +22,13 @@ final class ListenCall: StreamedCall, Delivering {
   private var isScheduled = false
   private var waitsForRoom = false
 
-  /// - Parameter timeout: the time that the caller will wait; `nil` for ever.
+  /// - Parameter timeout: the caller's timeout; `nil` for none.
   init(_ stream: ServedStream, _ service: FirestoreService, timeout: TimeAmount?) {
     self.stream = stream
     (turn, budget) = (stream.connection.turn, stream.connection.budget)
     let bound = NIOLoopBound(self, eventLoop: stream.loop)
     listener = ListenStream(service) { bound.value.schedule() }
-    // The caller's other calls are refused as well from the moment at which its token expires.
+    // The caller's other calls are also rejected from the moment at which its token expires.
     tokenDeadline = TokenDeadline(service, on: stream.loop) { [weak self] in self?.end($0) }
     deadline = timeout.map { timeout in
       stream.loop.assumeIsolated().scheduleTask(in: timeout) { [weak self] in self?.end(GRPCFraming.isOverdue) }
@@ -48,13 +48,13 @@ final class ListenCall: StreamedCall, Delivering {
       let isCut = received.readableBytes > 0
       return end(isCut ? RPCStatus(.invalidArgument, "The request ends within a message.") : nil)
     }
-    // The bytes that were read are part of a larger buffer, which an idle stream need not keep.
+    // The bytes read are part of a larger buffer, which an idle stream need not retain.
     if received.readableBytes == 0 { received = ByteBuffer() } else { received.discardReadBytes() }
   }
 
   func resume() { schedule() }
 
-  /// Has the messages delivered at the next turn: by then all of a commit, or of several, has been recorded.
+  /// Schedules delivery at the next turn, after all of a commit, or of several, has been recorded.
   private func schedule() {
     if isScheduled { return }
     isScheduled = true
@@ -69,7 +69,7 @@ final class ListenCall: StreamedCall, Delivering {
     do throws(RPCStatus) {
       guard let (messages, hasMore) = try listener?.take() else { return }
       for batch in messages.inBatches { stream.send(batch) }
-      // The rest is sent at another turn: others are waiting too.
+      // The rest is sent at another turn, since other streams are waiting too.
       if hasMore { schedule() }
     } catch { end(error) }
   }
@@ -103,10 +103,10 @@ final class ListenCall: StreamedCall, Delivering {
   func shutDown() {}
 }
 
-/// Ends a stream when its caller's token expires: from then on the caller's other calls are refused as well. Used on
-/// the connections' thread.
+/// Ends a stream when its caller's token expires; from then on the caller's other calls are rejected too. Used on the
+/// connections' thread.
 final class TokenDeadline {
-  /// The longest wait in seconds, after which the time is looked at again.
+  /// The longest wait in seconds, after which the time is checked again.
   private static let longest: Int64 = 3_600
 
   private let service: FirestoreService
@@ -128,7 +128,7 @@ final class TokenDeadline {
     next = loop.assumeIsolated().scheduleTask(in: time) { [weak self] in self?.check() }
   }
 
-  /// Ends the stream if the token has expired by the machine's clock, which may have been set meanwhile; else waits
+  /// Ends the stream if the token has expired on the machine's clock, which may have been set meanwhile; else waits
   /// again.
   private func check() {
     do throws(RPCStatus) {

@@ -3,36 +3,37 @@ package import FirestoreModel
 import FirestoreProtocol
 package import FirestoreService
 
-/// A call of another service than Firestore's, served by a task of its own.
+/// A call of a service other than Firestore's, served by a separate task.
 package protocol AuxiliaryCall: Sendable {
-  /// Whether it ends when the client or the server wants it to, not by itself.
+  /// Whether the call ends only when the client or the server ends it.
   var isEndless: Bool { get }
 
-  /// - Throws: `RPCStatus`, or what `send` threw.
+  /// - Throws: `RPCStatus`, or the error that `send` threw.
   func serve(_ requests: RequestMessages, to send: FirestoreService.Send) async throws
 }
 
-/// Requests on connections of HTTP/2 that a server answers besides the calls of google.firestore.v1 and its administration.
+/// The requests on HTTP/2 connections that a server answers in addition to the calls of google.firestore.v1 and its
+/// administration.
 package protocol OtherCalls: Sendable {
-  /// Begins to serve a request that is no call of gRPC, by its path.
+  /// Starts to serve a request that is not a gRPC call, by its path.
   /// - Returns: `nil` for every other path.
   func call(on stream: ServedStream, path: String, _ service: FirestoreService) -> (any StreamedCall)?
 
   /// Finds a call of another service by its path.
   /// - Parameter authorization: the text of that header.
-  /// - Returns: `nil` for a path that means nothing.
-  /// - Throws: the reason why its caller is refused.
+  /// - Returns: `nil` for an unknown path.
+  /// - Throws: the reason why its caller is rejected.
   func call(
     _ path: String, _ authorization: String?, _ service: FirestoreService
   ) throws(RPCStatus) -> (any AuxiliaryCall)?
 }
 
-/// A call of google.firestore.admin.v1: which databases there are.
+/// A call of google.firestore.admin.v1 that lists the databases.
 struct AdminCall: AuxiliaryCall {
   private let method: FirestoreService.AdminMethod
   private let service: FirestoreService
 
-  /// - Parameter service: as its caller uses it; which databases there are is one of its administrators' affairs.
+  /// - Parameter service: the service as seen by its caller; only administrators may list databases.
   /// - Returns: `nil` for a path of another service.
   init?(_ path: String, _ service: FirestoreService) {
     let root = FirestoreService.AdminMethod.root
@@ -49,11 +50,11 @@ struct AdminCall: AuxiliaryCall {
   }
 }
 
-/// A call of `hearth.v1.Commits`: which collections commits change, as long as the client wants to know.
+/// A call of `hearth.v1.Commits` that reports the collections changed by commits, until the client ends it.
 struct FollowCall: AuxiliaryCall {
   private let service: FirestoreService
 
-  /// - Parameter service: as its caller uses it.
+  /// - Parameter service: the service as seen by its caller.
   /// - Returns: `nil` for a path of another service.
   init?(_ path: String, _ service: FirestoreService) {
     guard path == FollowCommits.path else { return nil }

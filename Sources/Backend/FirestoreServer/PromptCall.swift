@@ -25,7 +25,7 @@ final class PromptCall: StreamedCall {
 
   func receive(_ bytes: ByteBuffer, size: Int, isLast: Bool) {
     stream.settle(size)
-    // Copied bytes do not keep alive the whole buffer that was read.
+    // Copied bytes do not retain the whole buffer that was read.
     if body.readableBytes == 0, isLast { body = bytes } else { body.writeImmutableBuffer(bytes) }
     if isLast {
       stream.connection.answer(self)
@@ -37,7 +37,7 @@ final class PromptCall: StreamedCall {
   var awaitsWholeRequest: Bool { true }
   var isIncomplete: Bool { stream.isIncomplete }
 
-  /// Begins to measure the time that the caller will wait. Most calls are answered before that is needed.
+  /// Starts to measure the caller's timeout. Most calls are answered before this is needed.
   func limitTime() {
     guard deadline == nil, !stream.isOver, let timeout = stream.head.call.timeout else { return }
     deadline = stream.loop.assumeIsolated().scheduleTask(in: timeout) { [weak self] in
@@ -45,13 +45,13 @@ final class PromptCall: StreamedCall {
     }
   }
 
-  /// Answers the request, which is whole.
+  /// Answers the complete request.
   func answer() {
     deadline?.cancel()
     if stream.isOver { return }
     do throws(RPCStatus) {
       var rest = body
-      // Messages that are not whole or too long are the slower way's to refuse.
+      // Incomplete or overlong messages are rejected by the slower path.
       guard let message = try? GRPCFraming.nextMessage(&rest, limit: Self.smallBytes), rest.readableBytes == 0 else {
         return handOn()
       }
@@ -75,7 +75,7 @@ final class PromptCall: StreamedCall {
     stream.end(nil)
   }
 
-  /// Leaves the call to a task.
+  /// Passes the call to a task.
   private func handOn() {
     deadline?.cancel()
     let body = body

@@ -5,13 +5,13 @@ package import FirestoreService
 import HTTP2Frames
 package import NIOCore
 
-/// The way of calls on a connection that speaks HTTP/2, with what all such connections share:
+/// The path of calls on a connection that speaks HTTP/2, with the state that all such connections share:
 /// ```
 /// bytes ─► FrameConnection ─► ServedConnection ─┬─ a small request ──► PromptCall
 ///                                ServedStream   └─ others ───────────► ListenCall, TaskCall, OtherCalls
 /// ```
 package struct CallPipeline: Sendable {
-  /// One connection: the service as its client uses it, and what it may hold in memory.
+  /// One connection: the service as seen by its client, and its memory budget.
   package typealias Connection = (service: FirestoreService, budget: ConnectionBudget)
 
   package let service: FirestoreService
@@ -24,8 +24,8 @@ package struct CallPipeline: Sendable {
 
   /// - Parameters:
   ///   - service: its backend runs on the event loop.
-  ///   - budget: of that event loop, as is the turn.
-  ///   - others: `nil` where nothing else is answered, as between the processes that share data.
+  ///   - budget: belongs to that event loop, like the turn.
+  ///   - others: `nil` if no other requests are answered, as between the processes that share data.
   package init(
     _ service: FirestoreService, _ turn: DeliveryTurn, _ limits: ConnectionLimits, _ budget: ServerBudget,
     _ others: (any OtherCalls)? = nil
@@ -38,7 +38,7 @@ package struct CallPipeline: Sendable {
     commits = CommitTurn(service, on: turn.loop)
   }
 
-  /// Begins a connection on a channel's thread.
+  /// Starts a connection on a channel's thread.
   package func connection(on loop: any EventLoop) -> Connection {
     (service.serving(ClientID()), ConnectionBudget(limits, budget, on: loop))
   }
@@ -50,9 +50,9 @@ package struct CallPipeline: Sendable {
   }
 }
 
-/// One client's connection: what its calls share. Used on the connections' thread.
+/// One client's connection: the state shared by its calls. Used on the connections' thread.
 final class ServedConnection: FrameConnectionOwner {
-  /// The service as this client uses it.
+  /// The service as seen by this client.
   let service: FirestoreService
   let budget: ConnectionBudget
   let turn: DeliveryTurn
@@ -64,20 +64,20 @@ final class ServedConnection: FrameConnectionOwner {
     .client, self, limits.frames, handshake: limits.handshake, idle: limits.idle)
   private(set) var isInTurn = false
 
-  /// The headers that most responses begin with, and those that end them.
+  /// The headers that start most responses, and those that end them.
   let headers = HeaderBlock(GRPCFraming.headers)
   let success = HeaderBlock(GRPCFraming.success)
-  /// Streams that have more to say when the connection takes bytes again.
+  /// The streams that have more to send when the connection accepts bytes again.
   var blocked: [ServedStream] = []
-  /// Whole requests that wait for room, in the order in which they came.
+  /// The complete requests that wait for room, in the order of their arrival.
   private var waiting: CircularBuffer<PromptCall> = []
-  /// Calls of this turn whose request and time may both be incomplete.
+  /// The calls of this turn whose request and timeout may both be incomplete.
   private var opened: [PromptCall] = []
-  /// The number of looks at incomplete requests so far.
+  /// The number of checks of incomplete requests so far.
   private(set) var sweep = 0
   private var nextSweep: Scheduled<Void>?
   private var lastCaller: LastCaller?
-  /// The number of commits that are not answered yet.
+  /// The number of commits without a response.
   private var commitCount = 0
 
   init(_ connection: CallPipeline.Connection, _ pipeline: CallPipeline, on loop: any EventLoop) {
@@ -86,7 +86,7 @@ final class ServedConnection: FrameConnectionOwner {
     (limits, self.loop) = (pipeline.limits, loop)
     let loop = loop.assumeIsolated()
     budget.open { [weak self] in
-      // The end waits for the end of the write that was too much.
+      // The connection ends after the write that exceeded the limit.
       loop.execute { self?.frames.fail(HTTP2Violation(.enhanceYourCalm, "too_much_held")) }
     }
   }
@@ -131,14 +131,14 @@ final class ServedConnection: FrameConnectionOwner {
   }
 
   private static let sweepInterval = TimeAmount.seconds(10)
-  /// The sweeps without a byte after which a request is given up: between 30 and 40 seconds.
+  /// The sweeps without a byte after which a request is abandoned: between 30 and 40 seconds.
   private static let patience = 4
 
   private func scheduleSweep() {
     nextSweep = loop.assumeIsolated().scheduleTask(in: Self.sweepInterval) { [weak self] in self?.sweepRequests() }
   }
 
-  /// Ends calls whose clients have begun a request and do not go on.
+  /// Ends calls whose clients have started a request and do not continue it.
   private func sweepRequests() {
     sweep += 1
     nextSweep = nil
@@ -147,7 +147,7 @@ final class ServedConnection: FrameConnectionOwner {
     if streams.contains(where: \.isIncomplete) { scheduleSweep() }
   }
 
-  /// Answers a prompt call that has come as a whole, if there is room for its response, or else when there is.
+  /// Answers a complete prompt call, if there is room for its response, or else when there is.
   func answer(_ call: PromptCall) {
     if !budget.isFull, waiting.isEmpty { return call.answer() }
     waiting.append(call)
@@ -169,12 +169,12 @@ final class ServedConnection: FrameConnectionOwner {
     return try service.serving(as: authorization, &lastCaller)
   }
 
-  /// Has a commit done in this turn of the thread. The answers to all that the connection waits for leave together.
+  /// Applies a commit in this turn of the thread. The responses to all commits of the connection are sent together.
   func commit(_ order: CommitOrder, answer: @escaping CommitTurn.Answer) {
     commitCount += 1
     commits.add(order) { result in
       self.commitCount -= 1
-      // While something is read, or commits are left, what is said waits for the rest.
+      // Output waits for the rest during a read, or while commits remain.
       let wasInTurn = self.isInTurn
       self.isInTurn = true
       answer(result)

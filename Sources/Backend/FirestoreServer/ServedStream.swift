@@ -6,31 +6,30 @@ package import HTTP2Frames
 package import NIOCore
 package import NIOHPACK
 
-/// The way in which one request is served. Used on the connections' thread.
+/// The handler of one request. Used on the connections' thread.
 package protocol StreamedCall: AnyObject {
-  /// Takes a part of the request's body.
-  /// - Parameter size: the bytes for which the client gets room again when they are settled.
+  /// Receives a part of the request's body.
+  /// - Parameter size: the bytes to credit to the client when they are settled.
   func receive(_ bytes: ByteBuffer, size: Int, isLast: Bool)
-  /// Goes on: there is room for more of the response.
+  /// Continues, since there is room for more of the response.
   func resume()
-  /// Stops: no client is left to read the response.
+  /// Stops, since no client is left to read the response.
   func abandon()
   /// Whether the call needs the end of its request, so that a client must not keep it open.
   var awaitsWholeRequest: Bool { get }
   /// Ends the call, because the rest of its request does not arrive.
   func giveUp(_ status: RPCStatus)
-  /// Ends, if it would not by itself: the server shuts down.
+  /// Ends the call at the server's shutdown, unless it ends on its own.
   func shutDown()
 }
 
-/// A stream of a client's connection: one request, and the response to it. Counts what both hold in memory:
+/// A stream of a client's connection: one request and its response. Counts the memory of both:
 /// ```
-/// DATA in    counts until the call ends, or is answered while it goes on (Listen, Write)
+/// DATA in    counts until the call ends, or is answered while it continues (Listen, Write)
 /// DATA out   counts until it is written, which is when the client's window allows it
 /// ```
 package final class ServedStream {
-  /// The size below which the head and the DATA of a call are not counted: most calls are over before counting would
-  /// matter.
+  /// The size below which the head and the DATA of a call are not counted: most calls end before counting would matter.
   private static let least = 1 << 10
 
   let connection: ServedConnection
@@ -39,10 +38,10 @@ package final class ServedStream {
   private var call: (any StreamedCall)?
   /// Whether the client has sent its whole request.
   private(set) var isRequestWhole: Bool
-  /// Whether the response has its end, or the client is gone.
+  /// Whether the response has ended, or the client is gone.
   package private(set) var isOver = false
   private(set) var hasHeaders = false
-  /// The bytes of the body that are still to come, if the client has said.
+  /// The bytes of the body still to arrive, if the client has declared them.
   private var missing: Int?
   private var headBytes = 0
   private var requestBytes = 0
@@ -79,7 +78,7 @@ package final class ServedStream {
     headBytes = 0
   }
 
-  /// Whether the rest of the request is to come and the call cannot be answered before.
+  /// Whether the rest of the request is missing and the call cannot be answered without it.
   var isIncomplete: Bool { !isRequestWhole && !isOver && call?.awaitsWholeRequest == true }
 
   /// Ends the call if its client has sent nothing for a number of sweeps.
@@ -89,10 +88,10 @@ package final class ServedStream {
 
   // MARK: The request
 
-  /// Gives the client back the room for bytes of its request.
+  /// Credits the client for bytes of its request.
   package func settle(_ size: Int) { end.connection.settle(size, end) }
 
-  /// Breaks the stream off. gRPC's clients take ENHANCE_YOUR_CALM for `resource-exhausted`.
+  /// Cancels the stream. gRPC clients report ENHANCE_YOUR_CALM as `resource-exhausted`.
   func breakOff(_ code: HTTP2Code) {
     leave()
     end.connection.breakOff(end, code)
@@ -119,12 +118,12 @@ package final class ServedStream {
 
   // MARK: The response
 
-  /// Whether what is sent now goes at once.
+  /// Whether new output is sent immediately.
   package var isWritable: Bool { !isOver && end.isDrained && end.connection.isWritable }
 
-  /// Has the call told when there is room.
+  /// Requests a notification of the call when there is room.
   package func awaitRoom() {
-    // Bytes that wait for the client's window tell it when they have gone.
+    // Bytes that wait for the client's window notify it when they are sent.
     if awaitsRoom || isOver || !end.isDrained { return }
     awaitsRoom = true
     connection.blocked.append(self)
@@ -135,7 +134,7 @@ package final class ServedStream {
     call?.resume()
   }
 
-  /// Tells the client that the call is being served.
+  /// Sends the response headers, which show the client that the call is being served.
   func greet() {
     if hasHeaders || isOver { return }
     hasHeaders = true
@@ -151,13 +150,13 @@ package final class ServedStream {
   /// - Parameter status: `nil` for success.
   func end(_ status: RPCStatus?) {
     if isOver { return }
-    // A response without a message has headers all the same.
+    // A response without a message still has headers.
     if status == nil { greet() }
     let hasHeaders = hasHeaders
     finish(status.map { HeaderBlock(GRPCFraming.ending($0, hasHeaders: hasHeaders)) } ?? connection.success)
   }
 
-  /// Begins a response that is none of gRPC.
+  /// Starts a response that is not a gRPC response.
   package func begin(_ headers: HPACKHeaders) {
     if isOver { return }
     hasHeaders = true
@@ -180,7 +179,7 @@ package final class ServedStream {
     end.connection.send(.data(bytes, owed: owed, isLast: false), on: end)
   }
 
-  /// Ends a response that is none of gRPC.
+  /// Ends a response that is not a gRPC response.
   package func finish() {
     if isOver { return }
     close()
@@ -203,7 +202,7 @@ package final class ServedStream {
     requestBytes = 0
   }
 
-  /// Lets go of everything, because nothing is said any more.
+  /// Releases everything, because nothing more will be sent.
   private func leave() {
     let call = call
     close()
@@ -225,7 +224,7 @@ extension ServedStream: StreamOwner {
   }
 
   package func receive(_ bytes: ByteBuffer, size: Int, isLast: Bool, on end: StreamEnd) {
-    // The rest of a request whose answer waits for room is not wanted.
+    // The rest of a request whose response waits for room is not needed.
     guard call != nil else { return settle(size) }
     guard count(bytes.readableBytes, isLast: isLast) else { return }
     isRequestWhole = isLast
@@ -244,26 +243,26 @@ extension ServedStream: StreamOwner {
 
   package func hasSaidOut(_ end: StreamEnd) {
     releaseHead()
-    // A client that is still sending is told that no more is wanted; this is no error of the answered call.
+    // A client that is still sending is notified that no more is needed; this is not an error of the answered call.
     end.connection.drop(end, .noError)
   }
 }
 
-// The choice of who serves a request that is not answered where it arrives.
+// Selects the handler of a request that is not answered on arrival.
 
 extension ServedStream {
-  /// Begins to serve the request:
+  /// Starts to serve the request:
   /// ```
   /// HEADERS ─┬─ Listen ───────────► ListenCall
   ///          ├─ other methods ────► TaskCall: a task that reads messages and sends messages
-  ///          ├─ no call of gRPC ──► what OtherCalls has for its path
+  ///          ├─ no call of gRPC ──► the handler that OtherCalls has for its path
   ///          ├─ other services ───► AuxiliaryCall, served as other methods are
   ///          └─ no such method ───► grpc-status 12
   /// ```
-  /// - Parameter body: the part of the body that has come and is settled.
+  /// - Parameter body: the part of the body that has arrived and is settled.
   func begin(_ body: ByteBuffer? = nil) {
     do throws(RPCStatus) {
-      // A request may be refused for what its head says.
+      // A request may be rejected because of its head.
       guard let call = try makeCall(), !isOver else { return }
       serve(call)
       if let body {
@@ -274,8 +273,8 @@ extension ServedStream {
     } catch { end(error) }
   }
 
-  /// - Returns: `nil` if the request is refused, which it has been told.
-  /// - Throws: the status for a caller who gives a wrong proof of identity, and for methods that are not known.
+  /// - Returns: `nil` if the request is rejected; the rejection is already sent.
+  /// - Throws: the status for a caller with invalid credentials, and for unknown methods.
   private func makeCall() throws(RPCStatus) -> (any StreamedCall)? {
     let (call, service) = (head.call, connection.service)
     if let other = connection.others?.call(on: self, path: call.path, service) { return other }

@@ -5,34 +5,35 @@ package import FirestoreService
 package import NIOCore
 import NIOPosix
 
-/// The thread of all connections, those of ports and those of sockets. It lives as long as the process.
+/// The thread of all connections, on ports and local sockets. It lives as long as the process.
 package enum ServerThread {
   private static let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
   package static var loop: any EventLoop { loops.next() }
 
-  /// Runs on that thread. A backend that runs on it too answers without a change of thread, which is most of what a small
-  /// call costs otherwise; while it reads or writes, connections wait.
+  /// An executor on that thread. A backend that also runs on it answers without a thread switch, which would be most of
+  /// the cost of a small call; while it reads or writes, connections wait.
   package static var executor: any SerialExecutor { loop.executor }
 
   /// Whether the caller is on that thread, which must not wait for it.
   package static var isCurrent: Bool { loop.inEventLoop }
 
   /// Lets connections be served between two steps of long work on that thread. A task that is merely enqueued runs
-  /// before them: the thread looks at its sockets when it has nothing else to do until later.
+  /// before them: the thread checks its sockets when it has nothing else to do until later.
   package static let pause: @Sendable () async -> Void = {
-    // A thread that lives as long as the process refuses no task.
+    // A thread that lives as long as the process rejects no task.
     try? await loop.scheduleTask(in: .microseconds(100)) {}.futureResult.get()
   }
 }
 
-/// The commits that arrive in one turn of the connections' thread, on whatever connections. They are done together when
-/// all that had arrived was read: in one transaction of the log, each atomically by itself, and each is answered after
-/// the whole transaction is stored. Used on that thread only.
+/// The commits that arrive in one turn of the connections' thread, on all connections. They are applied together after
+/// everything that had arrived was read: in one transaction of the log, each atomically, and each is answered after the
+/// whole transaction is stored. Used only on that thread.
 package final class CommitTurn: Sendable {
   package typealias Answer = (Result<[UInt8], RPCStatus>) -> Void
 
-  /// The number of commits that are enough for one transaction: with more, others would wait, and little would be saved.
+  /// The number of commits that are enough for one transaction: with more, others would wait, and little would be
+  /// saved.
   private static let most = 64
 
   private struct State {
@@ -52,7 +53,7 @@ package final class CommitTurn: Sendable {
     state = .makeBoxSendingValue(State(), eventLoop: loop)
   }
 
-  /// - Parameter answer: called with the response's message once the commit is stored, or refused.
+  /// - Parameter answer: called with the response's message once the commit is stored or rejected.
   package func add(_ order: CommitOrder, answer: @escaping Answer) {
     state.value.orders.append(order)
     state.value.answers.append(answer)
@@ -73,17 +74,17 @@ package final class CommitTurn: Sendable {
   }
 }
 
-/// A listener's stream on any carrier.
+/// A listener's stream on any transport.
 package protocol Delivering: AnyObject {
-  /// Sends the waiting messages, or as many as one step of the backend gives; then schedules itself again for the rest.
+  /// Sends the pending messages, or those of one step of the backend; then schedules itself again for the rest.
   func deliver()
 }
 
-/// The streams that have something to deliver at the next turns of the connections' thread, in order: one task for all
-/// streams that a commit wakes, as long as it takes no longer than others may wait. Streams that are left then wait
-/// until the thread has looked at its sockets. Used on that thread only.
+/// The streams that have messages to deliver at the next turns of the connections' thread, in order. One task serves
+/// all streams that a commit wakes, within the time that others may wait. Remaining streams then wait until the thread
+/// has checked its sockets. Used only on that thread.
 package final class DeliveryTurn: Sendable {
-  /// The delay of the next turn. A task that is merely enqueued runs before the sockets are looked at, which the thread
+  /// The delay of the next turn. A task that is merely enqueued runs before the sockets are checked, which the thread
   /// does when it has nothing to do until later.
   private static let pause = TimeAmount.microseconds(100)
   /// The longest time of a turn, about a step of the backend.
@@ -102,7 +103,7 @@ package final class DeliveryTurn: Sendable {
 
   /// - Parameters:
   ///   - loop: the connections' thread.
-  ///   - now: tells how long a turn takes.
+  ///   - now: the clock that measures a turn.
   package init(_ loop: any EventLoop, now: @escaping @Sendable () -> NIODeadline = { .now() }) {
     state = .makeBoxSendingValue(State(), eventLoop: loop)
     self.now = now
@@ -129,24 +130,24 @@ package final class DeliveryTurn: Sendable {
   }
 }
 
-/// Sends what a connection's streams write in one turn of its thread together: as one piece and with one system call,
-/// at the end of what was read, or at the next turn for what was written by itself. A change that a hundred streams are
-/// told costs one call instead of a hundred; an answer does not wait.
+/// Sends the output of a connection's streams in one turn of its thread together: as one piece and with one system
+/// call, at the end of a read, or at the next turn for output outside a read. A change sent to a hundred streams costs
+/// one call instead of a hundred; a response does not wait.
 package final class TurnFlushHandler: ChannelDuplexHandler {
   package typealias InboundIn = ByteBuffer
   package typealias OutboundIn = ByteBuffer
   package typealias OutboundOut = ByteBuffer
 
-  /// Beyond this nothing is gained by waiting.
+  /// The size from which waiting has no benefit, in bytes.
   private static let mostBytes = 256 << 10
-  /// The size up to which copying bytes costs less than handing them on by themselves.
+  /// The size up to which copying bytes costs less than passing them on separately.
   private static let copiedBytes = 8 << 10
 
   private var isReading = false
   private var isOwed = false
   private var isScheduled = false
   private var bytes = 0
-  /// The bytes that were not handed on yet, and the promises of their writes.
+  /// The bytes not passed on yet, and the promises of their writes.
   private var piece = ByteBuffer()
   private var promises: [EventLoopPromise<Void>] = []
 
@@ -206,11 +207,11 @@ package final class TurnFlushHandler: ChannelDuplexHandler {
     context.flush()
   }
 
-  /// Writes the gathered bytes, in the place of the writes that they came by.
+  /// Writes the gathered bytes in place of the original writes.
   private func handOn(_ context: ChannelHandlerContext) {
     if piece.readableBytes == 0, promises.isEmpty { return }
     let (whole, promises) = (piece, promises)
-    // An idle connection keeps no buffer.
+    // An idle connection retains no buffer.
     (piece, self.promises) = (ByteBuffer(), [])
     if promises.count > 1 {
       promises[0].futureResult.whenComplete { result in

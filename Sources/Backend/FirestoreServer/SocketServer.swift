@@ -6,8 +6,8 @@ import Glibc
 import NIOCore
 import NIOPosix
 
-/// Serves the embedded backend to the other processes of its user on a socket of this machine: google.firestore.v1 over
-/// gRPC, and the list of attached processes (`SharingLine`).
+/// Serves the embedded backend to the other processes of its user on a local socket: google.firestore.v1 over gRPC, and
+/// the list of attached processes (`SharingLine`).
 package final class SocketServer: Sendable {
   private struct State {
     var listener: (any Channel)?
@@ -16,11 +16,11 @@ package final class SocketServer: Sendable {
     var isClosed = false
   }
 
-  /// Clients that hear nothing for two minutes give a stream up (PROTOCOL §2.7).
+  /// The heartbeat interval. Clients close a stream after two minutes of silence (PROTOCOL §2.7).
   private static let heartbeatInterval = TimeAmount.seconds(30)
   private static let maximumConnections = 1_000
 
-  /// The most connections. Files are for the program: connections get at most half of them.
+  /// The maximum number of connections, at most half of the file descriptors; the rest is for the program.
   private static let connections: Int = {
     var files = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files) == 0 else { return maximumConnections }
@@ -32,14 +32,14 @@ package final class SocketServer: Sendable {
   private let trusted: Set<UInt32>
   private let state: NIOLoopBoundBox<State>
 
-  /// Begins to serve, until `close`.
+  /// Serves until `close`.
   /// - Parameters:
-  ///   - descriptor: a socket on which connections are listened for; it is this server's from now on.
-  ///   - trusted: users whose processes are served.
+  ///   - descriptor: a listening socket, which this server owns from now on.
+  ///   - trusted: the users whose processes are served.
   ///   - backend: runs on `ServerThread.executor`.
-  ///   - onChange: called with all that are attached, on the thread of the connections.
-  ///   - onClaim: called there when one of them has to have the data open itself; says why it does not get it, or `nil`
-  ///     when it does.
+  ///   - onChange: called with all attached processes, on the connections' thread.
+  ///   - onClaim: called there when one of them must open the data itself; returns the reason why it does not get the
+  ///     data, or `nil` if it does.
   package init(
     listening descriptor: CInt, to trusted: Set<UInt32>, backend: LocalBackend, welcome: SharingLine.Welcome,
     onChange: @escaping @Sendable ([DataMember]) -> Void, onClaim: @escaping @Sendable () -> String?
@@ -78,7 +78,7 @@ package final class SocketServer: Sendable {
         state.value.beat = loop.scheduleRepeatedTask(
           initialDelay: Self.heartbeatInterval, delay: Self.heartbeatInterval
         ) { [weak backend] _ in
-          // Heartbeats are for clients elsewhere, which have no other sign that this process lives.
+          // Heartbeats are for clients in other processes, which have no other sign that this process lives.
           guard let backend, !attendance.isEmpty else { return }
           Task { await backend.heartbeat() }
         }
@@ -86,7 +86,7 @@ package final class SocketServer: Sendable {
     }
   }
 
-  /// Accepts no more connections and ends all of them; the backend is let go with the last. Returns at once.
+  /// Accepts no more connections and ends all of them; the backend is released with the last one. Returns immediately.
   package func close() {
     let state = state
     loop.execute {
@@ -101,7 +101,8 @@ package final class SocketServer: Sendable {
 }
 
 extension Channel {
-  /// Keeps the connection from programs that this process starts, such as an editor: it would outlive this process.
+  /// Hides the connection from programs that this process starts, such as an editor, in which it would outlive this
+  /// process.
   fileprivate func closeOnExec() throws {
     _ = try pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) {
       fcntl($0, F_SETFD, FD_CLOEXEC)
@@ -109,7 +110,7 @@ extension Channel {
   }
 }
 
-/// The process at the other end of a socket of this machine, as the system tells it.
+/// The process at the other end of a local socket, according to the system.
 private struct PeerCredentials: Sendable {
   var process: Int32 = 0
   var user: UInt32 = .max
@@ -123,11 +124,11 @@ private struct PeerCredentials: Sendable {
   }
 }
 
-/// Tells by its first byte what a connection on the data's socket is for.
+/// Identifies the purpose of a connection on the data's socket by its first byte.
 ///
 /// ```
 /// P  the preface of HTTP/2 ──► calls of a process on this machine
-/// h  hearth …              ──► who comes, and hears who is here
+/// h  hearth …              ──► a process introduces itself, and receives the list of the others
 ///    anything else         ──► the end: ports speak HTTP/1, this socket does not
 /// ```
 final class SocketGreetingHandler: ChannelInboundHandler, RemovableChannelHandler {
@@ -139,7 +140,7 @@ final class SocketGreetingHandler: ChannelInboundHandler, RemovableChannelHandle
     let attendance: Attendance
   }
 
-  /// The time within which a peer has to send its first byte.
+  /// The time within which a peer must send its first byte.
   private static let patience = TimeAmount.seconds(10)
 
   private let kinds: Kinds

@@ -3,8 +3,8 @@ package import FirestoreModel
 import FirestoreService
 package import NIOCore
 
-/// Serves one call with a task of its own: every method but Listen, if the call is not prompt. The call is on the
-/// connections' thread; the task reads and writes by `RequestMessages` and `ServedResponse`.
+/// Serves one call with a separate task: every method except Listen, if the call is not prompt. The call runs on the
+/// connections' thread; the task reads and writes through `RequestMessages` and `ServedResponse`.
 package final class TaskCall: StreamedCall {
   enum Work: Sendable {
     case answer(FirestoreService.Method)
@@ -22,7 +22,7 @@ package final class TaskCall: StreamedCall {
       }
     }
 
-    /// Whether the call ends only when the client or the server wants it to, not by itself.
+    /// Whether the call ends only when the client or the server ends it.
     var isEndless: Bool {
       switch self {
       case .answer: false
@@ -39,18 +39,18 @@ package final class TaskCall: StreamedCall {
   private var task: Task<Void, Never>?
   private var deadline: Scheduled<Void>?
   private var tokenDeadline: TokenDeadline?
-  /// The reason for which it ends before its work is done.
+  /// The reason why the call ends before its work is done.
   private var interruption: RPCStatus?
 
   private var received = ByteBuffer()
-  /// The bytes for which the client has no room yet: it gets room when they do not suffice for the next message.
+  /// The bytes not yet credited to the client; they are credited when the rest is not enough for the next message.
   private var owed = 0
   private var isWhole = false
   private var reader: Waiting<[UInt8]?>?
-  /// Messages that wait for room, with their size, which counts as held.
+  /// The messages that wait for room, with their size, which counts as held.
   private var writers: CircularBuffer<(messages: [[UInt8]], bytes: Int, Waiting<Void>)> = []
 
-  /// - Parameter timeout: the time that the caller will wait; `nil` for ever.
+  /// - Parameter timeout: the caller's timeout; `nil` for none.
   init(_ stream: ServedStream, _ service: FirestoreService, _ work: Work, timeout: TimeAmount?) {
     (self.stream, self.work) = (stream, work)
     let loop = stream.loop
@@ -71,7 +71,7 @@ package final class TaskCall: StreamedCall {
   // MARK: The request
 
   package func receive(_ bytes: ByteBuffer, size: Int, isLast: Bool) {
-    // Copied bytes do not keep alive the whole buffer that was read.
+    // Copied bytes do not retain the whole buffer that was read.
     if received.readableBytes == 0, isLast { received = bytes } else { received.writeImmutableBuffer(bytes) }
     isWhole = isLast
     owed += size
@@ -129,7 +129,7 @@ package final class TaskCall: StreamedCall {
     stream.end(interruption ?? status)
   }
 
-  /// Ends the call before its work is done. The response has its end when the task has.
+  /// Ends the call before its work is done. The response ends when the task has ended.
   private func interrupt(_ status: RPCStatus) {
     if interruption != nil { return }
     interruption = status
@@ -168,7 +168,7 @@ extension NIOLoopBound where Value == TaskCall {
   }
 }
 
-/// The messages of a request, taken from the bytes of its stream. One reader.
+/// The messages of a request, extracted from the bytes of its stream. For a single reader.
 ///
 /// ```
 /// DATA frames of one call:  0 ‖ length (4 bytes) ‖ message ‖ 0 ‖ length …
@@ -178,19 +178,19 @@ package struct RequestMessages: AsyncSequence, AsyncIteratorProtocol, Sendable {
 
   fileprivate init(_ call: NIOLoopBound<TaskCall>) { self.call = call }
 
-  /// - Throws: `RPCStatus` for a message that is too large, compressed or cut short, and an error when the call ends.
+  /// - Throws: `RPCStatus` for a message that is too large, compressed or truncated, and an error when the call ends.
   package func next() async throws -> [UInt8]? {
     try await withCheckedThrowingContinuation { reader in call.onLoop { $0.next(reader) } }
   }
 
   package func makeAsyncIterator() -> RequestMessages { self }
 
-  /// The one message of a request that has one.
-  /// - Throws: `RPCStatus` for no message, for several, and for bytes that are no message.
+  /// The message of a request that must have exactly one.
+  /// - Throws: `RPCStatus` for no message, for several, and for invalid bytes.
   package func single() async throws -> [UInt8] {
     guard let message = try await next() else { throw RPCStatus(.invalidArgument, "The request has no message.") }
-    // The client must have closed its side before the answer, or it would reset the stream; a connection with many
-    // resets is taken for an attack.
+    // The client must have closed its side before the response, or it would reset the stream; a connection with many
+    // resets counts as an attack.
     guard try await next() == nil else {
       throw RPCStatus(.invalidArgument, "The request has more than one message.")
     }
@@ -204,7 +204,7 @@ struct ServedResponse: Sendable {
 
   fileprivate init(_ call: NIOLoopBound<TaskCall>) { self.call = call }
 
-  /// Tells the client that the call is being served.
+  /// Sends the response headers, which show the client that the call is being served.
   func greet() { call.onLoop { $0.greet() } }
 
   /// Suspends while the client does not read.
@@ -240,7 +240,7 @@ struct ServedWork: Sendable {
     } catch let status as RPCStatus {
       return status
     } catch {
-      // The connection has failed, or the call was ended: the task's own words go nowhere.
+      // The connection has failed, or the call was ended, so the task's own status is not sent.
       return RPCStatus(.cancelled, "The call was cut off.")
     }
   }
@@ -264,8 +264,8 @@ struct ServedWork: Sendable {
   }
 }
 
-/// Runs tasks on an event loop's own thread, so that a call's work between reading its request and sending its answer
-/// costs no change of thread.
+/// Runs tasks on an event loop's own thread, so that a call's work between reading its request and sending its response
+/// needs no thread switch.
 final class EventLoopExecutor: TaskExecutor {
   private let loop: any EventLoop
 

@@ -28,8 +28,8 @@ extension FirestoreService {
     return WireWriter.message { $0.commitResponse(outcome, to: mutations) }
   }
 
-  /// The commit that a `CommitRequest` asks for, to be done together with others.
-  /// - Returns: `nil` for the commit of a transaction, which is done by itself.
+  /// The commit in a `CommitRequest`, to be applied together with others.
+  /// - Returns: `nil` for the commit of a transaction, which is applied separately.
   package func commitOrder(_ bytes: [UInt8]) throws(RPCStatus) -> CommitOrder? {
     let request = try RequestReader.read(bytes) { reader throws(WireError) in try reader.commitRequest() }
     if !request.transaction.isEmpty { return nil }
@@ -37,7 +37,7 @@ extension FirestoreService {
     return CommitOrder(mutations, in: database, request: request.requestID, check: access?.commits)
   }
 
-  /// Does commits together, each atomically by itself. To be called on the backend's executor.
+  /// Applies commits together, each atomically. Call this on the backend's executor.
   /// - Returns: the response's message for each.
   package func commitAtOnce(_ orders: [CommitOrder]) -> [Result<[UInt8], RPCStatus>] {
     zip(orders, backend.step { $0.commit(orders) }).map { order, result in
@@ -60,7 +60,7 @@ extension FirestoreService {
     return try backend.beginTransaction(options, in: database, for: client).bytes
   }
 
-  /// The consistency of a read, beginning the transaction that it asks for.
+  /// The consistency of a read. Begins the transaction that the read requests.
   /// - Returns: the transaction, if it is new.
   func begin(
     _ selector: ConsistencySelector, in database: DatabaseID, on backend: isolated LocalBackend
@@ -80,12 +80,12 @@ extension FirestoreService {
 
 extension FirestoreService {
   /// Serves one Write stream (PROTOCOL §3.1): handshake, then one response per request, in order. The first failing
-  /// batch ends the stream; batches behind it are not applied.
+  /// batch ends the stream; later batches are not applied.
   ///
-  /// A stream can be resumed: the token counts the requests of the stream that were applied, so that a client that
-  /// names the stream and the last token it has received, and sends requests again, gets their answers instead of a
-  /// second application. A request that names itself by the label `hearth-write`, as Hearth's client does, is applied
-  /// once on any stream. Clients that do neither are served at least once, as everywhere.
+  /// A stream can be resumed. Its token counts the applied requests, so that a client that names the stream and the
+  /// last token it has received, and sends requests again, gets their responses instead of a second application. A
+  /// request with the label `hearth-write`, which Hearth's client sends, is applied only once on any stream. Clients
+  /// that do neither are served at least once, as everywhere.
   package func write<Requests: AsyncSequence & Sendable>(
     _ requests: Requests, to send: Send
   ) async throws where Requests.Element == [UInt8] {
@@ -98,7 +98,7 @@ extension FirestoreService {
   }
 }
 
-/// One Write stream, for a transport that runs where the backend runs: each request is one step of it.
+/// One Write stream, for a transport on the backend's executor: each request is one step of it.
 package struct WriteStream: Sendable {
   private let backend: LocalBackend
   private let access: (any CallerPermissions)?
@@ -109,8 +109,8 @@ package struct WriteStream: Sendable {
     access = service.access
   }
 
-  /// Applies a request. To be called on the backend's executor.
-  /// - Returns: the message that answers it, and whether the client ends the stream with it.
+  /// Applies a request. Call this on the backend's executor.
+  /// - Returns: the response's message, and whether the client ends the stream with this request.
   /// - Throws: the status with which the stream ends.
   package mutating func receive(_ bytes: [UInt8]) throws(RPCStatus) -> (message: [UInt8], isLast: Bool) {
     let stream = self
@@ -149,13 +149,13 @@ package struct WriteStream: Sendable {
   }
 }
 
-/// The position of a Write stream: its name, and the number of its requests that have been answered.
+/// The position of a Write stream: its name, and the number of its answered requests.
 private struct WriteStreamPlace {
   let id: String
   let database: DatabaseID
   var position: Int64
 
-  /// The greatest position, which no stream lives to reach.
+  /// The highest position, which no stream ever reaches.
   private static let mostRequests: Int64 = 1 << 62
 
   init(opening request: WriteStreamMessage) throws(RPCStatus) {
@@ -184,16 +184,16 @@ private struct WriteStreamPlace {
 
   var token: [UInt8] { withUnsafeBytes(of: position.bigEndian) { [UInt8]($0) } }
 
-  /// A name for the request at the current position that is unique for ever.
+  /// A globally unique id for the request at the current position.
   var requestID: WriteRequestID {
     WriteRequestID(clientID: Array(id.utf8), batchID: BatchID(position), sender: .stream)
   }
 }
 
 extension FirestoreService {
-  /// Answers `hearth.v1.Commits/Follow`: which collections commits change, from now on, until cancelled.
-  /// - Throws: `permission-denied` where there are rules and the caller is no administrator, also when rules come later;
-  ///   `invalid-argument`; the error that `send` threw.
+  /// Serves `hearth.v1.Commits/Follow`: reports the collections changed by commits, from now on, until canceled.
+  /// - Throws: `permission-denied` if there are rules, or rules are added later, and the caller is not an
+  ///   administrator; `invalid-argument`; the error that `send` threw.
   package func followCommits(_ request: [UInt8], to send: Send) async throws {
     let name: String
     do throws(WireError) {

@@ -3,22 +3,22 @@ import FirestoreBackend
 package import FirestoreClientState
 package import FirestoreModel
 
-/// The served part of google.firestore.admin.v1.FirestoreAdmin: the lists of databases and of their composite indexes. A
-/// database exists as long as it holds documents; it is never created.
+/// The supported part of google.firestore.admin.v1.FirestoreAdmin: the lists of databases and of their composite
+/// indexes. A database exists while it has documents; it is never created explicitly.
 extension FirestoreService {
   package enum AdminMethod: String, Sendable, CaseIterable {
     case listDatabases = "ListDatabases"
     case getDatabase = "GetDatabase"
 
-    /// The beginning of the path of its calls.
+    /// The prefix of the paths of its calls.
     package static let root = "/google.firestore.admin.v1.FirestoreAdmin/"
   }
 
   /// - Parameter request: its field 1 is `projects/P`, where P may be `-` for all projects, or the name of a database.
-  /// - Throws: `permission-denied` if there are rules and the caller is no administrator, `invalid-argument`,
+  /// - Throws: `permission-denied` if there are rules and the caller is not an administrator, `invalid-argument`,
   ///   `not-found`.
   package func answer(_ method: AdminMethod, _ request: [UInt8]) async throws(RPCStatus) -> [UInt8] {
-    try checkAdministrator("Looking for databases")
+    try checkAdministrator("Listing databases")
     let name = try Self.name(request)
     switch method {
     case .listDatabases:
@@ -33,16 +33,16 @@ extension FirestoreService {
     case .getDatabase:
       let database = try ResourceName.database(name)
       guard try await backend.occupiedDatabases().contains(database) else {
-        throw RPCStatus(.notFound, "The database \(database.name) holds no documents here.")
+        throw RPCStatus(.notFound, "The database \(database.name) has no documents here.")
       }
       return Self.message(of: database)
     }
   }
 
-  /// The composite indexes that queries are held to, of one collection id or of all.
-  /// - Throws: `permission-denied` if there are rules and the caller is no administrator.
+  /// The composite indexes that queries require, of one collection id or of all.
+  /// - Throws: `permission-denied` if there are rules and the caller is not an administrator.
   package func deployedIndexes(of collectionID: String?) throws(RPCStatus) -> [CompositeIndex] {
-    try checkAdministrator("Looking for indexes")
+    try checkAdministrator("Listing indexes")
     return indexes?.composites.filter { collectionID == nil || $0.collectionID == collectionID } ?? []
   }
 

@@ -46,7 +46,7 @@ extension FirestoreService {
     return []
   }
 
-  /// Commits one write and answers with the document as that commit left it.
+  /// Commits one write and responds with the document after that commit.
   private func write(
     _ mutation: Mutation, in database: DatabaseID, _ mask: [String]?, on backend: isolated LocalBackend
   ) throws(RPCStatus) -> [UInt8] {
@@ -56,7 +56,7 @@ extension FirestoreService {
     return WireWriter.message { $0.document(document, DocumentNames(database), mask: mask) }
   }
 
-  /// The number of documents up to which one step reads them; reads of more are sliced, and wait for a slow client.
+  /// The maximum number of documents read in one step; larger reads are sliced, and wait for a slow client.
   private static let mostKeys = 20
 
   /// - Returns: `nil` for more documents than one step should read.
@@ -82,7 +82,8 @@ extension FirestoreService {
     }
   }
 
-  /// Looks the documents up and asks whether the caller may get them. Existing ones come first, as at the real service.
+  /// Looks the documents up and checks whether the caller may get them. Existing ones come first, as at the real
+  /// service.
   private func open(_ request: BatchGet, _ read: ReadConsistency) async throws(RPCStatus) -> QueryCursor {
     let (documents, readTime) = try await backend.documents(request.keys, read, in: request.database)
     try await access?.get(documents, in: request.database, on: backend)
@@ -90,10 +91,10 @@ extension FirestoreService {
   }
 }
 
-/// A `BatchGetDocumentsRequest` that is valid.
+/// A valid `BatchGetDocumentsRequest`.
 private struct BatchGet {
   let database: DatabaseID
-  /// The requested keys, each once.
+  /// The requested keys, without duplicates.
   private(set) var keys: [DocumentKey] = []
   let consistency: ConsistencySelector
   private let mask: FieldMask?
@@ -115,7 +116,7 @@ private struct BatchGet {
     documents.filter(\.exists) + documents.filter { !$0.exists }
   }
 
-  /// The message that names a transaction which the request began.
+  /// The message with the transaction that the request began.
   func beginning(_ transaction: [UInt8]) -> [UInt8] {
     WireWriter.message { $0.batchGetResponse(ReadResponse(transaction: transaction), DocumentNames(database)) }
   }
@@ -132,9 +133,9 @@ private struct BatchGet {
 }
 
 extension FirestoreService {
-  /// The page size when none is given, and the largest.
+  /// The default and maximum page size.
   private static let maximumPageSize = 300
-  /// The bytes of documents after which a page ends, so that one call does not hold 300 large documents.
+  /// The size in bytes of the documents after which a page ends, so that one call does not hold 300 large documents.
   static let pageBytes = 4 << 20
 
   func listDocuments(_ bytes: [UInt8]) async throws(RPCStatus) -> [UInt8] {
@@ -181,7 +182,7 @@ extension FirestoreService {
     return (documents, next != nil)
   }
 
-  /// Puts documents that do not exist but have documents below them among the others, in key order.
+  /// Merges missing documents that have documents below them into the others, in key order.
   private func addingMissing(
     to documents: [Document], isCut: Bool, of collection: ResourcePath, _ after: Bound?, _ limit: Int,
     _ read: ReadConsistency,
@@ -191,7 +192,7 @@ extension FirestoreService {
     if case .reference(_, let key)? = after?.values.first { parents.removeAll { $0 <= key } }
     if isCut || documents.count == limit, let last = documents.last { parents.removeAll { $0 > last.key } }
     var missing = try await backend.documents(parents, read, in: database).documents.filter { !$0.exists }
-    // Missing documents have a name and nothing else.
+    // Missing documents have only a name.
     for index in missing.indices { missing[index].version = nil }
     return Array((documents + missing).sorted { $0.key < $1.key }.prefix(limit))
   }
@@ -260,7 +261,7 @@ private struct PageToken {
   }
 
   init?(_ text: String) {
-    // Clients are to hand back what they were given: anything else is refused as one thing.
+    // Clients must return the token unchanged, so any other text gets the same error.
     guard let bytes = Hexadecimal.bytes(text),
       let cursor = try? WireReader.read(bytes, { reader throws(WireError) in try reader.cursor() }),
       case .reference? = cursor.values.last, cursor.values.allSatisfy({ $0.invalidTimestamp == nil })

@@ -30,14 +30,14 @@ extension FirestoreService {
     }
   }
 
-  /// Sends a result piece by piece: the next one is read when the client has room for it.
-  /// - Parameter endsHere: whether the last message says that the result is complete. Clients read no further message.
-  /// - Returns: the number of documents, and the number of documents that the offset left out.
+  /// Sends a result piece by piece; the next piece is read when the client has room for it.
+  /// - Parameter endsHere: whether the last message marks the result as complete. Clients read no further message.
+  /// - Returns: the document count, and the number of documents that the offset skipped.
   private func sendResult(
     at cursor: QueryCursor, of query: ServedQuery, _ names: DocumentNames, endsHere: Bool, to send: Send
   ) async throws -> (count: Int, skipped: Int) {
     let mask = query.projection.map { projection in
-      // The distance is part of the result whatever is selected.
+      // The distance is part of the result regardless of the selection.
       FieldMask(projection.paths.union(query.nearest?.resultField.map { [$0] } ?? []))
     }
     let readTime = cursor.readTime
@@ -102,13 +102,13 @@ extension FirestoreService {
     let request = try RequestReader.read(bytes) { reader throws(WireError) in try reader.partitionQueryRequest() }
     let (database, path) = try ResourceName.parent(request.parent)
     let query = try ServedQuery(request: request.query, below: path, in: database)
-    try access?.checkIsAdmin("Partitions of queries", in: database)
+    try access?.checkIsAdmin("Query partitions", in: database)
     guard request.partitionCount > 0 else { throw .invalid("partition_count must be positive.") }
     let target = query.target
     guard target.filters.isEmpty, target.limit == nil, query.offset == 0, target.start == nil, target.end == nil,
       target.orderBy == [OrderBy(.documentID)]
     else {
-      throw .invalid("PartitionQuery needs a collection group query that is ordered by __name__ and has nothing else.")
+      throw .invalid("PartitionQuery needs a collection group query with only an order by __name__.")
     }
     let (read, _) = try await begin(request.consistency, in: database, on: backend)
     let keys = try await backend.keys(of: ReadRequest(query, read, in: database))
@@ -129,11 +129,11 @@ extension FirestoreService {
 }
 
 extension FirestoreService {
-  /// The bytes of results in one message: the next ones are computed when the client has room for them.
+  /// The size of the results in one message, in bytes; the next ones are computed when the client has room for them.
   private static let messageBytes = 64 << 10
 
-  /// Computes a pipeline off the caller's thread, which may be that of the connections: an expression may take long for
-  /// one document.
+  /// Executes a pipeline on another thread than the caller's, which may be the connections' thread: an expression may
+  /// take long for one document.
   func executePipeline(_ bytes: [UInt8], to send: Send) async throws {
     try await withTaskExecutorPreference(globalConcurrentExecutor) { try await pipeline(bytes, to: send) }
   }
@@ -157,7 +157,7 @@ extension FirestoreService {
     var executed = try await backend.execute(
       pipeline, read, in: database, check: access?.pipelines(in: database), commitCheck: access?.commits)
     var count = 0
-    // The last message with results carries the statistics, so one message is kept back.
+    // The last message with results has the statistics, so one message is held back.
     var last: PipelineResponse?
     while let slice = try await executed.results.next() {
       count += slice.count
@@ -183,7 +183,7 @@ extension FirestoreService {
 }
 
 extension [PipelineResult] {
-  /// Parts that hold about this many bytes, and at least one result each.
+  /// Parts of about this size in bytes, with at least one result each.
   fileprivate func pieces(of bytes: Int) -> [ArraySlice<PipelineResult>] {
     var (pieces, start, size) = ([ArraySlice<PipelineResult>](), startIndex, 0)
     for index in indices {
@@ -202,7 +202,7 @@ private enum ExplainMode: String {
 }
 
 extension ExecutePipelineMessage {
-  /// The mode that the option `explain_options` asks for; `nil` without it.
+  /// The mode in the option `explain_options`; `nil` without it.
   fileprivate var explainMode: ExplainMode? {
     get throws(RPCStatus) {
       guard let option = options["explain_options"] else { return nil }
@@ -219,6 +219,6 @@ extension ExecutePipelineMessage {
 }
 
 extension PipelineMessage {
-  /// The names of the stages, one a line.
+  /// The names of the stages, one per line.
   fileprivate var plan: String { "Plan:\n" + stages.map { "  \($0.name)\n" }.joined() }
 }

@@ -4,27 +4,26 @@ package import FirestoreModel
 
 /// The embedded backend as google.firestore.v1: requests and responses are protobuf bytes, without a transport.
 ///
-/// Requests are read in place and documents are sent as the wire bytes in which they are stored, so that a request
-/// costs little more than the work behind it. Every fault of a request is an `RPCStatus`; no message of a client can
-/// stop the process.
+/// Requests are read in place and documents are sent as the stored wire bytes, so that a request costs little more than
+/// its work. Every fault of a request is an `RPCStatus`; no message of a client can stop the process.
 package struct FirestoreService: Sendable {
   /// Sends messages of a response stream; suspends while the client is not reading. Several messages sent together cost
   /// little more than one.
   package typealias Send = @Sendable ([[UInt8]]) async throws -> Void
 
-  /// Counts the bytes of documents that a call has read and not sent. Each call replaces the number of the one before.
+  /// Counts the bytes of documents that a call has read and not sent. Each call replaces the previous count.
   package typealias Hold = @Sendable (_ bytes: Int) -> Void
 
   package let backend: LocalBackend
-  /// The rules for callers; `nil` where each is an administrator.
+  /// The rules for callers; `nil` if each is an administrator.
   package let rules: (any AccessPolicy)?
   /// The composite indexes; `nil` if they are not simulated.
   package let indexes: ServedIndexes?
-  /// The messages that listeners were last told.
+  /// The last messages sent to listeners.
   let told = LastMessages()
-  /// Set for calls that wait for clients to read; `nil` for calls whose memory is not counted.
+  /// The memory counter for calls that wait for clients to read; `nil` for calls whose memory is not counted.
   private(set) var hold: Hold?
-  /// The client on whose behalf transactions are begun.
+  /// The client that begins transactions.
   private(set) var client: ClientID?
   /// The restrictions of the caller; `nil` for an administrator.
   private(set) var access: (any CallerPermissions)?
@@ -34,12 +33,12 @@ package struct FirestoreService: Sendable {
     self.rules = rules
     self.indexes = indexes
     rules?.onChange { [weak backend] in
-      // Listeners who lost their permission learn it now.
+      // Notifies listeners that lost their permission.
       Task { await backend?.wakeWatches() }
     }
   }
 
-  /// Whether the answer depends on the caller.
+  /// Whether the response depends on the caller.
   package var isRestricted: Bool { rules?.isActive ?? false }
 
   /// The same service for one caller. A stream, which may outlive the rules, needs this whether or not there are rules
@@ -51,7 +50,7 @@ package struct FirestoreService: Sendable {
     return try serving(as: authorization, &last)
   }
 
-  /// - Parameter last: the caller of the call before over the same connection.
+  /// - Parameter last: the caller of the previous call on the same connection.
   package func serving(as authorization: String?, _ last: inout LastCaller?) throws(RPCStatus) -> FirestoreService {
     guard let rules else { return self }
     var service = self
@@ -66,7 +65,7 @@ package struct FirestoreService: Sendable {
     return service
   }
 
-  /// The seconds until the caller's token expires, with which its streams end; `nil` without an end.
+  /// The seconds until the caller's token expires, and its streams end; `nil` if it never does.
   package var timeLeft: Int64? { access?.timeLeft }
 
   /// - Throws: `unauthenticated` once the caller's token has expired.
@@ -79,7 +78,7 @@ package struct FirestoreService: Sendable {
     return service
   }
 
-  /// The same service for one of several clients, which then share the room of a server fairly.
+  /// The same service for one of several clients, which share the server's capacity fairly.
   package func serving(_ client: ClientID) -> FirestoreService {
     var service = self
     service.client = client
@@ -104,7 +103,7 @@ package struct FirestoreService: Sendable {
     case partitionQuery = "PartitionQuery"
     case executePipeline = "ExecutePipeline"
 
-    /// The most bytes that a call holds, about, until it sends its first message.
+    /// The approximate maximum of bytes that a call holds until it sends its first message.
     package var firstBytes: Int {
       switch self {
       case .listDocuments: 3 * FirestoreService.pageBytes
@@ -113,8 +112,8 @@ package struct FirestoreService: Sendable {
       }
     }
 
-    /// Whether one step of the backend answers most requests of the method. Requests of the others read for as long as
-    /// there is something to read.
+    /// Whether one step of the backend answers most requests of the method. Requests of the other methods read until
+    /// there is nothing more to read.
     package var isPrompt: Bool {
       switch self {
       case .listDocuments, .runQuery, .runAggregationQuery, .partitionQuery, .executePipeline: false
@@ -125,14 +124,13 @@ package struct FirestoreService: Sendable {
     }
   }
 
-  /// Answers a request in one step, without a task and the changes of thread that go with it. To be called on the
-  /// backend's executor.
+  /// Answers a request in one step, without a task and its thread switches. Call this on the backend's executor.
   /// - Returns: the response's messages; `nil` for a request that takes more than a step.
   package func answerAtOnce(_ method: Method, _ request: [UInt8]) throws(RPCStatus) -> [[UInt8]]? {
     try backend.step { backend throws(RPCStatus) in try answer(method, request, on: backend) }
   }
 
-  /// Answers a request, in one step or as many as it takes.
+  /// Answers a request in one or more steps.
   /// - Throws: `RPCStatus`, or the error that `send` threw.
   package func answer(_ method: Method, _ request: [UInt8], to send: Send) async throws {
     if let messages = try await answer(method, request, on: backend) {
@@ -170,9 +168,10 @@ package struct FirestoreService: Sendable {
     }
   }
 
-  /// Removes every document of a database, or a document or collection with all that lies below it. Listeners are told.
+  /// Removes every document of a database, or a document or collection with everything below it. Listeners are
+  /// notified.
   /// - Parameter path: the path of a document or collection; the root for the whole database.
-  /// - Throws: `invalid-argument` for a path that is none.
+  /// - Throws: `invalid-argument` for an invalid path.
   package func deleteDocuments(below path: ResourcePath, in database: DatabaseID) async throws(RPCStatus) {
     if path.isRoot { return try await backend.deleteAllDocuments(in: database) }
     do throws(ModelError) { _ = try ResourcePath(validating: path.text) } catch {
@@ -181,7 +180,7 @@ package struct FirestoreService: Sendable {
     try await backend.deleteDocuments(below: path, in: database)
   }
 
-  /// Removes every document of every database. Listeners are told.
+  /// Removes every document of every database. Listeners are notified.
   package func deleteEverything() async throws(RPCStatus) {
     for database in try await backend.databases() { try await backend.deleteAllDocuments(in: database) }
   }
@@ -203,10 +202,10 @@ extension LocalBackend {
   }
 }
 
-/// The messages of a response stream, gathered into batches that are worth sending together: the costs of the
-/// transport, and of looking whether the client reads, come once per batch.
+/// The messages of a response stream, grouped into batches that are worth sending together: the costs of the transport,
+/// and of checking whether the client reads, arise once per batch.
 package struct MessageBatches<Messages: Sequence<[UInt8]>>: Sequence, IteratorProtocol {
-  /// The size beyond which a batch is not cheaper per message.
+  /// The size from which a larger batch is not cheaper per message.
   private static var batchBytes: Int { 64 << 10 }
 
   private var messages: Messages.Iterator

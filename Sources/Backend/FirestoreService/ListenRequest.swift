@@ -4,12 +4,12 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
 
-/// A `ListenRequest` that is valid.
+/// A valid `ListenRequest`.
 struct ListenRequest {
   enum Change {
-    /// The request, with the orderings that its query spells out, and the other documents of a target of several.
+    /// The request, with its query's explicit orderings, and the other documents of a target with several.
     case watch(WatchRequest, orderBy: [OrderBy] = [], others: [DocumentKey] = [])
-    /// The target cannot be watched; the stream and its other targets go on.
+    /// The target cannot be watched; the stream and its other targets continue.
     case invalid(TargetID, RPCStatus)
   }
 
@@ -20,7 +20,7 @@ struct ListenRequest {
   init(_ message: ListenMessage) throws(RPCStatus) {
     if case .readTime(let version)? = message.target?.resume { try RequestReader.check(version.timestamp) }
     let target = message.target.map { RequestedTarget($0) }
-    // The requested target names its database, and clients may leave the database out of later messages.
+    // The requested target names its database, and clients may omit the database in later messages.
     if message.database.isEmpty, let named = target?.database {
       database = named
     } else {
@@ -37,12 +37,12 @@ struct ListenRequest {
   }
 }
 
-/// A target whose parts are valid. Errors of the query itself are kept: they concern this target only.
+/// A target with valid parts. Errors of the query itself are stored, since they affect only this target.
 private struct RequestedTarget {
   let message: ListenMessage.Target
   private(set) var database: DatabaseID?
   private var target: Result<Target, RPCStatus>
-  /// The documents of a target of several but the first.
+  /// The documents of a target with several, except the first.
   private var others: [DocumentKey] = []
   private var orderBy: [OrderBy] = []
 

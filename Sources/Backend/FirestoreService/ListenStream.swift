@@ -5,8 +5,8 @@ import FirestoreProtocol
 import FirestoreQuery
 import Synchronization
 
-/// One Listen stream (PROTOCOL §2), for a transport that runs where the backend runs: every call here is on the
-/// backend's executor and is one step of it, so that the effects of a commit reach a stream without a task.
+/// One Listen stream (PROTOCOL §2), for a transport on the backend's executor. Every call here is one step on that
+/// executor, so that the effects of a commit reach a stream without a task.
 package struct ListenStream: Sendable {
   fileprivate struct Watch {
     let session: WatchSessionID
@@ -22,11 +22,11 @@ package struct ListenStream: Sendable {
   private let indexes: ServedIndexes?
   private let told: LastMessages
   private let wake: @Sendable () -> Void
-  /// The watch session, begun by the first request, which names the database.
+  /// The watch session, started by the first request, which names the database.
   private var watch: Watch?
   private var lastChosenID: Int32 = 0
 
-  /// - Parameter wake: called when `take` has something to send. It may be called from within the other methods.
+  /// - Parameter wake: called when `take` has messages to send. It may be called from within the other methods.
   package init(_ service: FirestoreService, wake: @escaping @Sendable () -> Void) {
     backend = service.backend
     access = service.access
@@ -59,8 +59,8 @@ package struct ListenStream: Sendable {
     }
   }
 
-  /// The messages to send, and whether there are more without waiting.
-  /// - Parameter bytes: the most bytes of their documents, but for the last of them.
+  /// The messages to send, and whether more follow immediately.
+  /// - Parameter bytes: the maximum size of their documents in bytes, without the last document.
   /// - Throws: the status with which the stream ends.
   package mutating func take(
     upTo bytes: Int = WatchDelivery.bytes
@@ -82,7 +82,7 @@ package struct ListenStream: Sendable {
     return (messages, delivery.hasMore)
   }
 
-  /// Ends the stream: it gets no more messages. Needed once it has received a request.
+  /// Ends the stream, which gets no more messages. Required once it has received a request.
   package func close() {
     guard let watch else { return }
     backend.step { $0.closeWatch(watch.session) }
@@ -90,11 +90,12 @@ package struct ListenStream: Sendable {
 }
 
 extension ListenStream.Watch {
-  /// Takes the messages for a caller restricted by rules: whether each may be sent is decided in the same step.
+  /// Takes the messages for a caller restricted by rules; the same step decides whether each may be sent.
   fileprivate mutating func takeAllowed(
     upTo bytes: Int, on backend: isolated LocalBackend
   ) throws(RPCStatus) -> WatchDelivery {
-    // Taken out while it changes: an existential cannot change in place in a call that is isolated to an actor.
+    // Taken out during the change, because an existential cannot change in place in a call that is isolated to an
+    // actor.
     guard var access = access.take() else { return try backend.take(from: session, upTo: bytes) }
     defer { self.access = access }
     try access.checkTime()
@@ -137,13 +138,13 @@ extension ListenStream.Watch {
   }
 }
 
-/// The bytes of the last messages about a document and about a snapshot. Listeners of one collection are mostly told the
-/// same, one after another, under the same target id: what one is told is encoded once for all of them.
+/// The bytes of the last messages about a document and about a snapshot. Listeners of one collection usually get the
+/// same messages, one after another, under the same target id, so each message is encoded once for all of them.
 final class LastMessages: Sendable {
   private struct Change: Sendable {
     let database: DatabaseID
     let key: DocumentKey
-    /// The version, which a document of a database has only once.
+    /// The version, which identifies a state of the document.
     let version: SnapshotVersion
     let exists: Bool
     let updated: [TargetID]
@@ -153,7 +154,7 @@ final class LastMessages: Sendable {
 
   private struct Snapshot: Sendable {
     let version: SnapshotVersion
-    /// The position, which names the data as well.
+    /// The position, which also identifies the data.
     let token: ResumeToken
     let bytes: [UInt8]
   }
@@ -163,12 +164,12 @@ final class LastMessages: Sendable {
     var snapshot: Snapshot?
   }
 
-  /// The size in bytes up to which a message is kept.
+  /// The maximum size in bytes of a stored message.
   private static let mostBytes = 64 << 10
 
   private let state = Mutex(State())
 
-  /// The message of a change to a listener on a database.
+  /// The message about a change for a listener on a database.
   func message(
     _ change: WatchChange, in database: DatabaseID, _ names: DocumentNames, readTime: SnapshotVersion
   ) -> [UInt8] {

@@ -3,7 +3,7 @@ import FirestoreModel
 import FirestoreProtocol
 
 extension CommitMessage {
-  /// The database and the writes, which name it too.
+  /// The database and the writes, which also name it.
   func checked() throws(RPCStatus) -> (DatabaseID, [Mutation]) {
     let database = try ResourceName.database(self.database)
     return (database, try writes.map { write throws(RPCStatus) in try Mutation(request: write, in: database) })
@@ -11,8 +11,8 @@ extension CommitMessage {
 }
 
 extension Mutation {
-  /// - Parameter database: that of the request; a write to another one is refused.
-  /// - Throws: `invalid-argument` in the words of the real service (PROTOCOL §3.2).
+  /// - Parameter database: the database of the request; a write to another one is rejected.
+  /// - Throws: `invalid-argument` with the real service's text (PROTOCOL §3.2).
   init(request write: WriteMessage, in database: DatabaseID) throws(RPCStatus) {
     let mask = try FieldMask(request: write.mask)
     try RequestReader.check(write.precondition)
@@ -66,11 +66,11 @@ extension FieldMask {
 }
 
 extension FieldPath {
-  /// - Throws: `invalid-argument` in the words of the real service.
+  /// - Throws: `invalid-argument` with the real service's text.
   init(request text: String) throws(RPCStatus) {
     if text.isEmpty { throw .invalid("Invalid empty property path string.") }
     do throws(ModelError) { self = try FieldPath(wireText: text) } catch {
-      // Reading it the other way only finds out which of two complaints is meant.
+      // The other parser only determines which of two error messages applies.
       if let path = try? FieldPath(canonicalText: text), let name = path.segments.first(where: \.isReservedName) {
         throw .invalid("Invalid reserved name in field path \(name)")
       }

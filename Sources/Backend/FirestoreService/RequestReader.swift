@@ -3,7 +3,7 @@ package import FirestoreModel
 package import FirestoreProtocol
 package import FirestoreQuery
 
-/// Reads requests: whatever the bytes, the outcome is a message or `invalid-argument`.
+/// Reads requests: for any bytes, the result is a message or `invalid-argument`.
 enum RequestReader {
   static func read<Message>(
     _ bytes: [UInt8], _ body: (inout WireReader) throws(WireError) -> Message
@@ -19,7 +19,7 @@ enum RequestReader {
     return .invalid("The request cannot be read: \(error.reason).")
   }
 
-  /// - Throws: `invalid-argument` for a value that holds a time that Firestore does not know.
+  /// - Throws: `invalid-argument` for a value with a time that Firestore does not support.
   static func check(_ value: Value) throws(RPCStatus) {
     if let time = value.invalidTimestamp { try check(time) }
   }
@@ -29,7 +29,7 @@ enum RequestReader {
     for entry in fields.entries { try check(entry.value) }
   }
 
-  /// - Throws: `invalid-argument` for a time that Firestore does not know.
+  /// - Throws: `invalid-argument` for a time that Firestore does not support.
   static func check(_ time: Timestamp) throws(RPCStatus) {
     if !time.isValid { throw .invalid(time.objection) }
   }
@@ -42,23 +42,23 @@ enum RequestReader {
 extension RPCStatus {
   static func invalid(_ message: String) -> RPCStatus { RPCStatus(.invalidArgument, message) }
 
-  /// A request for one database that names something in another.
+  /// The error of a request for one database that names something in another.
   static func strays(from database: DatabaseID, to other: DatabaseID) -> RPCStatus {
     .invalid("The request was for database '\(database.name)' but was attempting to access database '\(other.name)'")
   }
 }
 
-/// Requests of a record, read from their bytes as the service reads them.
+/// Recorded requests, read from their bytes like the service reads them.
 package enum RecordedRequest {
   package enum Watch: Sendable {
     case add(TargetID, Query)
     case remove(TargetID)
-    /// A target that no query says, with the reason.
+    /// A target that no query can express, with the reason.
     case other(TargetID, String)
   }
 
   /// Reads a `ListenRequest`.
-  /// - Throws: `invalid-argument` for one that the service refuses.
+  /// - Throws: `invalid-argument` if the service rejects it.
   package static func watch(_ bytes: [UInt8]) throws(RPCStatus) -> (DatabaseID, Watch) {
     let message = try RequestReader.read(bytes) { reader throws(WireError) in try reader.listenRequest() }
     let request = try ListenRequest(message)
@@ -76,8 +76,8 @@ package enum RecordedRequest {
   }
 
   /// Reads a `WriteRequest`.
-  /// - Parameter earlier: the database that an earlier request of the stream has named.
-  /// - Throws: `invalid-argument` for one that the service refuses.
+  /// - Parameter earlier: the database named in an earlier request of the stream.
+  /// - Throws: `invalid-argument` if the service rejects it.
   package static func writes(
     ofStream bytes: [UInt8], in earlier: DatabaseID?
   ) throws(RPCStatus) -> (DatabaseID, [Mutation]) {
@@ -94,7 +94,7 @@ package enum RecordedRequest {
   }
 
   /// Reads a `CommitRequest`.
-  /// - Throws: `invalid-argument` for one that the service refuses.
+  /// - Throws: `invalid-argument` if the service rejects it.
   package static func writes(ofCommit bytes: [UInt8]) throws(RPCStatus) -> (DatabaseID, [Mutation]) {
     try RequestReader.read(bytes) { reader throws(WireError) in try reader.commitRequest() }.checked()
   }

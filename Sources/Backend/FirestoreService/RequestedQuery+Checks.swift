@@ -5,7 +5,7 @@ import FirestoreProtocol
 import FirestoreQuery
 
 extension RequestedQuery {
-  /// The query as it is run, if it is one that the service accepts (PROTOCOL §3.6).
+  /// The query to run, if the service accepts it (PROTOCOL §3.6).
   func served(below parent: ResourcePath, in database: DatabaseID) throws(RPCStatus) -> ServedQuery {
     if selectors.count > 1 {
       throw .invalid("StructuredQuery.from cannot have more than one collection selector.")
@@ -70,7 +70,7 @@ extension RequestedQuery {
     return values
   }
 
-  /// Checks the number of the query's parts, with which the cost of its disjunctive form grows.
+  /// Checks the number of the query's parts, which determines the cost of its disjunctive form.
   private func checkCount(_ filters: [Filter], _ parent: ResourcePath) throws(RPCStatus) {
     let fields = filters.reduce(0) { $0 + $1.fieldFilters.count }
     let count = fields + orderBy.count + (parent.isRoot ? 0 : 1)
@@ -81,14 +81,14 @@ extension RequestedQuery {
     }
   }
 
-  /// The most filters and sort orders, with one for a parent document (PROTOCOL §3.6).
+  /// The maximum number of filters and sort orders, plus one for a parent document (PROTOCOL §3.6).
   private static let maximumParts = 100
 
   static let notInWithAlternatives =
     "'NOT_IN' cannot be used in the same query with 'IN', 'ARRAY_CONTAINS_ANY' or 'OR'."
 
   private func checkCombination(_ filters: [Filter]) throws(RPCStatus) {
-    // A filter that nothing satisfies stands as an empty list, and is no alternative.
+    // A filter that nothing satisfies is represented by an empty list, and is not an alternative.
     let fields = filters.flatMap(\.fieldFilters).filter { !$0.matchesNothing }
     let excluding = fields.filter { $0.op == .notEqual || $0.op == .notIn }
     if excluding.count > 1 {

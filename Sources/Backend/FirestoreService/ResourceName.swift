@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// Reads the names in requests: `projects/P/databases/D`, `…/documents`, `…/documents/c/d`. The texts are those of the
-/// real service, which say at which index a name goes wrong (PROTOCOL §3.2); here the index counts bytes of UTF-8.
+/// Parses the names in requests: `projects/P/databases/D`, `…/documents`, `…/documents/c/d`. The error texts are the
+/// real service's, with the index of the error (PROTOCOL §3.2); here the index counts bytes of UTF-8.
 struct ResourceName {
   private let kind: String
   private let text: String
@@ -22,7 +22,7 @@ struct ResourceName {
     return database
   }
 
-  /// - Parameter kind: the name of the text in the error if it is no document's name.
+  /// - Parameter kind: the name of the text in the error if it is not a document name.
   static func document(
     _ text: String, _ kind: String = "Document name"
   ) throws(RPCStatus) -> (DatabaseID, DocumentKey) {
@@ -45,7 +45,7 @@ struct ResourceName {
   static func parent(_ text: String) throws(RPCStatus) -> (DatabaseID, ResourcePath) {
     var name = ResourceName("Document parent name", text)
     let database = try name.database()
-    // Clients of v1beta1 name the root by the database alone.
+    // Clients of v1beta1 use only the database name for the root.
     if name.isAtEnd { return (database, .root) }
     try name.expect("/")
     try name.expect("documents")
@@ -94,7 +94,7 @@ struct ResourceName {
     return String(decoding: bytes[range], as: UTF8.self)
   }
 
-  /// Passes over a segment.
+  /// Skips a segment.
   private mutating func segmentBytes(_ what: StaticString) throws(RPCStatus) -> Range<Int> {
     let start = position
     var end = start
@@ -131,7 +131,7 @@ struct ResourceName {
       let kind: StaticString = isCollectionID ? "collection id" : "resource id"
       let range = try segmentBytes(kind)
       if range.count > ResourcePath.segmentByteLimit { throw .invalid(Self.tooLong) }
-      // Ids that are not allowed begin with one of these.
+      // Invalid ids begin with one of these.
       if bytes[index] == UInt8(ascii: ".") || bytes[index] == UInt8(ascii: "_") {
         let id = String(decoding: bytes[range], as: UTF8.self)
         if id == "." || id == ".." { throw fail("contains a \(kind) \"\(id)\" at index \(index).") }

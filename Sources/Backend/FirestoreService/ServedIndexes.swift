@@ -6,16 +6,16 @@ package import FirestoreModel
 import FirestoreQuery
 import Synchronization
 
-/// The composite indexes that a server claims to have, and those that the queries so far would need at Cloud Firestore.
-/// The backend itself needs none.
+/// The composite indexes that a server simulates, and those that the queries so far would need at Cloud Firestore. The
+/// backend itself needs none.
 package final class ServedIndexes: Sendable {
-  /// The number of indexes that are remembered.
+  /// The maximum number of recorded indexes.
   private static let mostSeen = 10_000
 
   private struct State {
-    /// The existing indexes; `nil` if no query is refused.
+    /// The existing indexes; `nil` if no query is rejected.
     var available: [CompositeIndex]?
-    /// The needed indexes by project, in the order in which they were first needed.
+    /// The needed indexes by project, in the order of their first use.
     var seen: [String: [CompositeIndex]] = [:]
     private var known: [String: Set<CompositeIndex>] = [:]
 
@@ -31,22 +31,22 @@ package final class ServedIndexes: Sendable {
 
   private let state: Mutex<State>
 
-  /// - Parameter required: the existing indexes; queries that need another one are refused. `nil` refuses none.
+  /// - Parameter required: the existing indexes; queries that need another one are rejected. `nil` rejects none.
   package init(required: [CompositeIndex]? = nil) { state = Mutex(State(available: required)) }
 
   /// Replaces the existing indexes.
   package func require(_ indexes: [CompositeIndex]) { state.withLock { $0.available = indexes } }
 
-  /// The existing indexes of several fields; none if no query is refused.
+  /// The existing indexes with several fields; empty if no query is rejected.
   var composites: [CompositeIndex] { state.withLock { $0.available ?? [] }.filter { $0.fields.count > 1 } }
 
-  /// Notes the index that a query needs.
+  /// Records the index that a query needs.
   /// - Parameter aggregations: the aggregations over its matches, which need their fields in the index.
-  /// - Throws: `failed-precondition` with the definition of the index that is missing.
+  /// - Throws: `failed-precondition` with the definition of the missing index.
   func check(
     _ query: ServedQuery, _ aggregations: [Aggregation] = [], in database: DatabaseID
   ) throws(RPCStatus) {
-    // Searches for neighbours have indexes of another kind.
+    // Nearest-neighbor searches use another kind of index.
     guard query.scope == .target, query.nearest == nil else { return }
     let needs = IndexNeed.all(of: query.target.implyingOrder(of: aggregations))
     if needs.isEmpty { return }
@@ -119,7 +119,7 @@ extension CompositeIndex {
       + "(for firestore.indexes.json: \(definition))"
   }
 
-  /// The index as a `google.firestore.admin.v1.Index` in base64, for the console's address.
+  /// The index as a `google.firestore.admin.v1.Index` in base64, for the console's URL.
   private func creation(in database: DatabaseID) -> String {
     let name = "projects/\(database.project)/databases/\(database.database)/collectionGroups/\(collectionID)/indexes/_"
     let bytes = WireWriter.message { writer in

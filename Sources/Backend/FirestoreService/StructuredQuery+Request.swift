@@ -4,7 +4,7 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
 
-/// A `StructuredQuery` whose parts are in order, before it is checked as a whole.
+/// A `StructuredQuery` with valid parts, before it is checked as a whole.
 struct RequestedQuery {
   typealias Selector = QueryMessage.Selector
 
@@ -20,7 +20,7 @@ struct RequestedQuery {
 }
 
 extension ServedQuery {
-  /// - Throws: `invalid-argument` for what is wrong with the query, in the words of the real service.
+  /// - Throws: `invalid-argument` for the query's errors, with the real service's text.
   init(request message: QueryMessage?, below parent: ResourcePath, in database: DatabaseID) throws(RPCStatus) {
     guard let message else { throw .invalid("only structured queries are supported") }
     self = try RequestedQuery(message).served(below: parent, in: database)
@@ -28,7 +28,7 @@ extension ServedQuery {
 }
 
 extension QueryMessage {
-  /// The orderings that it spells out, as far as they are in order.
+  /// The explicit orderings, up to the first invalid one.
   var explicitOrderings: [OrderBy] {
     orderBy.compactMap { order in
       (try? FieldPath(request: order.path)).map { OrderBy($0, order.direction == 2 ? .descending : .ascending) }
@@ -80,8 +80,8 @@ extension NearestNeighbors {
 }
 
 extension AggregationQueryMessage {
-  /// The aggregations, and the most that those which count report, by alias.
-  /// - Throws: `invalid-argument` in the words of the real service.
+  /// The aggregations, and the maxima of counts, by alias.
+  /// - Throws: `invalid-argument` with the real service's text.
   func checked() throws(RPCStatus) -> (aggregations: [FirestoreQuery.Aggregation], caps: [String: Int64]) {
     var (unnamed, caps) = (0, [String: Int64]())
     let named = try aggregations.map { part throws(RPCStatus) in
@@ -109,8 +109,8 @@ extension AggregationQueryMessage {
 }
 
 extension Filter {
-  /// One without a type restricts nothing.
-  /// - Throws: `invalid-argument` in the words of the real service.
+  /// Makes a filter; one without a type restricts nothing.
+  /// - Throws: `invalid-argument` with the real service's text.
   init(request condition: QueryMessage.Condition) throws(RPCStatus) {
     switch condition {
     case .none: self = .and([])
@@ -150,15 +150,15 @@ extension FieldFilter {
       throw .invalid("Cannot convert firestore.v1.Value with type unset.")
     }
     try RequestReader.check(value)
-    // An empty list stands for "matches nothing" from here on.
+    // An empty list represents "matches nothing" from here on.
     if op == .in, value == .array([]) {
       throw .invalid("'IN' requires an non-empty ArrayValue.")
     }
     self = FieldFilter(try FieldPath(request: path), op, value).asServed
   }
 
-  /// Comparisons with null and NaN mean something as unary filters only (PROTOCOL §3.7): as field filters they match
-  /// nothing, except that `!= NaN` matches whatever is not null.
+  /// The filter as it is applied. Comparisons with null and NaN are meaningful only as unary filters (PROTOCOL §3.7).
+  /// As field filters they match nothing, except that `!= NaN` matches every value that is not null.
   private var asServed: FieldFilter {
     let isNull = value == .null
     guard isNull || value == .double(.nan) else { return self }
@@ -170,6 +170,6 @@ extension FieldFilter {
     }
   }
 
-  /// Whether it stands for a comparison that nothing satisfies.
+  /// Whether the filter represents a comparison that nothing satisfies.
   var matchesNothing: Bool { op == .in && value == .array([]) }
 }

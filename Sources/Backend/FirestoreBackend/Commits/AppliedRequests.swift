@@ -3,36 +3,35 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreSQLite
 
-/// The answers to recent batches, so that a batch sent again because its answer was lost is answered, not applied
-/// twice.
+/// The responses to recent batches, so that a batch sent again after a lost response is answered, not applied twice.
 ///
-/// The rule: a request is the same if its client, its batch number and its contents are. A client whose cache went back
-/// in time numbers other batches as it did before: those are new requests. Stream tokens do not tell: a new stream
-/// starts without one, and pipelined batches carry the same. Requests without an id are applied as often as they come.
-/// A failed batch leaves no answer behind: it is evaluated anew.
+/// Two requests are the same if their client, batch number and contents are. A client whose cache was restored to an
+/// earlier state reuses batch numbers for other batches; those are new requests. Stream tokens do not identify a
+/// request: a new stream starts without one, and pipelined batches share one. Requests without an id are applied every
+/// time. A failed batch stores no response and is evaluated again.
 struct AppliedRequests {
-  /// The limits on remembered answers. A client sends its batches in order and has at most 10 unanswered, so its last
-  /// answers are enough; but no message says when a client is gone for good.
+  /// The limits on stored responses. A client sends its batches in order with at most 10 unanswered, so its last
+  /// responses are enough; but no message shows that a client is gone permanently.
   struct Limits {
-    /// The number of answers kept for one client.
+    /// The number of responses stored for one client.
     var perClient: Int64 = 64
-    /// The number of answers kept for all clients together, whatever their age.
+    /// The number of responses stored for all clients together, regardless of age.
     var rows: Int64 = 10_000
-    /// The largest number of answers kept for streams, whatever their age.
+    /// The largest number of responses stored for streams, regardless of age.
     var streamRows: Int64 = 50_000
-    /// The time in microseconds after which answers to streams beyond `rows` go, an hour: they are resumed soon or
-    /// never.
+    /// The age in microseconds from which responses to streams beyond `rows` are deleted, one hour: streams are resumed
+    /// soon or never.
     var streamAge: Int64 = 3_600_000_000
-    /// The same time for answers to caches, which may come back, in microseconds: 30 days.
+    /// The same age for responses to caches, which may return, in microseconds: 30 days.
     var cacheAge: Int64 = 2_592_000_000_000
-    /// The number of requests between two searches for old answers.
+    /// The number of requests between two searches for old responses.
     var slice = 4_096
   }
 
-  /// The identity of a request, under which its answer is remembered.
+  /// The identity of a request, under which its response is stored.
   struct Name {
     let id: WriteRequestID
-    /// The MD5 digest of the contents; a client gains nothing by making two of its requests look the same.
+    /// The MD5 digest of the contents; a client gains nothing from a collision between two of its requests.
     let digest: [UInt8]
 
     init(_ id: WriteRequestID, _ mutations: [Mutation]) {
@@ -84,7 +83,7 @@ struct AppliedRequests {
       database, client, batch, request.digest,
       request.id.sender == .stream ? 1 : 0, response.commitTime.microseconds,
       EncodedFields(Self.fields(response.results)).bytes)
-    // Old answers of the client are deleted only with every so-manyth batch.
+    // Old responses of the client are deleted only once every `perClient` batches.
     guard batch % limits.perClient == 0 else { return }
     try connection.run(
       """
@@ -94,7 +93,7 @@ struct AppliedRequests {
       """, database, client, limits.perClient)
   }
 
-  /// Deletes the answers for clients that have gone, of all databases. O(rows).
+  /// Deletes the responses for departed clients, in all databases. O(rows).
   /// - Parameter now: the current time in microseconds.
   func prune(at now: Int64, _ limits: Limits) throws(StoreError) {
     guard let kept = try version(atRank: limits.rows) else { return }
@@ -106,7 +105,7 @@ struct AppliedRequests {
       """, kept, now - limits.streamAge, surplus, now - limits.cacheAge)
   }
 
-  /// The version of the newest answer but `rank`, in microseconds; `nil` if there are not as many.
+  /// The version of the response `rank` places after the newest, in microseconds; `nil` if there are fewer.
   private func version(atRank rank: Int64) throws(StoreError) -> Int64? {
     try connection.integer("SELECT version FROM applied_requests ORDER BY version DESC LIMIT 1 OFFSET ?", rank)
   }

@@ -2,23 +2,23 @@
 package import FirestoreModel
 import FirestoreSQLite
 
-/// Applies the mutations of one commit in order, each seeing the ones before it, without storing anything
-/// (PROTOCOL §3.2). Per mutation: precondition, operation, transforms.
+/// Evaluates the mutations of one commit in order, without storing anything (PROTOCOL §3.2). Each mutation sees the
+/// effects of the previous ones. Per mutation: precondition, operation, transforms.
 struct CommitEvaluation {
   /// A document while the commit is evaluated.
   struct WorkingDocument {
     enum Content {
       case missing
-      /// A document as stored, not decoded: a replaced document never is.
+      /// A document as stored, not decoded; a replaced document is never decoded.
       case stored(EncodedFields)
       case fields(Fields)
     }
 
     let stored: StoredDocument?
     var content: Content
-    /// Whether this commit creates the document, possibly after a deletion in this commit: it gets a new create time.
+    /// Whether this commit creates the document, possibly after deleting it; it then gets a new create time.
     var isNew: Bool
-    /// The mutations of the document, in order, if the commit is checked before it happens.
+    /// The mutations of the document, in order, if the commit is checked before it is applied.
     var mutations: [Mutation] = []
 
     fileprivate init(_ stored: StoredDocument?) {
@@ -37,7 +37,7 @@ struct CommitEvaluation {
       }
     }
 
-    /// The content in the form in which documents hold it.
+    /// The content in the form stored in documents.
     var data: DocumentData? {
       switch content {
       case .missing: nil
@@ -59,17 +59,17 @@ struct CommitEvaluation {
   let commitTime: SnapshotVersion
   /// The value of this commit's server timestamps (see `ServerTimestamp`).
   let serverTime: Timestamp
-  /// Whether the commit has any server timestamps.
+  /// Whether the commit has server timestamps.
   private(set) var givesServerTime = false
   private(set) var documents: [DocumentKey: WorkingDocument] = [:]
-  /// The keys of `documents` in the order of first mention.
+  /// The keys of `documents` in the order of their first use.
   private(set) var order: [DocumentKey] = []
   private(set) var touched: Set<DocumentKey> = []
-  /// The documents that a write requires to exist and that do not, if such writes are noted.
+  /// The missing documents that a write requires to exist, if such writes are recorded.
   private(set) var missed: Set<DocumentKey> = []
   private var pendingResults: [(key: DocumentKey, isDelete: Bool, transformResults: [Value])] = []
 
-  /// Whether a failing precondition is noted, and taken to hold, until all mutations have been evaluated.
+  /// Whether a failing precondition is recorded and treated as met until all mutations have been evaluated.
   private let defersPreconditions: Bool
   /// The first precondition that fails.
   private var failure: StoreError?
@@ -81,7 +81,7 @@ struct CommitEvaluation {
     self.defersPreconditions = defersPreconditions
   }
 
-  /// - Parameter read: reads the document before the commit; called once per key.
+  /// - Parameter read: reads the document's state before the commit; called once per key.
   mutating func apply(
     _ mutation: Mutation, read: (DocumentKey) throws(StoreError) -> StoredDocument?
   ) throws(StoreError) {
@@ -195,7 +195,7 @@ struct CommitEvaluation {
 }
 
 extension CommitEvaluation.WorkingDocument {
-  /// A document that differs after the commit; `before` or `after` is `nil` where it does not exist.
+  /// A document that the commit changes; `before` or `after` is `nil` if it does not exist.
   struct Change {
     let key: DocumentKey
     let before: StoredDocument?
@@ -208,8 +208,7 @@ extension Mutation.Operation {
 }
 
 extension FieldTransform {
-  /// Applies the transform with the backend's semantics (PROTOCOL §3.2); missing maps on the way to the field are
-  /// created.
+  /// Applies the transform with the backend's semantics (PROTOCOL §3.2); creates missing maps on the way to the field.
   /// - Parameter serverTime: the value of a server timestamp.
   /// - Returns: the field's new value, or `null` for array transforms.
   fileprivate func apply(to fields: inout Fields, at serverTime: Timestamp) throws(StoreError) -> Value {
@@ -227,19 +226,19 @@ extension FieldTransform {
   }
 }
 
-/// A check that decides on a commit before its preconditions are evaluated. The error that it throws is the answer.
+/// A check that decides on a commit before its preconditions are evaluated. Its error is sent as the response.
 package typealias CommitCheck = @Sendable (CommitPreview) throws(RPCStatus) -> Void
 
-/// The effects that a commit would have if all its preconditions held. Valid only while its check runs.
+/// The effects of a commit, assuming that all its preconditions hold. Valid only while its check runs.
 package final class CommitPreview {
   /// The effect of the commit on one document.
   package struct Entry {
-    /// The document before the commit; `nil` where it does not exist.
+    /// The document before the commit; `nil` if it does not exist.
     package let before: Document?
     package let after: Document?
     /// Whether the commit only verifies the document.
     package let isVerification: Bool
-    /// Whether the commit requires the document to exist, and it does not.
+    /// Whether the commit requires a document to exist that does not.
     package let isMissed: Bool
     /// The mutations of the document, in order.
     package let mutations: [Mutation]
@@ -256,10 +255,10 @@ package final class CommitPreview {
   package var database: DatabaseID { reader.database }
   /// The value of the commit's server timestamps.
   package var time: Timestamp { evaluation.serverTime }
-  /// The documents that the commit names, in the order of first mention.
+  /// The documents of the commit, in the order of their first use.
   package var keys: [DocumentKey] { evaluation.order }
 
-  /// - Returns: `nil` for a document that the commit does not name.
+  /// - Returns: `nil` for a document that the commit does not contain.
   package func entry(_ key: DocumentKey) -> Entry? {
     guard let working = evaluation.documents[key] else { return nil }
     let before = working.stored?.document
@@ -274,12 +273,12 @@ package final class CommitPreview {
       isMissed: evaluation.missed.contains(key), mutations: working.mutations)
   }
 
-  /// A document of the database as it is stored; `nil` where it does not exist.
+  /// A stored document of the database; `nil` if it does not exist.
   package func stored(_ key: DocumentKey) throws(RPCStatus) -> Document? {
     do throws(StoreError) { return try reader.stored(key)?.document } catch { throw error.status }
   }
 
-  /// A document of the database as the commit would leave it; `nil` where it does not exist.
+  /// A document of the database after the commit; `nil` if it does not exist.
   package func after(_ key: DocumentKey) throws(RPCStatus) -> Document? {
     if let entry = entry(key) { return entry.after }
     return try stored(key)

@@ -3,14 +3,14 @@ package import FirestoreModel
 package import FirestoreProtocol
 import FirestoreSQLite
 
-/// A commit that is asked for.
+/// A requested commit.
 package struct CommitOrder: Sendable {
   package let mutations: [Mutation]
   let database: DatabaseID
-  /// The id under which the commit is remembered; if it was applied before, its answer is given again and no mutation
-  /// is applied.
+  /// The id under which the commit is recorded; if it was applied before, its stored response is sent again and no
+  /// mutation is applied.
   let request: WriteRequestID?
-  /// Refuses the commit with the error that it throws; not called for a request that was applied before.
+  /// Rejects the commit by throwing; not called for a request that was applied before.
   let check: CommitCheck?
 
   package init(
@@ -26,15 +26,15 @@ package struct CommitOrder: Sendable {
 /// The result of a commit.
 struct CommitOutcome: Sendable {
   var response: CommitResponse
-  /// The transitions of the documents that changed; empty for a replayed request.
+  /// The transitions of the changed documents; empty for a repeated request.
   var transitions: [DocumentTransition]
 }
 
 extension CommitLog {
-  /// Applies the mutations of each order atomically and durably, in this order: all that are not refused by one
-  /// transaction, whose costs they share, or each by one of its own where that fails.
-  /// - Returns: a result for each order. `refused` is for the mutations' fault; then, as after any error, none of them
-  ///   was applied. Pruning after a commit never makes it fail.
+  /// Applies the mutations of each order atomically and durably, in order. All orders that are not rejected share one
+  /// transaction and its costs; if that fails, each gets a separate one.
+  /// - Returns: a result for each order. `refused` means that the mutations are invalid; as after any error, none of
+  ///   them was applied. A failure to prune after a commit does not make it fail.
   mutating func commit(_ orders: [CommitOrder]) -> [Result<CommitOutcome, StoreError>] {
     if configuration.isPrivateCopy {
       let refusal = StoreError.refused(.failedPrecondition, "This data is a read-only copy. Nothing was written.")
@@ -44,12 +44,12 @@ extension CommitLog {
       return try commitTogether(orders)
     } catch {
       if orders.count == 1 { return [.failure(error)] }
-      // One of them may be the cause, and the others not fail with it.
+      // One of them may be the cause, and the others must not fail with it.
       return orders.map { order in commit([order])[0] }
     }
   }
 
-  /// - Throws: an error that is no single commit's, and `refused` for a database that is not served; then nothing was
+  /// - Throws: an error that no single commit caused, and `refused` for a database that is not served; then nothing was
   ///   applied.
   private mutating func commitTogether(
     _ orders: [CommitOrder]
@@ -75,20 +75,20 @@ extension CommitLog {
         return results
       }
     } catch {
-      // A transaction that was rolled back may have made collections.
+      // A rolled-back transaction may have created collections.
       collections.forget()
       throw error
     }
     if asksForRequests { unprunedRequests = prunesRequests ? 0 : unprunedRequests + orders.count }
     for (database, state) in group.states.all { databases[database] = state }
     history.add(rows: group.historyRows, bytes: group.historyBytes)
-    // The commits stand: changes that cannot be pruned now can be pruned later.
+    // The commits stand; changes that cannot be pruned now can be pruned later.
     if history.wantsPruning { try? pruneHistory() }
     return results
   }
 }
 
-/// The states of the few databases that a group of commits concerns.
+/// The states of the few databases that a group of commits uses.
 struct DatabaseStates {
   private(set) var all: [(DatabaseID, DatabaseState)] = []
 
@@ -105,14 +105,14 @@ struct DatabaseStates {
   }
 }
 
-/// Commits on their way into one transaction. What it says of them is valid only once the transaction has succeeded.
+/// The commits of one transaction. Their results are valid only after the transaction has succeeded.
 struct CommitGroup {
   private(set) var states: DatabaseStates
   private let collections: KnownCollections
-  /// The number of earlier versions that the commits have put into the history, and their cost.
+  /// The number of earlier versions that the commits have added to the history, and their cost.
   private(set) var historyRows = 0
   private(set) var historyBytes: Int64 = 0
-  /// The databases whose states the changes on record do not tell.
+  /// The databases whose states cannot be derived from the recorded changes.
   private var unstored: Set<DatabaseID> = []
   private let now: @Sendable () -> Timestamp
   private let keptChanges: Int
@@ -129,7 +129,7 @@ struct CommitGroup {
     self.requestLimits = requestLimits
   }
 
-  /// - Throws: any error but `refused`, which is found before anything of the commit is written.
+  /// - Throws: any error except `refused`, which is detected before anything of the commit is written.
   mutating func apply(
     _ orders: [CommitOrder], _ connection: Connection
   ) throws(StoreError) -> [Result<CommitOutcome, StoreError>] {
@@ -146,7 +146,7 @@ struct CommitGroup {
   }
 
   private mutating func apply(_ order: CommitOrder, _ connection: Connection) throws(StoreError) -> CommitOutcome {
-    guard let state = states[order.database] else { preconditionFailure("The database's state was not asked for.") }
+    guard let state = states[order.database] else { preconditionFailure("The database's state was not loaded.") }
     let requests = AppliedRequests(connection, state.id)
     let name = order.request.map { AppliedRequests.Name($0, order.mutations) }
     if let name, let answer = try requests.answer(to: name) { return CommitOutcome(response: answer, transitions: []) }

@@ -5,17 +5,18 @@ import FirestoreSQLite
 
 /// The authoritative documents of all databases and their changes, version by version.
 ///
-/// Versions are commit times in microseconds. Per database each is greater than every one before, across restarts and
-/// whatever the clock does. A read happens at the version of the last commit, so a commit is always newer than any read
-/// time handed out. A commit that changes nothing consumes a version all the same. When the clock is behind the last
-/// version, because it was wrong then or is now, versions follow each other by a microsecond until it has caught up.
+/// Versions are commit times in microseconds. In each database every version is greater than all earlier ones, across
+/// restarts and regardless of the clock. A read happens at the version of the last commit, so a commit is always newer
+/// than any read time handed out. A commit without changes uses up a version too. If the clock is behind the last
+/// version, because it was wrong then or is now, each version is one microsecond after the previous one until the clock
+/// has caught up.
 struct CommitLog: ~Copyable {
-  /// The number of changes kept for resuming watches; older positions get a reset and the full state.
+  /// The number of recorded changes for resuming watches; older positions get a reset and the full state.
   static let keptChanges = 100_000
-  /// The smallest number of changes that pruning removes at once, so that its cost is spread.
+  /// The smallest number of changes to prune at once, which spreads the cost.
   static let pruningSlack = 1_000
 
-  /// The identity of the stored data; a token of another data set is recognised by it.
+  /// The identity of the stored data, by which tokens of another data set are recognized.
   let instance: [UInt8]
   let file: BackendFile
   let configuration: BackendConfiguration
@@ -24,10 +25,10 @@ struct CommitLog: ~Copyable {
   let collections = KnownCollections()
   private let counts = KnownCounts()
   var history: HistoryAccount
-  /// The last versions that were reported as ahead of the clock, by the numbers of their databases.
+  /// The last versions that were reported as ahead of the clock, by database number.
   private var toldVersions: [Int64: Int64] = [:]
   let requestLimits: AppliedRequests.Limits
-  /// The number of requests answered since the last search for old answers; the first request after a start searches.
+  /// The number of requests answered since the last search for old responses; the first request after a start searches.
   var unprunedRequests: Int
 
   init(
@@ -59,7 +60,7 @@ struct CommitLog: ~Copyable {
     return state
   }
 
-  /// The time at which a commit or a read happens now, apart from the rule that versions never repeat.
+  /// The current time of commits and reads, before the rule that versions never repeat.
   var clock: Timestamp { configuration.now() }
 
   /// The version of the next commit: now, or a microsecond after the last.
@@ -67,30 +68,30 @@ struct CommitLog: ~Copyable {
     let version = max(state.version + 1, min(clock, .latest).microseconds)
     if version <= Timestamp.latest.microseconds { return version }
     throw StoreError(
-      .sqlite, "The database's last commit was at the end of time, so that no other can follow. \(wayOut)")
+      .sqlite, "The database's last commit has the latest possible time, so no commit can follow. \(wayOut)")
   }
 
-  /// Reports that a database's last commit is dated in the future: once, and again when it is dated later still.
+  /// Reports a database whose last commit is dated in the future: once, and again if the date moves further ahead.
   mutating func compareClock(_ state: DatabaseState) {
     guard state.version - clock.microseconds > Self.toldLag else {
       toldVersions[state.id] = nil
       return
     }
-    // The report is made once until the versions have moved on by a further `toldLag`.
+    // The report is repeated only after the versions have advanced by another `toldLag`.
     if let told = toldVersions[state.id], state.version - told < Self.toldLag { return }
     toldVersions[state.id] = state.version
     configuration.report(
-      "The last commit is dated \(Timestamp(microseconds: state.version).rfc3339Text), which this machine's clock has "
-        + "yet to reach: until then commits follow it by a microsecond each. \(Self.wayOut)")
+      "The last commit is dated \(Timestamp(microseconds: state.version).rfc3339Text), ahead of this machine's clock. "
+        + "Until the clock catches up, each commit is dated one microsecond later. \(Self.wayOut)")
   }
 
   private static let wayOut =
-    "If that date was a mistake of the clock, export the data and import it into another directory."
+    "If the clock was wrong then, export the data and import it into another directory."
 
-  /// The lag of the clock, in microseconds, beyond which its synchronisation is not the cause.
+  /// The clock's lag in microseconds beyond which clock synchronization is not the cause.
   private static let toldLag: Int64 = 60_000_000
 
-  /// The error for a time that can no longer be read: names the oldest readable time, and the reason for that limit.
+  /// The error for a time that can no longer be read, with the oldest readable time and the reason for that limit.
   func tooOld(_ state: DatabaseState) -> StoreError {
     let hourAgo = clock.microseconds - DocumentHistory.kept
     let oldest = Timestamp(microseconds: min(max(hourAgo, state.historyStart), state.version))
@@ -98,25 +99,25 @@ struct CommitLog: ~Copyable {
     if state.historyStart <= max(hourAgo, 0) {
       reason = "earlier versions are kept for an hour."
     } else if state.historyStart == state.pruned {
-      reason = "all documents were replaced or removed at once then."
+      reason = "all documents were replaced or removed then."
     } else {
       let bytes = configuration.keptHistoryBytes
       let limit = bytes < 1 << 20 ? "\(bytes) bytes" : "\(bytes >> 20) MiB"
-      reason = "not more than \(limit) of earlier versions are kept."
+      reason = "at most \(limit) of earlier versions are kept."
     }
     return .refused(
       .failedPrecondition,
       "The requested 'read_time' is too old. The oldest that can be read is \(oldest.rfc3339Text): \(reason)")
   }
 
-  /// Makes sure that no later commit gets a version up to this one, which a read has used.
+  /// Ensures that no later commit gets a version up to this one, which a read has used.
   mutating func advance(_ database: DatabaseID, to version: Int64) throws(StoreError) {
     var state = try state(of: database)
     state.version = max(state.version, version)
     databases[database] = state
   }
 
-  /// Deletes one slice of the versions that ended before reads may reach back, or that exceed the kept size.
+  /// Deletes one slice of the versions that are older than readable or that exceed the size limit.
   mutating func pruneHistory() throws(StoreError) {
     let cutoff = clock.microseconds - DocumentHistory.kept
     let account = history
@@ -132,7 +133,7 @@ struct CommitLog: ~Copyable {
     }
   }
 
-  /// The oldest version that reads in the past can reach; the present can always be read.
+  /// The oldest version available to reads in the past; the present can always be read.
   mutating func historyStart(of database: DatabaseID) throws(StoreError) -> Int64 {
     let state = try state(of: database)
     return min(max(state.historyStart, clock.microseconds - DocumentHistory.kept), state.version)
@@ -144,7 +145,7 @@ struct CommitLog: ~Copyable {
   ) throws(StoreError) -> Result {
     let state = try state(of: database)
     let past = version.flatMap { $0 < state.version ? $0 : nil }
-    // A read in slices may come to versions that were pruned meanwhile.
+    // Versions may be pruned during a read in slices.
     if let past, past < state.historyStart { throw tooOld(state) }
     let (known, counts) = (collections, counts)
     return try file.access { connection throws(StoreError) in
@@ -156,23 +157,23 @@ struct CommitLog: ~Copyable {
 }
 
 extension CommitLog {
-  /// Stores whole documents in large transactions, replacing existing ones; for demos, tests and imports. Not recorded
-  /// change by change: every position handed out before is too old afterwards.
+  /// Stores whole documents in large transactions, replacing existing ones; for demos, tests and imports. Changes are
+  /// not recorded individually, so every position handed out before is too old afterwards.
   mutating func seed(
     _ documents: some Sequence<(key: DocumentKey, fields: Fields)>, in database: DatabaseID
   ) throws(StoreError) -> DatabaseState {
     var state = try state(of: database)
     let known = collections
-    // A transaction that is rolled back may have made some.
+    // A rolled-back transaction may have created some.
     known.forget()
     defer { known.forget() }
     try file.access { connection throws(StoreError) in
-      // Random keys touch the whole index: a larger page cache is worth its memory while it lasts.
+      // Random keys touch the whole index, so a larger page cache is worth its memory during the operation.
       try file.openFiles?.check()
       try connection.keepPages(upTo: 64 << 20)
       let usual = configuration.pageCacheBytes
       defer {
-        // The cache is memory only: a failure here costs nothing but pages kept.
+        // The cache is only memory; a failure merely leaves it larger.
         try? connection.keepPages(upTo: usual)
         try? connection.execute("PRAGMA shrink_memory")
       }
@@ -198,7 +199,7 @@ extension CommitLog {
     return state
   }
 
-  /// The names `projects/P/databases/D` of all databases that were named so far.
+  /// The names `projects/P/databases/D` of all databases used so far.
   func databaseNames() throws(StoreError) -> [String] {
     try file.access { connection throws(StoreError) in
       var names: [String] = []
@@ -251,15 +252,15 @@ struct CollectionName: Hashable {
   let path: ResourcePath
 }
 
-/// The numbers of collections that were looked up or made: a number stays its collection's for ever. Shared by all that
-/// read and write one file.
+/// The numbers of collections that were looked up or created; a collection's number never changes. Shared by all
+/// readers and writers of one file.
 final class KnownCollections {
-  /// The number of remembered collections beyond which all are forgotten.
+  /// The number of cached collections beyond which the cache is cleared.
   private static let most = 4_096
 
   private var numbers: [CollectionName: Int64] = [:]
 
-  /// The number of a collection; `nil` for one that was never made.
+  /// The number of a collection; `nil` if it was never created.
   func number(of name: CollectionName, _ connection: Connection) throws(StoreError) -> Int64? {
     if let known = numbers[name] { return known }
     let number = try connection.integer(
@@ -272,7 +273,7 @@ final class KnownCollections {
     let number = try connection.integer(
       "INSERT INTO collections (database, path, name) VALUES (?, ?, ?) RETURNING id", name.database,
       Array(name.path.text.utf8), Array(name.path.last.utf8))
-    guard let number else { throw StoreError(.sqlite, "A collection could not be made.") }
+    guard let number else { throw StoreError(.sqlite, "A collection could not be created.") }
     remember(number, for: name)
     return number
   }
@@ -282,6 +283,6 @@ final class KnownCollections {
     numbers[name] = number
   }
 
-  /// Forgets all, because a transaction that may have made some was rolled back.
+  /// Clears the cache, because a rolled-back transaction may have created some of the collections.
   func forget() { numbers = [:] }
 }

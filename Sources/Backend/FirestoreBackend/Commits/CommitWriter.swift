@@ -3,14 +3,14 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreSQLite
 
-/// Writes one commit inside its transaction. Its state is valid only once the transaction has succeeded.
+/// Writes one commit inside its transaction. Its state is valid only after the transaction has succeeded.
 struct CommitWriter {
   let database: DatabaseID
   private(set) var state: DatabaseState
   let version: Int64
   private let collections: KnownCollections
   private var counts: [Int64: Int64] = [:]
-  /// The number of earlier versions that this commit has put into the history.
+  /// The number of earlier versions that this commit has added to the history.
   private(set) var historyRows = 0
   private(set) var historyBytes: Int64 = 0
 
@@ -21,7 +21,7 @@ struct CommitWriter {
     self.collections = collections
   }
 
-  /// - Parameter check: refuses the commit with the error that it throws.
+  /// - Parameter check: rejects the commit by throwing.
   mutating func apply(
     _ mutations: [Mutation], check: CommitCheck? = nil, _ connection: Connection
   ) throws(StoreError) -> CommitOutcome {
@@ -53,9 +53,9 @@ struct CommitWriter {
       response: CommitResponse(commitTime: commitTime, results: results), transitions: transitions)
   }
 
-  /// Writes the counters, and prunes the record of changes.
-  /// - Returns: whether the database's state has to be stored: the changes on record do not tell its version, or they
-  ///   were pruned.
+  /// Writes the counters, and prunes the recorded changes.
+  /// - Returns: whether the database's state must be stored, because its version cannot be derived from the recorded
+  ///   changes or they were pruned.
   mutating func finish(
     keeping keptChanges: Int, isRecorded: Bool, _ connection: Connection
   ) throws(StoreError) -> Bool {
@@ -105,7 +105,7 @@ struct CommitWriter {
       before: change.before?.document, after: change.after?.document ?? missing)
   }
 
-  /// The number of a document's collection, which is made if there is none yet.
+  /// The number of a document's collection, which is created if necessary.
   private func collection(of key: DocumentKey, _ connection: Connection) throws(StoreError) -> Int64 {
     let name = CollectionName(database: state.id, path: key.collection)
     if let known = try collections.number(of: name, connection) { return known }
@@ -122,7 +122,7 @@ struct CommitWriter {
 }
 
 extension CommitWriter {
-  /// Stores a document without evaluation, record or validation of limits beyond its name and values.
+  /// Stores a document without evaluation, change record or limit checks, except those of its name and values.
   mutating func seed(_ key: DocumentKey, _ fields: Fields, _ connection: Connection) throws(StoreError) {
     try WriteValidation.check(Mutation(key: key, operation: .set(fields), precondition: .none))
     let collection = try collection(of: key, connection)

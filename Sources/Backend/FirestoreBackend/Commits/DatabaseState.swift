@@ -2,24 +2,24 @@
 import FirestoreModel
 import FirestoreSQLite
 
-/// The state of one database besides its documents.
+/// The state of one database apart from its documents.
 struct DatabaseState: Sendable {
   let id: Int64
-  /// The last version handed out, in microseconds; also the time at which reads happen. At the opening of the data it
-  /// is not older than the clock, so that clients that saw versions which the data lost accept what they read now.
+  /// The last version handed out, in microseconds; also the time of reads. When the data is opened, it is not older
+  /// than the clock, so that clients that saw versions which the data lost accept new reads.
   var version: Int64
-  /// The version of the last commit, which the file has.
+  /// The version of the last commit, as stored in the file.
   var committed: Int64
-  /// The version when this process opened the database.
+  /// The version at which this process opened the database.
   let opened: Int64
   var openings: Openings
-  /// The version up to which changes are no longer on record.
+  /// The version up to which changes are no longer recorded.
   var pruned: Int64
-  /// The oldest version that reads in the past can reach.
+  /// The oldest version available to reads in the past.
   var historyStart: Int64
-  /// The number of changes on record.
+  /// The number of recorded changes.
   var changes: Int
-  /// The latest server timestamp that was given, or a later time, in microseconds.
+  /// The latest server timestamp handed out, or a later time, in microseconds.
   var lastServerTime: Int64
 
   static func load(
@@ -31,7 +31,7 @@ struct DatabaseState: Sendable {
       "INSERT INTO databases (name, version, pruned, history_start) VALUES (?1, ?2, ?2, 0) ON CONFLICT DO NOTHING",
       name, time)
     let isNew = connection.rowsChangedLast == 1
-    // A commit whose changes are on record is not noted besides.
+    // A commit with recorded changes needs no separate record.
     let state = try connection.first(
       """
       SELECT id, max(version, coalesce((SELECT max(version) FROM changes WHERE database = databases.id), 0)), pruned,
@@ -44,13 +44,13 @@ struct DatabaseState: Sendable {
         openings: try Openings(database: row.integer(0), connection), pruned: row.integer(2),
         historyStart: row.integer(3), changes: 0, lastServerTime: isNew ? .min : committed)
     }
-    guard var state else { throw StoreError(.sqlite, "A database that was just made is gone.") }
+    guard var state else { throw StoreError(.sqlite, "A database that was just created is missing.") }
     state.changes = Int(try connection.integer("SELECT count(*) FROM changes WHERE database = ?", state.id) ?? 0)
     if state.openings.isEmpty { try state.openings.begin(at: state.committed, database: state.id, connection) }
     return state
   }
 
-  /// Notes a commit, and the opening of the data if this is its first.
+  /// Records a commit, and the opening of the data if this is its first commit.
   mutating func commit(at version: Int64, _ connection: Connection) throws(StoreError) {
     if !openings.isCurrent { try openings.begin(at: committed, database: id, connection) }
     self.version = version
@@ -63,7 +63,7 @@ struct DatabaseState: Sendable {
       version, pruned, historyStart, id)
   }
 
-  /// Deletes the oldest changes when there are more than `kept` and some; whole versions only.
+  /// Deletes the oldest changes, in whole versions, when their number exceeds `kept` by a margin.
   mutating func prune(keeping kept: Int, _ connection: Connection) throws(StoreError) {
     let excess = changes - kept
     guard excess > min(CommitLog.pruningSlack, kept) else { return }
@@ -75,7 +75,7 @@ struct DatabaseState: Sendable {
     changes = Int(try connection.integer("SELECT count(*) FROM changes WHERE database = ?", id) ?? 0)
   }
 
-  /// The state after a change that is not recorded document by document; also stored.
+  /// The state after a change without individual records; also stored.
   func withoutHistory(at version: Int64, _ connection: Connection) throws(StoreError) -> DatabaseState {
     try connection.run("DELETE FROM changes WHERE database = ?", id)
     try connection.run(
@@ -92,14 +92,14 @@ struct DatabaseState: Sendable {
 
 /// The value of a commit's server timestamps (REQUEST_TIME), the same for all of them.
 ///
-/// The values strictly increase over a database's commits, across restarts, and are never after the commit's own time,
-/// which is the version and update time of the documents it wrote. As at the real backend the value is the commit's
-/// time cut to milliseconds. If that value was given before, because several commits fell into one millisecond, it is
-/// the commit's time itself, to the microsecond; so a burst of commits does not run away from the clock.
+/// The values strictly increase from commit to commit in a database, across restarts, and are never after the commit
+/// time, which is the version and update time of the written documents. As at the real backend, the value is the commit
+/// time truncated to milliseconds. If that value was used before, because several commits fell into one millisecond, it
+/// is the full commit time, to the microsecond. So a burst of commits does not run ahead of the clock.
 enum ServerTimestamp {
   /// - Parameters:
   ///   - version: the version of the commit, in microseconds.
-  ///   - last: the last server timestamp that was given, or a time between it and the version.
+  ///   - last: the last server timestamp handed out, or a time between it and the version.
   static func of(_ version: Int64, after last: Int64) -> Timestamp {
     let time = Timestamp(microseconds: version)
     let cut = Timestamp(seconds: time.seconds, nanoseconds: time.nanoseconds / 1_000_000 * 1_000_000)
@@ -109,15 +109,15 @@ enum ServerTimestamp {
 
 /// The openings of the data in which a database was changed, each with a random number.
 ///
-/// A version alone does not tell whether a client saw the history that the file has. A file that was restored from a
-/// copy, or that lost its last commits, goes on from an earlier version and reaches the client's version again with
-/// other contents. A client's position therefore names the opening in which its version was committed:
+/// A version alone does not prove that a client saw the file's history. A file that was restored from a copy, or that
+/// lost its last commits, continues from an earlier version and reaches the client's version again with different
+/// contents. So a client's position names the opening in which its version was committed:
 ///
 /// ```
 /// the file        ── A ── 10 ── 20 ─┬─ B ── 30 ── 40          a client that saw B40 resumes at B40
 /// its copy, later                   └─ C ── 50                B is unknown here, and so is A30: the client is reset
 /// ```
-/// An opening begins with its first commit, in the same transaction. Before that, positions name the one before.
+/// An opening begins with its first commit, in the same transaction. Before that, positions name the previous opening.
 struct Openings: Sendable {
   private struct Opening {
     let number: Int64
@@ -125,11 +125,11 @@ struct Openings: Sendable {
     let start: Int64
   }
 
-  /// The number of openings that are remembered. Positions of older ones are unknown.
+  /// The number of stored openings; positions of older ones are unknown.
   private static let kept = 200
 
   private var known: [Opening] = []
-  /// Whether the last opening is this process's.
+  /// Whether the last opening belongs to this process.
   private(set) var isCurrent = false
 
   static let schema = """
@@ -149,7 +149,7 @@ struct Openings: Sendable {
   /// The number of the opening of the last commit.
   var last: Int64 { known.last?.number ?? 0 }
 
-  /// The version up to which an opening's history is the file's; `nil` for an opening that the file does not know.
+  /// The version up to which an opening's history is the file's; `nil` for an unknown opening.
   /// - Parameter committed: the version of the last commit.
   func end(of number: Int64, committed: Int64) -> Int64? {
     guard let index = known.lastIndex(where: { $0.number == number }) else { return nil }
@@ -163,7 +163,7 @@ struct Openings: Sendable {
   }
 
   /// Draws the number of this process's opening and stores it.
-  /// - Parameter start: the version of the last commit before it.
+  /// - Parameter start: the version of the previous commit.
   mutating func begin(at start: Int64, database: Int64, _ connection: Connection) throws(StoreError) {
     let number = try connection.integer("SELECT random()") ?? 0
     try connection.run("INSERT INTO openings (database, number, start) VALUES (?, ?, ?)", database, number, start)

@@ -8,10 +8,10 @@ import FirestoreSQLite
 /// documents:            version ───────────────────► now
 /// history:  version ──► until   (the commit that ended it)
 /// ```
-/// At a version `t` a document is what `documents` holds if that is not newer than `t`, otherwise the row of the
-/// history with `version <= t < until`, of which there is one at most.
+/// At a version `t`, a document's content is its row in `documents` if that is not newer than `t`, otherwise the row of
+/// the history with `version <= t < until`. There is at most one such row.
 struct DocumentHistory {
-  /// The time that versions are kept: one hour in microseconds, as at the real backend without point-in-time recovery.
+  /// The retention time of versions: one hour in microseconds, as at the real backend without point-in-time recovery.
   static let kept: Int64 = 3_600_000_000
 
   private let connection: Connection
@@ -27,7 +27,7 @@ struct DocumentHistory {
       document.created, document.fields.bytes)
   }
 
-  /// The document as it was at a version; `nil` where it did not exist.
+  /// The document at a version; `nil` if it did not exist.
   func read(_ key: DocumentKey, in collection: Int64, at version: Int64) throws(StoreError) -> StoredDocument? {
     try connection.first(
       """
@@ -43,7 +43,7 @@ struct DocumentHistory {
     }
   }
 
-  /// Whether a collection held any document at a version.
+  /// Whether a collection had any document at a version.
   func isOccupied(_ collection: Int64, at version: Int64) throws(StoreError) -> Bool {
     try connection.exists(
       """
@@ -64,18 +64,18 @@ struct DocumentHistory {
 
   struct Pruned {
     var bytesLeft: Int64
-    /// The versions that reads can still reach, by database number, in databases that lost versions before their time.
+    /// The oldest readable versions, by database number, in databases that lost versions early.
     var starts: [Int64: Int64] = [:]
   }
 
   /// Deletes the oldest versions: those that ended before a time, and more until `excess` bytes are freed.
   /// - Parameters:
-  ///   - rows: the largest number of versions deleted.
+  ///   - rows: the largest number of versions to delete.
   ///   - bytes: the cost of all versions.
   func prune(before cutoff: Int64, excess: Int64, rows: Int, of bytes: Int64) throws(StoreError) -> Pruned {
     var (freed, last): (Int64, Int64?) = (0, nil)
     var endings: [Int64: Int64] = [:]
-    // Row ids follow the order of writing, which is the order in which the versions ended.
+    // Row ids follow the order of writing, in which the versions ended.
     try connection.scan(
       "SELECT id, until, collection, 2 * length(name) + length(fields) + 64 FROM history ORDER BY id LIMIT ?", rows
     ) { row in
@@ -100,8 +100,8 @@ struct DocumentHistory {
     return pruned
   }
 
-  /// Visits a collection's documents as of a version in key order, or in reverse. The stored documents and the history
-  /// are each in key order already, so merging them sorts nothing.
+  /// Visits a collection's documents at a version in key order, or in reverse. The stored documents and the history are
+  /// each in key order already, so they are merged without sorting.
   func scan(
     _ collection: Int64, from first: DocumentName, through last: DocumentName, at version: Int64, isDescending: Bool,
     visit: (Row) throws(StoreError) -> Bool
@@ -130,12 +130,12 @@ struct DocumentHistory {
   }
 }
 
-/// The size of the history, which decides when it is pruned.
+/// The size of the history, which decides when to prune it.
 struct HistoryAccount {
-  /// The smallest number of rows that pruning works on at once, so that its cost is spread.
+  /// The smallest number of rows to prune at once, which spreads the cost.
   static let pruningSlice = 512
 
-  /// The number of bytes that may be kept.
+  /// The size limit in bytes.
   let limit: Int64
   /// The cost of all versions; `nil` until they are counted.
   private(set) var bytes: Int64?
@@ -149,16 +149,17 @@ struct HistoryAccount {
     self.bytes? += bytes
   }
 
-  /// Whether there is enough to prune; also true while the cost is unknown: an earlier process may have kept more.
+  /// Whether there is enough to prune; also true while the cost is unknown, since an earlier process may have stored
+  /// more.
   var wantsPruning: Bool { rows >= Self.pruningSlice || (rows > 0 && bytes.map { $0 > limit } ?? true) }
 
-  /// The largest number of rows pruned at once: twice as many as were added, so that pruning catches up.
+  /// The largest number of rows to prune at once: twice the number of added ones, so that pruning catches up.
   var slice: Int { max(2 * rows, Self.pruningSlice) }
 
-  /// The number of bytes to free; with some to spare, so that not every commit prunes.
+  /// The number of bytes to free, with a margin so that not every commit prunes.
   func excess(of bytes: Int64) -> Int64 { bytes > limit ? bytes - limit + limit / 16 : 0 }
 
-  /// Forgets the cost after the history changed in other ways, so that it is counted anew.
+  /// Clears the cost after the history changed in other ways, so that it is counted again.
   mutating func forget() { bytes = nil }
 
   mutating func setBytes(_ bytes: Int64) {

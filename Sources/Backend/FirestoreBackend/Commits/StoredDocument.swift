@@ -2,7 +2,7 @@
 import FirestoreModel
 import FirestoreSQLite
 
-/// An existing document as it stands in the database. Times are microseconds since the epoch.
+/// An existing document as stored in the database. Times are microseconds since the epoch.
 struct StoredDocument: Sendable {
   var key: DocumentKey
   var version: Int64
@@ -37,7 +37,7 @@ struct DocumentTransition: Sendable {
 
 extension DocumentTransition {
   /// The effects of several commits in this order, as if each database had had one commit: one transition per document.
-  /// Listeners could tell the state between two of these commits from no other.
+  /// Listeners cannot distinguish the states between these commits.
   static func byDatabase(
     _ orders: [CommitOrder], _ results: [Result<CommitOutcome, StoreError>]
   ) -> [(DatabaseID, [DocumentTransition])] {

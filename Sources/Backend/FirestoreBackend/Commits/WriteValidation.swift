@@ -2,8 +2,8 @@
 import FirestoreModel
 import FirestoreSQLite
 
-/// The limits of names, values and documents, with the real backend's texts (PROTOCOL §3.2, §3.10). Everything refused
-/// here is `invalid-argument`.
+/// Checks the limits of names, values and documents, with the real backend's error texts (PROTOCOL §3.2, §3.10). All
+/// errors are `invalid-argument`.
 enum WriteValidation {
   static func check(_ mutation: Mutation) throws(StoreError) {
     try checkName(mutation.key)
@@ -54,7 +54,7 @@ enum WriteValidation {
     }
   }
 
-  /// Whether a glance at the bytes of a path shows that all of it is allowed, as it does for most.
+  /// Whether a quick scan of a path's bytes shows that the whole path is valid, as is usual.
   private static func isPlain(_ path: ResourcePath) -> Bool {
     let bytes = path.text.utf8
     guard bytes.count <= ResourcePath.segmentByteLimit else { return false }
@@ -96,7 +96,7 @@ enum WriteValidation {
 }
 
 extension WriteValidation {
-  /// - Parameter fields: the decoded form of `encoded`, walked only when the encoding is large enough to matter.
+  /// - Parameter fields: the decoded form of `encoded`, read only if the encoding is large enough to matter.
   static func checkSize(
     of key: DocumentKey, _ encoded: EncodedFields, _ fields: Fields, in database: DatabaseID
   ) throws(StoreError) {
@@ -110,7 +110,7 @@ extension WriteValidation {
 }
 
 extension WriteValidation {
-  /// The fields with every timestamp cut to microseconds, which is what the backend keeps.
+  /// The fields with every timestamp truncated to microseconds, the backend's precision.
   static func truncatingTimestamps(_ fields: Fields) -> Fields {
     if fields.arePlain { return fields }
     var fields = fields
@@ -120,7 +120,7 @@ extension WriteValidation {
     return fields
   }
 
-  /// - Returns: `nil` when nothing is to be cut.
+  /// - Returns: `nil` if nothing must be truncated.
   private static func truncated(_ value: Value) -> Value? {
     switch value {
     case .timestamp(let time):
@@ -142,14 +142,14 @@ extension WriteValidation {
   }
 }
 
-/// Checks one property's value, all the way down.
+/// Checks one property's value recursively.
 struct ValueCheck {
   /// The top-level field, which the error texts name.
   let property: String
 
   /// - Parameters:
   ///   - depth: 1 for the property itself; a map or array at depth 21 is too deep.
-  ///   - inArray: the value is an element, which must be neither an array nor a vector.
+  ///   - inArray: whether the value is an array element, which must be neither an array nor a vector.
   func check(_ value: Value, depth: Int, inArray: Bool) throws(StoreError) {
     switch value {
     case .array, .map, .vector: if depth > WriteLimit.depth { throw nested }
@@ -188,7 +188,7 @@ struct ValueCheck {
     }
   }
 
-  /// Refuses a map that has the type entry of a vector but is none.
+  /// Rejects a map with a vector's type entry that is not a valid vector.
   private func checkVector(_ fields: Fields) throws(StoreError) {
     guard case .string(let type)? = fields["__type__"] else { return }
     if type != "__vector__" { throw nested }
@@ -196,12 +196,12 @@ struct ValueCheck {
     throw WriteValidation.refused("Vector must only contain values of type 'double'")
   }
 
-  /// The only keys of the maps that stand for BSON types, which newer clients write.
+  /// The only keys of the maps that represent BSON types, which newer clients write.
   private static let typedMapNames = [
     "__min__", "__max__", "__int__", "__decimal128__", "__oid__", "__binary__", "__request_timestamp__", "__regex__",
   ]
 
-  /// The map that stands for a BSON regular expression, which newer clients write.
+  /// Checks the map that represents a BSON regular expression, which newer clients write.
   private func checkRegularExpression(_ fields: Fields) throws(StoreError) {
     guard fields.count == 1, case .map(let expression)? = fields["__regex__"],
       case .string(let options)? = expression["options"]
@@ -229,11 +229,11 @@ struct ValueCheck {
   }
 }
 
-/// Writes of one commit that exclude each other, whatever is stored: a document that an earlier one has left in place
-/// cannot be created, and one that an earlier one has taken away can be neither changed nor found to be deleted (as
-/// Google's emulator answers for each pair).
+/// Rejects writes of one commit that exclude each other whatever is stored. A document that an earlier write left in
+/// place cannot be created; one that an earlier write deleted can be neither changed nor verified as deleted (like
+/// Google's emulator for each pair).
 enum WriteSequence {
-  /// Assumption of a write. Its raw value is the service's word for it.
+  /// The assumption of a write. Its raw value is the service's word for it.
   private enum Kind: String {
     case upsert, insert, update, delete
 
@@ -257,7 +257,7 @@ enum WriteSequence {
     }
   }
 
-  /// - Throws: `refused` for the first write that cannot follow the one before it to its document.
+  /// - Throws: `refused` for the first write that cannot follow the previous write to its document.
   static func check(_ mutations: [Mutation]) throws(StoreError) {
     if mutations.count < 2 || mutations.allSatisfy({ Kind($0) == .upsert }) { return }
     var latest: [DocumentKey: Kind] = [:]

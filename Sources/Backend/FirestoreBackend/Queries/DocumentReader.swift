@@ -3,7 +3,7 @@ import FirestoreModel
 import FirestoreQuery
 import FirestoreSQLite
 
-/// Reads one database as of its last commit, or as of an earlier version from the history.
+/// Reads one database at its last commit, or at an earlier version from the history.
 struct DocumentReader {
   let connection: Connection
   let database: DatabaseID
@@ -11,12 +11,12 @@ struct DocumentReader {
   let known: KnownCollections
   /// The version to read at, if it is older than the last commit.
   let past: Int64?
-  /// `nil` for a reader in a transaction that may be undone.
+  /// The known counts; `nil` for a reader in a transaction that may be rolled back.
   var counts: KnownCounts?
 
   var readTime: SnapshotVersion { SnapshotVersion(microseconds: past ?? state.version) }
 
-  /// A reader of the same database as of an earlier version, which must be in the history.
+  /// A reader of the same database at an earlier version, which must be in the history.
   func at(_ version: Int64) -> DocumentReader {
     DocumentReader(
       connection: connection, database: database, state: state, known: known,
@@ -28,7 +28,7 @@ struct DocumentReader {
     try stored(key)?.document ?? Document(key: key, version: readTime, state: .missing)
   }
 
-  /// The document as it is stored; `nil` where it does not exist.
+  /// The stored document; `nil` if it does not exist.
   func stored(_ key: DocumentKey) throws(StoreError) -> StoredDocument? {
     let name = CollectionName(database: state.id, path: key.collection)
     guard let collection = try known.number(of: name, connection) else { return nil }
@@ -52,8 +52,8 @@ struct DocumentReader {
     }
   }
 
-  /// The ids of the collections directly below a document, or of the root, that hold documents at any depth; sorted by
-  /// UTF-8. Skips from id to id: the cost does not depend on the number of collections below each.
+  /// The ids of the collections directly below a document, or of the root, that have documents at any depth; sorted by
+  /// UTF-8. Skips from id to id, so the cost does not depend on the number of collections below each.
   func collectionIDs(below parent: ResourcePath) throws(StoreError) -> [String] {
     let prefix = parent.isRoot ? [] : Array(parent.text.utf8) + [UInt8(ascii: "/")]
     var found: Set<[UInt8]> = []
@@ -79,16 +79,16 @@ struct DocumentReader {
 }
 
 extension DocumentReader {
-  /// The documents that match, in the target's order, up to its limit.
+  /// The matching documents in the target's order, up to its limit.
   ///
-  /// An order by `__name__` reads in key order and stops at the limit; any other order scans the collection and keeps
+  /// An order by `__name__` reads in key order and stops at the limit; any other order scans the collection and holds
   /// `limit` documents.
   /// - Parameter limit: replaces the target's own limit, to read beyond a window.
   func run(_ target: Target, limit: Int?) throws(StoreError) -> [Document] {
     try ordered(target, limit: limit, holding: .max).documents
   }
 
-  /// The documents that `run` returns, without the fields that are not sorted by if whole documents are too large.
+  /// The documents that `run` returns. If whole documents are too large, only the fields of the ordering are included.
   /// - Parameter bytes: the size of whole documents that may be held; beyond it only the fields of the ordering are
   ///   returned.
   func ordered(
@@ -138,7 +138,7 @@ extension DocumentReader {
     return (found, size > bytes)
   }
 
-  /// Groups collections so that each group's documents lie together in key order, and orders the groups. Only a
+  /// Groups collections so that each group's documents are adjacent in key order, and orders the groups. Only a
   /// collection inside a document of another one (`comments/c/comments`) interleaves with it.
   private func clusters(_ collections: [CollectionEntry], _ direction: OrderBy.Direction) -> [[CollectionEntry]] {
     var clusters: [[CollectionEntry]] = []
@@ -153,7 +153,7 @@ extension DocumentReader {
   }
 }
 
-/// Keeps the first documents in a target's order out of any number: whole, or if these are too large, with only the
+/// Selects the first documents in a target's order from any number: whole, or if these are too large, with only the
 /// fields of the ordering.
 struct TopDocuments {
   private let target: Target
@@ -162,7 +162,7 @@ struct TopDocuments {
   private var documents: [Document] = []
   private var bytes = 0
   private var isThin = false
-  /// The last of the first `limit` documents seen so far: documents after it need not be kept.
+  /// The last of the first `limit` documents seen so far; documents after it can be dropped.
   private var threshold: Document?
 
   /// - Parameter maximumBytes: the size of whole documents that may be held.
@@ -197,17 +197,17 @@ struct TopDocuments {
   }
 }
 
-/// A collection that holds documents a target could match.
+/// A collection with documents that a target could match.
 struct CollectionEntry {
   var id: Int64
   var path: ResourcePath
-  /// The number of documents that the collection holds.
+  /// The document count of the collection.
   var count: Int
 }
 
 extension Target {
-  /// Whether an existing document matches, limit aside, as the backend compares: 1 and 1.0 are the same to every
-  /// operator (PROTOCOL §3.7).
+  /// Whether an existing document matches, ignoring the limit, by the backend's comparison: 1 and 1.0 are the same to
+  /// every operator (PROTOCOL §3.7).
   func holds(_ document: Document) -> Bool {
     if isDocumentTarget { return document.exists && document.key.path == path }
     return matches(document, equality: .numeric)
@@ -215,10 +215,10 @@ extension Target {
 }
 
 extension DocumentReader {
-  /// The smallest number of documents of a collection to be read: one that is empty now may have held some in the past.
+  /// The smallest document count of a collection to read; one that is empty now may have had documents in the past.
   var leastCount: Int64 { past == nil ? 1 : 0 }
 
-  /// The collections of a query target, by id; empty ones are left out.
+  /// The collections of a query target, by id, without empty ones.
   func collections(of target: Target) throws(StoreError) -> [CollectionEntry] {
     var entries: [CollectionEntry] = []
     func add(_ row: Row) {
@@ -274,7 +274,7 @@ extension DocumentReader {
 
   /// Visits the documents of several collections, ordered by id, in storage order: at most `rows` of them after a
   /// position, fewer if they are large, or until `visit` returns false.
-  /// - Returns: the position from which to go on; `nil` when all documents have been visited.
+  /// - Returns: the position from which to continue; `nil` when all documents have been visited.
   func scan(
     _ collections: [CollectionEntry], _ range: KeyRange, after position: DocumentPosition?, rows: Int,
     _ visit: (Document) -> Bool
@@ -301,7 +301,7 @@ extension DocumentReader {
 }
 
 extension DocumentReader {
-  /// The number of documents that match, limit aside.
+  /// The number of matching documents, ignoring the limit.
   func countMatches(of query: ServedQuery) throws(StoreError) -> Int {
     if let count = try recordedCount(of: query) { return count }
     var count = 0
@@ -312,8 +312,8 @@ extension DocumentReader {
     return count
   }
 
-  /// The number of documents that match, limit aside, if it is on record, as for whole collections in the present; else
-  /// `nil`.
+  /// The number of matching documents, ignoring the limit, if it is recorded, as for whole collections in the present;
+  /// else `nil`.
   func recordedCount(of query: ServedQuery) throws(StoreError) -> Int? {
     let target = query.target
     guard query.scope == .target, query.offset == 0, past == nil, !target.isDocumentTarget,

@@ -12,12 +12,12 @@ package struct ExecutedPipeline: Sendable {
 }
 
 extension LocalBackend {
-  /// Begins to execute a pipeline: its documents are read as its results are asked for, all at one version. If it
-  /// writes, all its writes are done, or none, when this returns; its result is the number of documents.
+  /// Starts to execute a pipeline. Its documents are read on demand, all at one version. If it writes, all its writes
+  /// or none are done when this returns, and its result is the document count.
   /// - Parameters:
   ///   - check: checks each read before documents are read.
   ///   - commitCheck: checks the commit before documents are written.
-  /// - Throws: `invalid-argument` for a pipeline that writes as of a time or in a transaction; `aborted` if documents
+  /// - Throws: `invalid-argument` for a pipeline that writes at a past time or in a transaction; `aborted` if documents
   ///   that it would write have changed meanwhile.
   package nonisolated func execute(
     _ pipeline: Pipeline, _ consistency: ReadConsistency = .latest, in database: DatabaseID,
@@ -26,7 +26,7 @@ extension LocalBackend {
     if let write = pipeline.write {
       guard case .latest = consistency else {
         throw RPCStatus(
-          .invalidArgument, "A pipeline that writes is executed outside of transactions, and at no time of the past.")
+          .invalidArgument, "A pipeline that writes cannot run in a transaction or at a past time.")
       }
       return try await execute(pipeline, write, in: database, check, commitCheck)
     }
@@ -50,7 +50,7 @@ extension LocalBackend {
       let count: Fields = ["documents_modified": .integer(Int64(mutations.count))]
       return ExecutedPipeline(results: PipelineResults([count]), time: response.commitTime)
     } catch {
-      // The transaction is over in any case; the cause is the error that matters.
+      // The transaction is over in any case; the original error is the relevant one.
       try? await rollback(id, in: database)
       throw error
     }
@@ -79,14 +79,14 @@ extension LocalBackend {
 package enum PipelineRead: Sendable {
   /// The documents that a query finds.
   case query(ServedQuery)
-  /// Documents read by their names, also those that do not exist.
+  /// Documents read by name, including missing ones.
   case documents([Document])
 }
 
-/// A check that refuses a pipeline's read by throwing.
+/// A check that rejects a pipeline's read by throwing.
 package typealias PipelineCheck = @Sendable (PipelineRead, isolated LocalBackend) throws(RPCStatus) -> Void
 
-/// The documents of one database for a pipeline, all of one version.
+/// The documents of one database for a pipeline, all at one version.
 struct BackendDocuments: DocumentSource {
   let backend: LocalBackend
   let consistency: ReadConsistency
@@ -136,7 +136,7 @@ private struct NamedDocumentCursor: DocumentCursor {
 
   let source: BackendDocuments
   var rest: ArraySlice<DocumentKey>
-  /// The number of documents read at once: about as many as fill a piece of a query's result, judged by the last ones.
+  /// The number of documents to read at once: about one piece of a query's result, estimated from the last documents.
   private var slice = 4
 
   init(source: BackendDocuments, rest: ArraySlice<DocumentKey>) {

@@ -6,13 +6,13 @@ import FirestoreSQLite
 /// The version at which a read happens.
 package enum ReadConsistency: Sendable {
   case latest
-  /// A time within the last hour, as far as earlier versions are kept.
+  /// A time within the last hour, if earlier versions are still stored.
   case readTime(Timestamp)
   /// The version of a transaction, which records the documents read.
   case transaction([UInt8])
 }
 
-/// A query to read, with the version to read at.
+/// A query to read, and the version to read at.
 package struct ReadRequest: Sendable {
   let query: ServedQuery
   let consistency: ReadConsistency
@@ -25,13 +25,13 @@ package struct ReadRequest: Sendable {
   }
 }
 
-/// Reads at any version still on record. A long read is done in slices, between which the backend serves others; all
+/// Reads at any version still stored. A long read is done in slices, between which the backend serves other calls. All
 /// slices read at one version, so the result is consistent.
 extension LocalBackend {
   /// The number of rows read in one step on the backend's actor: two or three milliseconds.
   static let slice = 1_000
 
-  /// The documents in the order asked, in one step; one that does not exist is `missing` at the read time.
+  /// The documents in the requested order, in one step; a missing one is `missing` at the read time.
   package func lookup(
     _ keys: [DocumentKey], _ consistency: ReadConsistency = .latest, in database: DatabaseID
   ) throws(RPCStatus) -> (documents: [Document], readTime: SnapshotVersion) {
@@ -114,7 +114,7 @@ extension LocalBackend {
       if query.target.start == nil, query.target.end == nil {
         ordered.target = ordered.target.implyingOrder(of: aggregations)
       } else if !paths.isEmpty {
-        // A cursor refers to the given orderings: so they stay, and the limit applies to documents that count.
+        // A cursor refers to the given orderings, so they are unchanged, and the limit applies to documents that count.
         ordered.target.limit = nil
       }
       let documents = try await documents(of: ReadRequest(ordered, in: database), at: version)
@@ -124,7 +124,7 @@ extension LocalBackend {
     return (figures.values, readTime)
   }
 
-  /// - Throws: `invalid-argument` for aggregations that cannot be asked for together.
+  /// - Throws: `invalid-argument` for aggregations that cannot be combined.
   package static func check(_ aggregations: [Aggregation]) throws(RPCStatus) {
     func refused(_ message: String) -> RPCStatus { RPCStatus(.invalidArgument, message) }
     if aggregations.isEmpty { throw refused("Aggregations can not be empty.") }
@@ -153,7 +153,7 @@ extension LocalBackend {
     }
   }
 
-  /// The keys of documents in a collection that have documents below them, whether or not they exist; in key order.
+  /// The keys of documents in a collection that have documents below them, including missing ones, in key order.
   package func parents(
     in collection: ResourcePath, _ consistency: ReadConsistency = .latest, in database: DatabaseID
   ) throws(RPCStatus) -> [DocumentKey] {
@@ -162,7 +162,7 @@ extension LocalBackend {
   }
 
   /// Deletes a document or collection with all documents below it, by ordinary commits. Documents written there
-  /// meanwhile may stay.
+  /// meanwhile may remain.
   package func deleteDocuments(below path: ResourcePath, in database: DatabaseID) async throws(RPCStatus) {
     let target = Target(
       path: path, filters: [], orderBy: [OrderBy(.documentID)], limit: nil, start: nil, end: nil)
@@ -182,7 +182,7 @@ extension LocalBackend {
     }
   }
 
-  /// The matches in the query's order, offset included.
+  /// The matches in the query's order, including the offset.
   /// - Parameter bytes: the size of whole documents that may be held; beyond it only the fields of the ordering are
   ///   returned.
   func ordered(
@@ -190,7 +190,7 @@ extension LocalBackend {
   ) async throws(RPCStatus) -> (documents: [Document], isThin: Bool) {
     var top = TopDocuments(query.target, limit: query.needed, holding: bytes)
     if query.needed == 0 { return top.finish() }
-    // Read backwards, or without conditions, a limit is reached early; this path does not slice.
+    // A backward read, or one without conditions, reaches its limit early; this path does not slice.
     if query.scope == .target, let needed = query.needed, query.target.orderBy.count == 1,
       query.target.orderBy[0].path.isDocumentID,
       query.target.filters.isEmpty || query.target.orderBy[0].direction == .descending
@@ -261,7 +261,7 @@ extension LocalBackend {
       let version = transactions[id]?.version ?? state.version
       transactions[id]?.version = version
       if version < state.historyStart {
-        throw .refused(.aborted, "What this transaction read is no longer kept. Please try again.")
+        throw .refused(.aborted, "The version read by this transaction has expired. Please try again.")
       }
       return version
     }
@@ -278,7 +278,7 @@ extension LocalBackend {
     guard version <= max(now, state.version) else {
       throw .refused(.invalidArgument, "The requested 'read_time' cannot be in the future.")
     }
-    // The current state can be read whatever its age.
+    // The current state can be read regardless of its age.
     guard version >= state.version || (version >= now - DocumentHistory.kept && version >= state.historyStart) else {
       throw log.tooOld(state)
     }

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The documents that rules looked at last, and those that they looked for and did not find, until a commit changes
-/// them: most requests look at the same few.
+/// A cache of the documents that rules looked up, including missing ones, until a commit changes them. Most requests
+/// look up the same few.
 struct LookedUpDocuments {
   private typealias Known = [DocumentKey: Document?]
 
-  /// The bytes of all documents, and the number of databases, beyond which all are forgotten.
+  /// The size of all documents in bytes, and the number of databases, beyond which the cache is cleared.
   private static let mostBytes = 4 << 20
   private static let mostDatabases = 8
-  /// The bytes of a document that is not worth its room.
+  /// The size in bytes from which a document is not cached.
   private static let largeBytes = 64 << 10
-  /// The bytes of a document besides its fields and its name, about.
+  /// The approximate size in bytes of a document apart from its fields and its name.
   private static let fixedBytes = 256
 
   private var databases: [(id: DatabaseID, known: Known)] = []
   private var bytes = 0
-  /// The state in which none that was looked up, and is known, has changed.
+  /// The state, valid until one of the cached documents changes.
   private(set) var state = LookedUpState()
 
-  /// - Returns: `nil` for a document that is not known; `.some(nil)` for one that does not exist.
+  /// - Returns: `nil` for a document that is not cached; `.some(nil)` for one that does not exist.
   func document(_ key: DocumentKey, in database: DatabaseID) -> Document?? {
     for place in databases.indices where databases[place].id == database { return databases[place].known[key] }
     return nil
@@ -28,7 +28,7 @@ struct LookedUpDocuments {
   mutating func add(_ document: Document?, _ key: DocumentKey, in database: DatabaseID) {
     let size = (document?.data?.encoded.bytes.count ?? 0) + 2 * key.path.text.utf8.count + Self.fixedBytes
     if size > Self.largeBytes {
-      // A change of it will not be noticed.
+      // A change of it will not be detected.
       state = LookedUpState()
       return
     }
@@ -42,7 +42,7 @@ struct LookedUpDocuments {
     }
   }
 
-  /// Forgets documents that a commit changed. Their bytes count until all are forgotten.
+  /// Removes documents that a commit changed. Their bytes count until the cache is cleared.
   mutating func note(_ transitions: [DocumentTransition], in database: DatabaseID) {
     guard let place = databases.firstIndex(where: { $0.id == database }) else { return }
     for transition in transitions where databases[place].known.removeValue(forKey: transition.key) != nil {
@@ -50,13 +50,13 @@ struct LookedUpDocuments {
     }
   }
 
-  /// Forgets the documents of a database.
+  /// Removes the documents of a database.
   mutating func noteAll(in database: DatabaseID) {
     databases.removeAll { $0.id == database }
     state = LookedUpState()
   }
 
-  /// Forgets everything.
+  /// Clears the cache.
   mutating func forget() {
     databases = []
     bytes = 0
@@ -64,16 +64,16 @@ struct LookedUpDocuments {
   }
 }
 
-/// The state of all documents that were looked up. It is another object as soon as one of them has changed.
+/// The state of all looked-up documents, replaced by another object as soon as one of them changes.
 package final class LookedUpState: Sendable {
   init() {}
 }
 
 extension LocalBackend {
-  /// The present state of the documents that `lookedUp` has given.
+  /// The current state of the documents that `lookedUp` has returned.
   package var lookedUpState: LookedUpState { lookedUpDocuments.state }
 
-  /// The document as it is now, `nil` where it does not exist, from memory if it was asked for before and has not changed.
+  /// The current document, `nil` if it does not exist; from memory if it was looked up before and has not changed.
   package func lookedUp(_ key: DocumentKey, in database: DatabaseID) throws(RPCStatus) -> Document? {
     if let known = lookedUpDocuments.document(key, in: database) { return known }
     let document = try lookup([key], in: database).documents.first.flatMap { $0.exists ? $0 : nil }

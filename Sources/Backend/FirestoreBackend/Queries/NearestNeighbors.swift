@@ -2,7 +2,7 @@
 package import FirestoreModel
 import FirestoreQuery
 
-/// A search for the vectors nearest to one (PROTOCOL §3.7: after filters and cursors).
+/// A search for the vectors nearest to a given one (PROTOCOL §3.7: after filters and cursors).
 package struct NearestNeighbors: Sendable {
   package enum Measure: Hashable, Sendable { case euclidean, cosine, dotProduct }
 
@@ -10,9 +10,9 @@ package struct NearestNeighbors: Sendable {
   package var vector: [Double]
   package var measure: Measure
   package var limit: Int
-  /// The field of each result that gets the distance.
+  /// The field of each result that receives the distance.
   package var resultField: FieldPath?
-  /// Results farther away than this (for a dot product: smaller) are left out.
+  /// The distance beyond which results are excluded (for a dot product: below which).
   package var threshold: Double?
 
   package init(
@@ -31,7 +31,7 @@ package struct NearestNeighbors: Sendable {
     measure == .dotProduct ? left < right : left > right
   }
 
-  /// - Parameter length: of the vector that is searched for.
+  /// - Parameter length: the length of the query vector.
   fileprivate func distance(to other: [Double], _ length: Double) -> Double {
     func dot(_ left: [Double], _ right: [Double]) -> Double { zip(left, right).reduce(0) { $0 + $1.0 * $1.1 } }
     switch measure {
@@ -44,7 +44,7 @@ package struct NearestNeighbors: Sendable {
   }
 }
 
-/// Keeps the documents nearest to a vector out of any number; whole, or if that is too much to hold, with the fields by
+/// Selects the documents nearest to a vector from any number: whole, or if these are too large, with only the fields by
 /// which the target sorts them.
 struct NearestDocuments {
   private struct Candidate {
@@ -55,28 +55,28 @@ struct NearestDocuments {
   private let search: NearestNeighbors
   private let target: Target
   private let maximumBytes: Int
-  /// Length of the vector, squared.
+  /// The squared length of the vector.
   private let length: Double
   private var candidates: [Candidate] = []
   private var bytes = 0
   private var isThin = false
 
   /// - Parameters:
-  ///   - target: of documents equally far, the first in its order come first.
+  ///   - target: its order decides between equally distant documents.
   ///   - maximumBytes: the size of whole documents that may be held.
   init(_ search: NearestNeighbors, _ target: Target, holding maximumBytes: Int) {
     (self.search, self.target, self.maximumBytes) = (search, target, maximumBytes)
     length = search.vector.reduce(0) { $0 + $1 * $1 }
   }
 
-  /// Documents without a vector of the same dimension are left out.
+  /// Adds a document; ignores documents without a vector of the same dimension.
   mutating func add(_ document: Document) {
     guard case .vector(let other)? = document[search.path], other.count == search.vector.count else { return }
     let distance = search.distance(to: other, length)
     if let threshold = search.threshold, search.isFarther(distance, threshold) { return }
     candidates.append(Candidate(document: isThin ? document.thinned(for: target) : document, distance: distance))
     if !isThin { bytes += document.storedSize }
-    // Twice as many are held as are wanted, so that each is sorted twice or so.
+    // Twice as many are held as requested, so that each is sorted about twice.
     if candidates.count >= 2 * search.limit + 64 { compact() }
     if !isThin, bytes > maximumBytes {
       isThin = true
@@ -84,7 +84,7 @@ struct NearestDocuments {
     }
   }
 
-  /// The nearest first, with their distance where it is wanted.
+  /// The nearest documents, nearest first, with their distance if requested.
   mutating func finish() -> (documents: [Document], isThin: Bool) {
     compact()
     let documents = candidates.map { candidate in
@@ -107,7 +107,7 @@ struct NearestDocuments {
 }
 
 extension Document {
-  /// The document with another value of one field, where it exists.
+  /// The document with another value of one field, if it exists.
   func setting(_ path: FieldPath, to value: Value) -> Document {
     guard var fields = data?.fields else { return self }
     var document = self

@@ -3,19 +3,20 @@ package import FirestoreModel
 import FirestoreQuery
 import FirestoreSQLite
 
-/// The place up to which a query's result has been read. All of it is of one version, however long its reader takes.
+/// The position up to which a query's result has been read. The whole result is of one version, however long its reader
+/// takes.
 ///
 /// ```
 /// scan     storage order is the query's: nothing is held but the document that comes next
-/// sorted   the documents in order or, where these are large, only what they are sorted by: they are looked up when
+/// sorted   the documents in order or, if these are large, only what they are sorted by: they are looked up when
 ///          their turn comes
 /// ```
 package struct QueryCursor: Sendable {
   enum State: Sendable {
     /// - Parameters:
-    ///   - skipping: the number of offset documents still to be skipped.
-    ///   - needed: the largest number of documents still to be returned, `next` included.
-    ///   - next: a document that was found already.
+    ///   - skipping: the number of offset documents still to skip.
+    ///   - needed: the largest number of documents still to return, including `next`.
+    ///   - next: a document that was already found.
     case scan(after: DocumentPosition?, skipping: Int, needed: Int?, next: Document?)
     case sorted(ArraySlice<Document>, isThin: Bool, skipped: Int)
   }
@@ -32,8 +33,8 @@ package struct QueryCursor: Sendable {
     self.state = state
   }
 
-  /// A cursor before documents that were looked up, in their order. Those that come to more than a piece are not held: they
-  /// are looked up again, as they were, when their turn comes.
+  /// A cursor before looked-up documents, in their order. If they exceed one piece, they are not held but looked up
+  /// again, at the same version, when needed.
   /// - Parameter readTime: the version at which they were looked up.
   package init(
     of documents: [Document], at readTime: SnapshotVersion, _ consistency: ReadConsistency, in database: DatabaseID
@@ -47,11 +48,11 @@ package struct QueryCursor: Sendable {
 
   package var readTime: SnapshotVersion { SnapshotVersion(microseconds: version) }
 
-  /// The error of a query whose version the history does not reach back to any more.
+  /// The error of a query whose version is no longer in the history.
   var expiry: RPCStatus? {
     switch request.consistency {
-    case .latest: RPCStatus(.unavailable, "What this query began to read is no longer kept. Please try again.")
-    case .transaction: RPCStatus(.aborted, "What this transaction read is no longer kept. Please try again.")
+    case .latest: RPCStatus(.unavailable, "The version read by this query has expired. Please try again.")
+    case .transaction: RPCStatus(.aborted, "The version read by this transaction has expired. Please try again.")
     case .readTime: nil
     }
   }
@@ -65,10 +66,10 @@ package struct QueryPiece: Sendable {
   package private(set) var documents: [Document] = []
   /// The number of results that the offset has skipped before these.
   package internal(set) var skipped = 0
-  /// The approximate bytes of these documents and of the one that is kept back.
+  /// The approximate size in bytes of these documents and of the retained one.
   package private(set) var size = 0
 
-  /// Whether the piece should be sent before more is read. It then has a document that can be kept back.
+  /// Whether the piece should be sent before more is read. It then has a document that can be retained.
   var isFull: Bool { size >= Self.bytes && documents.count > 1 }
 
   mutating func append(_ document: Document) {
@@ -80,7 +81,7 @@ package struct QueryPiece: Sendable {
 }
 
 extension Document {
-  /// The approximate memory held for the document: the bytes of its fields, of its key and of the value itself.
+  /// The approximate memory of the document in bytes: its fields, its key and the value itself.
   var storedSize: Int { (data?.encoded.bytes.count ?? 0) + key.path.text.utf8.count + 200 }
 
   /// The document without its fields.
@@ -90,7 +91,7 @@ extension Document {
     return document
   }
 
-  /// The document with the fields by which a target sorts it, and no others.
+  /// The document with only the fields by which a target sorts it.
   func thinned(for target: Target) -> Document {
     var fields = Fields()
     for order in target.orderBy where !order.path.isDocumentID {
@@ -103,26 +104,26 @@ extension Document {
 }
 
 extension ServedQuery {
-  /// Whether one scan can answer the query that can stop anywhere and go on from there: its order is that of storage.
+  /// Whether one scan can answer the query, stopping and continuing anywhere, because its order is the storage order.
   var isScannedInPieces: Bool {
     scope == .target && target.collectionGroup == nil && target.orderBy == [OrderBy(.documentID)] && nearest == nil
       && target.limit != 0 && !target.isDocumentTarget && KeyRange(target).keys == nil
   }
 }
 
-/// Results in pieces, so that a client that reads slowly holds neither the backend nor its memory.
+/// Results in pieces, so that a client that reads slowly uses neither the backend's time nor its memory.
 extension LocalBackend {
-  /// Whole documents of a result that is sorted: beyond that they are looked up again.
+  /// The size of a sorted result's whole documents in bytes; beyond it they are looked up again.
   private static let sortedBytes = 4 << 20
-  /// Vectors that are compared in one step on the backend's actor.
+  /// The number of vectors compared in one step on the backend's actor.
   private static let vectors = 100
 
-  /// Begins to read a query's result.
+  /// Starts to read a query's result.
   package func open(_ request: ReadRequest) async throws(RPCStatus) -> QueryCursor {
     try await open(request, at: try begin(request), holding: Self.sortedBytes)
   }
 
-  /// Begins to read all documents of a database as they are now, in the order in which they are stored.
+  /// Starts to read all current documents of a database, in storage order.
   package func openAll(in database: DatabaseID) throws(RPCStatus) -> QueryCursor {
     let query = ServedQuery(Query(path: .root).target, scope: .descendants)
     let request = ReadRequest(query, in: database)
@@ -130,7 +131,7 @@ extension LocalBackend {
     return QueryCursor(request: request, version: try begin(request), state: state)
   }
 
-  /// The names of a query's documents, in its order. The documents are not kept.
+  /// The names of a query's documents, in its order, without retaining the documents.
   package func keys(of request: ReadRequest) async throws(RPCStatus) -> [DocumentKey] {
     let version = try begin(request)
     return try await ordered(request.query, at: version, in: request.database, holding: 0).documents.map(\.key)
@@ -162,7 +163,7 @@ extension LocalBackend {
         return true
       }
     } else {
-      // Only the first in the query's order are looked at, so the order comes first.
+      // Only the first documents in the query's order are compared, so ordering comes first.
       let (documents, _) = try await ordered(query, at: version, in: request.database, holding: .max)
       skipped = min(query.offset, documents.count)
       var rest = documents.dropFirst(skipped)
@@ -179,8 +180,8 @@ extension LocalBackend {
   }
 
   /// The next documents of a result.
-  /// - Returns: also the cursor behind them; `nil` if these are the last.
-  /// - Throws: `unavailable`, or `aborted` in a transaction, when the history no longer reaches back to its version.
+  /// - Returns: also the cursor after them; `nil` if these are the last.
+  /// - Throws: `unavailable`, or `aborted` in a transaction, if its version is no longer in the history.
   package func read(_ cursor: QueryCursor) async throws(RPCStatus) -> (piece: QueryPiece, rest: QueryCursor?) {
     switch cursor.state {
     case .scan(let position, let skipping, let needed, let next):

@@ -4,7 +4,7 @@ package import FirestoreProtocol
 package import FirestoreQuery
 import FirestoreSQLite
 
-/// A query as a server receives it: a target, with the parts that only one-time reads may have (PROTOCOL §3.7).
+/// A query as received by a server: a target, with the parts that only one-time reads may have (PROTOCOL §3.7).
 package struct ServedQuery: Sendable {
   package enum Scope: Hashable, Sendable {
     /// The target's own collection or collection group.
@@ -15,12 +15,12 @@ package struct ServedQuery: Sendable {
     case descendants
   }
 
-  /// The target of the query. Its path is the parent where the scope is not `target`.
+  /// The target of the query. Its path is the parent if the scope is not `target`.
   package var target: Target
   package var scope: Scope
-  /// The number of results that are skipped, after the cursors and before the limit.
+  /// The number of results to skip, after the cursors and before the limit.
   package var offset: Int
-  /// The fields to return; `nil` for all, no paths for none.
+  /// The fields to return; `nil` for all, empty for none.
   package var projection: FieldMask?
   package var nearest: NearestNeighbors?
 
@@ -35,7 +35,7 @@ package struct ServedQuery: Sendable {
     self.nearest = nearest
   }
 
-  /// The largest number of documents that have to be found: offset and limit together.
+  /// The largest number of documents to find: offset and limit together.
   var needed: Int? {
     guard let limit = target.limit else { return nil }
     let (sum, isTooLarge) = limit.addingReportingOverflow(offset)
@@ -50,7 +50,7 @@ package struct ServedQuery: Sendable {
     }
   }
 
-  /// Whether an existing document matches, offset and limit aside.
+  /// Whether an existing document matches, ignoring offset and limit.
   func holds(_ document: Document) -> Bool {
     if scope == .target { return target.holds(document) }
     return covers(document.key.collection) && target.matchesContent(document, equality: .numeric)
@@ -67,7 +67,7 @@ extension DocumentReader {
       state.id, prefix, leastCount
     ) { row in
       let entry = CollectionEntry(id: row.integer(0), path: ResourcePath(row.text(1)), count: Int(row.integer(2)))
-      // Other paths sort after the prefix, so the scan may end with the first path outside of it.
+      // Other paths sort after the prefix, so the scan may end at the first path outside it.
       guard query.target.path.isPrefix(of: entry.path) else { return false }
       if query.covers(entry.path) { entries.append(entry) }
       return true
@@ -76,8 +76,8 @@ extension DocumentReader {
   }
 
   /// Visits one slice of a query's matches in storage order, like `scan`.
-  /// - Parameter known: the collections, which the first slice looks up if they may be as many as the documents. They
-  ///   serve all slices, since each has the same version.
+  /// - Parameter known: the collections, which the first slice looks up if they may be as many as the documents. All
+  ///   slices use them, since each has the same version.
   func scanMatches(
     of query: ServedQuery, after position: DocumentPosition?, rows: Int, in known: inout [CollectionEntry]?,
     _ visit: (Document) -> Bool
@@ -86,7 +86,7 @@ extension DocumentReader {
     return try scanMatches(of: query, after: position, rows: rows, in: known, visit)
   }
 
-  /// Visits a slice of a query's matches whose collections are not kept for further slices.
+  /// Visits a slice of a query's matches without caching the collections for further slices.
   func scanMatches(
     of query: ServedQuery, after position: DocumentPosition?, rows: Int, _ visit: (Document) -> Bool
   ) throws(StoreError) -> DocumentPosition? {
@@ -121,12 +121,12 @@ extension DocumentReader {
   }
 }
 
-/// The part of the key order in which a target's documents can lie, from its filters and cursors on `__name__`. Bounds
-/// are inclusive here: the target's own matching excludes the document at an exclusive bound.
+/// The part of the key order that can contain a target's documents, from its filters and cursors on `__name__`. Bounds
+/// are inclusive here; the target's own matching excludes the document at an exclusive bound.
 struct KeyRange {
   private(set) var lower: DocumentKey?
   private(set) var upper: DocumentKey?
-  /// The documents named one by one by `__name__ in`: only these can match.
+  /// The documents named by `__name__ in`; only these can match.
   private(set) var keys: [DocumentKey]?
 
   init(_ target: Target) {
@@ -157,7 +157,7 @@ struct KeyRange {
   private mutating func raise(to key: DocumentKey) { lower = lower.map { max($0, key) } ?? key }
   private mutating func lower(to key: DocumentKey) { upper = upper.map { min($0, key) } ?? key }
 
-  /// The range of names inside one collection; `nil` when no document of the collection can lie in the range.
+  /// The range of names inside one collection; `nil` if no document of the collection is in the range.
   func names(in collection: ResourcePath) -> (first: DocumentName, last: DocumentName)? {
     var (first, last) = (DocumentName.first, DocumentName.last)
     if let lower {
@@ -179,9 +179,9 @@ struct KeyRange {
 }
 
 extension ExplainMetrics {
-  /// The index that Cloud Firestore answers the query with: the fields of equalities, then those of the order, then
-  /// those that are aggregated, the name, and the vector. It counts an index entry for each document, also for those
-  /// that are skipped, and the documents themselves unless they are only aggregated.
+  /// The index that Cloud Firestore uses for the query: the fields of equalities, then the fields of the order, then
+  /// the aggregated fields, the name, and the vector. It counts an index entry for each document, including skipped
+  /// ones, and the documents themselves unless they are only aggregated.
   package init(of query: ServedQuery, _ aggregations: [Aggregation] = []) {
     var names: [String] = []
     var seen: Set<FieldPath> = [.documentID]

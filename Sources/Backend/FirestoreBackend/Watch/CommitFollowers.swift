@@ -2,14 +2,14 @@
 package import FirestoreModel
 
 extension LocalBackend {
-  /// The least time between two news of one stream: commits in between are told together.
+  /// The minimum time between two notifications of one stream; commits in between are combined.
   package static let followPace = Duration.milliseconds(30)
 
-  /// Tells of every commit to a database, until cancelled. The first news is that everything may have changed.
+  /// Reports every commit to a database until canceled. The first notification states that everything may have changed.
   /// - Parameters:
-  ///   - clock: the clock of the pace.
-  ///   - deliver: takes the news; while it does, further news is gathered.
-  /// - Returns: the status with which the news ended.
+  ///   - clock: the clock for the pace.
+  ///   - deliver: receives a notification; further changes are collected meanwhile.
+  /// - Returns: the status with which the stream ended.
   /// - Throws: the error that `deliver` threw.
   package nonisolated func followCommits<Failure: Error>(
     in database: DatabaseID, clock: any Clock<Duration> = ContinuousClock(),
@@ -20,14 +20,14 @@ extension LocalBackend {
       for await _ in signals {
         guard let news = await takeNews(of: id) else { continue }
         try await deliver(news)
-        // Cancelled, the stream of signals ends.
+        // Cancellation ends the stream of signals.
         try? await clock.sleep(for: Self.followPace)
       }
     } catch {
       await closeFollower(id)
       throw error
     }
-    return await closeFollower(id) ?? RPCStatus(.cancelled, "The commits are not followed any longer.")
+    return await closeFollower(id) ?? RPCStatus(.cancelled, "Following of commits was cancelled.")
   }
 
   private func openFollower(in database: DatabaseID) -> (id: CommitFollowers.ID, signals: AsyncStream<Void>) {
@@ -40,7 +40,7 @@ extension LocalBackend {
   private func closeFollower(_ id: CommitFollowers.ID) -> RPCStatus? { followers.close(id) }
 }
 
-/// The streams that hear of commits, each with the news that it has not taken.
+/// The streams that follow commits, each with its undelivered notifications.
 struct CommitFollowers: Sendable {
   struct ID: Hashable, Sendable { fileprivate let number: Int }
 
@@ -48,7 +48,7 @@ struct CommitFollowers: Sendable {
     let database: DatabaseID
     let signal: AsyncStream<Void>.Continuation
     var notices = CollectionNotices(isEverything: true)
-    /// The reason why there is no further news.
+    /// The reason why no more notifications follow.
     var end: RPCStatus?
   }
 
@@ -57,8 +57,8 @@ struct CommitFollowers: Sendable {
 
   var isEmpty: Bool { followers.isEmpty }
 
-  /// Adds a stream, whose first news is there at once.
-  /// - Returns: its id, and a signal after which `take` has news; never more than one signal waits.
+  /// Adds a stream, whose first notification is available immediately.
+  /// - Returns: its id, and a signal after which `take` has a notification; at most one signal is pending.
   mutating func open(in database: DatabaseID) -> (id: ID, signals: AsyncStream<Void>) {
     let (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     lastNumber += 1
@@ -83,7 +83,7 @@ struct CommitFollowers: Sendable {
     }
   }
 
-  /// - Returns: `nil` if there is no news since the last.
+  /// - Returns: `nil` if there is no new notification.
   mutating func take(from id: ID) -> CommitNews? { followers[id]?.notices.take() }
 
   /// Ends every stream with a status.
@@ -94,7 +94,7 @@ struct CommitFollowers: Sendable {
     }
   }
 
-  /// - Returns: the status with which the stream was ended; `nil` if its follower wants no more.
+  /// - Returns: the status with which the stream was ended; `nil` if its follower canceled it.
   mutating func close(_ id: ID) -> RPCStatus? {
     let follower = followers.removeValue(forKey: id)
     follower?.signal.finish()
@@ -102,15 +102,16 @@ struct CommitFollowers: Sendable {
   }
 }
 
-/// The changes of collections that a follower has not taken: one notice each, however many commits there were.
+/// The undelivered changes of collections for a follower: one notice for each collection, however many commits there
+/// were.
 struct CollectionNotices: Sendable {
-  /// The greatest number of collections told apart; beyond it everything may have changed.
+  /// The maximum number of collections listed; beyond it everything may have changed.
   static let most = 1_000
 
   private var notices: [ResourcePath: CollectionNotice] = [:]
   private var isEverything: Bool
 
-  /// - Parameter isEverything: whether the first news is that everything may have changed.
+  /// - Parameter isEverything: whether the first notification states that everything may have changed.
   init(isEverything: Bool = false) { self.isEverything = isEverything }
 
   mutating func note(_ transition: DocumentTransition) {
@@ -128,7 +129,7 @@ struct CollectionNotices: Sendable {
     notices = [:]
   }
 
-  /// - Returns: `nil` if there is no news.
+  /// - Returns: `nil` if there is no new notification.
   mutating func take() -> CommitNews? {
     defer { (notices, isEverything) = ([:], false) }
     if isEverything { return .everything }

@@ -5,20 +5,20 @@ import FirestoreQuery
 import FirestoreSQLite
 import Glibc
 
-/// Builds the bloom filter of an existence filter: the names of all documents that a target has at the backend.
+/// Builds the bloom filter of an existence filter: the names of all documents of a target at the backend.
 ///
-/// The size is what the real backend chooses, recovered from its test data (PROTOCOL §2.5): the smallest prime number
-/// of bits not below −n·ln p / (ln 2)², and n/m · ln 2 hashes, rounded.
+/// The size is the real backend's choice, recovered from its test data (PROTOCOL §2.5): the smallest prime number of
+/// bits not below −n·ln p / (ln 2)², and n/m · ln 2 hashes, rounded.
 package struct BloomFilterBuilder {
   private var bitmap: [UInt8]
   private let bitCount: UInt64
   private let hashCount: Int
 
   /// - Parameters:
-  ///   - count: how many names will be inserted.
-  ///   - falsePositiveRate: at least this many of the names not inserted are told apart; 1 makes an empty filter.
+  ///   - count: the number of names to insert.
+  ///   - falsePositiveRate: the maximum share of other names that the filter seems to contain; 1 makes an empty filter.
   package init(count: Int, falsePositiveRate: Double) {
-    // A filter without bits would be ignored by clients; for no names, one that contains nothing says so.
+    // Clients would ignore a filter without bits; for no names, one that contains nothing states it.
     let names = Double(max(count, 1))
     let wanted = (-names * log(falsePositiveRate) / (M_LN2 * M_LN2)).rounded(.up)
     guard wanted >= 1 else {
@@ -63,8 +63,8 @@ package struct BloomFilterBuilder {
   }
 }
 
-/// The numbers of documents that watched queries matched at some version. A listener that comes back is compared with
-/// the number of today, which is that of then and the changes since: it costs what has changed, not a scan.
+/// The document counts of watched queries at some version. The count for a returning listener is computed from the old
+/// count and the later changes, so its cost depends on the changes, not on a scan.
 final class KnownCounts {
   private struct Query: Hashable {
     let database: Int64
@@ -76,12 +76,12 @@ final class KnownCounts {
     var version: Int64
   }
 
-  /// The number of remembered counts beyond which all are forgotten.
+  /// The number of stored counts beyond which all are dropped.
   private static let most = 1_024
 
   private var counts: [Query: Count] = [:]
 
-  /// Notes the number of a query's documents at the reader's version.
+  /// Records a query's document count at the reader's version.
   func note(_ number: Int, of target: Target, _ reader: DocumentReader) {
     guard reader.past == nil else { return }
     let query = Query(database: reader.state.id, target: target)
@@ -89,9 +89,9 @@ final class KnownCounts {
     counts[query] = Count(number: number, version: reader.state.version)
   }
 
-  /// The number of a query's documents at the reader's version, by the changes since it was noted.
-  /// - Parameter historyStart: the version before which the history is not known.
-  /// - Returns: `nil` if it was not noted, or there are more changes than one step reads.
+  /// A query's document count at the reader's version, computed from the changes since it was recorded.
+  /// - Parameter historyStart: the version before which the history is unknown.
+  /// - Returns: `nil` if it was not recorded, or if there are more changes than one step reads.
   func number(of target: Target, _ reader: DocumentReader, historyStart: Int64) throws(StoreError) -> Int? {
     guard reader.past == nil, let known = counts[Query(database: reader.state.id, target: target)] else { return nil }
     if known.version == reader.state.version { return known.number }
@@ -103,8 +103,8 @@ final class KnownCounts {
 }
 
 extension DocumentReader {
-  /// The number of documents that a target without a limit has.
-  /// - Parameter historyStart: the version before which the history is not known.
+  /// The document count of a target without a limit.
+  /// - Parameter historyStart: the version before which the history is unknown.
   func count(of target: Target, historyStart: Int64) throws(StoreError) -> Int {
     let known = try counts?.number(of: target, self, historyStart: historyStart)
     let number: Int

@@ -3,14 +3,14 @@ import FirestoreModel
 import FirestoreQuery
 import FirestoreSQLite
 
-/// The documents that a target with a limit shows, and some after them, so that a document which leaves the window can
-/// mostly be replaced without asking the store.
+/// The documents that a target with a limit shows, and some after them, so that a document that leaves the window can
+/// usually be replaced without reading the store.
 ///
 /// ```
 /// documents in target order:   shown (limit) │ reserve │ not held
 ///                              ◄──── held ────────────►│ only if `isComplete` is false
 /// ```
-/// Invariant: matches that are not held come after the last held document. Of large documents only the fields of the
+/// Invariant: matches that are not held sort after the last held document. Of large documents only the fields of the
 /// ordering are held.
 struct LimitWindow {
   /// Documents in the target's order, whole or with only the fields of the ordering.
@@ -18,7 +18,7 @@ struct LimitWindow {
 
   /// The size of the documents that a window holds whole, in bytes.
   static let wholeBytes = 256 << 10
-  /// The size beyond which a document that comes later is not held whole, in bytes.
+  /// The size in bytes beyond which a later document is not held whole.
   private static let smallBytes = 1 << 10
 
   let target: Target
@@ -35,13 +35,13 @@ struct LimitWindow {
     self.limit = limit
   }
 
-  /// The largest number of documents held: the limit and as many again, within reason.
+  /// The largest number of held documents: the limit and the same number again, within bounds.
   var capacity: Int { limit + min(max(limit, 16), 256, .max - limit) }
 
   var shownDocuments: ArraySlice<Document> { held.prefix(limit) }
 
-  /// Starts over with the documents in the store.
-  /// - Parameter read: the first documents in target order, up to a number.
+  /// Starts over with the stored documents.
+  /// - Parameter read: returns the first documents in target order, up to a number.
   mutating func fill(_ read: (Int) throws(StoreError) -> Result) throws(StoreError) {
     let result = try read(capacity)
     held = result.documents
@@ -51,8 +51,8 @@ struct LimitWindow {
   }
 
   /// Applies the transitions of one commit.
-  /// - Parameter read: as for `fill`, after the commit; called only when the reserve is used up.
-  /// - Returns: the changes that the client must be told.
+  /// - Parameter read: as for `fill`, after the commit; called only if the reserve is used up.
+  /// - Returns: the changes to send to the client.
   mutating func apply(
     _ transitions: [DocumentTransition], read: (Int) throws(StoreError) -> Result
   ) throws(StoreError) -> [MembershipChange] {
@@ -80,7 +80,7 @@ struct LimitWindow {
 
     var changes: [MembershipChange] = []
     for key in before where !shown.contains(key) {
-      // A document that left the window and was held before the commit is touched, or one of those in `leaving`.
+      // A document that left the window and was held before the commit is in `touched` or `leaving`.
       if let document = touched[key] {
         changes.append(MembershipChange(document: document, wasMember: true, isMember: false))
       } else if let change = leaving[key] {
@@ -130,18 +130,18 @@ struct LimitWindow {
 
 /// A change of one document for a target's client.
 struct MembershipChange {
-  /// The document as it is now.
+  /// The document's current state.
   var document: Document
   var wasMember: Bool
   var isMember: Bool
-  /// Whether the document has all its fields; otherwise it is read when the client is told.
+  /// Whether the document has all its fields; otherwise it is read when it is sent.
   var isWhole = true
 }
 
-/// A scan for the first documents of a target with a limit as they were at one version, in slices: in an order other
-/// than that of storage all matches have to be read.
+/// A scan, in slices, for the first documents of a target with a limit at one version: in an order other than the
+/// storage order all matches must be read.
 struct WindowScan {
-  /// The ratio of the bytes read in one slice to the bytes told in one step.
+  /// The ratio of the bytes read in one slice to the bytes sent in one step.
   private static let bytesRead = 16
 
   let version: Int64
@@ -152,19 +152,19 @@ struct WindowScan {
   private(set) var isDone = false
 
   /// - Parameter bytes: the size of whole documents that may be held; beyond it only the fields of the ordering are
-  ///   kept.
+  ///   held.
   init(_ target: Target, limit: Int, at version: Int64, holding bytes: Int) {
     self.version = version
     top = TopDocuments(target, limit: limit, holding: bytes)
   }
 
-  /// Notes the documents that a commit changed.
+  /// Records the documents that a commit changed.
   mutating func note(_ transitions: [DocumentTransition]) { touched.formUnion(transitions.lazy.map(\.key)) }
 
   /// Reads the next slice.
-  /// - Parameter limit: the size of the documents that one step tells, in bytes.
+  /// - Parameter limit: the size of the documents sent in one step, in bytes.
   mutating func read(_ target: Target, _ reader: DocumentReader, upTo limit: Int) throws(StoreError) {
-    // Documents that are named one by one are few, and read together.
+    // Documents selected by name are few, and read together.
     let readable = KeyRange(target).keys == nil ? min(limit, 1 << 40) * Self.bytesRead : .max
     var bytes = 0
     position = try reader.at(version).scanMatches(
@@ -179,7 +179,7 @@ struct WindowScan {
 
   mutating func finish() -> LimitWindow.Result { top.finish() }
 
-  /// The changes, since the scan's version, of the documents that were noted.
+  /// The changes, since the scan's version, of the recorded documents.
   func transitions(_ reader: DocumentReader) throws(StoreError) -> [DocumentTransition] {
     var transitions: [DocumentTransition] = []
     for key in touched {

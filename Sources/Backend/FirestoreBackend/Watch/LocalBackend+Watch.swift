@@ -3,11 +3,11 @@ package import FirestoreModel
 package import FirestoreProtocol
 import FirestoreSQLite
 
-/// Tells the transport of a watch stream that there are messages to send. Called on the backend's executor.
+/// Notifies the transport of a watch stream that there are messages to send. Called on the backend's executor.
 package struct WatchSignal: Sendable {
   /// Called when `take` has messages, or throws.
   package var wake: @Sendable () -> Void
-  /// Called when the stream was closed.
+  /// Called when the stream is closed.
   package var end: @Sendable () -> Void
 
   package init(wake: @escaping @Sendable () -> Void, end: @escaping @Sendable () -> Void = {}) {
@@ -18,8 +18,8 @@ package struct WatchSignal: Sendable {
 
 extension LocalBackend {
   /// Opens a watch stream.
-  /// - Returns: the id of the stream, and a signal (never more than one waiting) after which `take` has messages; the
-  ///   signal ends when the stream was closed.
+  /// - Returns: the id of the stream, and a signal (at most one pending) after which `take` has messages; the signal
+  ///   ends when the stream is closed.
   package func openWatch(in database: DatabaseID) -> (session: WatchSessionID, signals: AsyncStream<Void>) {
     let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let signal = WatchSignal(wake: { continuation.yield() }, end: { continuation.finish() })
@@ -36,7 +36,7 @@ extension LocalBackend {
 
   /// Adds or removes a target.
   /// - Parameters:
-  ///   - isChecked: whether the query is known to be one that the service runs; SDKs refuse further ones.
+  ///   - isChecked: whether the service has already checked the query; SDKs reject further ones.
   ///   - others: the further documents of a target that names several.
   /// - Throws: for a request that is an error of the whole stream, such as a target id in use.
   package func request(
@@ -61,13 +61,13 @@ extension LocalBackend {
     wake(session)
   }
 
-  /// Answers the request for a target that cannot be watched: it is added and at once removed with the cause.
+  /// Answers the request for a target that cannot be watched: adds it and immediately removes it with the cause.
   package func refuse(_ id: TargetID, _ cause: RPCStatus, on session: WatchSessionID) throws(RPCStatus) {
     try sessions[session]?.refuse(id, cause)
     wake(session)
   }
 
-  /// Ends a target that is being watched, and sends its client the cause.
+  /// Ends an active target, and sends its client the cause.
   package func end(_ id: TargetID, _ cause: RPCStatus, on session: WatchSessionID) {
     guard let database = sessions[session]?.database, let state = try? log.state(of: database),
       let target = sessions[session]?.end(id, cause)
@@ -76,8 +76,7 @@ extension LocalBackend {
     wake(session)
   }
 
-  /// Wakes the stream, and lets `takeConcern` report it, when one of these documents changes; they replace earlier
-  /// ones.
+  /// Wakes the stream when one of these documents changes, and lets `takeConcern` report it; they replace earlier ones.
   package func depend(_ session: WatchSessionID, on keys: Set<DocumentKey>) {
     guard let database = sessions[session]?.database else { return }
     dependencies.set(keys, of: session, in: database)
@@ -113,10 +112,10 @@ extension LocalBackend {
     } catch { throw error.status }
   }
 
-  /// Ends a stream: its signal ends, and its state is dropped.
+  /// Ends a stream and its signal, and drops its state.
   package func closeWatch(_ session: WatchSessionID) {
     if let watch = sessions.removeValue(forKey: session), let state = try? log.state(of: watch.database) {
-      // The matcher is keyed by the database's number: without that there is no target to remove.
+      // The matcher is keyed by the database's number; without it there is no target to remove.
       for target in watch.targets.values {
         matcher.remove(TargetReference(session: session, target: target.id), for: target, in: state.id)
       }
@@ -126,8 +125,8 @@ extension LocalBackend {
     failures[session] = nil
   }
 
-  /// Sends every stream a new position, so that its client knows that it is alive; every 30 to 60 s is usual. Also
-  /// prunes a slice of the history that is too old to be read.
+  /// Sends every stream a new position, so that its client knows that the stream is alive; every 30 to 60 s is usual.
+  /// Also prunes a slice of the history that is too old to read.
   package func heartbeat() {
     // Versions that cannot be pruned now can be pruned later.
     try? log.pruneHistory()
@@ -137,7 +136,7 @@ extension LocalBackend {
     }
   }
 
-  /// Ends every watch stream, and the news of commits, with a status.
+  /// Ends every watch stream and every stream of commit notifications with a status.
   package func endWatches(_ status: RPCStatus) {
     for id in sessions.keys {
       failures[id] = status
@@ -149,8 +148,8 @@ extension LocalBackend {
   /// The number of open watch streams.
   package var watchCount: Int { sessions.count }
 
-  /// Passes a commit on to the targets that it could concern. The commit stands in any case: a session that cannot be
-  /// told ends with the error, and its client asks anew.
+  /// Passes a commit to the targets that it could affect. The commit stands in any case: a session that cannot be
+  /// notified ends with the error, and its client requests its targets again.
   func publish(_ transitions: [DocumentTransition], in database: DatabaseID) {
     lookedUpDocuments.note(transitions, in: database)
     if !followers.isEmpty { followers.note(transitions, in: database) }
@@ -171,7 +170,7 @@ extension LocalBackend {
   private func publish(
     _ transitions: [DocumentTransition], in database: DatabaseID, _ state: DatabaseState
   ) throws(StoreError) {
-    // A commit mostly changes one document, which needs no table of the concerned targets.
+    // A commit usually changes one document, which needs no table of the affected targets.
     var concerned: [(TargetReference, [DocumentTransition])] = []
     if transitions.count == 1 {
       matcher.forEachCandidate(transitions[0].key, in: state.id) { concerned.append(($0, transitions)) }

@@ -4,12 +4,11 @@ import FirestoreProtocol
 import FirestoreQuery
 import FirestoreSQLite
 
-/// The changes of a target's documents while its client was away: each document at the last of its changes, read from
-/// the log in slices. Only documents that the target had, or has now, count; those that it had are found in the
-/// history.
+/// The changes of a target's documents while its client was disconnected: each document at its last change, read from
+/// the log in slices. Only documents that the target had or has now count; the history provides the former.
 ///
 /// ```
-/// the log:    token │ change  change  change │ not read      commits go on behind it, and are read in their turn
+/// the log:    token │ change  change  change │ not read      commits continue after it, and are read in their turn
 ///                since                    reached
 /// ```
 struct MissedChanges {
@@ -34,13 +33,13 @@ struct MissedChanges {
   private var reached: Position
   /// The paths of collections by their numbers; `nil` for those in which the target has no documents.
   private var paths: [Int64: ResourcePath?] = [:]
-  /// The deletions that were told: a document may have been deleted more than once.
+  /// The deletions sent so far; a document may have been deleted more than once.
   private var deleted: Set<DocumentKey> = []
   /// Whether all changes have been read.
   private(set) var isDone = false
   /// Whether documents may have left the target without a record in the history.
   private(set) var isVague = false
-  /// The number of documents by which the client's result has grown, once it was told all changes.
+  /// The number of documents by which the client's result has grown after all changes sent.
   private(set) var growth = 0
 
   init(since: Int64) {
@@ -48,7 +47,7 @@ struct MissedChanges {
     reached = Position(version: since, collection: .max, name: [])
   }
 
-  /// Whether the log no longer has the next changes.
+  /// Whether the next changes are no longer in the log.
   func isCut(_ state: DatabaseState) -> Bool {
     reached.version < state.pruned || (reached.version == state.pruned && reached.collection != .max)
   }
@@ -56,7 +55,7 @@ struct MissedChanges {
   /// Reads the next slice of changes.
   /// - Parameters:
   ///   - limit: the size of the documents after which no further ones are added.
-  ///   - historyStart: the version before which the history is not known.
+  ///   - historyStart: the version before which the history is unknown.
   mutating func next(
     of target: Target, upTo limit: Int, historyStart: Int64, _ reader: DocumentReader
   ) throws(StoreError) -> [Change] {
@@ -102,7 +101,7 @@ struct MissedChanges {
     return watched
   }
 
-  /// - Returns: `nil` for a change that does not concern the target, or was not the document's last.
+  /// - Returns: `nil` for a change that does not affect the target, or was not the document's last.
   private mutating func change(
     at position: Position, below path: ResourcePath, _ target: Target, _ historyStart: Int64, _ reader: DocumentReader
   ) throws(StoreError) -> Change? {
@@ -155,7 +154,7 @@ struct ResumePosition {
     version = state.committed
   }
 
-  /// - Returns: `nil` for a token that this data set did not make.
+  /// - Returns: `nil` for a token that this data set did not create.
   init?(_ token: ResumeToken, instance: [UInt8]) {
     let bytes = token.bytes
     guard bytes.count == 25, bytes[0] == 1, bytes[1..<9].elementsEqual(instance) else { return nil }
@@ -172,8 +171,8 @@ struct ResumePosition {
 }
 
 extension DocumentReader {
-  /// The version whose later changes a resumed target needs. `nil` if the file's history does not have it, or no longer
-  /// has the changes: the target must start anew.
+  /// The version after which a resumed target needs changes. `nil` if the version is not in the file's history, or its
+  /// changes are no longer recorded; the target must then start over.
   func version(of resume: WatchTarget.Resume, instance: [UInt8]) -> Int64? {
     switch resume {
     case .token(let token):

@@ -3,14 +3,14 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreSQLite
 
-/// The changes that a stream's client has not been told yet: the newest state of each document and its membership in
-/// each target, compared with what the client knows. A slow client thus costs memory per document, not per commit;
-/// beyond a few documents only the names are kept, and the documents are read again when they are told.
+/// The changes not yet sent to a stream's client: the newest state of each document and its membership in each target,
+/// compared with the client's knowledge. So a slow client costs memory per document, not per commit. Beyond a few
+/// documents only the names are stored, and the documents are read again when they are sent.
 struct PendingChanges {
   private struct Entry {
-    /// The changed document; `nil` for one that is read when it is told.
+    /// The changed document; `nil` if it is read when it is sent.
     var document: Document?
-    /// The targets concerned, mostly one.
+    /// The affected targets, usually one.
     var memberships: [Membership]
   }
 
@@ -20,9 +20,9 @@ struct PendingChanges {
     var `is`: Bool
   }
 
-  /// The number of documents above which the targets concerned read their changes from the log instead.
+  /// The number of documents beyond which the affected targets read their changes from the log instead.
   static let maximumCount = 1_000
-  /// The size of the documents after which no further ones are kept, in bytes.
+  /// The size of the documents after which no further ones are stored, in bytes.
   static let keptBytes = 256 << 10
 
   private var entries: [DocumentKey: Entry] = [:]
@@ -33,9 +33,9 @@ struct PendingChanges {
 
   var isEmpty: Bool { entries.isEmpty }
   var isOverfull: Bool { entries.count > Self.maximumCount }
-  /// Whether documents have to be read to be told.
+  /// Whether documents must be read before they are sent.
   var needsReading: Bool { unread > 0 }
-  /// The size of the documents that are kept, in bytes.
+  /// The size of the stored documents in bytes.
   var heldBytes: Int { bytes }
   /// The targets that have pending changes.
   var targets: Set<TargetID> { entries.values.reduce(into: []) { $0.formUnion($1.memberships.map(\.target)) } }
@@ -82,7 +82,7 @@ struct PendingChanges {
   mutating func removeAll() { self = PendingChanges() }
 
   /// Takes one message per document, in the order of the first changes, until the documents reach a size.
-  /// - Parameter reader: reads documents that are not kept; may be `nil` if all are.
+  /// - Parameter reader: reads documents that are not stored; may be `nil` if all are.
   mutating func take(upTo limit: Int, _ reader: DocumentReader?) throws(StoreError) -> [WatchChange] {
     var (changes, size) = ([WatchChange](), 0)
     while size < limit, let key = order.popFirst() {
@@ -90,7 +90,7 @@ struct PendingChanges {
       letGo(entry)
       let updated = entry.memberships.filter(\.is).map(\.target).sorted()
       let removed = entry.memberships.filter { $0.was && !$0.is }.map(\.target).sorted()
-      // A document that came and went between two messages needs none.
+      // A document that was added and removed between two messages needs none.
       if updated.isEmpty, removed.isEmpty { continue }
       var told = entry.document
       if told == nil { told = try reader?.document(key) }

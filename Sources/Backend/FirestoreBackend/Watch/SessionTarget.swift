@@ -4,37 +4,37 @@ import FirestoreProtocol
 import FirestoreQuery
 import FirestoreSQLite
 
-/// One target of a watch stream, and the state of telling the client about it.
+/// One target of a watch stream, and the state of its synchronization with the client.
 ///
 /// ```
 ///  starting ──► reading ─────┐       no position, or one too old or unknown (then after a RESET)
 ///     │  ├────► catchingUp ──┼──► live     a known position
 ///     │  ├────► telling ─────┤       documents by name
-///     │  └► filling ► (recalling) ► telling ► live     a window: found, compared with what it was, told
+///     │  └► filling ► (recalling) ► telling ► live     a window: found, compared with its old state, sent
 ///     └──────────────────────┘
-///  any but starting ──► starting     too much pending (then from where the client is), or the database was cleared
+///  any but starting ──► starting     too much pending (then from the client's position), or the database was cleared
 /// ```
 struct SessionTarget {
   enum Phase {
-    /// The phase before the first read. Commits need no attention: they will be read.
+    /// The phase before the first read. Commits need no attention, since they will be read.
     case starting(WatchTarget.Resume?, resets: Bool)
     /// The phase that sends all matches in storage order, up to a position so far. Commits matter up to there.
     case reading(after: DocumentPosition?)
-    /// The phase that sends the changes of the target's documents while the client was away. Commits matter.
+    /// The phase that sends the changes while the client was disconnected. Commits matter.
     case catchingUp(MissedChanges)
-    /// The phase that searches for the documents in a window. Commits are noted.
+    /// The phase that searches for the documents in a window. Commits are recorded.
     case filling(WindowScan, since: Int64?)
-    /// The phase that searches for the documents that the window had when the client was last told. Commits matter.
+    /// The phase that searches for the window's documents at the client's last state. Commits matter.
     case recalling(WindowScan)
-    /// The phase that sends these documents, as they are when their turn comes. Commits matter.
+    /// The phase that sends these documents, in their current state. Commits matter.
     case telling(ArraySlice<DocumentKey>, alsoOthers: Bool, FilterNeed)
     case live
   }
 
-  /// The cases in which a resumed client is told the number of documents.
+  /// The cases in which a resumed client receives the document count.
   enum FilterNeed {
     case never, always
-    /// The case that the client would have another number of them, once it was told the changes.
+    /// The client would have a different count after it received the changes.
     case unless(count: Int)
   }
 
@@ -43,12 +43,12 @@ struct SessionTarget {
 
   let id: TargetID
   let target: Target
-  /// The keys that a target of documents names, each once; empty for a query.
+  /// The keys of a document target, without duplicates; empty for a query.
   let documents: [DocumentKey]
   private(set) var expectedCount: Int?
   private(set) var phase: Phase
   private var window: LimitWindow?
-  /// The number of documents that the reading phase has found, which counts only if nothing was committed meanwhile.
+  /// The document count of the reading phase, which is valid only if nothing was committed meanwhile.
   private var read: (count: Int, version: Int64) = (0, 0)
 
   init(_ request: WatchTarget, others: [DocumentKey] = []) {
@@ -62,18 +62,18 @@ struct SessionTarget {
 
   var isLive: Bool { if case .live = phase { true } else { false } }
 
-  /// Starts over, and has the client forget a query's documents.
+  /// Starts over, and makes the client forget a query's documents.
   mutating func restart() {
     (phase, expectedCount) = (.starting(nil, resets: !target.isDocumentTarget), nil)
   }
 
-  /// Has the changes after a version read when they are told; the client knows everything up to that version.
+  /// Reads the changes after a version when they are sent; the client knows everything up to that version.
   mutating func resume(after version: Int64) {
     let resume = WatchTarget.Resume.readTime(SnapshotVersion(microseconds: version))
     (phase, expectedCount) = (.starting(resume, resets: false), nil)
   }
 
-  /// The changes by one commit that the target's client must be told.
+  /// The changes by one commit to send to the target's client.
   mutating func apply(
     _ transitions: [DocumentTransition], _ reader: DocumentReader
   ) throws(StoreError) -> [MembershipChange] {
@@ -83,7 +83,7 @@ struct SessionTarget {
     case .reading(let position?): reached = position
     case .filling(var scan, let since):
       scan.note(transitions)
-      // A window with so many changes is searched for anew when the client reads.
+      // A window with this many changes is searched again when the client reads.
       phase =
         scan.touched.count <= PendingChanges.maximumCount
         ? .filling(scan, since: since)
@@ -113,7 +113,7 @@ struct SessionTarget {
   /// Does a slice of the work until the target is live.
   /// - Parameters:
   ///   - limit: the size of the documents after which no further ones are added.
-  ///   - historyStart: the version before which the history is not known.
+  ///   - historyStart: the version before which the history is unknown.
   mutating func step(
     _ reader: DocumentReader, upTo limit: Int, instance: [UInt8], historyStart: Int64
   ) throws(StoreError) -> [WatchChange] {
@@ -152,8 +152,8 @@ struct SessionTarget {
       phase = .telling(try unknownDocuments(since, reader)[...], alsoOthers: true, .never)
       return
     }
-    // A client that sent no count could not be told that documents left which the history no longer has: it starts
-    // anew.
+    // A client without a count could not learn of removed documents that are no longer in the history, so it starts
+    // over.
     if let known = since, known < historyStart, expectedCount == nil { since = nil }
     if resume != nil, since == nil { changes.append(.reset([id], nil)) }
     if let window {
@@ -169,9 +169,9 @@ struct SessionTarget {
     phase = KeyRange(target).keys.map { .telling($0[...], alsoOthers: false, .never) } ?? .reading(after: nil)
   }
 
-  /// The documents of a target of documents whose current state its client may not know.
+  /// The documents of a document target whose current state may be unknown to its client.
   private func unknownDocuments(_ since: Int64?, _ reader: DocumentReader) throws(StoreError) -> [DocumentKey] {
-    // The client does not say which of several documents it holds.
+    // The client does not state which of several documents it holds.
     guard let since, documents.count == 1, expectedCount != 0 else { return documents }
     let document = try reader.document(documents[0])
     return document.exists && document.isNotNewer(than: since) ? [] : documents
@@ -181,7 +181,7 @@ struct SessionTarget {
     _ missed: MissedChanges, _ reader: DocumentReader, upTo limit: Int, _ historyStart: Int64,
     _ changes: inout [WatchChange]
   ) throws(StoreError) {
-    // The target starts anew if unread changes have left the log, or the documents that the client had are not known.
+    // The target starts over if unread changes have left the log, or the client's documents are unknown.
     guard !missed.isCut(reader.state), missed.since >= historyStart || expectedCount != nil else {
       changes.append(.reset([id], nil))
       return readAll()
@@ -202,7 +202,7 @@ struct SessionTarget {
   private mutating func startWindow(
     _ window: LimitWindow, _ since: Int64?, _ reader: DocumentReader
   ) throws(StoreError) {
-    // The first documents are found first if the order is that of storage.
+    // The first documents are found first if the order is the storage order.
     if target.orderBy.count == 1, target.orderBy[0].path.isDocumentID {
       let target = target
       try self.window?.fill { limit throws(StoreError) in
@@ -215,7 +215,7 @@ struct SessionTarget {
       since: since)
   }
 
-  /// Searches for the documents that a window has, and had, until all are known or a slice is read.
+  /// Searches for the current and earlier documents of a window until all are known or a slice is read.
   private mutating func stepWindow(
     _ reader: DocumentReader, upTo limit: Int, _ historyStart: Int64
   ) throws(StoreError) {
@@ -245,7 +245,7 @@ struct SessionTarget {
     }
   }
 
-  /// Goes on from a filled window with its earlier documents, if there were changes since.
+  /// Continues from a filled window with its earlier documents, if there were changes since.
   private mutating func recall(_ since: Int64?, _ reader: DocumentReader) throws(StoreError) {
     guard let window else { return }
     guard let since else {
@@ -259,8 +259,8 @@ struct SessionTarget {
     }
   }
 
-  /// Has the client of a resumed window told which documents came, left and changed; or the whole window, if its
-  /// earlier documents are not known.
+  /// Sends the client of a resumed window the documents that were added, removed and changed; or the whole window, if
+  /// its earlier documents are unknown.
   private mutating func tellWindow(before: Set<DocumentKey>?, _ since: Int64) {
     guard let window else { return }
     let shown = window.shownDocuments
@@ -274,7 +274,7 @@ struct SessionTarget {
     phase = .telling((gone + new)[...], alsoOthers: true, expectedCount.map { .unless(count: $0 + growth) } ?? .never)
   }
 
-  /// - Parameter alsoOthers: whether documents that the target does not have are reported as gone.
+  /// - Parameter alsoOthers: whether documents that the target does not have are reported as removed.
   private mutating func tell(
     _ keys: ArraySlice<DocumentKey>, alsoOthers: Bool, _ need: FilterNeed, _ reader: DocumentReader, upTo limit: Int,
     _ historyStart: Int64, _ changes: inout [WatchChange]
@@ -323,10 +323,10 @@ struct SessionTarget {
     }
   }
 
-  /// The share of removed documents that escape the filter, one in ten thousand; then the client asks for everything.
+  /// The share of removed documents that the filter misses, one in ten thousand; the client then requests everything.
   private static let falsePositiveRate = 0.0001
 
-  /// - Parameter names: gives the names of the documents; called only for a client that asks for a filter.
+  /// - Parameter names: returns the names of the documents; called only for a client that requests a filter.
   private func existenceFilter(
     of count: Int, names: ((String) -> Void) throws(StoreError) -> Void
   ) throws(StoreError) -> ExistenceFilter {

@@ -4,40 +4,41 @@ package import FirestoreProtocol
 import FirestoreQuery
 import FirestoreSQLite
 
-/// The name of a watch stream of this backend.
+/// The id of a watch stream of this backend.
 package struct WatchSessionID: Hashable, Sendable {
   let rawValue: Int64
 }
 
-/// The messages that a watch stream has to send now.
+/// The messages to send now on a watch stream.
 package struct WatchDelivery: Sendable {
   /// The size of the documents after which a delivery is full, in bytes.
   package static let bytes = QueryPiece.bytes
 
   package var changes: [WatchChange]
-  /// The version up to which the changes are complete once a snapshot says so.
+  /// The version up to which the changes are complete once a snapshot states it.
   package var readTime: SnapshotVersion
-  /// Whether more follows without waiting: a target is still being read, or there were more changes than fit.
+  /// Whether more follows immediately: a target is still being read, or there were more changes than fit.
   package var hasMore: Bool
 }
 
-/// One watch stream: its targets, and the messages that its client has not received yet.
+/// One watch stream: its targets, and the messages not yet delivered to its client.
 ///
-/// Rules kept here (PROTOCOL §2.3): one ADD or REMOVE per request, in order, before any other message about the target;
-/// only the newest state of a document; no snapshot while a target is incomplete, and then one for all messages before
-/// it, at the version of the last commit, so that its read time never decreases and a commit is never split.
+/// Rules enforced here (PROTOCOL §2.3): one ADD or REMOVE per request, in order, before any other message about the
+/// target; only the newest state of a document; no snapshot while a target is incomplete, and then one for all messages
+/// before it, at the version of the last commit, so that its read time never decreases and a commit is never split.
 struct WatchSession {
   let id: WatchSessionID
   let database: DatabaseID
   private(set) var targets: [TargetID: SessionTarget] = [:]
   private var acknowledgements: [WatchChange] = []
   private var pending = PendingChanges()
-  /// The targets that are not live, in the order in which they were added.
+  /// The targets that are not live, in the order of their addition.
   private var unfinished: [TargetID] = []
   private var owesSnapshot = false
-  /// The version up to which the client has been told everything; `nil` while it has been told a part of the next one.
+  /// The version up to which the client has received everything; `nil` while it has received only a part of the next
+  /// one.
   private var complete: Int64?
-  /// The targets that failed: a removal that crosses the failure on its way is not answered again.
+  /// The failed targets; a removal that crosses the failure in transit is not answered again.
   private var failed: Set<TargetID> = []
 
   init(id: WatchSessionID, database: DatabaseID) {
@@ -51,7 +52,7 @@ struct WatchSession {
   }
 
   /// - Parameter others: the further documents of a target that names several.
-  /// - Returns: the target that is watched from now on; `nil` for an invalid query, which is answered and dropped.
+  /// - Returns: the newly watched target; `nil` for an invalid query, which is answered and dropped.
   mutating func add(
     _ request: WatchTarget, isChecked: Bool = false, others: [DocumentKey] = []
   ) throws(RPCStatus) -> SessionTarget? {
@@ -84,8 +85,8 @@ struct WatchSession {
     failed.insert(id)
   }
 
-  /// Answers the removal of a watched target; for any other the client expects no answer, or was told of the end.
-  /// - Returns: the target that is no longer watched.
+  /// Answers the removal of an active target; for any other the client expects no answer, or knows of its end.
+  /// - Returns: the removed target.
   mutating func remove(_ id: TargetID) -> SessionTarget? {
     guard failed.remove(id) == nil, targets[id] != nil else { return nil }
     acknowledgements.append(.removed([id], cause: nil))
@@ -94,8 +95,8 @@ struct WatchSession {
     return targets.removeValue(forKey: id)
   }
 
-  /// Ends a target that may not be watched any longer.
-  /// - Returns: the target that is no longer watched.
+  /// Ends a target that may no longer be watched.
+  /// - Returns: the removed target.
   mutating func end(_ id: TargetID, _ cause: RPCStatus) -> SessionTarget? {
     guard let target = targets.removeValue(forKey: id) else { return nil }
     acknowledgements.append(.removed([id], cause: cause))
@@ -117,15 +118,15 @@ struct WatchSession {
     }
   }
 
-  /// Has the changes that a target's client does not know read from the log when they are told, as if the client
-  /// resumed; starts the target over if the client's version is not known.
+  /// Makes the changes that a target's client does not know be read from the log, as if the client resumed; starts the
+  /// target over if the client's version is unknown.
   private mutating func readAgain(_ id: TargetID) {
     guard let complete, targets[id]?.isLive == true else { return restart(id) }
     targets[id]?.resume(after: complete)
     unfinished.append(id)
   }
 
-  /// Starts a target over, for a change too large to be told document by document.
+  /// Starts a target over after a change too large to send document by document.
   mutating func restart(_ id: TargetID) {
     guard targets[id] != nil else { return }
     targets[id]?.restart()
@@ -133,22 +134,22 @@ struct WatchSession {
     if !unfinished.contains(id) { unfinished.append(id) }
   }
 
-  /// Makes a new position due even without changes, so that the client knows that the stream is alive.
+  /// Schedules a new position even without changes, so that the client knows that the stream is alive.
   mutating func heartbeat() { owesSnapshot = true }
 
-  /// Whether a target, or a changed document, still has to be read.
+  /// Whether a target, or a changed document, must still be read.
   var needsReading: Bool { !unfinished.isEmpty || pending.needsReading }
 
-  /// Takes all messages to send, or as many as one step of reading gives.
+  /// Takes all messages to send, or those of one reading step.
   /// - Parameters:
   ///   - bytes: the size of the documents after which no further ones are added.
-  ///   - historyStart: the version before which the history is not known.
+  ///   - historyStart: the version before which the history is unknown.
   mutating func take(
     _ reader: DocumentReader, upTo bytes: Int, instance: [UInt8], historyStart: Int64
   ) throws(StoreError) -> WatchDelivery {
     let token = ResumePosition(reader.state).token(instance: instance)
     var changes = try takeKnown(upTo: bytes, reader)
-    // Pending changes go first: a target that becomes complete is then told in the order of the events.
+    // Pending changes are sent first, so that the messages of a newly complete target follow the order of the events.
     if pending.isEmpty, let id = unfinished.first, var target = targets.removeValue(forKey: id) {
       defer { targets[id] = target }
       changes += try target.step(reader, upTo: bytes, instance: instance, historyStart: historyStart)
@@ -192,17 +193,17 @@ struct WatchSession {
   }
 }
 
-/// Names one target of one watch stream.
+/// The id of one target on one watch stream.
 struct TargetReference: Hashable, Sendable {
   let session: WatchSessionID
   let target: TargetID
 }
 
-/// Finds the targets that a changed document could concern by where it lies, so that a commit costs nothing to the
+/// Finds the targets that a changed document could affect by its location, so that a commit costs nothing for the
 /// listeners of other collections.
 struct TargetMatcher {
   private var byCollection: [CollectionName: Set<TargetReference>] = [:]
-  /// The path is the group's id.
+  /// The targets by collection group; the path is the group's id.
   private var byGroup: [CollectionName: Set<TargetReference>] = [:]
   private var byDocument: [CollectionName: Set<TargetReference>] = [:]
 
@@ -230,7 +231,7 @@ struct TargetMatcher {
     }
   }
 
-  /// Every target that could match the document before or after a change; for a group perhaps one of another ancestor.
+  /// Every target that could match the document before or after a change; for a group possibly one of another ancestor.
   func forEachCandidate(_ key: DocumentKey, in database: Int64, _ body: (TargetReference) -> Void) {
     let collection = key.collection
     byDocument[CollectionName(database: database, path: key.path)]?.forEach(body)
@@ -243,7 +244,7 @@ struct TargetMatcher {
   var isEmpty: Bool { byCollection.isEmpty && byGroup.isEmpty && byDocument.isEmpty }
 }
 
-/// The documents, besides the watched ones, that decide whether streams may go on.
+/// The additional documents that decide whether streams may continue.
 struct WatchDependencies {
   private var keys: [WatchSessionID: Set<DocumentKey>] = [:]
   private var sessions: [DatabaseID: [DocumentKey: Set<WatchSessionID>]] = [:]
@@ -269,7 +270,7 @@ struct WatchDependencies {
     concerned.remove(session)
   }
 
-  /// Notes that a document has changed.
+  /// Records that a document has changed.
   /// - Returns: the streams that depend on it.
   mutating func note(_ key: DocumentKey, in database: DatabaseID) -> Set<WatchSessionID> {
     guard let affected = sessions[database]?[key] else { return [] }
@@ -277,11 +278,11 @@ struct WatchDependencies {
     return affected
   }
 
-  /// Notes that any document may have changed.
+  /// Records that any document may have changed.
   mutating func noteAll(in database: DatabaseID) {
     for affected in (sessions[database] ?? [:]).values { concerned.formUnion(affected) }
   }
 
-  /// Whether something has changed for a stream since this was last asked.
+  /// Whether something has changed for a stream since the last call.
   mutating func takeConcern(_ session: WatchSessionID) -> Bool { concerned.remove(session) != nil }
 }

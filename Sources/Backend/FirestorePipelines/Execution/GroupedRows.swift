@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// Aggregates rows: gives one row for each group, in the order in which groups first appear, or one row for all.
+/// Aggregates rows: produces one row for each group, in the order in which groups first appear, or one row for all.
 struct GroupedRows: RowSource {
   private struct Group {
     let values: [Value?]
@@ -23,7 +23,7 @@ struct GroupedRows: RowSource {
   private let scope: PipelineRun.Scope
   private let subqueries: [Subquery]
   private let holding: Holding
-  /// The groups that are still to be returned, the last one first.
+  /// The groups still to return, the last one first.
   private var rest: [Group]?
 
   init(
@@ -60,7 +60,7 @@ struct GroupedRows: RowSource {
     return known.found.reversed()
   }
 
-  /// - Returns: the number of additional bytes that are held.
+  /// - Returns: the number of additional bytes held.
   private static func add(
     _ row: Row, to known: inout Groups, _ groups: [Assignment], _ accumulations: [Accumulation],
     _ context: EvaluationContext
@@ -102,7 +102,7 @@ struct GroupedRows: RowSource {
   }
 }
 
-/// Rows for each combination of values, given when the combination first appears.
+/// Produces a row for each combination of values, when the combination first appears.
 struct DistinctRows: RowSource {
   private var input: Inflow
   private let run: PipelineRun

@@ -3,8 +3,8 @@ package import FirestoreModel
 package import FirestoreProtocol
 import FirestoreQuery
 
-/// Executes a pipeline: each slice of documents goes through the stages when its results are asked for. Only stages
-/// that have to see all documents hold them; a sort with a limit holds at most twice as many as the limit.
+/// Executes a pipeline: each slice of documents passes through the stages on demand. Only stages that need all
+/// documents hold them; a sort with a limit holds at most twice that number.
 package struct PipelineRun: Sendable {
   let documents: any DocumentSource
   let context: EvaluationContext
@@ -14,7 +14,7 @@ package struct PipelineRun: Sendable {
     self.context = context
   }
 
-  /// The variables and the key that a subquery takes over from the document for which it is executed.
+  /// The variables and the key that a subquery inherits from the document for which it runs.
   struct Scope: Sendable {
     var variables: [String: Value?] = [:]
     var key: DocumentKey?
@@ -25,7 +25,7 @@ package struct PipelineRun: Sendable {
     PipelineResults(rows: try await rows(of: pipeline, Scope()), context.work)
   }
 
-  /// All writes with which a pipeline ends.
+  /// All final writes of a pipeline.
   /// - Throws: `resource-exhausted` if there are too many.
   package func mutations(of pipeline: Pipeline, _ write: Pipeline.Write) async throws(RPCStatus) -> [Mutation] {
     var (rows, mutations, keys) = (try await rows(of: pipeline, Scope()), [Mutation](), Set<DocumentKey>())
@@ -41,18 +41,18 @@ package struct PipelineRun: Sendable {
         if mutations.count > PipelineLimits.writes || !holding.takes(row.heldBytes) {
           throw RPCStatus(
             .resourceExhausted,
-            "A pipeline writes up to \(PipelineLimits.writes) documents at once; put a limit before its last stage.")
+            "A pipeline writes up to \(PipelineLimits.writes) documents. Put a limit before its last stage.")
         }
       }
     }
-    // A condition that was cut short by the caller's leaving has left documents out.
+    // A condition cut short by the caller's departure has omitted documents.
     try await context.work.step()
     return mutations
   }
 
   private func mutation(for row: Row, _ write: Pipeline.Write) async throws(RPCStatus) -> Mutation {
     guard let key = row.key else {
-      throw .invalid("The documents that come into 'update' or 'delete' need the field '__name__'.")
+      throw .invalid("The input documents of 'update' or 'delete' need the field '__name__'.")
     }
     switch write {
     case .delete: return Mutation(key: key, operation: .delete)
@@ -105,7 +105,7 @@ package struct PipelineRun: Sendable {
     case .documents(let keys): selection = .documents(keys)
     case .subcollection(let id):
       guard let key = scope.key else {
-        throw .invalid("The stage 'subcollection' needs a document with the field '__name__' around its pipeline.")
+        throw .invalid("The stage 'subcollection' needs an outer document with the field '__name__'.")
       }
       selection = .collection(key.path.appending(id))
     case .literals(let literals): return LiteralRows(literals, self, scope)
@@ -114,7 +114,7 @@ package struct PipelineRun: Sendable {
       cursor: try await documents.open(selection, constraints), variables: scope.variables, work: context.work)
   }
 
-  /// Evaluates `body` for a row, with the answers of its subqueries.
+  /// Evaluates `body` for a row, with the results of its subqueries.
   func evaluate<Result>(
     _ row: Row, _ subqueries: [Subquery], _ body: (Row) throws(EvaluationError) -> Result
   ) async throws(RPCStatus) -> Result {
@@ -127,7 +127,7 @@ package struct PipelineRun: Sendable {
     do throws(EvaluationError) { return try body(row) } catch { throw error.status }
   }
 
-  /// - Parameter holding: holds the answer.
+  /// - Parameter holding: counts the memory of the result.
   private func answer(
     _ subquery: Subquery, for row: Row, _ holding: Holding?
   ) async throws(RPCStatus) -> Swift.Result<Value?, EvaluationError> {
@@ -158,7 +158,7 @@ package struct PipelineResults: Sendable {
 
   init(rows: any RowSource, _ work: PipelineWork) { (self.rows, self.work) = (rows, work) }
 
-  /// Makes results that are no documents.
+  /// Makes results that are not documents.
   package init(_ results: [Fields]) {
     (rows, work) = (HeldRows(results.map { Row(data: DocumentData($0)) }), nil)
   }
@@ -166,7 +166,7 @@ package struct PipelineResults: Sendable {
   /// - Returns: `nil` at the end.
   package mutating func next() async throws(RPCStatus) -> [PipelineResult]? {
     let slice = try await rows.next()
-    // The check comes also after the last row: an evaluation that was cut short is no result.
+    // The check also follows the last row, since a canceled evaluation is not a result.
     try await work?.step()
     return slice?.map { row in
       PipelineResult(key: row.key, createTime: row.createTime, updateTime: row.updateTime, data: row.data)
@@ -175,7 +175,7 @@ package struct PipelineResults: Sendable {
 }
 
 extension Expression {
-  /// The subqueries in the expression, without the subqueries inside these.
+  /// The subqueries in the expression, without nested ones.
   var subqueries: [Subquery] {
     switch self {
     case .constant, .field, .metadata, .variable, .currentDocument: []
@@ -263,7 +263,7 @@ extension PipelineRun {
     }
   }
 
-  /// The rows whose vectors are nearest, nearest first. Rows without a vector of the same length are left out.
+  /// The rows with the nearest vectors, nearest first. Excludes rows without a vector of the same length.
   private func nearest(_ search: NearestSearch, among rows: any RowSource) -> any RowSource {
     let context = context
     let isFarBetter = search.measure == .dotProduct
@@ -287,7 +287,7 @@ extension PipelineRun {
     }
   }
 
-  /// The rows that a text search finds, the best first unless it has an order.
+  /// The rows that a text search finds, best first unless it has an order.
   private func searched(_ search: TextSearch, in rows: any RowSource) -> any RowSource {
     let context = context
     let words = search.query.searchedWords
@@ -313,7 +313,7 @@ extension PipelineRun {
 }
 
 extension Expression {
-  /// The constant texts that `document_matches` searches for in the expression.
+  /// The constant texts of `document_matches` in the expression.
   fileprivate var searchedWords: [SearchQuery] {
     switch self {
     case .call(let function, let arguments):

@@ -2,17 +2,17 @@
 import FirestoreModel
 import Synchronization
 
-/// The steps that a pipeline has done so far, and the memory that all its stages and expressions hold together.
+/// The steps that a pipeline has done so far, and the total memory of its stages and expressions.
 ///
-/// Rows that a stage takes, calls of functions and elements that an expression walks over are steps; large ones count
-/// as several. No step is done once the caller has gone, and after every `turn` steps other tasks may run.
+/// Each row that a stage reads, each function call and each element that an expression iterates over is a step; large
+/// ones count as several. No step runs after the caller has left, and after every `turn` steps other tasks may run.
 package final class PipelineWork: Sendable {
-  /// Steps between two pauses: a millisecond or two.
+  /// The number of steps between two pauses: a millisecond or two.
   static let turn = 2_000
-  /// The number of bytes that one step may read.
+  /// The maximum number of bytes read in one step.
   static let stepBytes = 512
 
-  /// The most bytes that may be held.
+  /// The maximum memory in bytes.
   let limit: Int
   private let isOver: @Sendable () -> Bool
   private let steps = Atomic(0)
@@ -27,13 +27,13 @@ package final class PipelineWork: Sendable {
 
   /// The number of steps done.
   var stepCount: Int { steps.load(ordering: .relaxed) }
-  /// The bytes held now, and the most that were held at any moment.
+  /// The bytes held now, and the peak.
   var heldBytes: Int { held.load(ordering: .relaxed) }
   var mostHeldBytes: Int { most.load(ordering: .relaxed) }
 
   /// Counts the next step.
   /// - Parameter bytes: the size of the values that the step reads.
-  /// - Returns: false once the caller has gone.
+  /// - Returns: false once the caller has left.
   func goesOn(_ bytes: Int = 0) -> Bool {
     steps.wrappingAdd(1 + bytes / Self.stepBytes, ordering: .relaxed)
     return !isOver()
@@ -48,7 +48,7 @@ package final class PipelineWork: Sendable {
     await Task.yield()
   }
 
-  /// - Returns: false if there is no room for so many bytes; then they do not count.
+  /// - Returns: false if there is no room for the bytes, which are then not counted.
   func hold(_ bytes: Int) -> Bool {
     let sum = held.wrappingAdd(bytes, ordering: .relaxed).newValue
     if sum > limit {
@@ -62,7 +62,7 @@ package final class PipelineWork: Sendable {
   func release(_ bytes: Int) { held.wrappingSubtract(bytes, ordering: .relaxed) }
 }
 
-/// The part of a pipeline's memory that one stage holds. It is given back with the stage.
+/// The part of a pipeline's memory that one stage holds. It is released with the stage.
 final class Holding: Sendable {
   private let stage: String
   private let work: PipelineWork
@@ -75,14 +75,14 @@ final class Holding: Sendable {
 
   deinit { clear() }
 
-  /// - Returns: false if there is no room for so many bytes.
+  /// - Returns: false if there is no room for the bytes.
   func takes(_ bytes: Int) -> Bool {
     guard work.hold(bytes) else { return false }
     count.wrappingAdd(bytes, ordering: .relaxed)
     return true
   }
 
-  /// - Throws: `resource-exhausted` if there is no room for so many bytes.
+  /// - Throws: `resource-exhausted` if there is no room for the bytes.
   func add(_ bytes: Int) throws(RPCStatus) {
     if !takes(bytes) { throw .exhausted(stage, work.limit) }
   }
@@ -98,11 +98,11 @@ final class Holding: Sendable {
 extension RPCStatus {
   static let cancelled = RPCStatus(.cancelled, "The request was cancelled.")
 
-  /// The error of a stage that would hold more memory than the limit.
+  /// The error of a stage that would exceed the memory limit.
   static func exhausted(_ stage: String, _ limit: Int) -> RPCStatus {
     RPCStatus(
       .resourceExhausted,
-      "With the stage '\(stage)' the pipeline would hold more than \(limit >> 20) MiB; filter, select or limit before "
+      "With the stage '\(stage)' the pipeline would hold more than \(limit >> 20) MiB. Filter, select or limit before "
         + "it.")
   }
 }

@@ -11,27 +11,26 @@ package enum DocumentSelection: Hashable, Sendable {
   case documents([DocumentKey])
 }
 
-/// The source of a pipeline's documents. All documents read for one pipeline are of one version of the database.
+/// The source of a pipeline's documents. All documents of one pipeline are of one version of the database.
 package protocol DocumentSource: Sendable {
-  /// Begins to read the selected documents, in the order of their names.
-  /// - Parameter constraints: conditions of the documents that are needed; documents that do not meet them may come
-  ///   too.
+  /// Starts to read the selected documents, in the order of their names.
+  /// - Parameter constraints: conditions of the required documents; other documents may be returned too.
   func open(_ selection: DocumentSelection, _ constraints: [Filter]) async throws(RPCStatus) -> any DocumentCursor
 }
 
-/// The place up to which documents have been read.
+/// The position up to which documents have been read.
 package protocol DocumentCursor: Sendable {
-  /// The next documents, not more than memory has room for; `nil` at the end.
+  /// The next documents, bounded by memory; `nil` at the end.
   mutating func next() async throws(RPCStatus) -> [Document]?
 }
 
-/// The rows of a pipeline, slice by slice, made when they are asked for.
+/// The rows of a pipeline, produced in slices on demand.
 protocol RowSource: Sendable {
   /// - Returns: `nil` at the end; never an empty slice.
   mutating func next() async throws(RPCStatus) -> [Row]?
 }
 
-/// Rows on their way out of a stage, limited in number, and but for the last row also in bytes.
+/// The output rows of a stage, limited in number and, except for the last row, in bytes.
 struct Slice {
   static let rows = 500
   static let bytes = 256 << 10
@@ -50,12 +49,12 @@ struct Slice {
   }
 }
 
-/// The rows that a stage takes one by one from the stage before it, each a step of the pipeline's work. Waiting rows of
-/// a slice count as held, except documents as they are read: of these there is only one piece.
+/// The rows that a stage reads one by one from the previous stage, each as a step of the pipeline's work. Pending rows
+/// of a slice count as held, except unchanged documents, of which there is only one piece.
 struct Inflow: Sendable {
-  /// The source of the rows; `nil` at the end, when its memory is given back.
+  /// The source of the rows; `nil` at the end, when its memory is released.
   private var source: (any RowSource)?
-  /// The rows of the current slice that wait, the last one first.
+  /// The pending rows of the current slice, the last one first.
   private var rest: [Row] = []
   private let holding: Holding?
   private let work: PipelineWork
@@ -83,7 +82,7 @@ struct Inflow: Sendable {
     return row
   }
 
-  /// Ends the flow: the stage wants no more rows.
+  /// Ends the flow when the stage needs no more rows.
   mutating func end() {
     (source, rest) = (nil, [])
     holding?.clear()
@@ -105,9 +104,9 @@ struct DocumentRows: RowSource {
   }
 }
 
-/// Rows that a stage has gathered, and that are released as the next stage takes them.
+/// Rows that a stage has collected, released as the next stage reads them.
 struct HeldRows: RowSource {
-  /// The rows that are left, the last one first.
+  /// The remaining rows, the last one first.
   private var rest: [Row]
   private let holding: Holding?
 
@@ -133,7 +132,7 @@ struct HeldRows: RowSource {
   }
 }
 
-/// Rows from the pipeline's own maps of fields, each evaluated when its turn comes.
+/// Rows from the pipeline's literal maps of fields, each evaluated on demand.
 struct LiteralRows: RowSource {
   private var rest: ArraySlice<Expression>
   private let run: PipelineRun
@@ -169,7 +168,7 @@ struct TransformedRows: RowSource {
 
   private var input: Inflow
   private let run: PipelineRun
-  /// The subqueries that are answered for each row before it is transformed.
+  /// The subqueries to run for each row before it is transformed.
   private let subqueries: [Subquery]
   private let transform: Transform
 
@@ -192,7 +191,7 @@ struct TransformedRows: RowSource {
   }
 }
 
-/// Rows without a number of first ones, up to a limit.
+/// Rows after an offset, up to a limit.
 struct LimitedRows: RowSource {
   private var input: Inflow
   private var skipped: Int
@@ -218,7 +217,7 @@ struct LimitedRows: RowSource {
   }
 }
 
-/// The rows of a pipeline, followed by those of another.
+/// The rows of a pipeline, followed by the rows of another.
 struct UnitedRows: RowSource {
   private var input: any RowSource
   private let other: Pipeline
@@ -234,14 +233,14 @@ struct UnitedRows: RowSource {
     if let rows = try await input.next() { return rows }
     if isInOther { return nil }
     isInOther = true
-    // The first pipeline gives its memory back before the other begins.
+    // The first pipeline releases its memory before the other begins.
     input = HeldRows([])
     input = try await run.rows(of: other, scope)
     return try await input.next()
   }
 }
 
-/// A row for each element of an array. A row whose value is no array stays as it is, without an index.
+/// A row for each element of an array. A row whose value is not an array is unchanged and has no index.
 struct UnnestedRows: RowSource {
   /// A row whose elements from an index on are still to be returned.
   private struct Unnested {
@@ -311,7 +310,8 @@ struct UnnestedRows: RowSource {
   }
 }
 
-/// Some of the rows, each with the same chance (reservoir sampling: Vitter, "Random Sampling with a Reservoir", 1985).
+/// A random sample of the rows, each with the same probability (reservoir sampling: Vitter, "Random Sampling with a
+/// Reservoir", 1985).
 struct SampledRows: RowSource {
   private var input: Inflow
   private let count: Int

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// Rows in an order; equal rows in the order of their names, in the direction of the last key, as queries have them;
-/// rows without names in the order in which they came.
+/// Sorted rows. Equal rows are sorted by name, in the direction of the last key, as in queries; rows without names keep
+/// their order.
 struct SortedRows: RowSource {
   typealias Keys = @Sendable (Row) throws(EvaluationError) -> [Value?]
 
@@ -13,7 +13,7 @@ struct SortedRows: RowSource {
     let bytes: Int
   }
 
-  /// The number of rows that are sorted at once, in a few milliseconds; then they are merged.
+  /// The number of rows sorted at once, in a few milliseconds, before merging.
   private static let atOnce = 2_048
 
   private var input: Inflow
@@ -58,13 +58,13 @@ struct SortedRows: RowSource {
     input.end()
     return try await first(limit ?? entries.count, of: entries).map { entry in
       var row = entry.row
-      // The row alone is held from here on, without its keys.
+      // Only the row is held from here on, without its keys.
       holding.remove(entry.bytes - row.heldBytes)
       return row
     }
   }
 
-  /// Sorts the entries and keeps the first ones; gives back the memory of the others.
+  /// Sorts the entries and selects the first ones; releases the memory of the others.
   private func first(_ count: Int, of entries: [Entry]) async throws(RPCStatus) -> [Entry] {
     let order = try await order(of: entries)
     for place in order.dropFirst(count) { holding.remove(entries[place].bytes) }
@@ -78,7 +78,7 @@ struct SortedRows: RowSource {
     for start in stride(from: 0, to: order.count, by: width) {
       var isOver = false
       order[start..<min(start + width, order.count)].sort { left, right in
-        // A sort whose caller has gone compares no more entries.
+        // A sort whose caller has left compares no more entries.
         if isOver { return false }
         isOver = !work.goesOn()
         return !isOver && precedes(entries[left], entries[right])
@@ -114,7 +114,7 @@ struct SortedRows: RowSource {
     return left.place < right.place
   }
 
-  /// Compares two values, of which an absent one comes first.
+  /// Compares two values; an absent one sorts first.
   private static func compare(_ left: Value?, _ right: Value?) -> Ordering {
     switch (left, right) {
     case (let left?, let right?): left.compare(right)

@@ -23,10 +23,10 @@ struct Accumulator {
   private var values: [Value] = []
   private var seen: Set<GroupKey> = []
   private var hasFirst = false
-  /// The bytes of the list that the function keeps.
+  /// The bytes of the list that the function stores.
   private var listBytes = 0
 
-  /// The bytes of all values that the function keeps.
+  /// The bytes of all values that the function stores.
   var heldBytes: Int { listBytes + (best?.memorySize ?? 0) }
 
   init(_ accumulation: Accumulation) {

@@ -2,7 +2,7 @@
 import FirestoreModel
 import Glibc
 
-/// Arithmetic of 64-bit integers, which must not overflow, and of doubles.
+/// Arithmetic on 64-bit integers, which must not overflow, and on doubles.
 enum Arithmetic {
   static let functions: [Function] = [
     Function("add", 2...Function.many) { values, _ throws(EvaluationError) in
@@ -36,12 +36,12 @@ enum Arithmetic {
     Function("trunc", 1...2) { values, _ throws(EvaluationError) in try round("trunc", values, .towardZero) },
     Function("pow", 2) { values, _ throws(EvaluationError) in
       let (base, exponent) = (try Number(values[0], of: "pow"), try Number(values[1], of: "pow"))
-      if base.double == 0, exponent.double < 0 { throw EvaluationError("pow() of 0 takes no negative exponent.") }
+      if base.double == 0, exponent.double < 0 { throw EvaluationError("pow() of 0 cannot have a negative exponent.") }
       return .double(pow(base.double, exponent.double))
     },
     Function("sqrt", 1) { values, _ throws(EvaluationError) in
       let value = try Number(values[0], of: "sqrt").double
-      guard !(value < 0) else { throw EvaluationError("sqrt() takes no negative number.") }
+      guard !(value < 0) else { throw EvaluationError("sqrt() cannot take a negative number.") }
       return .double(value.squareRoot())
     },
     Function("exp", 1) { values, _ throws(EvaluationError) in

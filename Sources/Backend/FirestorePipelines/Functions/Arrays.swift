@@ -61,7 +61,7 @@ enum Arrays {
     Function("join", 2...3) { values, _ throws(EvaluationError) in try joined(values) },
   ]
 
-  /// The element at an index, which counts from the end if negative; absent if it is outside of the array.
+  /// The element at an index, counted from the end if negative; absent if the index is out of range.
   private static func element(_ function: String, _ values: [Value]) throws(EvaluationError) -> Value? {
     let elements = try values[0].elements(of: function)
     let place = try values[1].integer(of: function)
@@ -121,8 +121,7 @@ enum Arrays {
     return .integer(Int64(index ?? -1))
   }
 
-  /// - Parameter values: the array, the text between its elements, and the text for null elements, which are left out
-  ///   without it.
+  /// - Parameter values: the array, the separator, and the text for null elements, which are omitted without it.
   private static func joined(_ values: [Value]) throws(EvaluationError) -> Value {
     let separator = try StringOrBytes(values[1], "join")
     var (result, isFirst) = (separator.with([]), true)
@@ -143,10 +142,10 @@ enum Arrays {
   }
 }
 
-/// The sum of numbers: an integer as long as all are integers and the sum fits into 64 bits.
+/// The sum of numbers: an integer if all are integers and the sum fits into 64 bits.
 struct NumberSum {
   private(set) var count: Int64 = 0
-  /// The sum of the integers, wide enough for as many as memory can hold.
+  /// The sum of the integers, wide enough for every number of them that fits into memory.
   private var integers: Int128 = 0
   private var doubles: Double?
 

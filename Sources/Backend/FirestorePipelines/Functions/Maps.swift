@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// Functions of maps, and functions that take several types.
+/// Functions on maps, and functions that accept several types.
 enum Maps {
   static let functions: [Function] = [
     Function(
@@ -91,21 +91,21 @@ enum Maps {
     return key
   }
 
-  /// The value of a name in a map; absent if the map has no such name.
+  /// The value of a name in a map; absent if the map does not have the name.
   private static func entry(_ function: String, _ values: [Value?]) throws(EvaluationError) -> Value? {
     guard let map = values[0], let name = values[1] else { return nil }
     if case .null = map { return nil }
     return try map.fields(of: function)[name.text(of: function)]
   }
 
-  /// - Parameter pairs: names and values in turn; an absent value removes the name.
+  /// - Parameter pairs: alternating names and values; an absent value removes the name.
   private static func setting(
     _ fields: Fields, _ pairs: ArraySlice<Value?>, _ function: String
   ) throws(EvaluationError) -> Fields {
-    guard pairs.count.isMultiple(of: 2) else { throw EvaluationError("\(function)() takes names and values in turn.") }
+    guard pairs.count.isMultiple(of: 2) else { throw EvaluationError("\(function)() takes name-value pairs.") }
     var (fields, rest) = (fields, pairs)
     while let name = rest.popFirst(), let value = rest.popFirst() {
-      guard let name else { throw EvaluationError("\(function)() takes no absent name.") }
+      guard let name else { throw EvaluationError("\(function)() cannot take an absent name.") }
       let text = try name.text(of: function)
       fields[text] = value
     }

@@ -3,7 +3,7 @@ import FirestoreModel
 import LinearPatterns
 import Synchronization
 
-/// Regular expressions in the syntax of RE2, which take time in proportion to text and pattern.
+/// Regular expressions in the syntax of RE2, which take time proportional to text and pattern.
 enum RegularExpressions {
   static let functions: [Function] = [
     Function("regex_contains", 2) { values, context throws(EvaluationError) in
@@ -27,7 +27,7 @@ enum RegularExpressions {
     },
   ]
 
-  /// The limit on comparisons of a character with a step of the pattern, for one value.
+  /// The maximum number of comparisons of a character with a pattern step, for one value.
   private static let work = 200_000_000
 
   private static func arguments(
@@ -52,11 +52,11 @@ enum RegularExpressions {
   }
 
   private static func tooMuchWork(_ function: String) -> EvaluationError {
-    EvaluationError("\(function)() would take too long; take a shorter text or a simpler pattern.")
+    EvaluationError("\(function)() would take too long. Use a shorter text or a simpler pattern.")
   }
 }
 
-/// The compiled patterns by their texts, each compiled once.
+/// The compiled patterns by text, each compiled once.
 final class PatternCache: Sendable {
   private static let mostKept = 64
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// The words that a document's texts must all have, in any case, or must not have (`-word`); words in quotes must stand
-/// together.
+/// The words that a document's texts must all contain, ignoring case, or must not contain (`-word`); words in quotes
+/// must be adjacent.
 struct SearchQuery {
-  /// The number of occurrences beyond which more change the score little (the usual value of BM25).
+  /// The number of occurrences beyond which more have little effect on the score (the usual value of BM25).
   private static let saturation = 1.2
 
   private let wanted: [[String]]
@@ -30,8 +30,8 @@ struct SearchQuery {
     (self.wanted, self.unwanted) = (wanted, unwanted)
   }
 
-  /// The score of the texts in the fields, at any depth, above 0 and below 1; `nil` if they do not match, or if no
-  /// caller waits any more.
+  /// The score of the texts in the fields, at any depth, above 0 and below 1; `nil` if they do not match, or if the
+  /// caller has left.
   func score(_ fields: Fields, _ work: PipelineWork) -> Double? {
     var texts: [[String]] = []
     Self.collect(.map(fields), into: &texts)
@@ -64,7 +64,7 @@ struct SearchQuery {
     }
   }
 
-  /// The groups of letters and digits that stand together, in lower case.
+  /// The groups of adjacent letters and digits, in lower case.
   private static func words(_ scalars: ArraySlice<Unicode.Scalar>) -> [String] {
     scalars.split { !$0.properties.isAlphabetic && $0.properties.numericType == nil }.map { word in
       var text = String.UnicodeScalarView()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// Functions of strings, most of which take bytes as well.
+/// Functions on strings, most of which also accept bytes.
 enum Strings {
   static let functions: [Function] = [
     Function("byte_length", 1) { values, _ throws(EvaluationError) in
@@ -87,7 +87,7 @@ enum Strings {
     return bytes.value
   }
 
-  /// The part from a place on, counted from the end if it is negative; of a given length, or to the end.
+  /// The part from a position on, counted from the end if negative; of a given length, or to the end.
   private static func substring(_ values: [Value]) throws(EvaluationError) -> Value {
     let text = try StringOrBytes(values[0], "substring")
     let place = try values[1].integer(of: "substring")
@@ -135,7 +135,7 @@ enum Strings {
     return .array(parts.map { text.with($0).value })
   }
 
-  /// - Parameter values: the text, and the characters to remove; white space by default.
+  /// - Parameter values: the text, and the characters to remove; whitespace by default.
   private static func trimmed(
     _ function: String, _ values: [Value], _ atStart: Bool, _ atEnd: Bool
   ) throws(EvaluationError) -> Value {
@@ -179,7 +179,7 @@ struct StringOrBytes {
     }
   }
 
-  /// A value of the same kind with other bytes, which for a text are whole characters.
+  /// A value of the same kind with other bytes, which for a text must be whole characters.
   func with(_ part: some Sequence<UInt8>) -> StringOrBytes {
     var copy = self
     copy.bytes = Array(part)
@@ -204,7 +204,7 @@ struct StringOrBytes {
     return .string(String(scalars))
   }
 
-  /// A number of characters or bytes from a place on, as far as there are any.
+  /// A number of characters or bytes from a position on, or fewer at the end.
   func slice(_ start: Int, _ count: Int) -> Value {
     guard isText else { return .bytes(Array(bytes.dropFirst(start).prefix(count))) }
     var scalars = String.UnicodeScalarView()
@@ -213,7 +213,7 @@ struct StringOrBytes {
   }
 }
 
-/// A pattern of `like`: `%` stands for any text, `_` for any character; after a backslash both stand for themselves.
+/// A pattern of `like`: `%` matches any text, `_` any character; a backslash escapes both.
 struct LikePattern {
   private enum Step: Equatable {
     case scalar(Unicode.Scalar)
@@ -221,7 +221,7 @@ struct LikePattern {
     case any
   }
 
-  /// The largest number of steps in a pattern; each character of a text is compared with at most as many.
+  /// The maximum number of steps in a pattern, with which each character of a text may be compared.
   private static let longest = 1_000
 
   private let steps: [Step]
@@ -245,11 +245,11 @@ struct LikePattern {
     self.steps = steps
   }
 
-  /// Whether the whole text matches; false once no caller waits for the result any more.
+  /// Whether the whole text matches; false once the caller has left.
   func matches(_ text: String, _ work: PipelineWork) -> Bool {
     let scalars = Array(text.unicodeScalars)
     var (place, step) = (0, 0)
-    // The place to go on from if the rest does not match: the latest `%`, which then takes one character more.
+    // The position to retry from if the rest does not match: the latest `%`, which then matches one more character.
     var retry: (place: Int, step: Int)?
     var comparisons = 0
     while place < scalars.count {
@@ -272,10 +272,11 @@ struct LikePattern {
   }
 }
 
-/// A search for bytes in bytes, in time proportional to both (Knuth, Morris, Pratt, 1977).
+/// A search for bytes in bytes, in time linear in both (Knuth, Morris, Pratt, 1977).
 struct ByteSearch {
   private let pattern: [UInt8]
-  /// The length of the longest proper prefix of the pattern that ends each of its prefixes, by their length less one.
+  /// The length, for each prefix of the pattern, of its longest proper prefix that is also its suffix; indexed by the
+  /// prefix's length minus one.
   private let borders: [Int]
 
   /// - Precondition: `pattern` is not empty.
@@ -290,7 +291,7 @@ struct ByteSearch {
     self.borders = borders
   }
 
-  /// The index at which the first occurrence from a place on begins.
+  /// The index of the first occurrence from a position on.
   func first(in text: [UInt8], from start: Int = 0) -> Int? {
     var length = 0
     for index in start..<max(start, text.count) {
@@ -301,8 +302,8 @@ struct ByteSearch {
     return nil
   }
 
-  /// The parts of a text between the occurrences, which do not overlap.
-  /// - Parameter most: the largest number of occurrences that split the text.
+  /// The parts of a text between the non-overlapping occurrences.
+  /// - Parameter most: the maximum number of occurrences that split the text.
   func split(_ text: [UInt8], most: Int = .max) -> [ArraySlice<UInt8>] {
     var (parts, start) = ([ArraySlice<UInt8>](), 0)
     while parts.count < most, let found = first(in: text, from: start) {

@@ -3,12 +3,12 @@ import FirestoreModel
 import Glibc
 import Synchronization
 
-/// The offsets of the clocks of a place from UTC over time (RFC 8536: the files of the system's time zone database).
-/// Foundation's zones have other offsets in 93 of 443 before 1970, and take five times as long to say one.
+/// The offsets of a time zone from UTC over time (RFC 8536: the files of the system's time zone database). Foundation's
+/// zones have different offsets in 93 of 443 before 1970, and take five times as long.
 struct TimeZone: Sendable {
   static let utc = TimeZone(fixed: 0)
 
-  /// The times from which each offset holds, in seconds since the epoch; ascending.
+  /// The start times of the offsets, in seconds since the epoch, ascending.
   private let times: [Int64]
   private let offsets: [Int64]
   /// The offset before the first time.
@@ -19,7 +19,7 @@ struct TimeZone: Sendable {
   /// - Parameter offset: the offset in seconds.
   init(fixed offset: Int64) { (times, offsets, first, rule) = ([], [], offset, nil) }
 
-  /// - Returns: `nil` for bytes that are no such file.
+  /// - Returns: `nil` for bytes that are not such a file.
   init?(file bytes: [UInt8]) {
     var reader = ZoneFileReader(bytes)
     guard let oldHeader = reader.header() else { return nil }
@@ -55,8 +55,8 @@ struct TimeZone: Sendable {
     return rule?.offset(at: seconds) ?? offsets.last ?? first
   }
 
-  /// The time at which the clocks show so many seconds since their 1970: the earlier one if they show them twice, and
-  /// the moment of the change if they skip them.
+  /// The time at which the local clock shows this many seconds since 1970: the earlier one if it shows them twice, and
+  /// the time of the change if it skips them.
   func seconds(ofLocal local: Int64) -> Int64 {
     let before = local - offset(at: local - 86_400)
     if before + offset(at: before) == local { return before }
@@ -69,12 +69,12 @@ struct TimeZone: Sendable {
 final class TimeZones: Sendable {
   private static let folder = "/usr/share/zoneinfo/"
   private static let longestFile = 64 << 10
-  /// The largest number of zones that are kept; a request that names more reads them again.
+  /// The maximum number of cached zones; a request that names more reads them again.
   private static let mostKept = 64
 
   private let known = Mutex<[String: TimeZone]>([:])
 
-  /// The zone of `UTC`, of an offset such as `+05:30`, or of a name of the system's database; `nil` for any other text.
+  /// The zone of `UTC`, of an offset such as `+05:30`, or of a name in the system's database; `nil` for any other text.
   func zone(_ name: String) -> TimeZone? {
     if name == "UTC" || name == "GMT" || name == "Z" { return .utc }
     if let zone = known.withLock({ $0[name] }) { return zone }
@@ -95,7 +95,7 @@ final class TimeZones: Sendable {
     return sign * (numbers[0] * 3_600 + (numbers.count > 1 ? numbers[1] * 60 : 0))
   }
 
-  /// Reads the file of a zone. Only names of the database are accepted, so that no path leads out of its folder.
+  /// Reads the file of a zone. Accepts only names in the database, so that no path leads out of its folder.
   private static func read(_ name: String) -> TimeZone? {
     let isName = name.utf8.allSatisfy { byte in
       switch byte {
@@ -114,7 +114,7 @@ final class TimeZones: Sendable {
   }
 }
 
-/// A reader of a file of the time zone database, which never reads past its end.
+/// A reader of a time zone file, which never reads past its end.
 private struct ZoneFileReader {
   struct Header {
     let version: Int
@@ -138,7 +138,7 @@ private struct ZoneFileReader {
     return true
   }
 
-  /// Reads a big-endian integer, with a sign unless it is one byte.
+  /// Reads a big-endian integer, signed unless it is one byte.
   mutating func integer(width: Int) -> Int64? {
     guard rest.count >= width else { return nil }
     let bits = rest.prefix(width).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
@@ -162,14 +162,14 @@ private struct ZoneFileReader {
   }
 }
 
-/// The yearly rule with which a file of the time zone database ends: `PST8PDT,M3.2.0,M11.1.0` (POSIX, `TZ`).
+/// The yearly rule at the end of a time zone file: `PST8PDT,M3.2.0,M11.1.0` (POSIX, `TZ`).
 struct DaylightRule: Sendable {
-  /// The moment at which clocks change: a day, and seconds after its beginning.
+  /// The time of a clock change: a day, and the seconds after its start.
   private struct Change: Sendable {
     enum Day: Sendable {
       /// A weekday of a month by its ordinal number; 5 for the last.
       case weekday(month: Int64, week: Int64, day: Int64)
-      /// A day of the year, 1 to 365, with the 29th of February not counted.
+      /// A day of the year, 1 to 365, not counting February 29.
       case julian(Int64)
       /// A day of the year, 0 to 365.
       case ordinal(Int64)
@@ -178,7 +178,7 @@ struct DaylightRule: Sendable {
     let day: Day
     let seconds: Int64
 
-    /// The seconds since 1970 by the local clock.
+    /// The seconds since 1970 on the local clock.
     func moment(in year: Int64) -> Int64 {
       func first(_ month: Int64) -> Int64 { Timestamp.daysSinceEpoch(year: year, month: month, day: 1) }
       let days: Int64
@@ -200,7 +200,7 @@ struct DaylightRule: Sendable {
   private let standard: Int64
   private let daylight: (offset: Int64, start: Change, end: Change)?
 
-  /// - Parameter bytes: the text between two ends of lines.
+  /// - Parameter bytes: the text between two line ends.
   /// - Returns: `nil` for any other text.
   init?(_ bytes: ArraySlice<UInt8>) {
     guard bytes.first == 10, bytes.last == 10, bytes.count > 2 else { return nil }
@@ -261,7 +261,7 @@ private struct RuleScanner {
     return true
   }
 
-  /// Reads a name: `PST`, or any text between angle brackets.
+  /// Reads a name: `PST`, or any text in angle brackets.
   mutating func name() -> Bool {
     let before = rest.count
     if take("<") {

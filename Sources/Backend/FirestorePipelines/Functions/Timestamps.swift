@@ -83,7 +83,7 @@ enum Timestamps {
   private static func part(_ function: String, _ value: Value) throws(EvaluationError) -> TimePart {
     let name = try value.text(of: function)
     guard let part = TimePart(name) else {
-      throw EvaluationError("\(function)() does not know '\(name)'. It knows: \(TimePart.names).")
+      throw EvaluationError("\(function)() does not know '\(name)'. Parts: \(TimePart.names).")
     }
     return part
   }
@@ -95,8 +95,8 @@ enum Timestamps {
     let name = try values[2].text(of: function)
     guard let zone = context.zones.zone(name) else {
       throw EvaluationError(
-        "\(function)() does not know the time zone '\(name)'. It takes names such as \"America/Los_Angeles\", as far "
-          + "as the server's system has them, and offsets such as \"+05:30\".")
+        "\(function)() does not know the time zone '\(name)'. It takes names of the server's system, such as "
+          + "\"America/Los_Angeles\", and offsets such as \"+05:30\".")
     }
     return zone
   }
@@ -107,18 +107,18 @@ enum Timestamps {
     let zone = try zone("timestamp_trunc", values, context)
     let local = CalendarTime(time, offset: zone.offset(at: time.seconds))
     guard let start = part.start(of: local) else {
-      throw EvaluationError("timestamp_trunc() cannot cut a time down to a part of a week or year.")
+      throw EvaluationError("timestamp_trunc() cannot truncate a time to a part of a week or year.")
     }
     let seconds = zone.seconds(ofLocal: start.seconds)
     return try checked(seconds * 1_000_000 + start.microseconds, "timestamp_trunc")
   }
 }
 
-/// A time as the calendar and the clock of a time zone show it.
+/// A time in the calendar and on the clock of a time zone.
 struct CalendarTime {
   /// The days since 1970-01-01, in the time zone.
   var days: Int64
-  /// The seconds since midnight by the zone's clock.
+  /// The seconds since midnight on the zone's clock.
   var secondOfDay: Int64
   var microseconds: Int64
 
@@ -136,24 +136,24 @@ struct CalendarTime {
   /// The number of days since the last such weekday.
   func daysSince(weekday first: Int64) -> Int64 { (weekday - first + 7) % 7 }
 
-  /// The number of weeks that have begun on such a weekday this year.
+  /// The number of weeks that have started on such a weekday this year.
   func week(from first: Int64) -> Int64 { (days - firstOfYear + 7 - daysSince(weekday: first)) / 7 }
 
-  /// The week of ISO 8601, and its year, which is that of its Thursday.
+  /// The week of ISO 8601, and its year, which is the year of its Thursday.
   var isoWeek: (year: Int64, week: Int64) {
     let thursday = days - daysSince(weekday: 1) + 3
     let year = Timestamp.civilDate(daysSinceEpoch: thursday).year
     return (year, (thursday - Timestamp.daysSinceEpoch(year: year, month: 1, day: 1)) / 7 + 1)
   }
 
-  /// The day with which the ISO year begins, a Monday.
+  /// The first day of the ISO year, a Monday.
   var firstOfISOYear: Int64 { days - daysSince(weekday: 1) - (isoWeek.week - 1) * 7 }
 }
 
 /// A part of a time, or the unit to which a time is truncated.
 enum TimePart: Equatable {
   case microsecond, millisecond, second, minute, hour, day, month, quarter, year
-  /// - Parameter first: the weekday with which weeks begin, 0 for Sunday.
+  /// - Parameter first: the first weekday of a week, 0 for Sunday.
   case week(first: Int64)
   case isoWeek, isoYear, dayOfWeek, dayOfYear
 
@@ -198,7 +198,7 @@ enum TimePart: Equatable {
     }
   }
 
-  /// The beginning of the part, in seconds of local time; `nil` for a part to which no time can be truncated.
+  /// The start of the part, in seconds of local time; `nil` for a part that a time cannot be truncated to.
   func start(of time: CalendarTime) -> (seconds: Int64, microseconds: Int64)? {
     let (year, month, _) = time.date
     func first(_ year: Int64, _ month: Int64) -> Int64 {

@@ -2,7 +2,7 @@
 import FirestoreModel
 
 extension Value {
-  /// The name of the value's type, as `type()` gives it.
+  /// The name of the value's type, as returned by `type()`.
   var pipelineType: String {
     switch self {
     case .null: "null"
@@ -60,7 +60,7 @@ enum Number {
   }
 }
 
-/// Arguments of functions by their types.
+/// Function arguments by type.
 extension Value {
   func integer(of function: String) throws(EvaluationError) -> Int64 {
     switch Number(self) {
@@ -99,7 +99,7 @@ extension Value {
   }
 }
 
-/// A value by which documents are grouped: numbers of equal value are one group.
+/// A value for grouping documents; numbers of equal value are one group.
 struct GroupKey: Hashable {
   private let value: Value?
 

@@ -19,7 +19,7 @@ enum VectorDistance: String, Sendable, CaseIterable {
   }
 }
 
-/// Functions of vectors and of geographical points.
+/// Functions on vectors and geographical points.
 enum Vectors {
   static let functions: [Function] = [
     Function("cosine_distance", 2) { values, _ throws(EvaluationError) in
@@ -54,7 +54,7 @@ enum Vectors {
 }
 
 extension GeoPoint {
-  /// The distance along a great circle, in metres (haversine formula, mean radius of the Earth).
+  /// The distance along a great circle, in meters (haversine formula, mean radius of the Earth).
   fileprivate func distance(to other: GeoPoint) -> Double {
     func radians(_ degrees: Double) -> Double { degrees * .pi / 180 }
     let latitudes = sin(radians(other.latitude - latitude) / 2)
