@@ -27,7 +27,7 @@ package struct DataRepair: ~Copyable {
 
   static func isInterrupted(_ files: DatabaseFiles) -> Bool { access(finished(files), F_OK) == 0 }
 
-  /// Whether a directory has a file from which a repair could start.
+  /// Whether a directory has a file to start a repair from.
   package static func applies(to directory: String) -> Bool {
     let files = DatabaseFiles(path: directory + "/" + BackendFile.name)
     return files.exists || isInterrupted(files)

@@ -5,7 +5,7 @@ package import FirestoreProtocol
 package import SerialExecutors
 import Synchronization
 
-/// A datastore behind a network that can be broken.
+/// A datastore with a breakable network.
 package struct FaultyDatastore: Datastore {
   private let base: any Datastore
   private let faults: FaultInjector

@@ -39,7 +39,7 @@ package actor LocalBackend {
   /// - Parameters:
   ///   - executor: the executor of the backend, which must run one job at a time, in order, and may block; by default a
   ///     separate queue.
-  ///   - pause: called between the steps of a long read, for an executor on which yielding is not enough.
+  ///   - pause: called between the steps of a long read, for an executor that needs more than a yield.
   /// - Throws: `locked` if another process holds the directory, `notWritable`, `notPrivate`, `newerSchema`; `corrupt`
   ///   for damaged data, which remains in place (see `DataRepair`).
   package init(
@@ -159,7 +159,7 @@ package struct BackendConfiguration: Sendable {
   package var keptHistoryBytes: Int64
   /// The maximum size in bytes of the page cache.
   package var pageCacheBytes = usualPageCacheBytes
-  /// The clock for commit times, which never repeat or decrease, whatever the clock does.
+  /// The clock for commit times, which never repeat or decrease, regardless of the clock.
   package var now: @Sendable () -> Timestamp
   /// Called with facts for an operator when no call has failed: a sentence or two, on the backend's executor.
   package var report: @Sendable (String) -> Void
@@ -193,7 +193,7 @@ extension LocalBackend {
   /// The name of the socket next to the data, on which the process that holds it serves other processes.
   package static let socketName = "hearth.sock"
 
-  /// Whether a directory contains backend data, in whatever state.
+  /// Whether a directory contains backend data, intact or not.
   package static func exists(in directory: String) -> Bool {
     DatabaseFiles(path: directory + "/" + BackendFile.name).exists
   }

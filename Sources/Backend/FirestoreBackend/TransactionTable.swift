@@ -75,7 +75,7 @@ extension LocalBackend {
 }
 
 extension CommitLog {
-  /// Reads now and at an earlier version (now, if there is none) in one step.
+  /// Reads now and at an earlier version (or now without one) in one step.
   mutating func readAtBoth<Result>(
     _ database: DatabaseID, _ version: Int64?,
     _ body: (DocumentReader, DocumentReader) throws(StoreError) -> Result

@@ -10,7 +10,7 @@ package struct Pipeline: Sendable {
     /// All documents of the database.
     case database
     case documents([DocumentKey])
-    /// A collection below the document for which a subquery runs.
+    /// A collection below a subquery's document.
     case subcollection(String)
     case literals([Expression])
   }

@@ -3,7 +3,7 @@ package import FirestoreModel
 package import FirestoreProtocol
 
 extension Pipeline {
-  /// - Parameter database: the database of the request, to which references belong.
+  /// - Parameter database: the request's database, which references must name.
   /// - Throws: `invalid-argument` if the message cannot be executed, with the stage or function and the valid ones.
   package init(_ message: PipelineMessage, in database: DatabaseID) throws(RPCStatus) {
     var checker = PipelineChecker(database)
@@ -22,7 +22,7 @@ struct PipelineChecker {
   }
 
   let database: DatabaseID
-  /// The number of subqueries so far, each of which gets a unique number.
+  /// The number of subqueries so far; each gets a unique number.
   private var subqueries = 0
   /// Whether the current expression is inside an expression for array elements.
   private var isInArrayWalk = false

@@ -60,7 +60,7 @@ final class Attendance: Sendable {
   }
 }
 
-/// A connection on which an attached process introduces itself and receives the list of other attached processes.
+/// A connection for an attached process to introduce itself and receive the list of other attached processes.
 final class AttendanceHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer

@@ -64,7 +64,7 @@ package final class ConnectionBudget: Sendable {
   /// The bytes of requests and of responses that are held now.
   var held: (requests: Int, responses: Int) { (state.value.requests, state.value.responses) }
 
-  /// - Returns: false if there is no room for the bytes, which are then not counted.
+  /// - Returns: false if the bytes do not fit; they are then not counted.
   package func addRequest(_ bytes: Int) -> Bool {
     if state.value.requests + bytes > limits.requestBytes { return false }
     state.value.requests += bytes
@@ -307,7 +307,7 @@ package struct ConnectionLimits: Sendable {
   let windowUpdates: Int
   /// The time within which a client must start its protocol, including TLS.
   package let handshake = TimeAmount.seconds(30)
-  /// The time, up to twice as long, for which a connection without a call stays open.
+  /// The lifetime, or up to twice that, of a connection without a call.
   let idle = TimeAmount.minutes(5)
 
   /// The limits on a port that only this machine can reach. One client's connection may carry thousands of listeners

@@ -13,7 +13,7 @@ import NIOCore
 ///          └─ one of these that turns out to be large, or to take more than a step ──► TaskCall
 /// ```
 final class PromptCall: StreamedCall {
-  /// The size up to which a request is small.
+  /// The maximum size of a small request.
   private static let smallBytes = 32 << 10
 
   private let stream: ServedStream

@@ -76,7 +76,7 @@ package final class CommitTurn: Sendable {
 
 /// A listener's stream on any transport.
 package protocol Delivering: AnyObject {
-  /// Sends the pending messages, or those of one step of the backend; then schedules itself again for the rest.
+  /// Sends the pending messages, or one backend step's messages; then schedules itself again for the rest.
   func deliver()
 }
 
@@ -138,9 +138,9 @@ package final class TurnFlushHandler: ChannelDuplexHandler {
   package typealias OutboundIn = ByteBuffer
   package typealias OutboundOut = ByteBuffer
 
-  /// The size from which waiting has no benefit, in bytes.
+  /// The maximum size in bytes that is worth waiting for.
   private static let mostBytes = 256 << 10
-  /// The size up to which copying bytes costs less than passing them on separately.
+  /// The maximum size of bytes that are cheaper to copy than to pass on separately.
   private static let copiedBytes = 8 << 10
 
   private var isReading = false

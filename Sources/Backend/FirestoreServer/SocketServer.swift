@@ -101,8 +101,8 @@ package final class SocketServer: Sendable {
 }
 
 extension Channel {
-  /// Hides the connection from programs that this process starts, such as an editor, in which it would outlive this
-  /// process.
+  /// Hides the connection from programs that this process starts, such as an editor, which would keep it open beyond
+  /// this process.
   fileprivate func closeOnExec() throws {
     _ = try pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) {
       fcntl($0, F_SETFD, FD_CLOEXEC)

@@ -230,7 +230,7 @@ struct ServedWork: Sendable {
   }
 
   /// Does the work.
-  /// - Returns: the status with which the call ends; `nil` for success.
+  /// - Returns: the call's final status; `nil` for success.
   func status() async -> RPCStatus? {
     let held = HeldBytes(budget)
     defer { held.replace(0) }

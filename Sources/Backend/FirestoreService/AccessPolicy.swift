@@ -34,14 +34,14 @@ package protocol CallerPermissions: Sendable {
   var timeLeft: Int64? { get }
 
   /// - Throws: `permission-denied` unless the caller may get all of these documents.
-  /// - Returns: the further documents on which the decision depends.
+  /// - Returns: the further documents that affect the decision.
   @discardableResult
   func get(
     _ documents: [Document], in database: DatabaseID, on backend: isolated LocalBackend
   ) throws(RPCStatus) -> [DocumentKey]
 
   /// - Throws: `permission-denied` unless the caller certainly may read every document that the query can find.
-  /// - Returns: the documents on which that depends.
+  /// - Returns: the documents that affect the decision.
   @discardableResult
   func list(
     _ query: ServedQuery, _ explicitOrderBy: [OrderBy], in database: DatabaseID, on backend: isolated LocalBackend

@@ -111,7 +111,7 @@ package struct WriteStream: Sendable {
 
   /// Applies a request. Call this on the backend's executor.
   /// - Returns: the response's message, and whether the client ends the stream with this request.
-  /// - Throws: the status with which the stream ends.
+  /// - Throws: the stream's final status.
   package mutating func receive(_ bytes: [UInt8]) throws(RPCStatus) -> (message: [UInt8], isLast: Bool) {
     let stream = self
     let (answer, place) = try backend.step { backend throws(RPCStatus) in

@@ -111,7 +111,7 @@ private struct BatchGet {
     }
   }
 
-  /// The documents in the order in which they are sent: existing ones first, as at the real service.
+  /// The documents in sending order: existing ones first, as at the real service.
   func sorted(_ documents: [Document]) -> [Document] {
     documents.filter(\.exists) + documents.filter { !$0.exists }
   }
@@ -242,7 +242,7 @@ extension ListDocumentsMessage {
     .invalid("invalid order_by: \(orderBy). It is a list such as \"a desc, __name__\".")
   }
 
-  /// The position at which the page begins.
+  /// The start position of the page.
   fileprivate func position(orderings count: Int) throws(RPCStatus) -> Bound? {
     if pageToken.isEmpty { return nil }
     guard let token = PageToken(pageToken), token.values.count == count else { throw .invalid("invalid page token") }

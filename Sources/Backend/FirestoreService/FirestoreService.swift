@@ -205,7 +205,7 @@ extension LocalBackend {
 /// The messages of a response stream, grouped into batches that are worth sending together: the costs of the transport,
 /// and of checking whether the client reads, arise once per batch.
 package struct MessageBatches<Messages: Sequence<[UInt8]>>: Sequence, IteratorProtocol {
-  /// The size from which a larger batch is not cheaper per message.
+  /// The size of a batch beyond which messages do not get cheaper.
   private static var batchBytes: Int { 64 << 10 }
 
   private var messages: Messages.Iterator

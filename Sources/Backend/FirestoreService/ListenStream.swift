@@ -61,7 +61,7 @@ package struct ListenStream: Sendable {
 
   /// The messages to send, and whether more follow immediately.
   /// - Parameter bytes: the maximum size of their documents in bytes, without the last document.
-  /// - Throws: the status with which the stream ends.
+  /// - Throws: the stream's final status.
   package mutating func take(
     upTo bytes: Int = WatchDelivery.bytes
   ) throws(RPCStatus) -> (messages: [[UInt8]], hasMore: Bool) {

@@ -34,7 +34,7 @@ struct ResourceName {
     return (database, key)
   }
 
-  /// - Parameter database: the database of the request, to which the document must belong.
+  /// - Parameter database: the request's database, which must contain the document.
   static func document(_ text: String, in database: DatabaseID) throws(RPCStatus) -> DocumentKey {
     let (named, key) = try document(text)
     if named != database { throw .strays(from: database, to: named) }

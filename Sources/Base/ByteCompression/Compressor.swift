@@ -23,13 +23,13 @@ package enum CompressionFormat: String, CaseIterable, Codable, Sendable {
   /// The number of leading bytes that identify a file's format.
   package static let magicLength = 4
 
-  /// Creates the format whose magic bytes begin a sequence; `nil` if there is none.
+  /// Creates the format whose magic bytes begin a sequence; `nil` if none exists.
   package init?(magic bytes: some Sequence<UInt8>) {
     guard let format = Self.allCases.first(where: { bytes.starts(with: $0.magic) }) else { return nil }
     self = format
   }
 
-  /// Creates the format of a file name's extension; `nil` if there is none.
+  /// Creates the format of a file name's extension; `nil` if none exists.
   package init?(fileName: String) {
     let name = fileName.lowercased()
     guard let format = Self.allCases.first(where: { name.hasSuffix($0.fileExtension) }) else { return nil }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A regular expression that matches in time linear in the text, whatever the pattern: all possible matches are
-/// followed simultaneously (Thompson, "Regular Expression Search Algorithm", 1968). The standard library tries them one
-/// after the other, which for `(a+)+$` takes minutes on a line of thirty letters, and cannot be stopped.
+/// A regular expression that matches in time linear in the text for every pattern: all possible matches are followed
+/// simultaneously (Thompson, "Regular Expression Search Algorithm", 1968). The standard library tries them one after
+/// the other, which for `(a+)+$` takes minutes on a line of thirty letters, and cannot be stopped.
 ///
 /// Supports `.` `[a-z]` `\d` `\w` `\s` `\b` `^` `$` `( | )` `* + ? {2,3}`; no lookaround and no back-references.
 package struct Pattern: Hashable, Sendable {
@@ -72,7 +72,7 @@ package struct Pattern: Hashable, Sendable {
   }
 }
 
-/// The syntax in which a pattern is written.
+/// The syntax of a pattern.
 enum PatternDialect: Hashable, Sendable {
   /// The syntax for user searches: case matters if the pattern has a capital letter, and `.` is any character.
   case search

@@ -13,7 +13,7 @@ struct PatternMachine {
   private let dialect: PatternDialect
   private let slots: Int
   let text: [Unicode.Scalar]
-  /// The round in which each step was last reached.
+  /// The last round that reached each step.
   private var seen: [Int]
   private var round = 0
   /// The number of steps still allowed.

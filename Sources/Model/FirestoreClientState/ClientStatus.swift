@@ -9,7 +9,7 @@ package struct ClientStatus: Sendable {
   package var reason: ConnectionReason?
   /// The time of the next attempt to connect or to write the cache; `nil` if none is scheduled.
   package var nextRetry: Timestamp?
-  /// The time at which `onlineState` last changed.
+  /// The time of the last change of `onlineState`.
   package var since: Timestamp
   package var watch: StreamStatus
   package var write: StreamStatus
@@ -25,7 +25,7 @@ package struct ClientStatus: Sendable {
   package var rejectedWrites: [RejectedWrite]
   /// The local indexes with their build progress.
   package var indexes: [IndexState]
-  /// The time at which the backend's newest consistent snapshot arrived.
+  /// The arrival time of the backend's newest consistent snapshot.
   package var lastSnapshotAt: Timestamp?
   /// The round-trip times of recent batches from sending to acknowledgement, newest last, at most 64.
   package var roundTrips: [Duration]
@@ -33,7 +33,7 @@ package struct ClientStatus: Sendable {
   package var recentOutcomes: [WriteOutcome]
   /// The size of the cache in bytes; `nil` if unknown.
   package var cacheByteCount: Int64?
-  /// The size in bytes above which the cache is collected; `nil` for never.
+  /// The cache limit in bytes, which triggers a garbage collection; `nil` for none.
   package var cacheLimit: Int64?
   /// Whether the cache is on disk, so that pending writes survive the process.
   package var isDurable: Bool
@@ -81,7 +81,7 @@ package struct ClientStatus: Sendable {
   /// Whether the cache serves listeners and writes wait.
   package var isOffline: Bool { !isNetworkEnabled || onlineState == .offline }
 
-  /// The connection's failure in words; `nil` if there is none or the user or program disconnected the client.
+  /// The connection's failure in words; `nil` if none exists or the user or program disconnected the client.
   package var trouble: String? { reason.flatMap { $0.isFailure ? $0.description : nil } }
 }
 

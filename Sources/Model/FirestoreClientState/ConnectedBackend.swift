@@ -57,7 +57,7 @@ package struct DataMember: Hashable, Sendable, CustomStringConvertible {
   package var description: String { "process \(process) (\(name))" }
 }
 
-/// The processes that share the embedded data, and the process through which this one reaches it.
+/// The processes that share the embedded data, and this process's access to it.
 package struct DataCompany: Hashable, Sendable {
   package enum Standing: Hashable, Sendable {
     /// This process owns the data and serves the others.

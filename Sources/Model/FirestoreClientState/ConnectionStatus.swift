@@ -98,11 +98,11 @@ package struct StreamUse: Hashable, Sendable {
   package var status: StreamStatus
   /// The number of times that the stream was opened.
   package var begun: Int
-  /// The time at which the current stream, or the last one, was opened.
+  /// The start time of the current stream, or of the last one.
   package var since: Timestamp?
   package var messagesSent: Int
   package var messagesReceived: Int
-  /// The time at which the last message arrived.
+  /// The arrival time of the last message.
   package var heardAt: Timestamp?
   /// The sizes of the messages; `nil` if they are not encoded because the backend is in this process.
   package var bytes: Bytes?

@@ -17,9 +17,9 @@ package struct FaultSettings: Hashable, Sendable {
   package var lostRequests = 0
   /// The bandwidth of each stream or call in each direction, in bytes per second; `nil` for no limit.
   package var bandwidth: Int?
-  /// The rate at which the client reads responses from each stream or call, in bytes per second; `nil` for no limit.
+  /// The client's reading rate for each stream or call, in bytes per second; `nil` for no limit.
   package var readingRate: Int?
-  /// The period for which the backend is alternately unreachable and reachable; `nil` if it does not flap.
+  /// The period of a flapping backend, unreachable and reachable in turn; `nil` if it does not flap.
   package var flap: Duration?
   /// The settings of single lanes, which override those for all lanes.
   package var lanes: [FaultLane: Lane] = [:]

@@ -69,9 +69,9 @@ extension RuleDecision {
   /// A part of a condition with its value.
   package struct SeenValue: Hashable, Sendable {
     package var expression: String
-    /// The value as a literal, or the reason why there is none.
+    /// The value as a literal, or the reason why it is missing.
     package var value: String
-    /// Whether there was no value.
+    /// Whether the value is missing.
     package var isFailure: Bool
 
     package init(_ expression: String, _ value: String, isFailure: Bool = false) {

@@ -8,7 +8,7 @@ package enum TransferRequest: Hashable, Sendable {
   case export([ResourcePath]?, file: String, replaces: Bool = false)
   /// Imports a file. Plain documents go into the collection; without a collection, each document names its path.
   case importing(file: String, into: ResourcePath?)
-  /// Writes a bundle, from which clients fill their caches without contacting the server.
+  /// Writes a bundle, which fills clients' caches without contacting the server.
   case bundle(BundleContents, file: String, replaces: Bool = false)
   /// Writes the cached server versions of a document, of everything below a collection, or of the whole cache: as a
   /// bundle if the file's name ends so, else for an import.

@@ -10,7 +10,7 @@ struct JSONParser {
   private let numbers: JSONSyntax.Numbers
   private var position = 0
   private var line = 1
-  /// The position at which the current line begins.
+  /// The start of the current line.
   private var lineStart = 0
   /// The number of continuation bytes in this line, which do not count as columns.
   private var continuationBytes = 0
@@ -68,7 +68,7 @@ struct JSONParser {
     return members
   }
 
-  /// The member count up to which each name is compared with all earlier ones.
+  /// The maximum member count for comparing each name with all earlier ones.
   private static let few = 16
 
   /// Rejects duplicate names. Sorts long lists instead of hashing each name, because names are the same only if their

@@ -26,7 +26,7 @@ package struct JSONSyntax: Sendable {
   }
 
   package var kind: Kind
-  /// The line at which the value begins; 0 for a value that was not parsed from a text.
+  /// The first line of the value; 0 for a value that was not parsed from a text.
   package var line: Int
   package var column: Int
 

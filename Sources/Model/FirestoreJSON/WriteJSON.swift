@@ -22,7 +22,7 @@ package enum WriteJSON {
 
   /// Reads a text as mutations.
   /// - Parameter database: the database of references that are paths.
-  /// - Throws: `JSONError` with the position and the expected content; also if there are no writes.
+  /// - Throws: `JSONError` with the position and the expected content; also without any writes.
   package static func parse(_ text: String, database: DatabaseID) throws(JSONError) -> [Mutation] {
     let syntax = try JSONSyntax(parsing: text)
     guard case .array(let elements) = syntax.kind else { return [try mutation(syntax, database)] }

@@ -62,7 +62,7 @@ package struct MD5 {
   }
 
   /// Adds one block to the state.
-  /// - Parameter block: the offset at which the block's 64 bytes begin.
+  /// - Parameter block: the offset of the block's 64 bytes.
   private static func absorb(
     _ bytes: UnsafeRawBufferPointer, at block: Int, into state: inout (UInt32, UInt32, UInt32, UInt32)
   ) {

@@ -22,7 +22,7 @@ package struct DocumentChange: Equatable, Sendable {
 /// The difference between two snapshots, by document. Two changes to one document merge into one, and unread snapshots
 /// merge the same way (SDK: DocumentViewChangeSet).
 package struct DocumentChangeSet: Sendable {
-  /// The only change. Usually there is no other, and a table would cost more than all the rest.
+  /// The only change, as is usual; a table would cost more than all the rest.
   private var only: DocumentChange?
   /// All changes, if there are several.
   private var byKey: [DocumentKey: DocumentChange] = [:]

@@ -146,7 +146,7 @@ package struct DocumentSet: Sendable {
     return sorted.remove(place)
   }
 
-  /// The place of the document with this key; `nil` if there is none.
+  /// The place of the document with this key; `nil` if none exists.
   private func place(of key: DocumentKey) -> SortedDocuments.Place? {
     if !isOrderedByKey { return byKey[key].map { position(of: $0) } }
     let place = position(of: key)

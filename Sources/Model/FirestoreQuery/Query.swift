@@ -200,7 +200,7 @@ extension Bound {
     return isInclusive ? ordering != .ascending : ordering == .descending
   }
 
-  /// The bound's order relative to the document, by the leading orderings for which it has values.
+  /// The bound's order relative to the document, by the bound's leading orderings.
   private func compare(_ fields: StoredFields, of key: DocumentKey, _ orderBy: [OrderBy]) -> Ordering {
     for (value, order) in zip(values, orderBy) {
       var ordering = Ordering.equal

@@ -7,7 +7,7 @@ package import FirestoreQuery
 /// Stricter than Firestore: only letters, digits, `_` and `-` are allowed outside of back-quotes. Otherwise a missing
 /// colon, or a second field after a comma, would name a field that no document has and match nothing.
 package enum FieldPathText {
-  /// - Parameter column: the column at which the name begins in its text.
+  /// - Parameter column: the column of the name in its text.
   package static func parse(_ text: String, column: Int = 1) throws(TextError) -> FieldPath {
     if let (position, found) = stray(in: text) {
       throw TextError(

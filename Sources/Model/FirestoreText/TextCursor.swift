@@ -90,7 +90,7 @@ package struct TextError: Error, Hashable, Sendable {
     self.reason = reason
   }
 
-  /// - Parameter column: the column at which the JSON begins in the text.
+  /// - Parameter column: the column of the JSON in the text.
   package init(_ error: JSONError, from column: Int) {
     self.init(column: error.line == 1 ? column + error.column - 1 : column, error.reason)
   }

@@ -61,7 +61,7 @@ package struct FieldSchema: Sendable {
   package let jsonName: String
   package let kind: Kind
   package let count: Count
-  /// The `oneof` group of the field, of which at most one field may be set.
+  /// The `oneof` group of the field; at most one field of the group may be set.
   package let oneof: String?
 
   package init(_ number: Int, _ name: String, _ kind: Kind, _ count: Count = .one, oneof: String? = nil) {

@@ -106,7 +106,7 @@ package enum WriteEvent: Sendable {
 package struct WriteRequest: Sendable {
   package var streamToken: [UInt8]
   package var mutations: [Mutation]
-  /// The id with which a backend that stores its responses recognizes a batch sent again after a lost response.
+  /// The id that lets a backend with stored responses recognize a batch sent again after a lost response.
   package var requestID: WriteRequestID?
 
   package init(streamToken: [UInt8], mutations: [Mutation], requestID: WriteRequestID? = nil) {

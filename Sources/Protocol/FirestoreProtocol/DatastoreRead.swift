@@ -164,7 +164,7 @@ extension Datastore {
     try await runQuery(target, .names).map(\.key)
   }
 
-  /// The name of the document at an offset in the target's order, without its limit; `nil` if there is none.
+  /// The name of the document at an offset in the target's order, without its limit; `nil` if none exists.
   package func key(at offset: Int, of target: Target) async throws(RPCStatus) -> DocumentKey? {
     var target = target
     target.limit = 1
@@ -198,7 +198,7 @@ extension Datastore {
   }
 }
 
-/// The time at which documents are read, and the fields to read.
+/// The time and the fields to read.
 package struct ReadView: Hashable, Sendable {
   /// The read time, as far back as the backend goes; `nil` for the newest documents.
   package var time: SnapshotVersion?

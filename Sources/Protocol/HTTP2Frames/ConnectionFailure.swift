@@ -23,7 +23,7 @@ package enum ConnectionFailure {
 
 /// The owner of connections. A connection retains it until it is closed.
 package protocol FrameConnectionOwner: AnyObject {
-  /// Whether a read is in progress, at the end of which everything is sent.
+  /// Whether a read is in progress, which ends by sending everything.
   var isInTurn: Bool { get }
   /// Whether to send nothing to the peer.
   var isSilent: Bool { get }

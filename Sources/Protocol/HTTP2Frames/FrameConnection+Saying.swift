@@ -33,7 +33,7 @@ extension FrameConnection {
     line.append(end)
   }
 
-  /// Sends pending data for which there is room, one frame per stream in turn.
+  /// Sends pending data within the window, one frame per stream in turn.
   func pump() {
     while isWritable, !isClosed, let end = line.popFirst() {
       end.isInLine = false

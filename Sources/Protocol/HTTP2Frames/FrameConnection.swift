@@ -35,7 +35,7 @@ package final class FrameConnection: ChannelInboundHandler {
 
   /// The time that the peer has to read the reason before the connection closes.
   private static let drainTime = TimeAmount.seconds(2)
-  /// The bytes gathered in one turn from which they are sent without waiting for its end.
+  /// The maximum bytes gathered in one turn before they are sent without waiting for its end.
   private static let mostGathered = 256 << 10
 
   package let peer: Peer
@@ -92,7 +92,7 @@ package final class FrameConnection: ChannelInboundHandler {
 
   /// - Parameters:
   ///   - handshake: the time within which the peer must send its settings; `nil` if the owner watches the peer.
-  ///   - idle: the time, up to twice as long, for which a connection without a stream stays open; `nil` for ever.
+  ///   - idle: the lifetime, or up to twice that, of a connection without a stream; `nil` for ever.
   package init(
     _ peer: Peer, _ owner: any FrameConnectionOwner, _ limits: FrameLimits, handshake: TimeAmount?,
     idle: TimeAmount? = nil

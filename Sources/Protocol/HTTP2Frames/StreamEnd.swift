@@ -17,7 +17,7 @@ package final class StreamEnd {
 
   /// The bytes that the peer accepts.
   var room: Int
-  /// The pieces that wait for room; `nil` if there are none.
+  /// The pieces that wait for room; `nil` for an empty queue.
   private(set) var waiting: CircularBuffer<Piece>?
   /// Whether the stream is queued to send when the connection has room.
   var isInLine = false

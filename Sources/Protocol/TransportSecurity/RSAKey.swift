@@ -53,7 +53,7 @@ package final class RSAKey: Sendable, CustomStringConvertible, CustomReflectable
 package final class RSAPublicKey: Sendable {
   private let key: Mutex<OpaquePointer>
 
-  /// Reads a public key from PEM, which may also contain a certificate; `nil` if there is no RSA key in it.
+  /// Reads a public key from PEM, which may also contain a certificate; `nil` if it contains no RSA key.
   package convenience init?(pem: String) {
     guard let key = Self.parse(Array(pem.utf8)) else { return nil }
     self.init(key)

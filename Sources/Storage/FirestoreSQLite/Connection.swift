@@ -24,7 +24,7 @@ public import CSQLite
     /// The size of the page cache in KiB, once pages are known to be reused. Until then the size of `opening` applies:
     /// a program reads much of its start-up data only once, and the system caches the file.
     package var fullCache: Int?
-    /// The number of log pages from which a commit writes them back to the database.
+    /// The number of log pages that makes a commit write them back to the database.
     package var checkpointPages: Int32
 
     package init(
@@ -39,9 +39,9 @@ public import CSQLite
     }
   }
 
-  /// The number of changed rows from which a transaction counts as one of many large ones.
+  /// The minimum number of changed rows of a large transaction.
   private static let manyRows: Int64 = 64
-  /// The number of cache misses from which a larger cache would avoid some of them the next time.
+  /// The minimum number of cache misses that justifies a larger cache.
   private static let manyPages: Int32 = 128
   /// The milliseconds to wait for a lock. The directory's lock excludes other stores; only an administrator may be
   /// reading the file.
@@ -64,7 +64,7 @@ public import CSQLite
   let logFrames = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
   /// The salts and the frame count of the log when it was last written back completely.
   var writtenBack: (salts: UInt64, frames: Int32)?
-  /// The number of log pages from which a commit writes them back to the database.
+  /// The number of log pages that makes a commit write them back to the database.
   package var checkpointPages: Int32 = 1000
   /// Runs once, before this connection commits its first change.
   package var beforeFirstChange: (() -> Void)?
@@ -196,7 +196,7 @@ public import CSQLite
     while try step(statement) {}
   }
 
-  /// The value made from the first row; `nil` if there is none.
+  /// The value made from the first row; `nil` if none exists.
   @inlinable package func first<each Argument: SQLValue, Value>(
     _ sql: StaticString, _ arguments: repeat each Argument, as read: (Row) throws(StoreError) -> Value
   ) throws(StoreError) -> Value? {
@@ -238,7 +238,7 @@ public import CSQLite
     while try step(statement), try visit(Row(statement)) {}
   }
 
-  /// The integer in the first row; `nil` if it is NULL or there is no row.
+  /// The integer in the first row; `nil` for NULL or without a row.
   @inlinable package func integer<each Argument: SQLValue>(
     _ sql: StaticString, _ arguments: repeat each Argument
   ) throws(StoreError) -> Int64? {
@@ -269,7 +269,7 @@ public import CSQLite
     while try step(compiled) { try body(Row(compiled)) }
   }
 
-  /// The integer in the first row of a composed statement; `nil` if it is NULL or there is no row.
+  /// The integer in the first row of a composed statement; `nil` for NULL or without a row.
   package func integer(composed sql: String) throws(StoreError) -> Int64? {
     var value: Int64?
     try forEachRow(composed: sql) { row in value = value ?? row.optionalInteger(0) }
@@ -402,7 +402,7 @@ public import CSQLite
   package var rowsChangedLast: Int { handle.map { Int(sqlite3_changes($0)) } ?? 0 }
 
   /// Reads every page and checks SQLite's structures. O(size).
-  /// - Returns: SQLite's message about the first fault; `nil` if there is none.
+  /// - Returns: SQLite's message about the first fault; `nil` if none exists.
   package func integrityComplaint() throws(StoreError) -> String? {
     let answer = try first("PRAGMA integrity_check(1)", as: { $0.text(0) }) ?? ""
     // A line with the database's name precedes the fault.

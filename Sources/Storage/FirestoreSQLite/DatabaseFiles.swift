@@ -29,7 +29,7 @@ package struct DatabaseFiles: Hashable, Sendable {
 
   /// Inspects the files before SQLite opens them, and makes them private.
   /// - Precondition: the directory is locked.
-  /// - Parameter make: creates a new database at a path and closes it; called if there is none.
+  /// - Parameter make: creates a new database at a path and closes it; called if none exists.
   /// - Returns: messages for the user.
   /// - Throws: `corrupt` for files that SQLite would treat as an empty database; `notWritable`, `notPrivate`.
   package func prepare(making make: (String) throws(StoreError) -> Void) throws(StoreError) -> [String] {
@@ -255,7 +255,7 @@ package struct StoreDirectory: ~Copyable {
   }
 
   /// Inspects the files before SQLite opens them.
-  /// - Parameter make: creates a new database at a path and closes it; called if there is none.
+  /// - Parameter make: creates a new database at a path and closes it; called if none exists.
   /// - Throws: `corrupt` for files that SQLite would treat as an empty database; `notWritable`, `notPrivate`.
   package borrowing func prepare(making make: (String) throws(StoreError) -> Void) throws(StoreError) {
     // The first process has inspected them. Files in use must not be opened next to SQLite, because closing them again

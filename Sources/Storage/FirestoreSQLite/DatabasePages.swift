@@ -318,7 +318,7 @@ package enum PageChecksums {
   /// The application id in the header of Hearth's databases: "Hear".
   package static let applicationID: UInt32 = 0x4865_6172
 
-  /// Returns the URI with which SQLite opens a file with checksums.
+  /// Returns SQLite's URI for a file with checksums.
   /// - Throws: `notWritable` if SQLite was built without URIs.
   package static func uri(of path: String) throws(StoreError) -> String {
     guard cpc_register() == 0 else {

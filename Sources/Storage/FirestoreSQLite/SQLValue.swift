@@ -47,7 +47,7 @@ extension Optional: SQLValue where Wrapped: SQLValue {
 }
 
 @usableFromInline enum SQLite {
-  /// The destructor SQLITE_TRANSIENT, with which SQLite makes its own copy.
+  /// The destructor SQLITE_TRANSIENT, which makes SQLite copy the value.
   @inlinable static var copied: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
 }
 

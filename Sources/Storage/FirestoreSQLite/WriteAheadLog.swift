@@ -53,7 +53,7 @@ package struct WriteAheadLog: Sendable {
   private static func salts(_ header: [UInt8]) -> UInt64 { UInt64(header.word(16)) << 32 | UInt64(header.word(20)) }
 
   /// Reads the log. O(size).
-  /// - Returns: `nil` if there is no log, or none with a complete frame.
+  /// - Returns: `nil` without a log or a complete frame.
   package init?(path: String) throws(StoreError) {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else {

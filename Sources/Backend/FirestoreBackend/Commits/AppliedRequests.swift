@@ -19,8 +19,8 @@ struct AppliedRequests {
     var rows: Int64 = 10_000
     /// The largest number of responses stored for streams, regardless of age.
     var streamRows: Int64 = 50_000
-    /// The age in microseconds from which responses to streams beyond `rows` are deleted, one hour: streams are resumed
-    /// soon or never.
+    /// The maximum age in microseconds of responses to streams beyond `rows`, one hour: streams are resumed soon or
+    /// never.
     var streamAge: Int64 = 3_600_000_000
     /// The same age for responses to caches, which may return, in microseconds: 30 days.
     var cacheAge: Int64 = 2_592_000_000_000

@@ -16,7 +16,7 @@ struct CommitLog: ~Copyable {
   /// The smallest number of changes to prune at once, which spreads the cost.
   static let pruningSlack = 1_000
 
-  /// The identity of the stored data, by which tokens of another data set are recognized.
+  /// The identity of the stored data, which distinguishes its tokens from other data sets' tokens.
   let instance: [UInt8]
   let file: BackendFile
   let configuration: BackendConfiguration

@@ -122,7 +122,7 @@ struct CommitWriter {
 }
 
 extension CommitWriter {
-  /// Stores a document without evaluation, change record or limit checks, except those of its name and values.
+  /// Stores a document without evaluation, change record or limit checks. Only its name and values are checked.
   mutating func seed(_ key: DocumentKey, _ fields: Fields, _ connection: Connection) throws(StoreError) {
     try WriteValidation.check(Mutation(key: key, operation: .set(fields), precondition: .none))
     let collection = try collection(of: key, connection)

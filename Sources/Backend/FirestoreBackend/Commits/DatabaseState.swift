@@ -10,10 +10,10 @@ struct DatabaseState: Sendable {
   var version: Int64
   /// The version of the last commit, as stored in the file.
   var committed: Int64
-  /// The version at which this process opened the database.
+  /// The version when this process opened the database.
   let opened: Int64
   var openings: Openings
-  /// The version up to which changes are no longer recorded.
+  /// The last version without recorded changes.
   var pruned: Int64
   /// The oldest version available to reads in the past.
   var historyStart: Int64
@@ -149,7 +149,7 @@ struct Openings: Sendable {
   /// The number of the opening of the last commit.
   var last: Int64 { known.last?.number ?? 0 }
 
-  /// The version up to which an opening's history is the file's; `nil` for an unknown opening.
+  /// The last version that an opening shares with the file's history; `nil` for an unknown opening.
   /// - Parameter committed: the version of the last commit.
   func end(of number: Int64, committed: Int64) -> Int64? {
     guard let index = known.lastIndex(where: { $0.number == number }) else { return nil }

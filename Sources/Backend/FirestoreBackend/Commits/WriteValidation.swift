@@ -229,9 +229,9 @@ struct ValueCheck {
   }
 }
 
-/// Rejects writes of one commit that exclude each other whatever is stored. A document that an earlier write left in
-/// place cannot be created; one that an earlier write deleted can be neither changed nor verified as deleted (like
-/// Google's emulator for each pair).
+/// Rejects writes of one commit that exclude each other regardless of the stored data. A document that an earlier write
+/// left in place cannot be created; one that an earlier write deleted can be neither changed nor verified as deleted
+/// (like Google's emulator for each pair).
 enum WriteSequence {
   /// The assumption of a write. Its raw value is the service's word for it.
   private enum Kind: String {

@@ -274,7 +274,7 @@ extension DocumentReader {
 
   /// Visits the documents of several collections, ordered by id, in storage order: at most `rows` of them after a
   /// position, fewer if they are large, or until `visit` returns false.
-  /// - Returns: the position from which to continue; `nil` when all documents have been visited.
+  /// - Returns: the position to continue from; `nil` when all documents have been visited.
   func scan(
     _ collections: [CollectionEntry], _ range: KeyRange, after position: DocumentPosition?, rows: Int,
     _ visit: (Document) -> Bool

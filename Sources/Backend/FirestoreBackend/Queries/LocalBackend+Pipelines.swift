@@ -5,7 +5,7 @@ import FirestoreProtocol
 import FirestoreQuery
 import FirestoreSQLite
 
-/// The results of a pipeline, and the time at which they were read or written.
+/// The results of a pipeline, and their read or commit time.
 package struct ExecutedPipeline: Sendable {
   package var results: PipelineResults
   package let time: SnapshotVersion

@@ -3,7 +3,7 @@ package import FirestoreModel
 package import FirestoreQuery
 import FirestoreSQLite
 
-/// The version at which a read happens.
+/// The version to read.
 package enum ReadConsistency: Sendable {
   case latest
   /// A time within the last hour, if earlier versions are still stored.

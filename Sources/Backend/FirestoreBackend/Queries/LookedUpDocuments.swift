@@ -9,7 +9,7 @@ struct LookedUpDocuments {
   /// The size of all documents in bytes, and the number of databases, beyond which the cache is cleared.
   private static let mostBytes = 4 << 20
   private static let mostDatabases = 8
-  /// The size in bytes from which a document is not cached.
+  /// The minimum size in bytes of a document that is not cached.
   private static let largeBytes = 64 << 10
   /// The approximate size in bytes of a document apart from its fields and its name.
   private static let fixedBytes = 256

@@ -3,8 +3,7 @@ package import FirestoreModel
 import FirestoreQuery
 import FirestoreSQLite
 
-/// The position up to which a query's result has been read. The whole result is of one version, however long its reader
-/// takes.
+/// The reading position in a query's result. The whole result is of one version, however long its reader takes.
 ///
 /// ```
 /// scan     storage order is the query's: nothing is held but the document that comes next
@@ -35,7 +34,7 @@ package struct QueryCursor: Sendable {
 
   /// A cursor before looked-up documents, in their order. If they exceed one piece, they are not held but looked up
   /// again, at the same version, when needed.
-  /// - Parameter readTime: the version at which they were looked up.
+  /// - Parameter readTime: their version.
   package init(
     of documents: [Document], at readTime: SnapshotVersion, _ consistency: ReadConsistency, in database: DatabaseID
   ) {
@@ -91,7 +90,7 @@ extension Document {
     return document
   }
 
-  /// The document with only the fields by which a target sorts it.
+  /// The document with only the target's sort fields.
   func thinned(for target: Target) -> Document {
     var fields = Fields()
     for order in target.orderBy where !order.path.isDocumentID {

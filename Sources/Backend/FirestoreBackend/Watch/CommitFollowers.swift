@@ -9,7 +9,7 @@ extension LocalBackend {
   /// - Parameters:
   ///   - clock: the clock for the pace.
   ///   - deliver: receives a notification; further changes are collected meanwhile.
-  /// - Returns: the status with which the stream ended.
+  /// - Returns: the stream's final status.
   /// - Throws: the error that `deliver` threw.
   package nonisolated func followCommits<Failure: Error>(
     in database: DatabaseID, clock: any Clock<Duration> = ContinuousClock(),
@@ -83,7 +83,7 @@ struct CommitFollowers: Sendable {
     }
   }
 
-  /// - Returns: `nil` if there is no new notification.
+  /// - Returns: `nil` without a new notification.
   mutating func take(from id: ID) -> CommitNews? { followers[id]?.notices.take() }
 
   /// Ends every stream with a status.
@@ -94,7 +94,7 @@ struct CommitFollowers: Sendable {
     }
   }
 
-  /// - Returns: the status with which the stream was ended; `nil` if its follower canceled it.
+  /// - Returns: the stream's final status; `nil` if its follower canceled it.
   mutating func close(_ id: ID) -> RPCStatus? {
     let follower = followers.removeValue(forKey: id)
     follower?.signal.finish()
@@ -129,7 +129,7 @@ struct CollectionNotices: Sendable {
     notices = [:]
   }
 
-  /// - Returns: `nil` if there is no new notification.
+  /// - Returns: `nil` without a new notification.
   mutating func take() -> CommitNews? {
     defer { (notices, isEverything) = ([:], false) }
     if isEverything { return .everything }

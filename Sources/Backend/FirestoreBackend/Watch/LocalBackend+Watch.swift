@@ -90,7 +90,7 @@ extension LocalBackend {
 
   /// The messages to send on a stream.
   /// - Parameter bytes: the size of the documents after which no further ones are added.
-  /// - Throws: the status with which the stream ends.
+  /// - Throws: the stream's final status.
   package func take(
     from session: WatchSessionID, upTo bytes: Int = WatchDelivery.bytes
   ) throws(RPCStatus) -> WatchDelivery {

@@ -31,7 +31,7 @@ struct MissedChanges {
 
   let since: Int64
   private var reached: Position
-  /// The paths of collections by their numbers; `nil` for those in which the target has no documents.
+  /// The paths of collections by their numbers; `nil` for collections without documents of the target.
   private var paths: [Int64: ResourcePath?] = [:]
   /// The deletions sent so far; a document may have been deleted more than once.
   private var deleted: Set<DocumentKey> = []
@@ -39,7 +39,7 @@ struct MissedChanges {
   private(set) var isDone = false
   /// Whether documents may have left the target without a record in the history.
   private(set) var isVague = false
-  /// The number of documents by which the client's result has grown after all changes sent.
+  /// The growth of the client's result, in documents, through the changes sent so far.
   private(set) var growth = 0
 
   init(since: Int64) {
@@ -144,7 +144,7 @@ extension DocumentReader {
 /// 01  instance of the data set (8 bytes)  opening (8 bytes)  version in microseconds (8 bytes)      big-endian
 /// ```
 struct ResumePosition {
-  /// The opening of the data in which the version was committed (`Openings`).
+  /// The data's opening that committed the version (`Openings`).
   let opening: Int64
   let version: Int64
 

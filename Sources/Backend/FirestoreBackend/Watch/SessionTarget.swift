@@ -31,7 +31,7 @@ struct SessionTarget {
     case live
   }
 
-  /// The cases in which a resumed client receives the document count.
+  /// The cases that send a resumed client the document count.
   enum FilterNeed {
     case never, always
     /// The client would have a different count after it received the changes.

@@ -15,7 +15,7 @@ package struct WatchDelivery: Sendable {
   package static let bytes = QueryPiece.bytes
 
   package var changes: [WatchChange]
-  /// The version up to which the changes are complete once a snapshot states it.
+  /// The version that a snapshot declares complete.
   package var readTime: SnapshotVersion
   /// Whether more follows immediately: a target is still being read, or there were more changes than fit.
   package var hasMore: Bool
@@ -140,7 +140,7 @@ struct WatchSession {
   /// Whether a target, or a changed document, must still be read.
   var needsReading: Bool { !unfinished.isEmpty || pending.needsReading }
 
-  /// Takes all messages to send, or those of one reading step.
+  /// Takes all messages to send, or one reading step's messages.
   /// - Parameters:
   ///   - bytes: the size of the documents after which no further ones are added.
   ///   - historyStart: the version before which the history is unknown.

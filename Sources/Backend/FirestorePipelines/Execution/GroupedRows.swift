@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// Aggregates rows: produces one row for each group, in the order in which groups first appear, or one row for all.
+/// Aggregates rows: produces one row for each group, in the order of the groups' first rows, or one row for all.
 struct GroupedRows: RowSource {
   private struct Group {
     let values: [Value?]

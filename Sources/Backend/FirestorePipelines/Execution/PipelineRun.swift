@@ -14,7 +14,7 @@ package struct PipelineRun: Sendable {
     self.context = context
   }
 
-  /// The variables and the key that a subquery inherits from the document for which it runs.
+  /// The variables and the key that a subquery inherits from its document.
   struct Scope: Sendable {
     var variables: [String: Value?] = [:]
     var key: DocumentKey?

@@ -48,7 +48,7 @@ package final class PipelineWork: Sendable {
     await Task.yield()
   }
 
-  /// - Returns: false if there is no room for the bytes, which are then not counted.
+  /// - Returns: false if the bytes do not fit; they are then not counted.
   func hold(_ bytes: Int) -> Bool {
     let sum = held.wrappingAdd(bytes, ordering: .relaxed).newValue
     if sum > limit {
@@ -75,14 +75,14 @@ final class Holding: Sendable {
 
   deinit { clear() }
 
-  /// - Returns: false if there is no room for the bytes.
+  /// - Returns: false if the bytes do not fit.
   func takes(_ bytes: Int) -> Bool {
     guard work.hold(bytes) else { return false }
     count.wrappingAdd(bytes, ordering: .relaxed)
     return true
   }
 
-  /// - Throws: `resource-exhausted` if there is no room for the bytes.
+  /// - Throws: `resource-exhausted` if the bytes do not fit.
   func add(_ bytes: Int) throws(RPCStatus) {
     if !takes(bytes) { throw .exhausted(stage, work.limit) }
   }

@@ -18,7 +18,7 @@ package protocol DocumentSource: Sendable {
   func open(_ selection: DocumentSelection, _ constraints: [Filter]) async throws(RPCStatus) -> any DocumentCursor
 }
 
-/// The position up to which documents have been read.
+/// The current reading position.
 package protocol DocumentCursor: Sendable {
   /// The next documents, bounded by memory; `nil` at the end.
   mutating func next() async throws(RPCStatus) -> [Document]?
@@ -39,7 +39,7 @@ struct Slice {
   private var bytes = 0
 
   var isFull: Bool { rows.count >= Self.rows || bytes >= Self.bytes }
-  /// The rows as a source returns them; `nil` if there are none.
+  /// The rows as a source returns them; `nil` instead of an empty slice.
   var result: [Row]? { rows.isEmpty ? nil : rows }
 
   mutating func append(_ row: Row) {

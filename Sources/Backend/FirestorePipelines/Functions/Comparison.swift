@@ -48,7 +48,7 @@ enum Comparison {
     return left.equalsNumerically(right)
   }
 
-  /// The order of two values; `nil` if there is none: between two types, with absent values, and between a NaN and
+  /// The order of two values; `nil` if none exists: between two types, with absent values, and between a NaN and
   /// another number.
   private static func order(_ values: [Value?]) -> Ordering? {
     guard let left = values[0], let right = values[1], left.typeRank == right.typeRank else { return nil }

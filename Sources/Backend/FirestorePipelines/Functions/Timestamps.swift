@@ -150,7 +150,7 @@ struct CalendarTime {
   var firstOfISOYear: Int64 { days - daysSince(weekday: 1) - (isoWeek.week - 1) * 7 }
 }
 
-/// A part of a time, or the unit to which a time is truncated.
+/// A part of a time, or the unit of a truncated time.
 enum TimePart: Equatable {
   case microsecond, millisecond, second, minute, hour, day, month, quarter, year
   /// - Parameter first: the first weekday of a week, 0 for Sunday.

@@ -8,7 +8,7 @@ package struct CacheSurvey: Sendable {
   package struct Share: Hashable, Sendable {
     package var path: ResourcePath
     package var documents: Int
-    /// The number of documents that are known not to exist, or of which only the name is known.
+    /// The number of documents that are known not to exist, or known only by name.
     package var names: Int
     /// The size of the documents' fields and ids in bytes.
     package var bytes: Int64
@@ -37,7 +37,7 @@ package struct CacheSurvey: Sendable {
 
   /// The complete results of a collection in the cache.
   package struct Coverage: Hashable, Sendable {
-    /// The server's time as of which the cache has the whole collection; `nil` if it never had.
+    /// The server's time of the last complete copy of the collection; `nil` if the cache never had one.
     package var wholeAsOf: Timestamp?
     /// The number of other queries on the collection with a cached result.
     package var results: Int
@@ -63,7 +63,7 @@ package struct CacheSurvey: Sendable {
     package var subject: Subject
     /// The position of its last use among all uses of the cache, by the cache's counter.
     package var lastUse: Int64
-    /// The server's time at which it last sent the document or confirmed the result; `nil` if it never did.
+    /// The server's time when it last sent the document or confirmed the result; `nil` if it never did.
     package var confirmed: Timestamp?
 
     package init(_ subject: Subject, lastUse: Int64, confirmed: Timestamp? = nil) {
@@ -81,14 +81,14 @@ package struct CacheSurvey: Sendable {
     case never
   }
 
-  /// The time on the client's clock at which the survey ended.
+  /// The end of the survey on the client's clock.
   package var time: Timestamp
   package var policy: Policy
   /// The size in bytes: on disk, of the file and its log; in memory, of the pages.
   package var bytes: Int64
   /// The size of the free pages in bytes.
   package var freeBytes: Int64
-  /// The size in bytes above which the cache is collected; `nil` for never.
+  /// The cache limit in bytes, which triggers a garbage collection; `nil` for none.
   package var limit: Int64?
   /// The collections, the largest first, at most `ClientInside.listed`.
   package var shares: [Share]

@@ -105,7 +105,7 @@ package struct CacheCompany: Hashable, Sendable {
     package var usesNetwork: Bool
     /// Whether the member's screen is visible to a user.
     package var isVisible: Bool
-    /// The time at which the member last reported that it is alive.
+    /// The member's last sign of life.
     package var seen: Timestamp
 
     package init(
@@ -121,7 +121,7 @@ package struct CacheCompany: Hashable, Sendable {
   }
 
   package var members: [Member]
-  /// The time at which the lease was last renewed; `nil` if no client holds it.
+  /// The time of the lease's last renewal; `nil` if no client holds it.
   package var renewed: Timestamp?
 
   package init(members: [Member], renewed: Timestamp?) {
@@ -156,7 +156,7 @@ package struct ReadPrice: Hashable, Sendable {
   /// The price of 100 000 reads, in millionths of the currency.
   package var millionths: Int
   package var currency: String
-  /// The month for which the price is assumed: `2025-06`.
+  /// The month of the assumed price: `2025-06`.
   package var asOf: String
 
   /// Cloud Firestore's list price in its US multi-region (nam5), as assumed when this was written.

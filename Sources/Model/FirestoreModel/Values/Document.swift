@@ -22,7 +22,7 @@ package struct Document: Sendable {
   }
 
   package var key: DocumentKey
-  /// The time at which the backend last changed the document. `nil` for a document known only from local writes, and
+  /// The time of the backend's last change of the document. `nil` for a document known only from local writes, and
   /// while a local write is visible in it, since the backend has no such version (SDKs reset it to "min").
   package var version: SnapshotVersion?
   package var createTime: SnapshotVersion?

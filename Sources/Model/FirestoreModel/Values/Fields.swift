@@ -27,7 +27,7 @@ package struct Fields: Sendable {
     }
   }
 
-  /// The entry count up to which inserting one by one is faster than sorting.
+  /// The maximum entry count for which inserting is faster than sorting.
   private static let few = 64
 
   package init() { storage = .decoded([]) }
@@ -88,7 +88,7 @@ package struct Fields: Sendable {
     }
   }
 
-  /// The entry count up to which a linear search is fastest.
+  /// The maximum entry count for a linear search.
   private static let fewest = 8
 
   private func position(of name: String) -> (index: Int, found: Bool) {

@@ -38,8 +38,8 @@ package struct Timestamp: Hashable, Comparable, Sendable {
   }
 }
 
-/// The version of a document or of a whole snapshot: a commit time of the backend.
-/// There is no "minimum" sentinel; a thing without a version has `nil`.
+/// The version of a document or of a whole snapshot: a commit time of the backend. A missing version is `nil`, not a
+/// "minimum" sentinel.
 package struct SnapshotVersion: Hashable, Comparable, Sendable {
   package var timestamp: Timestamp
 
@@ -71,7 +71,7 @@ extension Timestamp {
 }
 
 extension Value {
-  /// The first time in the value, at any depth, that Firestore does not support; `nil` if there is none.
+  /// The first time in the value, at any depth, that Firestore does not support; `nil` if none exists.
   package var invalidTimestamp: Timestamp? {
     switch self {
     case .timestamp(let time): time.isValid ? nil : time

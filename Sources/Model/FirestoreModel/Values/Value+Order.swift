@@ -173,7 +173,7 @@ extension Ordering {
     return Ordering(left.count, right.count)
   }
 
-  /// The first index at which the bytes differ or the shorter one ends; compares eight bytes at a time.
+  /// The index of the first difference, or of the end of the shorter one; compares eight bytes at a time.
   static func firstDifference(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) -> Int {
     let shared = min(left.count, right.count)
     let (a, b) = (UnsafeRawBufferPointer(left), UnsafeRawBufferPointer(right))

@@ -9,7 +9,7 @@ package enum WriteLimit {
   /// The maximum size of a document in bytes, by Firestore's accounting.
   package static let documentBytes = 1_048_576
   package static let vectorDimensions = 2048
-  /// The maximum number of transforms in one write. Firestore adds up those of one document in one commit.
+  /// The maximum number of transforms in one write. Firestore adds up all transforms of a document in a commit.
   package static let transforms = 500
 }
 

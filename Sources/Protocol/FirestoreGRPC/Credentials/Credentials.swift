@@ -84,8 +84,8 @@ package final class Credentials: Sendable {
     return source
   }
 
-  /// The reason why the credentials must not be sent to an endpoint, whatever their source; `nil` if they may. A token
-  /// sent without TLS can be intercepted.
+  /// The reason why the credentials must not be sent to an endpoint, regardless of their source; `nil` if they may. A
+  /// token sent without TLS can be intercepted.
   package func refusal(at endpoint: Endpoint) -> RPCStatus? {
     if isEmulatorOwner || endpoint.isTLS { return nil }
     return RPCStatus(
@@ -186,7 +186,7 @@ struct AccessToken: Hashable, Sendable {
   /// The expiry in seconds since 1970; `nil` for a token that does not expire.
   var expiry: Int64?
 
-  /// The seconds before the expiry at which a token is no longer used, so that it does not expire in transit.
+  /// The safety margin before the expiry in seconds, so that a token does not expire in transit.
   static let margin: Int64 = 300
 
   /// Whether the token is still usable.

@@ -61,7 +61,7 @@ struct HTTPRequest: Sendable {
 
   /// Sends the request and returns the response. Everything runs on the event loop, so a task that is starved for
   /// seconds does not count as a server timeout.
-  /// - Throws: `unavailable` with the host if there is no response within ten seconds.
+  /// - Throws: `unavailable`, which names the host, without a response within ten seconds.
   func perform() async throws(RPCStatus) -> HTTPResponse {
     let exchange = HTTPExchange(parts, on: MultiThreadedEventLoopGroup.singleton.next())
     do {

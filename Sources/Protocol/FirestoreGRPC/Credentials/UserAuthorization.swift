@@ -36,7 +36,7 @@ package final class UserAuthorization: Sendable {
     self.token = token
   }
 
-  /// The user in whose name calls are made; `nil` if none is signed in.
+  /// The user of all calls; `nil` if none is signed in.
   package var user: String? { state.withLock { $0.user } }
 
   /// Starts a user change; calls wait from now on.

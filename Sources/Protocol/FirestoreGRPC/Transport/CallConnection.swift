@@ -201,7 +201,7 @@ extension FrameLimits {
     brokenStreams: mostFrames, windowUpdates: mostFrames)
 }
 
-/// The time at which the last bytes arrived from the peer, including TLS records.
+/// The arrival time of the peer's last bytes, including TLS records.
 final class SignsOfLife: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
 

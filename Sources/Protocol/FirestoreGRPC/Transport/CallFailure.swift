@@ -65,7 +65,7 @@ enum CallFailure {
     }
   }
 
-  /// The user's remedy for a rejection caused by the choice of the backend, not by the request; `nil` if there is none.
+  /// The user's remedy for a rejection caused by the choice of the backend, not by the request; `nil` if none exists.
   private static func remedy(_ status: RPCStatus, _ credentials: Credentials) -> String? {
     switch status.code {
     case .unauthenticated: credentials.remedy

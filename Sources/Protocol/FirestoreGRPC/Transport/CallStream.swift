@@ -81,7 +81,7 @@ final class ResponseInbox: Sendable {
     var bytes = 0
     var end: Result<Void, any Error>?
     var waiter: CheckedContinuation<Void, Never>?
-    /// Whether the stream stopped reading because there was no room.
+    /// Whether the stream stopped reading because the inbox was full.
     var isReadRefused = false
   }
 
@@ -121,7 +121,7 @@ final class ResponseInbox: Sendable {
     waiter?.resume()
   }
 
-  /// The error with which the call has ended; `nil` without one.
+  /// The call's final error; `nil` without one.
   var failure: (any Error)? {
     if case .failure(let error)? = state.withLock({ $0.end }) { error } else { nil }
   }

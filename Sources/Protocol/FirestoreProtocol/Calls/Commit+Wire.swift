@@ -122,7 +122,7 @@ struct ReceivedCommit {
   }
 }
 
-/// The version at which a request reads (`consistency_selector`).
+/// The version that a request reads (`consistency_selector`).
 package enum ConsistencySelector: Sendable {
   case latest
   case transaction([UInt8])
@@ -132,7 +132,7 @@ package enum ConsistencySelector: Sendable {
 
 package enum TransactionOptions: Sendable {
   /// A read-only transaction.
-  /// - Parameter readTime: the time to read at; `nil` for the time at which the transaction begins.
+  /// - Parameter readTime: the time to read at; `nil` for the transaction's start time.
   case readOnly(readTime: Timestamp?)
   /// A read-write transaction.
   /// - Parameter retrying: the id of an earlier attempt.

@@ -16,7 +16,7 @@ package struct ListDocumentsMessage: Sendable {
 package struct DocumentPage: Sendable {
   /// The documents; `missing` ones have no version, only documents below them.
   package var documents: [Document]
-  /// The token to request the next page; empty if there is none.
+  /// The token to request the next page; empty on the last page.
   package var nextPageToken: String
 
   package init(documents: [Document], nextPageToken: String = "") {
@@ -95,7 +95,7 @@ package struct ListCollectionIDsMessage: Sendable {
 /// One page of collection ids.
 package struct CollectionIDPage: Sendable {
   package var ids: [String]
-  /// The token to request the next page; empty if there is none.
+  /// The token to request the next page; empty on the last page.
   package var nextPageToken: String
 
   package init(ids: [String], nextPageToken: String = "") {
