@@ -103,7 +103,7 @@ import Testing
 
     #expect(outcomes.map { $0?.code } == [.dataLoss, .dataLoss, .dataLoss])
     #expect(refused == [], "nobody refused a write, and some were applied")
-    #expect(refusal?.contains("has been moved to \(folder.cachePath).damaged-1; a new one was begun") == true)
+    #expect(refusal?.contains("has been moved to \(folder.cachePath).damaged-1. A new cache was created") == true)
     #expect(failures == [])
   }
 }

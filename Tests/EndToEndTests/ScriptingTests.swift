@@ -228,7 +228,7 @@ extension EndToEndTests.InShells {
       let output = try await ChildProcess.all(process.output)
       #expect(try await process.exitStatus() == 78)
       #expect(output.contains("added     a/d"), "\(output)")
-      #expect(output.contains("/c is that of") && output.contains("another cache directory"), "\(output)")
+      #expect(output.contains("/c belongs to") && output.contains("another cache directory"), "\(output)")
     }
 
     @Test("Unshared data of another process is not touched, and the error names it")

@@ -131,7 +131,7 @@ import Testing
       store.close()
 
       #expect(found?.kind == .corrupt)
-      #expect(found?.message.contains("other documents than those that were stored") == true)
+      #expect(found?.message.contains("other documents than the stored ones") == true)
       // The next start looks at everything.
       let next = LocalStore(openingOrFallingBack: place.configuration())
       #expect(next.movedAside != nil)

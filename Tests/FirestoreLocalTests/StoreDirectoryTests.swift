@@ -173,7 +173,7 @@ import Testing
     let message = store.fallback?.message ?? ""
     store.close()
 
-    #expect(message.contains("has been moved to \(place.databasePath).damaged-1; a new one was begun"))
+    #expect(message.contains("has been moved to \(place.databasePath).damaged-1. A new cache was created"))
     #expect(message.contains("have not been sent"))
     #expect(pending == 0)
     #expect(try contents(place.databasePath + ".damaged-1-wal") == log)

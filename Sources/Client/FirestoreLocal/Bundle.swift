@@ -4,7 +4,7 @@ import FirestoreProtocol
 package import FirestoreQuery
 package import FirestoreSQLite
 
-/// Query results that were packed at the backend, to fill caches without asking it.
+/// Query results packed by the backend. Loading a bundle fills the cache without queries to the backend.
 package struct Bundle: Sendable {
   package struct NamedQuery: Sendable {
     package var name: String
@@ -20,11 +20,11 @@ package struct Bundle: Sendable {
   }
 
   package struct Entry: Sendable {
-    /// `found`, or `missing` at the time when it was read.
+    /// `found`, or `missing` as of the read time.
     package var document: Document
     /// The named queries whose result contains the document.
     package var queries: [String]
-    /// The number of bytes of the bundle up to the end of the entry.
+    /// The offset in the bundle, in bytes, after this entry.
     package var byteEnd: Int
 
     package init(document: Document, queries: [String], byteEnd: Int = 0) {
@@ -35,7 +35,7 @@ package struct Bundle: Sendable {
   }
 
   package var id: String
-  /// A bundle replaces one of the same id that was created earlier.
+  /// A bundle replaces an older one with the same id.
   package var createTime: SnapshotVersion
   package var queries: [NamedQuery]
   package var entries: [Entry]
@@ -48,7 +48,7 @@ package struct Bundle: Sendable {
   }
 }
 
-/// The loaded bundles, and the queries that they named.
+/// The loaded bundles and their named queries.
 struct BundleTable {
   static let schema = """
     CREATE TABLE bundles (
@@ -99,19 +99,19 @@ struct BundleTable {
 }
 
 extension LocalStore {
-  // A bundle is stored in slices, each in a transaction of its own. Only the end records it as loaded: a bundle whose
-  // loading was cut short is loaded again.
+  // A bundle is stored in slices, one transaction each. Only the end marks it as loaded, so an interrupted load is
+  // repeated.
 
-  /// Whether this bundle, or a newer one of its id, was loaded before.
+  /// Whether this bundle, or a newer one with its id, was loaded before.
   package func hasLoaded(_ bundle: Bundle) throws(StoreError) -> Bool {
     try database.read { () throws(StoreError) in
       try database.bundles.createTime(of: bundle.id).map { $0 >= bundle.createTime } ?? false
     }
   }
 
-  /// Stores some of a bundle's documents. They belong to a target of the bundle's own, which keeps them from being
-  /// collected at once.
-  /// - Parameter isFirst: whether the slice takes the place of what an older bundle of the id held.
+  /// Stores a slice of a bundle's documents. They belong to a separate target of the bundle, so that they are not
+  /// collected immediately.
+  /// - Parameter isFirst: whether the slice replaces the documents of an older bundle with the same id.
   /// - Returns: the local views of the documents that changed.
   package mutating func store(
     _ slice: ArraySlice<Bundle.Entry>, of bundle: Bundle, isFirst: Bool
@@ -131,8 +131,8 @@ extension LocalStore {
     }
   }
 
-  /// Stores a bundle's named queries, when all its documents are stored, and records it as loaded. A named query's
-  /// target resumes from the bundle's read time if it has not seen anything newer.
+  /// Stores a bundle's named queries after all its documents, and marks it as loaded. A named query's target resumes
+  /// from the bundle's read time, unless it has newer data.
   package mutating func finish(_ bundle: Bundle) throws(StoreError) {
     let database = database
     let own = activeTargets.ids
@@ -150,12 +150,13 @@ extension LocalStore {
     }
   }
 
-  /// A query that some loaded bundle named.
+  /// The named query from a loaded bundle.
   package func namedQuery(_ name: String) throws(StoreError) -> Bundle.NamedQuery? {
     try database.read { () throws(StoreError) in try database.bundles.query(named: name) }
   }
 
-  /// No collection is called like this: names of this form are reserved. The id becomes one segment, whatever is in it.
+  /// The target's collection id has a reserved form, so no real collection has it. The bundle id becomes one segment
+  /// with any content.
   private static func target(ofBundle id: String) -> Target {
     let segment = id.map { $0 == "/" ? "%2F" : $0 == "%" ? "%25" : String($0) }.joined()
     return Query(path: ResourcePath("__bundle__/docs").appending(segment)).target
@@ -174,7 +175,7 @@ extension CacheDatabase {
     try targets.add(members, to: target)
   }
 
-  /// - Parameter active: targets that are listened to; those know better than the bundle.
+  /// - Parameter active: the targets with listeners. Their data are newer than the bundle's.
   fileprivate func store(
     _ query: Bundle.NamedQuery, _ members: [DocumentKey], _ active: Set<TargetID>
   ) throws(StoreError) {

@@ -5,9 +5,9 @@ import FirestoreProtocol
 import FirestoreQuery
 package import FirestoreSQLite
 
-/// The counting of a cache's documents by collection, of its index entries by index, and of the rows of its other
-/// tables; in slices between which the cache may be used and changed: the figures of a cache that changes meanwhile are
-/// those of no one moment.
+/// Counts a cache's documents by collection, its index entries by index, and the rows of its other tables. Works in
+/// slices between which the cache may be used and changed, so the figures of a cache in use do not show one
+/// moment.
 ///
 ///     documents ─► pending ─► members ─► entries ─► rest ─► done
 package struct CacheSurveyRun: Sendable {
@@ -19,7 +19,7 @@ package struct CacheSurveyRun: Sendable {
     var overlays = 0
   }
 
-  /// Rows, and the size of what they hold.
+  /// The rows and their size.
   struct Amount: Sendable {
     var rows = 0
     var bytes: Int64 = 0
@@ -37,12 +37,12 @@ package struct CacheSurveyRun: Sendable {
     /// Memberships of documents in targets.
     case members(after: TargetCache.Membership?)
     case entries(after: IndexEntry?)
-    /// The tables that are small, or whose rows need no look, each by itself.
+    /// The tables that are small, or whose rows need not be read, one after the other.
     case rest(Int)
     case done
   }
 
-  /// The place of a row among all pending writes by document.
+  /// The position of a row among all pending writes by document.
   struct PendingRow: Sendable {
     var collection: CollectionNumber
     var name: String
@@ -50,7 +50,7 @@ package struct CacheSurveyRun: Sendable {
     var batch: Int64
   }
 
-  /// The place of an entry among those of all indexes.
+  /// The position of an entry among the entries of all indexes.
   struct IndexEntry: Sendable {
     var index: IndexNumber
     var collection: CollectionNumber
@@ -58,13 +58,13 @@ package struct CacheSurveyRun: Sendable {
     var document: Int64
   }
 
-  /// The rows between two looks at the clock; they take about half a millisecond.
+  /// The number of rows between two checks of the clock, about half a millisecond of work.
   static let piece = 1_000
 
   var phase = Phase.documents(after: nil)
   var tallies: [CollectionNumber: Tally] = [:]
   var pending = Amount()
-  /// The last document with an overlay, which may have several: one for each user.
+  /// The last document with an overlay. It may have several, one for each user.
   var lastOverlay: (collection: CollectionNumber, name: String)?
   var members = 0
   var entries: [IndexNumber: Amount] = [:]
@@ -77,10 +77,10 @@ package struct CacheSurveyRun: Sendable {
 }
 
 extension LocalStore {
-  /// Begins to count what the cache has.
+  /// Begins a survey.
   package func beginSurvey(pacer: SlicePacer = .continuous) -> CacheSurveyRun { CacheSurveyRun(pacer: pacer) }
 
-  /// Does the next slice of a survey: some milliseconds of reading.
+  /// Performs the next slice of a survey: some milliseconds of reading.
   package func continueSurvey(_ run: inout CacheSurveyRun) throws(StoreError) {
     var next = run
     next.pacer.begin(isWriting: false)
@@ -114,7 +114,7 @@ extension CacheDatabase {
     }
   }
 
-  /// The tables that are counted at once, and how the size of their rows is summed up.
+  /// The tables that are counted in one step, and the expression for the size of their rows.
   private static let otherTables = [
     ("mutation_batches", "sum(length(batch))"), ("rejected_writes", "sum(byte_count)"),
     ("targets", "sum(length(canonical_id) + length(target) + ifnull(length(resume_token), 0))"),
@@ -164,7 +164,7 @@ extension CacheDatabase {
       let place = CacheSurveyRun.PendingRow(
         collection: row.number(0), name: row.text(1), user: row.integer(2), batch: row.integer(3))
       run.pending.add(row.integer(4))
-      // The overlay is the row of no batch.
+      // The row with batch 0 is the overlay.
       let isSame = run.lastOverlay.map { $0.collection == place.collection && $0.name.equalsUTF8(place.name) } ?? false
       if place.batch == 0, !isSame {
         run.tallies[place.collection, default: CacheSurveyRun.Tally()].overlays += 1
@@ -208,15 +208,15 @@ extension CacheDatabase {
     run.phase = count < CacheSurveyRun.piece ? .rest(0) : .entries(after: last)
   }
 
-  /// The approximate size of the numbers beside an index entry's value, or of a membership: SQLite stores small numbers
-  /// in few bytes.
+  /// The approximate size of the numbers next to an index entry's value, or of a membership. SQLite stores small
+  /// numbers in few bytes.
   static let numberBytes: Int64 = 8
 }
 
 /// The results of a survey.
 extension LocalStore {
   /// The collections that a survey found.
-  /// - Parameter leaving: the documents that a garbage collection would take.
+  /// - Parameter leaving: the documents that a garbage collection would remove.
   package func shares(
     of run: CacheSurveyRun, leaving: GarbageCollectionPlan
   ) throws(StoreError) -> [CacheSurvey.Share] {
@@ -274,7 +274,7 @@ extension LocalStore {
     }
   }
 
-  /// The things that a garbage collection would take, the least recently used first.
+  /// The targets and documents that a garbage collection would remove, least recently used first.
   package func victims(of plan: GarbageCollectionPlan) -> [CacheSurvey.Victim] {
     let results = plan.targets.sorted { $0.sequenceNumber < $1.sequenceNumber }.prefix(ClientInside.listed).map {
       CacheSurvey.Victim(
@@ -288,7 +288,7 @@ extension LocalStore {
     return (results + documents).sorted { $0.lastUse < $1.lastUse }
   }
 
-  /// The size of the cache and of its pages that hold nothing, and the number of its targets. O(targets).
+  /// The size of the cache and of its free pages, and the number of its targets. O(targets).
   package func extent() throws(StoreError) -> (bytes: Int64, freeBytes: Int64, targets: Int) {
     let database = database
     return try database.read { () throws(StoreError) in
@@ -298,7 +298,7 @@ extension LocalStore {
 }
 
 extension CacheDatabase {
-  /// The state of the pages' checksums: every page that is read is compared, and damage that was met is noted.
+  /// The state of the page checksums. Every page that is read is verified, and damage is recorded.
   fileprivate func checksums() throws(StoreError) -> CacheContents.Checksums {
     guard let path else { return .unneeded }
     if DatabaseFiles(path: path).isMarkedDamaged { return .damaged }
@@ -307,11 +307,11 @@ extension CacheDatabase {
 }
 
 extension LocalStore {
-  /// The results that the cache has whole, by collection: those that listeners left, and those of present ones. O(results).
+  /// The complete results in the cache, by collection, from former and present listeners. O(results).
   package func coverage() throws(StoreError) -> [ResourcePath: CacheSurvey.Coverage] {
     let (database, active) = (database, activeTargets)
     var times = try database.read { () throws(StoreError) in try database.targets.times() }
-    // The stored time of a present listener's result may be some minutes older.
+    // The stored time of a present listener's result may be some minutes old.
     for (id, target) in active.all {
       times[id] = nil
       if target.data.resumeToken != nil { times[id] = (target.data.target, target.data.snapshotVersion) }

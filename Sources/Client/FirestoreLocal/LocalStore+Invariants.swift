@@ -5,10 +5,10 @@ import FirestoreQuery
 package import FirestoreSQLite
 
 extension LocalStore {
-  /// Recomputes what the tables hold twice. O(pending writes + membership); for tests and debug builds.
-  /// - Returns: what does not agree; empty when all is well.
+  /// Compares redundant data of the tables. O(pending writes + membership); for tests and debug builds.
+  /// - Returns: the inconsistencies.
   package func checkInvariants() throws(StoreError) -> [String] {
-    // A reading notices changes of other clients, as before everything that uses what is remembered.
+    // A read transaction notices other clients' changes before it uses state in memory.
     try database.read { () throws(StoreError) in try violations() }
   }
 
@@ -22,7 +22,7 @@ extension LocalStore {
       let expected = documents.fold(batches, key, over: remote).view
       let overlay = try database.overlays.storedOverlay(collection, key.documentID, of: user)
       for view in [try documents.view(of: key), LocalDocuments.view(of: key, over: remote, overlay)] {
-        // Two server timestamps that show different values meanwhile are equal: only their bytes differ.
+        // Two server timestamps with different estimates are equal; only their bytes differ.
         let isSame = view == expected && view.data?.encoded.bytes == expected.data?.encoded.bytes
         if !isSame { violations.append("S9: the overlay of \(key) gives \(view), its batches \(expected)") }
       }
@@ -51,7 +51,7 @@ struct IndexVerification {
     let key: [UInt8]
   }
 
-  /// - Returns: what does not agree; empty when all is well.
+  /// - Returns: the inconsistencies.
   func violations() throws(StoreError) -> [String] {
     var violations: [String] = []
     var stored: Set<Entry> = []
@@ -86,9 +86,8 @@ struct IndexVerification {
 }
 
 extension CacheDatabase {
-  /// Checks the whole file: SQLite's structures, what the tables say about each other, and everything that is stored
-  /// encoded. O(size).
-  /// - Throws: `corrupt` for the first thing that is wrong.
+  /// Checks the whole file: SQLite's structures, references between tables, and all encoded values. O(size).
+  /// - Throws: `corrupt` for the first inconsistency.
   func verify() throws(StoreError) {
     if let complaint = try connection.integrityComplaint() { throw .damaged(complaint) }
     for (problem, rows) in Self.forbidden
@@ -103,7 +102,7 @@ extension CacheDatabase {
     try retentions.verify()
   }
 
-  /// Rows that no table may have, and how to call them.
+  /// Queries for rows that must not exist, with their description.
   static let forbidden: [(problem: String, rows: String)] = [
     (
       "overlays without a batch",
@@ -116,7 +115,7 @@ extension CacheDatabase {
     ),
     ("batch documents without their batch", "batch_documents WHERE batch NOT IN (SELECT id FROM mutation_batches)"),
     (
-      "overlays of batches that do not wait",
+      "overlays of batches that are not pending",
       """
       overlays WHERE largest_batch IS NOT (
         SELECT max(batch) FROM batch_documents
@@ -125,7 +124,7 @@ extension CacheDatabase {
       """
     ),
     ("impossible pending documents", "pending_documents WHERE batch < 0 OR (batch = 0) IS NOT (mutation NOT NULL)"),
-    ("batches of nobody", "mutation_batches WHERE user NOT IN (SELECT id FROM users)"),
+    ("batches without a user", "mutation_batches WHERE user NOT IN (SELECT id FROM users)"),
     ("members without a document", "target_documents WHERE document NOT IN (SELECT id FROM documents)"),
     ("members without a target", "target_documents WHERE target NOT IN (SELECT id FROM targets)"),
     ("documents under another collection's number", "documents WHERE id >> 32 <> collection"),

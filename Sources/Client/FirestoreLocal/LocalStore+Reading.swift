@@ -5,11 +5,11 @@ package import FirestoreSQLite
 
 extension LocalStore {
   /// Runs a query over the local views of the cached documents.
-  /// - Parameter usingPreviousResults: allows starting from the documents the query's target had when it was last in
-  ///   sync, instead of reading the whole collection.
+  /// - Parameter usingPreviousResults: allows starting from the documents that the query's target had when it was last
+  ///   in sync, instead of reading the whole collection.
   package func execute(_ query: Query, usingPreviousResults: Bool) throws(StoreError) -> QueryResult {
     let target = try knownTarget(query.target)
-    // A size that cannot be read is that of the documents which were read.
+    // The number of scanned documents replaces a size that cannot be read.
     let result = try queryLedger.time(query, extent: try? extent(of: query)) { () throws(StoreError) in
       try database.read { () throws(StoreError) in
         let engine = QueryEngine(local: localDocuments)
@@ -19,13 +19,13 @@ extension LocalStore {
       }
     }
     if createsIndexesAutomatically {
-      // The query is answered; an index that cannot be stored now is proposed again by the next scan.
+      // The query has its result. If an index cannot be stored now, the next scan proposes it again.
       try? AutomaticIndexes(database: database, minimumScan: minimumScanForIndexes).consider(query, result)
     }
     return result
   }
 
-  /// The greatest number of documents that a query may look at, without those that pending writes create.
+  /// The maximum number of documents that a query may have to read, without documents that pending writes create.
   package func extent(of query: Query) throws(StoreError) -> Int {
     if query.isDocumentQuery { return 1 }
     return try database.read { () throws(StoreError) in
@@ -37,7 +37,7 @@ extension LocalStore {
     }
   }
 
-  /// The local view of one document; `nil` when the cache knows nothing about it.
+  /// The local view of one document; `nil` for a document that is not in the cache.
   package func document(_ key: DocumentKey) throws(StoreError) -> Document? {
     try database.read { () throws(StoreError) in try localDocuments.document(key) }
   }
@@ -47,30 +47,30 @@ extension LocalStore {
     try database.read { () throws(StoreError) in try database.documents.document(key) }
   }
 
-  /// The mutation that makes the local view out of the remote document.
+  /// The mutation that turns the remote document into the local view.
   package func overlay(of key: DocumentKey) throws(StoreError) -> Mutation? {
     try database.read { () throws(StoreError) in try localDocuments.overlay(of: key) }
   }
 
-  /// Ids of the collections directly below a document or the root of which the cache has documents, or writes, at any
-  /// depth; sorted by UTF-8.
+  /// Ids of the collections directly below a document or the root that contain cached documents or writes at any depth;
+  /// sorted by UTF-8.
   package func collectionIDs(below parent: ResourcePath) throws(StoreError) -> [String] {
     try database.read { () throws(StoreError) in try database.collections.ids(below: parent) }
   }
 }
 
-/// A document as the backend had it, with the time as of which the cache has it.
+/// A document in the backend's version, with the cache's time for it.
 package struct CachedDocument: Sendable {
   package var document: Document
   package var readTime: SnapshotVersion
 }
 
-/// The reading of all documents that a cache has, in pages between which the cache may be used and changed.
+/// Reads all documents of a cache, in pages between which the cache may be used and changed.
 package struct CachePages: Sendable {
-  /// The documents of a page, which takes some milliseconds.
+  /// The number of documents in a page, which takes some milliseconds.
   static let size = 200
 
-  /// The document, or the collection with what is below it, that is read; `nil` for everything.
+  /// The document, or the collection with everything below it, to read; `nil` for the whole cache.
   let path: ResourcePath?
   var last: DocumentNumber?
   package internal(set) var isFinished = false
@@ -81,7 +81,7 @@ package struct CachePages: Sendable {
 }
 
 extension LocalStore {
-  /// The next documents that exist, as the backend had them: pending writes are not in them.
+  /// The next existing documents in the backend's version, without pending writes.
   package func nextPage(_ pages: inout CachePages) throws(StoreError) -> [CachedDocument] {
     let database = database
     var next = pages

@@ -5,8 +5,8 @@ package import FirestoreQuery
 package import FirestoreSQLite
 
 extension LocalStore {
-  /// Makes a target active: the known one with its token, or a new one under the next even id (SPEC-FORMAT §10).
-  /// - Parameter interest: this client's interest in the target, announced to the other clients.
+  /// Activates a target: a known one with its token, or a new one with the next even id (SPEC-FORMAT §10).
+  /// - Parameter interest: this client's interest in the target, to be announced to the other clients.
   package mutating func allocateTarget(
     _ target: Target, announcing interest: TargetInterest? = nil
   ) throws(StoreError) -> TargetData {
@@ -16,7 +16,7 @@ extension LocalStore {
     let database = database
     let data = try database.transaction { () throws(StoreError) in
       let data = try database.targets.allocate(target, database)
-      // The interest is stored before the target can be collected.
+      // The interest is stored first, so that the target cannot be collected.
       if let interest, let sharing = database.sharing, !sharing.isAlone {
         if try sharing.tables.add(interest, in: data.id, of: sharing.id) { try sharing.tell(.targets) }
       }
@@ -26,20 +26,20 @@ extension LocalStore {
     return data
   }
 
-  /// Ends listening. Stores the newest token and the sequence number of this use; with eager collection the target is
-  /// forgotten together with the documents that only it held.
+  /// Ends listening. Stores the newest token and the sequence number of this use. With eager collection, evicts the
+  /// target together with the documents that only it held.
   ///
-  /// The target is inactive afterwards even if this throws; then the stored token stays the older one.
-  /// - Parameter isForeign: whether another client listens. Its target stays active if this throws, to be released
+  /// The target is inactive afterwards even if this throws; then the stored token remains the older one.
+  /// - Parameter isForeign: whether another client listens. Its target remains active if this throws, to be released
   ///   again.
   package mutating func releaseTarget(_ id: TargetID, isForeign: Bool = false) throws(StoreError) {
     if isForeign { try check(.releaseTarget) }
     guard let active = activeTargets.end(id) else { return }
     var shown = references.unpin(id)
     try check(.releaseTarget)
-    // The stored data of targets belong to the primary client.
+    // Only the primary client writes the stored data of targets.
     if !isPrimary { return }
-    // Practically all documents of a large view belong to its target, and need no place of their own.
+    // Practically all documents of a large view belong to its target, and need no sequence numbers.
     let isFew = shown.maximumCount <= Self.individuallyTouched
     let shownKeys = policy == .eager || isFew ? shown.settled() : []
     let database = database
@@ -79,10 +79,10 @@ extension LocalStore {
   /// An active target's data with the newest token, whether or not that token is stored yet.
   package func activeTarget(_ id: TargetID) -> TargetData? { activeTargets[id]?.data }
 
-  /// Whether the position of the watch stream is the target's, too, unless the backend says otherwise.
+  /// Whether the target's position is the watch stream's position, unless the backend reports otherwise.
   package func followsStream(_ id: TargetID) -> Bool { activeTargets.followsStream(id) }
 
-  /// The documents that belong to a target as far as the backend has said.
+  /// The documents that belong to a target, as the backend last reported.
   package func remoteKeys(of target: TargetID) throws(StoreError) -> Set<DocumentKey> {
     try database.read { () throws(StoreError) in
       var keys: Set<DocumentKey> = []
@@ -93,12 +93,12 @@ extension LocalStore {
     }
   }
 
-  /// Records which documents views show: pinned documents are not collected, and a view without documents in limbo lets
-  /// its query start from the target's documents next time. The pins are kept even if storing fails.
+  /// Records which documents views show. Shown documents are not collected, and a view without documents in limbo lets
+  /// its query start from the target's documents next time. The pins remain even if storing fails.
   package mutating func notifyLocalViewChanges(_ changes: [LocalViewChanges]) throws(StoreError) {
     for change in changes { pin(change) }
     try check(.notifyLocalViewChanges)
-    // The primary client has these views as well.
+    // The primary client has the same views.
     if !isPrimary { return }
     let database = database
     var targets: [TargetID: ActiveTarget] = [:]
@@ -133,13 +133,13 @@ extension LocalStore {
 
   private mutating func pin(_ change: LocalViewChanges) {
     references.pin(change)
-    // The eager collector asks for the keys in nearly every transaction.
+    // The eager collector needs the keys in nearly every transaction.
     if policy == .eager { references.settle(change.targetID) }
   }
 
   private static var individuallyTouched: Int { 1000 }
 
-  /// Gives a document that belongs to no target a new place in the order of collection.
+  /// Gives a document without a target a new sequence number.
   private static func touchIfOrphaned(
     _ key: DocumentKey, _ sequenceNumber: Int64, _ database: CacheDatabase
   ) throws(StoreError) {
@@ -150,7 +150,7 @@ extension LocalStore {
     try database.documents.touch(header.number, sequenceNumber: sequenceNumber)
   }
 
-  /// Keeps a document that is being looked up from being collected.
+  /// Protects a document from collection during its lookup.
   package mutating func addLimboReference(_ key: DocumentKey, _ target: TargetID) {
     references.add(key, lookedUpBy: target)
   }
@@ -162,13 +162,13 @@ extension LocalStore {
 }
 
 extension TargetCache {
-  /// The known target, or a new one under the next even id (SPEC-FORMAT §10).
+  /// The known target, or a new one with the next even id (SPEC-FORMAT §10).
   /// - Precondition: inside a transaction.
   func allocate(_ target: Target, _ database: CacheDatabase) throws(StoreError) -> TargetData {
     if let known = try data(for: target) { return known }
     let highest = try database.globals.value(.highestTargetID) ?? 0
     guard let id = Int32(exactly: highest + 2) else {
-      throw StoreError(.sqlite, "The cache has run out of target ids; use a new cache directory.")
+      throw StoreError(.sqlite, "The cache has no free target ids left. Use a new cache directory.")
     }
     try database.globals.set(.highestTargetID, highest + 2)
     let data = TargetData(id: TargetID(id), target: target, sequenceNumber: try database.sequenceNumbers.next())
@@ -177,41 +177,41 @@ extension TargetCache {
   }
 }
 
-/// The targets that are listened to, found by id and by what they ask for.
+/// The targets with listeners, by id and by query.
 ///
-/// Targets about which the backend has nothing to say follow the watch stream: they share one position, so that a
-/// snapshot of the backend does not cost more the more of them there are.
+/// Targets without news from the backend follow the watch stream: they share one position, so that the cost of
+/// a snapshot does not grow with their number.
 struct ActiveTargets {
-  /// The point up to which the backend has told everything about the targets that follow the stream.
+  /// The common position of the targets that follow the stream.
   struct Position {
     var token: ResumeToken
     var version: SnapshotVersion
     var sequenceNumber: Int64
   }
 
-  /// The change of the targets that a remote event makes.
+  /// The change of the targets by a remote event.
   struct Change {
-    /// Targets that had ceased to follow the stream before.
+    /// Targets that stopped following the stream before.
     var left: Set<TargetID> = []
-    /// Whether no target follows the stream yet, since it is a new one.
+    /// Whether no target follows the stream yet, because the stream is new.
     var isFirstOfStream = false
     var replaced: [TargetID: ActiveTarget] = [:]
-    /// The new position of the targets that follow the stream; `nil` if they stay where they are.
+    /// The new position of the targets that follow the stream; `nil` if their position does not change.
     var position: Position?
-    /// Whether followers were stored whose stored version was too old.
+    /// Whether followers with an outdated stored version were stored.
     var storesFollowers = false
   }
 
   private var byID: [TargetID: ActiveTarget] = [:]
   private var idOfTarget: [Target: TargetID] = [:]
   private var position: Position?
-  /// The number of positions so far: a target has taken those up to its own count into account.
+  /// The number of positions so far. A target has applied the positions up to its own count.
   private var positionCount = 0
-  /// No version that a follower has stored is older; `nil` while nothing follows the stream.
+  /// A lower bound for the followers' stored versions; `nil` while no target follows the stream.
   private var oldestStoredVersion: Int64?
 
   var ids: Set<TargetID> { Set(byID.keys) }
-  /// All targets, where they stand now. O(targets).
+  /// All targets with their current position. O(targets).
   var all: [(id: TargetID, target: ActiveTarget)] { byID.map { ($0.key, atPosition($0.value)) } }
   subscript(id: TargetID) -> ActiveTarget? { byID[id].map(atPosition) }
   subscript(target: Target) -> ActiveTarget? { idOfTarget[target].flatMap { self[$0] } }
@@ -227,7 +227,7 @@ struct ActiveTargets {
     return target
   }
 
-  /// Adds a target whose data are stored.
+  /// Adds a target with stored data.
   mutating func begin(_ data: TargetData) {
     byID[data.id] = ActiveTarget(stored: data)
     idOfTarget[data.target] = data.id
@@ -241,7 +241,7 @@ struct ActiveTargets {
     return active
   }
 
-  /// Replaces what is known of an active target.
+  /// Replaces an active target.
   mutating func replace(_ id: TargetID, with target: ActiveTarget) {
     var target = target
     target.positionCount = positionCount
@@ -269,34 +269,34 @@ struct ActiveTargets {
     }
   }
 
-  /// Ends following the stream; the target stays where it is.
+  /// Ends following the stream; the target keeps its current position.
   private mutating func leave(_ id: TargetID) {
     guard var target = self[id], target.followsStream else { return }
     target.followsStream = false
     byID[id] = target
   }
 
-  /// Whether what a follower has stored may be too old at a version.
+  /// Whether a follower's stored data may be outdated at a version.
   func mayHaveDueFollowers(at version: SnapshotVersion) -> Bool {
     guard let oldestStoredVersion else { return false }
     return version.microseconds - oldestStoredVersion >= ActiveTarget.maximumAgeMicroseconds
   }
 
-  /// The targets that still follow the stream with a change.
+  /// The targets that still follow the stream after a change.
   func followers(after change: Change) -> [TargetID] {
     if change.isFirstOfStream { return [] }
     return byID.filter { $0.value.followsStream && !change.left.contains($0.key) }.map(\.key)
   }
 }
 
-/// A target that is listened to.
+/// A target with listeners.
 struct ActiveTarget {
   var data: TargetData
-  /// Whether the position of the watch stream is the target's, too, unless the backend says otherwise.
+  /// Whether the target's position is the watch stream's position, unless the backend reports otherwise.
   var followsStream = false
-  /// The number of positions of the stream that `data` takes into account.
+  /// The number of positions of the stream that `data` includes.
   fileprivate var positionCount = 0
-  /// The versions that the database holds; those of `data` may be newer.
+  /// The versions in the database; the versions in `data` may be newer.
   private var storedSnapshotVersion: SnapshotVersion?
   private var storedLimboFreeVersion: SnapshotVersion?
 
@@ -310,12 +310,12 @@ struct ActiveTarget {
     storedLimboFreeVersion = data.lastLimboFreeSnapshotVersion
   }
 
-  /// The greatest age of a stored token or limbo-free version (SDK: RESUME_TOKEN_MAX_AGE).
+  /// The maximum age of a stored token or limbo-free version (SDK: RESUME_TOKEN_MAX_AGE).
   static let maximumAgeMicroseconds: Int64 = 5 * 60 * 1_000_000
 
   fileprivate var storedMicroseconds: Int64 { storedSnapshotVersion?.microseconds ?? 0 }
 
-  /// Whether the snapshot version of `data` is far enough ahead of the stored one to be stored for that alone.
+  /// Whether the snapshot version of `data` is newer than the stored one by enough to store it without another reason.
   var snapshotVersionIsDue: Bool { Self.isDue(data.snapshotVersion, storedSnapshotVersion) }
 
   func limboFreeVersionIsDue(viewChanged: Bool) -> Bool {
@@ -334,7 +334,7 @@ struct ActiveTarget {
 }
 
 extension TargetData {
-  /// Takes the position of the watch stream.
+  /// Applies the position of the watch stream.
   mutating func advance(to position: ActiveTargets.Position) {
     resumeToken = position.token
     snapshotVersion = position.version

@@ -7,9 +7,9 @@ package import FirestoreSQLite
 extension LocalStore {
   /// Queues mutations as one batch.
   /// - Parameters:
-  ///   - rejected: a rejected write that the batch takes the place of; it is gone in the same transaction.
-  ///   - last: the newest batch of the user that the caller knows of, whether or not it still waits.
-  /// - Returns: the batch's number and the local views of all documents it names.
+  ///   - rejected: the rejected write that the batch replaces; it is removed in the same transaction.
+  ///   - last: the user's newest batch that the caller knows, whether or not it is still pending.
+  /// - Returns: the batch's number and the local views of all its documents.
   package mutating func write(
     _ mutations: [Mutation], at localWriteTime: Timestamp, insteadOf rejected: BatchID? = nil,
     after last: BatchID? = nil
@@ -50,7 +50,7 @@ extension LocalStore {
   /// Removes an acknowledged batch and advances its documents to their committed state.
   /// - Parameters:
   ///   - response: one result per mutation of the batch.
-  ///   - batch: the batch as it was stored, if the caller has it; it is read otherwise, and in a cache that is shared.
+  ///   - batch: the stored batch, if the caller has it. It is read otherwise, and always in a shared cache.
   /// - Returns: the local views of the batch's documents; empty if the batch is not in the queue.
   package mutating func acknowledge(
     _ id: BatchID, _ response: CommitResponse, of batch: MutationBatch? = nil
@@ -59,9 +59,9 @@ extension LocalStore {
     return try settle(id, .committed(response), database.sharing == nil ? batch : nil)
   }
 
-  /// Removes a batch that will not be committed, which restores the views as if it had not been written.
-  /// - Parameter rejection: what the backend said, with which the batch goes to the rejected writes; `nil` for a batch
-  ///   that the user takes back, which leaves no trace.
+  /// Removes a batch that will not be committed, and restores the views to their state without it.
+  /// - Parameter rejection: the backend's rejection, stored with the batch as a rejected write; `nil` for a batch that
+  ///   the user cancels, which leaves no trace.
   /// - Returns: the local views of the batch's documents; empty if the batch is not in the queue.
   package mutating func reject(
     _ id: BatchID, _ rejection: Rejection? = nil
@@ -70,7 +70,7 @@ extension LocalStore {
     return try settle(id, .refused(rejection))
   }
 
-  /// A document that a new batch changes, as it was before, and its place in the tables.
+  /// A document that a new batch changes, in its previous state, and its numbers in the tables.
   private struct WrittenDocument {
     let collection: CollectionNumber
     let name: String
@@ -137,20 +137,20 @@ extension LocalStore {
     try sharing.tell(.batchSettled(id, outcome, keys), of: user)
   }
 
-  /// All batches of the current user that wait, in order.
+  /// All pending batches of the current user, in order.
   package func pendingBatches() throws(StoreError) -> [MutationBatch] {
     try database.read { () throws(StoreError) in try database.mutations.batches(of: user) }
   }
 }
 
 extension LocalStore {
-  /// The current user's writes that the backend refused, in the order in which they were made. Bounded: of more than
-  /// 1 000 writes or 10 MiB the oldest are forgotten, but never the one that was refused last.
+  /// The current user's rejected writes, in the order of their creation. Bounded: beyond 1 000 writes or 10 MiB
+  /// the oldest are dropped, but never the most recently rejected one.
   package func rejectedWrites() throws(StoreError) -> [RejectedWrite] {
     try database.read { () throws(StoreError) in try database.rejectedWrites.writes(of: user) }
   }
 
-  /// - Returns: whether the current user had it.
+  /// - Returns: whether the current user had the write.
   package mutating func dropRejectedWrite(_ id: BatchID) throws(StoreError) -> Bool {
     let (database, user) = (database, user)
     return try database.transaction { () throws(StoreError) in
@@ -159,7 +159,7 @@ extension LocalStore {
     }
   }
 
-  /// - Returns: how many the current user had.
+  /// - Returns: the number of the current user's rejected writes.
   package mutating func dropAllRejectedWrites() throws(StoreError) -> Int {
     let (database, user) = (database, user)
     return try database.transaction { () throws(StoreError) in
@@ -169,8 +169,8 @@ extension LocalStore {
   }
 }
 
-/// The effect of a batch's answer on one of its documents, after the batch has left the queue, but not those of its
-/// documents.
+/// The effect of a batch's acknowledgement or rejection on one of its documents, after the batch has left the queue but
+/// is still listed for its documents.
 struct Settlement {
   private let key: DocumentKey
   private let batch: MutationBatch
@@ -182,7 +182,7 @@ struct Settlement {
     self.response = response
   }
 
-  /// - Parameter others: the other users whose writes may wait for the document as well.
+  /// - Parameter others: the other users, who may have pending writes for the document as well.
   /// - Returns: the document's local view.
   func perform(_ documents: LocalDocuments, _ others: OtherUsers?) throws(StoreError) -> Document {
     let database = documents.database
@@ -203,7 +203,7 @@ struct Settlement {
         _ = try other.view(of: key, overChanged: remote, from: before, collection, name)
       }
     } else if let header {
-      // The remote document that the batch hid shows again.
+      // The remote document under the batch is visible again.
       try database.documents.renew(
         header.number, readTime: readTime, sequenceNumber: try database.sequenceNumbers.next())
     }
@@ -219,8 +219,8 @@ struct Settlement {
       return view
     }
     // The overlay still holds if the commit had the effect that the local view already showed: the later batches see
-    // the same document as before. This keeps acknowledging independent of the length of the queue. If the next batch
-    // might do nothing, though, the document may not be changed locally any more.
+    // the same document as before. The cost of an acknowledgement is therefore independent of the queue's length. If
+    // the next batch might have no effect, however, the document may have no local changes any more.
     if wasApplied, let data = remote?.data, documents.fold([batch], key, over: before).view.data == data,
       let next = try database.mutations.batch(next, of: documents.user), changes(next),
       let overlay = try database.overlays.overlay(collection, name, of: documents.user)
@@ -230,7 +230,7 @@ struct Settlement {
     return try documents.recompute(key, over: remote)
   }
 
-  /// Whether a batch certainly changes the document, given that it exists.
+  /// Whether a batch certainly changes the document, provided that it exists.
   private func changes(_ batch: MutationBatch) -> Bool {
     switch batch.mutations.first(where: { $0.key == key })?.precondition {
     case .some(.none), .exists(true): true
@@ -238,7 +238,7 @@ struct Settlement {
     }
   }
 
-  /// The remote document after the commit; `nil` if the cache already has that version or a newer one.
+  /// The remote document after the commit; `nil` if the cache has that version or a newer one.
   private func advance(_ remote: Document?, _ response: CommitResponse) -> Document? {
     var results: [(Mutation, MutationResult)] = []
     for (index, mutation) in batch.mutations.enumerated() where mutation.key == key {
@@ -256,7 +256,7 @@ struct Settlement {
 }
 
 extension LocalStore {
-  /// Takes up the queue of a user; `nil` is the signed-out one. There are no listeners yet.
+  /// Activates the queue of a user; `nil` is the signed-out user. There are no listeners yet.
   package mutating func start(user name: String?) throws(StoreError) {
     try check(.start)
     let database = database
@@ -265,7 +265,7 @@ extension LocalStore {
     queue = UserQueue(user: user, batchCount: count)
   }
 
-  /// Swaps the queue of pending writes. Batches of the old user stay stored and wait.
+  /// Switches to another user's queue of pending writes. The previous user's batches remain stored and pending.
   package mutating func changeUser(to name: String?) throws(StoreError) -> UserChangeResult {
     try check(.handleUserChange)
     let database = database
@@ -288,7 +288,7 @@ extension LocalStore {
     return result
   }
 
-  /// Marks the documents of batches as changed, because the remote documents below them show again.
+  /// Marks the documents of batches as changed, because the remote documents are visible again.
   private func renew(_ batches: [MutationBatch], _ database: CacheDatabase) throws(StoreError) {
     let readTime = try database.globals.readTime()
     let sequenceNumber = try database.sequenceNumbers.next()
@@ -300,7 +300,7 @@ extension LocalStore {
     }
   }
 
-  /// Brings the overlays of a user up to date with documents that changed while another user was active.
+  /// Updates a user's overlays for documents that changed while another user was active.
   private static func activate(_ name: String?, _ database: CacheDatabase) throws(StoreError) -> UserNumber {
     let user = try database.mutations.number(ofUser: name)
     if try database.globals.value(.currentUser) == user.rawValue { return user }
@@ -313,7 +313,7 @@ extension LocalStore {
   }
 }
 
-/// The user whose writes wait, and the number of that user's batches.
+/// A user with pending writes, and the count of that user's batches.
 struct UserQueue: Sendable {
   private(set) var user: UserNumber
   private(set) var batchCount: Int

@@ -7,30 +7,30 @@ package import FirestoreSQLite
 
 /// The offline cache: remote documents, pending writes with their overlays, and targets, in one SQLite database.
 ///
-/// Synchronous and owned by one caller. Each function that changes something is one transaction: it is stored
-/// completely or, when it throws, not at all, and then nothing in memory has changed either.
-/// The database is in a directory of its own, or in memory; there is no other difference between the two.
+/// Synchronous, with a single owner. Each mutating function is one transaction: its changes are stored completely, or
+/// it throws and changes nothing, not even in memory. The database is in a separate directory, or in memory. There is
+/// no other difference between the two.
 package struct LocalStore: ~Copyable {
   let database: CacheDatabase
   package let policy: GarbageCollectionPolicy
 
-  /// The actions that fail until they are taken out again, before they do anything.
+  /// The actions that fail before they do anything, until they are removed from the set.
   package var faults: Set<StoreAction> = []
-  /// Whether scans that cost more than an index make one. Not stored (SDK: off until it is switched on).
+  /// Whether expensive scans create indexes automatically. Not stored (SDK: off by default).
   package var createsIndexesAutomatically = false
-  /// The least number of documents that such a scan reads.
+  /// The minimum number of documents of such a scan.
   package var minimumScanForIndexes = AutomaticIndexes.minimumScan
   /// Keeps the slices of an index backfill short.
   package var backfillPacer = SlicePacer.continuous
   var backfillLog = LogPacer()
   /// The times of queries.
   package var queryLedger = QueryLedger.continuous()
-  /// The reason why the store is in memory, or begun anew, instead of the one that was asked for.
+  /// The reason why the store is in memory, or new, instead of the requested one.
   package let fallback: StoreError?
-  /// The path that a damaged database was moved to.
+  /// The path of the damaged database that was moved aside.
   package let movedAside: String?
 
-  /// Whether this client is primary, and has the streams: always, unless the cache is shared.
+  /// Whether this client is primary and has the streams. Always true unless the cache is shared.
   package private(set) var isPrimary: Bool
   var queue: UserQueue
   var activeTargets = ActiveTargets()
@@ -48,9 +48,9 @@ package struct LocalStore: ~Copyable {
     self.init(try Opening(database), configuration.policy)
   }
 
-  /// Opens the configured location. A damaged database is moved aside, never deleted, and a new one begun; a database
-  /// that is locked, not writable, not private, newer or another database's is left alone, and the store is in memory.
-  /// `fallback` has the reason.
+  /// Opens the configured location. A damaged database is moved aside, never deleted, and replaced with a new one. A
+  /// database that is locked, not writable, not private, newer, or another database's cache is left unchanged, and the
+  /// store is in memory. `fallback` has the reason.
   package init(openingOrFallingBack configuration: LocalStoreConfiguration) {
     let opening: Opening
     do throws(StoreError) {
@@ -59,7 +59,7 @@ package struct LocalStore: ~Copyable {
       do throws(StoreError) {
         opening = try Opening(CacheDatabase(), fallback: reason)
       } catch {
-        preconditionFailure("SQLite cannot even open a database in memory: \(error.message)")
+        preconditionFailure("SQLite cannot open a database in memory: \(error.message)")
       }
     }
     opening.database.sharing?.company = configuration.company
@@ -73,7 +73,7 @@ package struct LocalStore: ~Copyable {
     movedAside = opening.movedAside
     queue = opening.queue
     isPrimary = database.sharing == nil
-    // A log that grows larger than it should does not keep a store from opening.
+    // A log that is larger than its bound does not prevent opening.
     try? database.boundLog(policy)
   }
 
@@ -105,37 +105,37 @@ package struct LocalStore: ~Copyable {
     }
   }
 
-  /// A number drawn at each opening, which the batches of this opening carry.
+  /// A random number of each opening, which its batches carry.
   package var generation: Int64 { database.generation }
 
-  /// A name for a batch of the current user that is unique for ever, also when the cache is put back to an earlier
-  /// state and gives other batches the numbers that it gave before. Each user is a sender of its own: a server
-  /// remembers a sender's last answers, and while one user's batches are sent, another user's batches whose answers
-  /// were lost may have to wait for long.
+  /// A permanently unique name for a batch of the current user, even if the cache is restored to an earlier state and
+  /// assigns the same numbers to other batches. Each user is a separate sender: a server remembers a sender's last
+  /// responses, and while one user's batches are sent, another user's batches with lost responses may have to wait for
+  /// a long time.
   package func requestID(of batch: MutationBatch) -> WriteRequestID {
     func bytes(_ number: Int64) -> [UInt8] { withUnsafeBytes(of: number.bigEndian) { Array($0) } }
     let sender = user == database.signedOutUser ? [] : bytes(user.rawValue)
     return WriteRequestID(clientID: bytes(database.identity) + bytes(batch.generation) + sender, batchID: batch.id)
   }
 
-  /// Closes the database and gives up its directory; a store that merely goes out of scope does the same.
+  /// Closes the database and releases its directory. A store that goes out of scope does the same.
   package consuming func close() { database.close() }
 
-  /// Gives the database up as a process does that is killed.
+  /// Closes the database in the way that a killed process does.
   package consuming func abandon() { database.abandon() }
 
-  /// The error once the files were taken away while they are in use; `nil` before.
+  /// The error if the files were removed while in use.
   package var loss: StoreError? { database.openFiles?.loss }
 
-  /// - Parameter observer: called once, on some thread, when the files are found missing.
+  /// - Parameter observer: called once, on any thread, when the files are missing.
   package func watchFiles(_ observer: @escaping @Sendable () -> Void) {
     database.openFiles?.watch { _ in observer() }
   }
 
-  /// Makes this client primary among those that share the cache.
+  /// Makes this client the primary one of the clients that share the cache.
   package mutating func takeOver() { isPrimary = true }
 
-  /// Leaves the stored data of targets to another client, which is primary from now on.
+  /// Leaves the stored data of targets to another client, which is now primary.
   package mutating func resign() { isPrimary = false }
 
   var user: UserNumber { queue.user }
@@ -151,19 +151,19 @@ package struct LocalStore: ~Copyable {
 
 package enum StorageLocation: Hashable, Sendable {
   case memory
-  /// A directory (0700, made if absent) that one store may hold at a time, or several that share it.
+  /// A directory (0700, created if absent) for one store, or for several that share it.
   case directory(String)
 }
 
 package enum GarbageCollectionPolicy: Hashable, Sendable {
-  /// Forgets a document as soon as no target, view or pending write refers to it.
+  /// Evicts a document as soon as no target, view or pending write refers to it.
   case eager
   /// Keeps documents until the cache exceeds this many bytes, then collects the least recently used tenth.
   case leastRecentlyUsed(thresholdBytes: Int64)
   case never
 }
 
-/// The named transactions of the store; faults are injected by name (spec tests' `failDatabase`).
+/// The named transactions of the store; tests inject faults by name (spec tests' `failDatabase`).
 package enum StoreAction: String, Hashable, Sendable, CaseIterable {
   case start = "Start MutationQueue"
   case allocateTarget = "Allocate target"
@@ -185,13 +185,13 @@ package struct LocalStoreConfiguration: Sendable {
   package var location: StorageLocation
   package var policy: GarbageCollectionPolicy
   package var database: DatabaseID
-  /// The required owner of a durable cache; `nil` takes any owner, for a command that only reads the cache.
+  /// The required owner of a durable cache; `nil` accepts any owner, for a command that only reads the cache.
   package var claim: CacheClaim?
-  /// Whether other stores, of this process or of others, may use a durable cache at the same time.
+  /// Whether other stores, of this process or others, may use a durable cache at the same time.
   package var isShared: Bool
-  /// The clients that share the cache, if all of them run on one thread; `nil` if the kernel tells of them.
+  /// The clients that share the cache, if all of them run on one thread; `nil` if the kernel notifies about changes.
   package var company: SharedCompany?
-  /// Takes one sentence or two for the user while the store is opened and nothing has failed.
+  /// Receives a message of one or two sentences for the user during opening, without a failure.
   package var report: @Sendable (String) -> Void
 
   package init(
@@ -211,53 +211,53 @@ extension LocalStoreConfiguration {
   var use: DirectoryUse { isShared ? .shared : .alone }
 }
 
-/// A stored batch and the local views of the documents it names.
+/// A stored batch and the local views of its documents.
 package struct LocalWriteResult: Sendable {
-  /// The batch as it was stored, base mutations included.
+  /// The stored batch, including base mutations.
   package var batch: MutationBatch
   package var changes: [DocumentKey: Document]
-  /// Batches of other clients that came before the stored one and are not known here yet.
+  /// Earlier batches of other clients that this client does not have yet.
   package var others: [MutationBatch] = []
 
   package var batchID: BatchID { batch.id }
 }
 
 package struct QueryResult: Sendable {
-  /// Local views that match, each once and in no order. For a limit query at least the first `limit` of them, perhaps
-  /// more.
+  /// The matching local views, in any order, without duplicates. For a limit query at least the first `limit` of them,
+  /// possibly more.
   package var matches: [Document]
-  /// The hint of each match's id, if all are of one collection; empty if they are not known.
+  /// The hint of each match's id, if all are in one collection; empty if not all are known.
   package var hints: [KeyHint] = []
-  /// The keys of the documents that belong to the query's target, as the backend last said.
+  /// The keys of the documents that belong to the query's target, as the backend last reported.
   package var remoteKeys: Set<DocumentKey>
-  /// The way in which the documents were found.
+  /// The query plan of the result.
   package var plan: QueryPlan
-  /// The number of stored documents that were compared with the query; those with pending writes are not counted.
+  /// The number of stored documents that were compared with the query, not counting documents with pending writes.
   package var documentsScanned = 0
   /// The number of index entries that were read.
   package var entriesRead = 0
   /// The work of each index that was used; empty unless the plan is `index`.
   package var indexes: [IndexUse] = []
 
-  /// Takes the matches out, so that they can be sorted without a copy.
+  /// Moves the matches out, so that they can be sorted without a copy.
   package mutating func takeMatches() -> [Document] {
     var taken: [Document] = []
     swap(&taken, &matches)
     return taken
   }
 
-  /// The matches by key; O(matches) each time.
+  /// The matches by key; O(matches) for each call.
   package var documents: [DocumentKey: Document] {
     Dictionary(uniqueKeysWithValues: matches.lazy.map { ($0.key, $0) })
   }
 }
 
-/// The change of one view that raised a snapshot.
+/// The change of one view for one snapshot.
 package struct LocalViewChanges: Sendable {
   package var targetID: TargetID
   package var isFromCache: Bool
-  /// Whether documents unknown to the backend take places in a full limit, and may keep out others that would be in
-  /// limbo if they were seen.
+  /// Whether documents unknown to the backend fill places in a full limit. They may hide documents that would be in
+  /// limbo otherwise.
   package var hidesDocuments: Bool
   package var added: [DocumentKey]
   package var removed: Set<DocumentKey>
@@ -275,7 +275,7 @@ package struct LocalViewChanges: Sendable {
 }
 
 package struct UserChangeResult: Sendable {
-  /// Documents whose local view may have changed because another mutation queue applies.
+  /// The documents whose local view may have changed with the mutation queue.
   package var affected: [DocumentKey: Document]
   package var removedBatches: [BatchID]
   package var addedBatches: [MutationBatch]
@@ -293,7 +293,7 @@ package struct GarbageCollectionResult: Hashable, Sendable {
 }
 
 extension StoreError.Kind {
-  /// The Firestore code under which a user of the cache sees an error of this kind.
+  /// The Firestore code of errors of this kind.
   package var code: StatusCode {
     switch self {
     case .locked, .newerSchema, .foreign, .leaseLost: .failedPrecondition
@@ -308,7 +308,7 @@ extension StoreError.Kind {
 }
 
 extension StoreError {
-  /// The Firestore code under which a user of the cache sees this error.
+  /// The Firestore code of this error.
   package var code: StatusCode { kind.code }
 
   static func damaged(_ what: String) -> StoreError { StoreError(.corrupt, "The cache is damaged: \(what).") }

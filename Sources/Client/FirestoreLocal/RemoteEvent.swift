@@ -8,26 +8,26 @@ package import FirestoreSQLite
 package struct RemoteEvent: Sendable {
   package var version: SnapshotVersion?
   package var targetChanges: [TargetID: TargetChange]
-  /// Targets whose documents do not add up: to be sent again without a token, for the given purpose.
+  /// Targets with mismatched documents: to be listened to again without a token, for the given purpose.
   package var targetMismatches: [TargetID: TargetPurpose]
-  /// `found` or `missing`, as the backend said.
+  /// `found` or `missing`, as the backend reported.
   package var documents: [DocumentKey: Document]
   /// Documents that limbo resolutions resolved.
   package var resolvedLimboDocuments: Set<DocumentKey>
-  /// Targets whose existence filter did not fit, whether or not a bloom filter explained it.
+  /// Targets whose existence filter did not match, whether or not a bloom filter explained the difference.
   package var filteredTargets: Set<TargetID>
   package var position: Position
   /// Whether the backend reset a target since the last event: it may have lost versions that the client has seen.
   package var hasReset = false
 
-  /// The stream's position for the targets that follow it: those of earlier events of the stream that have a token, and
-  /// are not named now.
+  /// The stream's position for the targets that follow it: targets of earlier events of the stream that have a token,
+  /// and are not part of this event.
   package struct Position: Sendable {
-    /// The token at the event's version; `nil` if they stay where they are.
+    /// The token at the event's version; `nil` if the position does not change.
     package var token: ResumeToken?
-    /// Targets that had ceased to follow the stream before this event: they stay where they were.
+    /// Targets that stopped following the stream before this event; their position does not change.
     package var left: Set<TargetID> = []
-    /// Whether the event is the first of its stream, which no target follows yet.
+    /// Whether the event is the first of its stream, so that no target follows it yet.
     package var isFirst = false
 
     package init(token: ResumeToken? = nil, isFirst: Bool = false) {
@@ -73,7 +73,7 @@ package struct TargetChange: Sendable {
 }
 
 extension LocalStore {
-  /// The version of the last remote event; never goes back.
+  /// The version of the last remote event; never decreases.
   package func lastRemoteSnapshotVersion() throws(StoreError) -> SnapshotVersion? {
     try check(.getLastRemoteSnapshotVersion)
     return try database.read { () throws(StoreError) in
@@ -83,8 +83,9 @@ extension LocalStore {
 
   /// Stores documents, target membership and resume tokens in one transaction (S6).
   ///
-  /// A document goes back in version only if the backend lost the newer version (`RemoteEventApplication`). A token is stored when documents changed, when there is none yet, or when
-  /// the stored one is five minutes older (SPEC-FORMAT §14.22); `activeTarget` has the newest in any case.
+  /// A document's version decreases only if the backend lost the newer version (`RemoteEventApplication`). A token is
+  /// stored when documents changed, when there is none yet, or when the stored one is five minutes older (SPEC-FORMAT
+  /// §14.22). `activeTarget` has the newest in any case.
   /// - Returns: the local views of the documents that changed.
   package mutating func apply(_ event: RemoteEvent) throws(StoreError) -> [DocumentKey: Document] {
     try check(.applyRemoteEvent)
@@ -94,7 +95,7 @@ extension LocalStore {
     return changes
   }
 
-  /// - Returns: the changed documents, and what becomes of the active targets.
+  /// - Returns: the changed documents, and the change of the active targets.
   private func stored(
     _ event: RemoteEvent
   ) throws(StoreError) -> (changes: [DocumentKey: Document], targets: ActiveTargets.Change) {
@@ -110,7 +111,7 @@ extension LocalStore {
   }
 }
 
-/// One remote event on its way into the tables (SDK: applyRemoteEvent).
+/// The application of one remote event to the tables (SDK: applyRemoteEvent).
 struct RemoteEventApplication {
   private let event: RemoteEvent
   private let local: LocalDocuments
@@ -119,21 +120,21 @@ struct RemoteEventApplication {
   private var others: OtherUsers?
   private var sequenceNumber: Int64 = 0
   private var readTime: SnapshotVersion?
-  /// The version up to which the backend may have lost what is stored, at most the event's.
+  /// The highest version of stored documents that the backend may have lost, at most the event's.
   private var lostVersions: Int64 = .min
   private let targets: ActiveTargets
   /// The change of the active targets.
   private(set) var targetChange = ActiveTargets.Change()
-  /// The documents that are here as the event has them, or newer.
+  /// The documents whose stored version is the event's or newer.
   private var unchanged: Set<DocumentKey> = []
-  /// The local views that are others than the event's documents, since writes wait for them.
+  /// The local views that differ from the event's documents because of pending writes.
   private var views: [DocumentKey: Document] = [:]
-  /// The numbers under which the event's documents are stored.
+  /// The numbers of the event's documents.
   private var numbers: [DocumentKey: DocumentNumber] = [:]
-  /// Documents to be forgotten, since access to them was lost.
+  /// Documents to be removed, because access to them was lost.
   private var lost: [DocumentNumber] = []
   private var unreferenced: [DocumentNumber] = []
-  /// Whether the last document was new: then the next one probably is, and storing it finds out without looking first.
+  /// Whether the last document was new. The next one probably is too, and is inserted without a lookup.
   private var expectsNewDocuments = false
 
   init(
@@ -158,7 +159,7 @@ struct RemoteEventApplication {
       lostVersions = min(version, try database.globals.value(.lastResetVersion) ?? .min)
     }
     numbers.reserveCapacity(event.documents.count)
-    // Neighbours in the index of keys share its pages.
+    // Adjacent entries of the key index share its pages.
     for document in [OrderBy(.documentID)].sorted(event.documents.values) {
       if try !store(document, document.key) { unchanged.insert(document.key) }
     }
@@ -174,7 +175,7 @@ struct RemoteEventApplication {
     return changes
   }
 
-  /// The local views of the documents that the event changed: mostly its documents, which are not put into another table.
+  /// The local views of the documents that the event changed: mostly its own documents, without another table.
   private var changes: [DocumentKey: Document] {
     var changes = event.documents
     for key in unchanged { changes[key] = nil }
@@ -209,7 +210,7 @@ struct RemoteEventApplication {
       before = try other.remoteToCompare(key, collection, name)
     }
     if document.version == nil, case .missing = document.state {
-      // No version: not a deletion the backend reported, but a document that may no longer be read.
+      // No version: the backend did not report a deletion; the document may no longer be read.
       remote = nil
       if let header { lost.append(header.number) }
     } else if isNewer(document, than: header) {
@@ -237,9 +238,9 @@ struct RemoteEventApplication {
 
   /// Whether a document of the event replaces the stored one.
   ///
-  /// A snapshot has each document's newest version up to its own. If the backend reset a target and now sends an older
-  /// version than the stored one, it lost the newer version: its data was restored from a copy, or lost its last
-  /// commits. (The official SDKs keep such a document for good.)
+  /// A snapshot contains each document's newest version up to its own. If the backend reset a target and then sends an
+  /// older version than the stored one, it lost the newer version: its data was restored from a copy, or lost its last
+  /// commits. (The official SDKs keep the newer version permanently.)
   private func isNewer(_ document: Document, than header: DocumentTable.Header?) -> Bool {
     guard let header, header.state != .placeholder, let stored = header.version else { return true }
     let version = document.version?.microseconds ?? .min
@@ -264,13 +265,13 @@ struct RemoteEventApplication {
     let change = event.targetChanges[id] ?? TargetChange()
     let isMismatch = event.targetMismatches[id] != nil
     if isMismatch {
-      // The target's members in the cache are wrong: they start again from this event's documents.
+      // The target's cached members are wrong, so they are replaced with this event's documents.
       unreferenced += collector == nil ? [] : try database.targets.members(of: id)
       try database.targets.removeMembers(of: id)
       try add(change.modified, to: id)
     }
     try remove(change.removed, from: id)
-    // The members do not tell which document moves up into the limit.
+    // The members do not show which document moves into the limit.
     if target.data.target.limit != nil, !change.removed.isEmpty { target.data.lastLimboFreeSnapshotVersion = nil }
     try add(change.added, to: id)
 
@@ -290,8 +291,8 @@ struct RemoteEventApplication {
     targetChange.replaced[id] = target
   }
 
-  /// Takes the stream's position to the targets that follow it. What they have stored stays behind for five minutes, so
-  /// that this mostly costs nothing.
+  /// Applies the stream's position to the targets that follow it. Their stored data may be up to five minutes older, so
+  /// this mostly costs nothing.
   private mutating func advanceFollowers() throws(StoreError) {
     (targetChange.left, targetChange.isFirstOfStream) = (event.position.left, event.position.isFirst)
     guard let token = event.position.token, let version = event.version else { return }
@@ -308,7 +309,7 @@ struct RemoteEventApplication {
     }
   }
 
-  /// Adds members in ascending order: neighbours share pages.
+  /// Adds members in ascending order, because neighboring rows share pages.
   private mutating func add(_ keys: Set<DocumentKey>, to id: TargetID) throws(StoreError) {
     var members: [DocumentNumber] = []
     members.reserveCapacity(keys.count)
@@ -338,7 +339,7 @@ struct RemoteEventApplication {
       if number == nil { number = try database.documents.header(try self.number(of: key), key.documentID)?.number }
       guard let number else { continue }
       members.append(number)
-      // Storing a document also renews its read time and its place in the order of collection.
+      // Storing a document also updates its read time and its sequence number.
       if !isChanged(key), let readTime {
         try database.documents.renew(number, readTime: readTime, sequenceNumber: sequenceNumber)
       }

@@ -4,14 +4,13 @@ import FirestoreProtocol
 import FirestoreQuery
 import FirestoreSQLite
 
-/// Forgets documents as soon as nothing refers to them: no target, no view, no limbo resolution, no pending write and no
-/// pin.
+/// Evicts documents as soon as nothing refers to them: no target, view, limbo resolution, pending write or pin.
 struct EagerGarbageCollector {
   let database: CacheDatabase
-  /// The references from outside of the database; settled.
+  /// The references from outside the database; settled.
   let references: DocumentReferences
 
-  /// Removes those of the candidates that nothing refers to.
+  /// Removes the unreferenced documents among the candidates.
   /// - Precondition: inside a transaction.
   /// - Returns: the keys of the removed documents.
   @discardableResult
@@ -69,13 +68,13 @@ extension LocalStore {
 
 /// The documents that a target's views show.
 ///
-/// Keys are hashed when the set is first asked for: only a garbage collection asks, and the first snapshot of a large
-/// view should not wait for it.
+/// Keys are hashed on first use. Only a garbage collection needs the set, and the first snapshot of a large view should
+/// not wait for it.
 struct PinnedKeys: Sendable {
   private(set) var keys: Set<DocumentKey> = []
   private var added: [[DocumentKey]] = []
 
-  /// The number of keys, or more if some were added twice.
+  /// The number of keys; more if some were added twice.
   var maximumCount: Int { added.reduce(keys.count) { $0 + $1.count } }
 
   mutating func add(_ others: [DocumentKey]) {
@@ -88,7 +87,7 @@ struct PinnedKeys: Sendable {
     keys.subtract(others)
   }
 
-  /// Completes `keys` with the keys that were added since it was last complete.
+  /// Completes `keys` with the keys that were added since the last call.
   mutating func settle() {
     for list in added { keys.formUnion(list) }
     added = []
@@ -100,27 +99,27 @@ struct PinnedKeys: Sendable {
   }
 }
 
-/// The references to documents that are not in the database: views show documents, and limbo resolutions look them up.
-/// A document that is referred to is not collected.
+/// The references to documents that are not in the database, from views and limbo resolutions. A referenced document is
+/// not collected.
 struct DocumentReferences: Sendable {
-  /// The documents shown by each active target's view.
+  /// The documents that each active target's view shows.
   private(set) var pins: [TargetID: PinnedKeys] = [:]
   private(set) var limbo: [TargetID: Set<DocumentKey>] = [:]
-  /// Documents that lost a reference outside of a transaction; the eager collector looks at them in the next one.
+  /// Documents that lost a reference outside a transaction. The eager collector checks them in the next one.
   private(set) var unreferenced: Set<DocumentKey> = []
 
   // MARK: Views
 
-  /// Notes which documents a target's view shows, and no longer shows.
+  /// Records which documents a target's view shows, and no longer shows.
   mutating func pin(_ change: LocalViewChanges) {
     pins[change.targetID, default: PinnedKeys()].add(change.added)
     pins[change.targetID]?.remove(change.removed)
   }
 
-  /// Forgets the documents of a target that is not listened to any more.
+  /// Forgets the documents of a target that lost its last listener.
   mutating func unpin(_ target: TargetID) -> PinnedKeys { pins.removeValue(forKey: target) ?? PinnedKeys() }
 
-  /// Completes the sets of shown keys, which collectors ask for.
+  /// Completes the sets of shown keys for the collectors.
   mutating func settle() { for id in pins.keys { pins[id]?.settle() } }
 
   mutating func settle(_ target: TargetID) { pins[target]?.settle() }
@@ -131,14 +130,14 @@ struct DocumentReferences: Sendable {
     limbo[resolution, default: []].insert(key)
   }
 
-  /// Forgets the documents of a resolution that is over.
+  /// Forgets the documents of a finished resolution.
   mutating func remove(_ resolution: TargetID) -> Set<DocumentKey> { limbo.removeValue(forKey: resolution) ?? [] }
 
   // MARK: The eager collector
 
-  /// Has the eager collector look at documents in the next transaction.
+  /// Queues documents for the eager collector, which checks them in the next transaction.
   mutating func lost(_ keys: Set<DocumentKey>) { unreferenced.formUnion(keys) }
 
-  /// Notes that the eager collector has looked at all documents that lost a reference.
+  /// Records that the eager collector has checked all documents that lost a reference.
   mutating func collected() { unreferenced = [] }
 }

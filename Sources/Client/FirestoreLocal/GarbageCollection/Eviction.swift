@@ -4,46 +4,47 @@ import FirestoreProtocol
 package import FirestoreQuery
 package import FirestoreSQLite
 
-/// The removal of a collection's documents from the cache, or of one document, whatever the cache's size; in slices,
-/// each a transaction that leaves a consistent cache.
+/// The removal of one document, or of a collection's documents, from the cache, regardless of the cache's size. Works
+/// in slices; each is a transaction that leaves a consistent cache.
 package struct Eviction: Sendable {
-  /// The number of documents of a slice, which takes a few milliseconds.
+  /// The number of documents in a slice, which takes a few milliseconds.
   static let documentsPerSlice = 100
-  /// The number of rows that a slice looks at to find them.
+  /// The number of rows that a slice reads to find them.
   static let rowsPerSlice = 400
 
-  /// The rows of the path that are meant.
+  /// The rows of the path to evict.
   package enum Subject: Sendable {
-    /// Documents, and the knowledge of those that do not exist.
+    /// Documents and tombstones.
     case everything
-    /// Documents that match a target as the server had them, its limit aside.
+    /// Documents whose server version matches a target, ignoring its limit.
     case documents(matching: Target)
-    /// The knowledge alone that documents do not exist.
+    /// Tombstones only: the knowledge that documents do not exist.
     case tombstones
   }
 
   let path: ResourcePath
   let subject: Subject
-  /// The server's time since which the server must not have confirmed a document that leaves; `nil` for all documents.
+  /// Evicts only documents that the server has not confirmed since this server time; `nil` for all documents.
   let bound: SnapshotVersion?
-  /// The document from which the next slice goes on.
+  /// The next slice's first document.
   var next: DocumentNumber?
-  /// The number of documents that were removed.
+  /// The number of removed documents.
   package internal(set) var removed = 0
-  /// The number of those that stay because a listener of any client shows or watches them, or because they are pinned.
+  /// The number of documents that remain because a listener of any client shows or watches them, or because they are
+  /// pinned.
   package internal(set) var listened = 0
-  /// The number of those that stay because of pending writes.
+  /// The number of documents that remain because of pending writes.
   package internal(set) var modified = 0
-  /// The number of those that stay because the server has confirmed them since the bound.
+  /// The number of documents that remain because the server has confirmed them since the bound.
   package internal(set) var fresh = 0
-  /// The number of documents known not to exist whose traces were removed.
+  /// The number of removed tombstones.
   package internal(set) var tombstones = 0
   package internal(set) var isFinished = false
 
   /// - Parameters:
-  ///   - path: a document, or the collection that directly has the documents.
-  ///   - subject: the rows of it that are meant.
-  ///   - bound: the server's time since which the server must not have confirmed a document that leaves.
+  ///   - path: a document, or the collection that directly contains the documents.
+  ///   - subject: the rows of the path to evict.
+  ///   - bound: evicts only documents that the server has not confirmed since this server time.
   package init(
     of path: ResourcePath, _ subject: Subject = .everything, unconfirmedSince bound: SnapshotVersion? = nil
   ) {
@@ -54,7 +55,7 @@ package struct Eviction: Sendable {
 }
 
 extension LocalStore {
-  /// Does the next slice.
+  /// Performs the next slice.
   /// - Throws: `leaseLost` if another client has the streams.
   package mutating func continueEviction(_ eviction: inout Eviction) throws(StoreError) {
     references.settle()
@@ -72,8 +73,8 @@ extension LocalStore {
 }
 
 extension LRUGarbageCollector {
-  /// Removes the documents of the next slice that nothing refers to but targets that are not listened to. These become
-  /// unknown to queries: a listener to the same query asks the backend for all documents again.
+  /// Removes the next slice's documents that only inactive targets refer to. Those targets become unknown to queries,
+  /// so a new listener to the same query requests all documents from the backend.
   fileprivate func evict(_ eviction: inout Eviction) throws(StoreError) {
     let references = try references()
     for row in try rows(of: &eviction) {
@@ -100,13 +101,13 @@ extension LRUGarbageCollector {
     }
   }
 
-  /// Whether a listener or a pin is about this very document: that it does not exist is a result, too.
+  /// Whether a listener or a pin is about this one document, whose absence is a result too.
   private func isWanted(_ key: DocumentKey) throws(StoreError) -> Bool {
     if shownElsewhere.contains(where: { $0.isDocumentTarget && $0.path == key.path }) { return true }
     return try database.targets.id(of: Query(path: key.path).target).map(activeTargets.contains) ?? false
   }
 
-  /// The documents of the next slice; rows without content only give a target its numbers, and stay.
+  /// The documents of the next slice. Rows without content only give a document its number for a target, and remain.
   private func rows(of eviction: inout Eviction) throws(StoreError) -> [EvictedRow] {
     let key = DocumentKey(eviction.path)
     guard let collection = try database.collections.number(of: key?.collection ?? eviction.path) else {
@@ -160,12 +161,12 @@ extension Eviction.Subject {
 private struct EvictedRow {
   var number: DocumentNumber
   var name: String
-  /// Whether the row is a document, and not the fact that there is none.
+  /// Whether the row is a document rather than a tombstone.
   var exists: Bool
 }
 
 extension CacheDatabase {
-  /// The server's time, in microseconds, at which it last sent a document, or confirmed a result that has it.
+  /// The server's time, in microseconds, when it last sent a document, or confirmed a result that contains it.
   func confirmed(_ number: DocumentNumber) throws(StoreError) -> Int64 {
     try connection.integer(
       """

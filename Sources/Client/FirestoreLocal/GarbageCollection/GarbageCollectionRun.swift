@@ -10,9 +10,9 @@ package import FirestoreSQLite
 ///     members ─► ages ─► choose ─► retire ─┬─► forget ─► members ─┬─► candidates ─► remove ─► compact ─► done
 ///                                          └── no target goes ────┘
 ///
-/// Every slice is one transaction and leaves a consistent cache: a run that ends anywhere, also with the process, has
-/// merely collected less. Findings of earlier slices are only trusted as long as nothing else changes the cache. A
-/// slice works off pieces until its time is over, whichever phases they belong to.
+/// Every slice is one transaction and leaves a consistent cache. A run that is interrupted, even by the end of the
+/// process, has only collected less. Results of earlier slices are valid only while nothing else changes the cache. A
+/// slice performs pieces of work until its time is over, across phases.
 package struct GarbageCollectionRun: Sendable {
   enum Phase: Sendable {
     /// Reads which documents belong to targets.
@@ -20,21 +20,21 @@ package struct GarbageCollectionRun: Sendable {
     /// Reads when the other documents were last used.
     case ages(after: DocumentTable.Age?)
     case choose
-    /// Makes the targets that leave the cache unknown to queries.
+    /// Hides the targets to be collected from queries.
     case retire(after: TargetID?)
-    /// Deletes the memberships of the targets that leave the cache.
+    /// Deletes the memberships of the targets to be collected.
     case forget(index: Int)
     /// Finds the documents that are old enough to be removed.
     case candidates(after: DocumentTable.Age?)
     case remove(after: DocumentNumber?)
-    /// Gives free pages back, by moving pages in use before them.
+    /// Releases free pages by moving used pages before them.
     case compact
-    /// Shortens the file by the pages that were given back.
+    /// Shortens the file by the released pages.
     case writeBack
     case done
   }
 
-  /// The amounts of work between two looks at the clock; each takes about half a millisecond.
+  /// The amounts of work between two checks of the clock; each takes about half a millisecond.
   enum Piece {
     static let rowsRead = 1_000
     static let targetsRetired = 10
@@ -50,15 +50,15 @@ package struct GarbageCollectionRun: Sendable {
   let isDryRun: Bool
 
   var phase = Phase.members(after: nil)
-  /// The documents that belong to a target; after `forget`, to a target that stays.
+  /// The documents that belong to a target; after `forget`, to a remaining target.
   var members = NumberSet()
-  /// The sequence numbers of documents that belong to no target.
+  /// The sequence numbers of documents without a target.
   var ages = SequenceNumberCounts()
   var leaving: [TargetID] = []
   var candidates = NumberSet()
-  /// The candidates that were used least recently; of a dry run.
+  /// The least recently used candidates, in a dry run.
   var oldest = OldestDocuments()
-  /// SQLite's count of changes after the last slice. Any other number later means that other changes were made.
+  /// SQLite's change count after the last slice. Another count later means that something else changed the cache.
   var changeCount: Int64?
   var isUndisturbed = true
   var pacer: SlicePacer
@@ -70,7 +70,7 @@ package struct GarbageCollectionRun: Sendable {
 
   package var isFinished: Bool { if case .done = phase { true } else { false } }
 
-  /// Whether the phase changes much more than it reads.
+  /// Whether the phase writes much more than it reads.
   var isWriting: Bool {
     switch phase {
     case .retire, .forget, .remove, .compact: !isDryRun
@@ -78,7 +78,7 @@ package struct GarbageCollectionRun: Sendable {
     }
   }
 
-  /// Whether all removals are done, and only free pages are left to be given back.
+  /// Whether all removals are done, and only free pages remain to be released.
   package var isCompacting: Bool {
     switch phase {
     case .compact, .writeBack: true
@@ -92,7 +92,7 @@ package struct GarbageCollectionRun: Sendable {
       documentsRemoved: documentsRemoved)
   }
 
-  /// Finds the sequence number up to which targets and documents are collected, both alike.
+  /// Finds the highest sequence number of the targets and documents to collect.
   /// - Parameter targets: the targets' sequence numbers.
   mutating func setBound(targets: [Int64]) {
     for number in targets { ages.add(number) }
@@ -106,27 +106,26 @@ package struct GarbageCollectionRun: Sendable {
   }
 }
 
-/// The targets and documents that a run of the garbage collector removes, or would remove, and why.
+/// The targets and documents that a garbage collection removes, or would remove, and why.
 package struct GarbageCollectionPlan: Sendable {
-  /// A target among those that were used least recently.
+  /// One of the least recently used targets.
   package struct LeavingTarget: Sendable {
     package var target: Target
     /// The sequence number of the target's last use, on the cache's own scale.
     package var sequenceNumber: Int64
     /// The server's time of the result; `nil` if it never sent one.
     package var confirmed: SnapshotVersion?
-    /// The number of documents that belong to the target, those that other targets have as well included.
+    /// The number of documents that belong to the target, including documents of other targets.
     package var documents: Int
   }
 
-  /// The highest sequence number that is collected, on the cache's own scale; `nil` if nothing is collected.
+  /// The highest collected sequence number, on the cache's own scale; `nil` if nothing is collected.
   package var bound: Int64?
-  /// The number of all sequence numbers, those of targets and those of documents that belong to no target.
+  /// The number of all sequence numbers: of targets, and of documents without a target.
   package var sequenceNumbers = 0
   package var sequenceNumbersCollected = 0
   package var targets: [LeavingTarget] = []
-  /// The number of documents that then belong to no target, and that no view, limbo resolution or pending write refers
-  /// to.
+  /// The number of documents that no remaining target, view, limbo resolution or pending write refers to.
   package var documents = 0
   /// The size of these documents' fields and ids.
   package var bytes: Int64 = 0
@@ -135,20 +134,20 @@ package struct GarbageCollectionPlan: Sendable {
   /// Some of these documents, the least recently used first; known after a dry run.
   package internal(set) var oldest: [LeavingDocument] = []
 
-  /// A document among those that were used least recently.
+  /// One of the least recently used documents.
   package struct LeavingDocument: Sendable {
     package var key: DocumentKey
     /// The sequence number of the document's last use, on the cache's own scale.
     package var sequenceNumber: Int64
-    /// The server's time at which it last sent the document, or confirmed a result that has it.
+    /// The server's time when it last sent the document, or confirmed a result that contains it.
     package var confirmed: SnapshotVersion
     package var bytes: Int64
   }
 
-  /// A plan that takes nothing.
+  /// A plan that removes nothing.
   package init() {}
 
-  /// The documents of one collection that leave the cache.
+  /// The documents of one collection to be collected.
   struct Part: Sendable {
     var documents = 0
     var bytes: Int64 = 0
@@ -157,9 +156,9 @@ package struct GarbageCollectionPlan: Sendable {
 
 /// The size of a cache, and the policy that bounds it.
 package struct CacheOccupancy: Hashable, Sendable {
-  /// The size on disk, the log included; for a cache in memory the size of the pages in use.
+  /// The size on disk, including the log; for a cache in memory the size of the pages in use.
   package var bytes: Int64
-  /// The size of pages that hold nothing any more but have not been given back.
+  /// The size of free pages that have not been released.
   package var freeBytes: Int64
   package var documents: Int
   package var targets: Int
@@ -168,15 +167,15 @@ package struct CacheOccupancy: Hashable, Sendable {
 }
 
 extension LocalStore {
-  /// Begins to remove the least recently used targets and documents.
+  /// Begins to collect the least recently used targets and documents.
   ///
-  /// Nothing that an active target, a view, a limbo resolution or anyone's pending write refers to is removed, nor what
-  /// is pinned.
+  /// Keeps everything that is pinned, and everything that an active target, a view, a limbo resolution or any user's
+  /// pending write refers to.
   /// - Parameters:
-  ///   - thresholdBytes: the size below which a cache is left alone.
-  ///   - percentile: how many of a hundred sequence numbers to collect (SDK: 10).
+  ///   - thresholdBytes: the size below which the cache is left unchanged.
+  ///   - percentile: the percentage of sequence numbers to collect (SDK: 10).
   ///   - maximumSequenceNumbers: the most to collect in one run (SDK: 1000).
-  ///   - isDryRun: only fills in the run's plan; then the threshold and the policy do not matter.
+  ///   - isDryRun: only fills in the run's plan; ignores the threshold and the policy.
   ///   - pacer: keeps slices short.
   /// - Returns: `nil` if the cache is smaller, or its policy is not `leastRecentlyUsed`.
   package func beginGarbageCollection(
@@ -187,12 +186,12 @@ extension LocalStore {
       thresholdBytes: thresholdBytes, percentile: percentile, maximum: maximumSequenceNumbers, isDryRun: isDryRun,
       pacer: pacer)
     if isDryRun { return run }
-    // The primary client has the streams, and knows the targets of all.
+    // Only the primary client has the streams and knows the targets of all clients.
     guard isPrimary, case .leastRecentlyUsed = policy, try byteSize() >= thresholdBytes else { return nil }
     return run
   }
 
-  /// Does the next slice of a run: some milliseconds of work, in one transaction.
+  /// Performs the next slice of a run: some milliseconds of work, in one transaction.
   package mutating func continueGarbageCollection(_ run: inout GarbageCollectionRun) throws(StoreError) {
     let database = database
     var next = run
@@ -204,7 +203,7 @@ extension LocalStore {
     references.settle()
     let (own, references, user) = (activeTargets.ids, references, user)
     func performSlice(_ run: inout GarbageCollectionRun) throws(StoreError) {
-      // Targets of other clients are read in the transaction, so that none begins to listen meanwhile.
+      // Other clients' targets are read in the transaction, so that no client adds a listener meanwhile.
       let others = try database.kept(besides: user)
       let collector = LRUGarbageCollector(
         database: database, activeTargets: own.union(others.targets), held: references,
@@ -227,12 +226,12 @@ extension LocalStore {
     run = next
   }
 
-  /// - Returns: whether writing the log back was this slice.
+  /// - Returns: whether this slice wrote the log back.
   private func writeLogBackIfDue(_ run: inout GarbageCollectionRun) throws(StoreError) -> Bool {
     let database = database
     let bytes = run.isDryRun ? 0 : database.logByteSize
     if case .writeBack = run.phase {
-      // Only now does the file itself become shorter.
+      // Only this shortens the file.
       if bytes > 0 { try database.perform { () throws(StoreError) in try database.writeLogBack() } }
       run.phase = .done
       return true
@@ -243,7 +242,7 @@ extension LocalStore {
     return true
   }
 
-  /// Does all slices of a run at once.
+  /// Performs all slices of a run without a pause.
   package mutating func collectGarbage(
     thresholdBytes: Int64, percentile: Int, maximumSequenceNumbers: Int
   ) throws(StoreError) -> GarbageCollectionResult {
@@ -254,12 +253,12 @@ extension LocalStore {
     return run.result
   }
 
-  /// The size of the cache in bytes: on disk, the log included; for a cache in memory the size of its pages.
+  /// The size of the cache in bytes: on disk, including the log; for a cache in memory the size of its pages.
   package func byteSize() throws(StoreError) -> Int64 {
     try database.read { () throws(StoreError) in try database.byteSize() }
   }
 
-  /// O(documents): counts them.
+  /// The size of the cache. O(documents): counts them.
   package func occupancy() throws(StoreError) -> CacheOccupancy {
     try database.read { () throws(StoreError) in
       CacheOccupancy(
@@ -272,9 +271,9 @@ extension LocalStore {
 }
 
 extension CacheDatabase {
-  /// The targets that other clients listen to, which are kept, and the targets whose views the primary client does not
-  /// know: it has the same views of the others, except for documents that another user's pending writes move up into a
-  /// limit. As long as such writes wait, everything that a limit could take is spared.
+  /// Other clients' targets, which are kept, and the targets whose views the primary client does not know. The primary
+  /// client has the same views of all other targets, except for documents that another user's pending writes move into
+  /// a limit. While such writes are pending, all documents that a limit could include are kept.
   /// - Parameter user: the primary client's user.
   func listening(besides user: UserNumber) throws(StoreError) -> (targets: Set<TargetID>, shown: [Target]) {
     guard let sharing else { return ([], []) }

@@ -9,13 +9,13 @@ import FirestoreSQLite
 struct LRUGarbageCollector {
   let database: CacheDatabase
   let activeTargets: Set<TargetID>
-  /// The references from outside of the database; settled.
+  /// The references from outside the database; settled.
   let held: DocumentReferences
-  /// Targets that other clients of a shared cache show from the cache, and pinned ones. All documents that match one are
-  /// kept, also those beyond a limit: which documents are within the limit depends on each client's user.
+  /// Pinned targets, and targets that other clients of a shared cache show from the cache. All documents that match one
+  /// are kept, even beyond a limit, because the documents within a limit depend on each client's user.
   let shownElsewhere: [Target]
 
-  /// Works until the slice's time or the run is over, or the next piece is of the other kind, reading or writing.
+  /// Works until the slice's time or the run is over, or until the next piece changes between reading and writing.
   /// - Precondition: inside a transaction, except for a dry run.
   func performSlice(_ run: inout GarbageCollectionRun) throws(StoreError) {
     let isWriting = run.isWriting
@@ -80,8 +80,8 @@ struct LRUGarbageCollector {
     }
   }
 
-  /// Makes targets that leave the cache unknown to queries: from here on they only hold their documents until these
-  /// have been forgotten.
+  /// Hides the targets to be collected from queries. From now on they only hold their documents until `forget` deletes
+  /// the memberships.
   private func retire(_ run: inout GarbageCollectionRun, after position: TargetID?) throws(StoreError) {
     guard let bound = run.plan.bound else {
       run.phase = .done
@@ -151,7 +151,7 @@ struct LRUGarbageCollector {
 
   // MARK: Removing
 
-  /// Removes the candidates in ascending order, because neighbours share pages.
+  /// Removes the candidates in ascending order, because neighboring rows share pages.
   private func removeCandidates(
     _ run: inout GarbageCollectionRun, after last: DocumentNumber?
   ) throws(StoreError) {
@@ -184,7 +184,7 @@ struct LRUGarbageCollector {
     }
   }
 
-  /// Names the first of the documents that leave, in the order of their last use.
+  /// Records the first documents to be collected, in the order of their last use.
   private func nameOldest(_ run: inout GarbageCollectionRun, _ references: References) throws(StoreError) {
     for (sequenceNumber, number) in run.oldest.sorted where run.plan.oldest.count < ClientInside.listed {
       guard try !references.contains(number), let name = try database.documents.name(number) else { continue }
@@ -224,7 +224,7 @@ struct LRUGarbageCollector {
       let key = try database.collections.key(collection, name)
       if shown.contains(where: { $0.contains(key) }) { return true }
       let candidates = shownElsewhere.filter { $0.containsPath(of: key) }
-      // The document has no pending writes here, so that every client sees it as the backend has it.
+      // The document has no pending writes, so every client sees the backend's version.
       guard !candidates.isEmpty, let document = try database.documents.document(key, in: collection) else {
         return false
       }
@@ -234,7 +234,7 @@ struct LRUGarbageCollector {
 }
 
 extension TargetCache {
-  /// A document that belongs to a target.
+  /// The membership of a document in a target.
   struct Membership: Sendable {
     var document: DocumentNumber
     var target: TargetID
@@ -254,7 +254,7 @@ extension TargetCache {
     }
   }
 
-  /// The next targets by id that were last used at this sequence number or before.
+  /// The next targets by id that were last used at or before this sequence number.
   func all(
     upToSequenceNumber bound: Int64, after id: TargetID?, limit: Int
   ) throws(StoreError) -> [TargetData] {
@@ -270,8 +270,8 @@ extension TargetCache {
     }
   }
 
-  /// Makes a target one that no query finds any more: a new listener to its query gets a new target. It is the first to
-  /// be collected if its documents cannot be forgotten now.
+  /// Hides a target from queries: a new listener to its query gets a new target. If its documents cannot be deleted
+  /// now, it is the first to be collected.
   func makeUnknown(_ id: TargetID) throws(StoreError) {
     try connection.run(
       """
@@ -297,21 +297,21 @@ extension TargetCache {
 
   func count() throws(StoreError) -> Int { Int(try connection.integer("SELECT count(*) FROM targets") ?? 0) }
 
-  /// The targets that have a document.
+  /// The targets that contain a document.
   func all(with document: DocumentNumber) throws(StoreError) -> [TargetID] {
     try connection.all("SELECT target FROM target_documents WHERE document = ? ORDER BY target", document) {
       row throws(StoreError) in try Self.id(row.integer(0))
     }
   }
 
-  /// Deletes the memberships of a document, whose targets are unknown to queries.
+  /// Deletes the memberships of a document whose targets are hidden from queries.
   func removeMemberships(of document: DocumentNumber) throws(StoreError) {
     try connection.run("DELETE FROM target_documents WHERE document = ?", document)
   }
 }
 
 extension DocumentTable {
-  /// The time when a document was last used, and its place in the index that is ordered by it.
+  /// The last use of a document, and its position in the index by last use.
   struct Age: Sendable {
     var collection: CollectionNumber
     var readTime: Int64
@@ -319,7 +319,7 @@ extension DocumentTable {
     var number: DocumentNumber
   }
 
-  /// Calls `body` for rows with this sequence number or a lower one, in the order of their index.
+  /// Calls `body` for rows with at most this sequence number, in the order of their index.
   /// - Returns: the position to continue after; `nil` after the last row.
   func scanAges(
     after position: Age?, upTo bound: Int64, limit: Int, _ body: (Age) -> Void

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A set of document numbers: a bit each, in blocks for neighbouring numbers, since a collection's numbers lie close.
+/// A set of document numbers with one bit each, in blocks of adjacent numbers, because a collection's numbers are close
+/// together.
 struct NumberSet {
   /// The number of low bits of a document number that are its place within a block.
   private static let blockBits: Int64 = 15
@@ -53,8 +54,8 @@ struct NumberSet {
   }
 }
 
-/// The number of times that each sequence number occurs. Neighbouring numbers are counted together, so that adding
-/// never moves much at once and finding the n-th lowest sorts only a few hundred.
+/// The count of each sequence number. Adjacent numbers are counted together, so that adding never moves much data and
+/// finding the n-th lowest sorts only a few hundred.
 struct SequenceNumberCounts {
   private static let blockSize: Int64 = 256
 
@@ -69,7 +70,7 @@ struct SequenceNumberCounts {
     total += 1
   }
 
-  /// The sequence number that is reached by counting up to `count` from the lowest on; `nil` if there are fewer.
+  /// The `count`-th lowest sequence number; `nil` if there are fewer.
   func number(at count: Int) -> Int64? {
     var seen = 0
     for block in totals.keys.sorted() {
@@ -87,13 +88,13 @@ struct SequenceNumberCounts {
   }
 }
 
-/// The documents with the lowest sequence numbers of all that were added, up to a number of them.
+/// The documents with the lowest sequence numbers of all added documents, up to a fixed count.
 struct OldestDocuments: Sendable {
-  /// More than are listed, since some of them may be referred to.
+  /// More than are listed, since some of them may be referenced.
   private static let most = 400
 
   private var entries: [(sequenceNumber: Int64, number: DocumentNumber)] = []
-  /// The highest sequence number that is kept, once there are enough.
+  /// The highest stored sequence number, once the set is full.
   private var bound = Int64.max
 
   mutating func add(_ number: DocumentNumber, _ sequenceNumber: Int64) {
@@ -107,7 +108,7 @@ struct OldestDocuments: Sendable {
     bound = entries.last?.sequenceNumber ?? .max
   }
 
-  /// The documents, ascending by the time of their last use.
+  /// The documents, ascending by last use.
   var sorted: [(sequenceNumber: Int64, number: DocumentNumber)] {
     entries.sorted { ($0.sequenceNumber, $0.number.rawValue) < ($1.sequenceNumber, $1.number.rawValue) }
   }

@@ -5,15 +5,15 @@ import FirestoreProtocol
 import FirestoreQuery
 package import FirestoreSQLite
 
-// Pins need no listener: the collectors and eviction ask the table, whichever client of the cache collects.
+// Pins need no listener: the collectors and eviction read the table, in whichever client they run.
 extension LocalStore {
-  /// The pins and lifetimes, in the order in which they were asked for.
+  /// The pins and lifetimes, in the order of their creation.
   package func retentions() throws(StoreError) -> [Retention] {
     let database = database
     return try database.read { () throws(StoreError) in try database.retentions.all }
   }
 
-  /// Stores one, in place of one of the same kind about the same query, and tells the other clients.
+  /// Stores a retention, replaces one of the same kind for the same query, and notifies the other clients.
   package mutating func set(_ retention: Retention) throws(StoreError) {
     let database = database
     try database.transaction { () throws(StoreError) in
@@ -22,7 +22,7 @@ extension LocalStore {
     }
   }
 
-  /// Takes back the one of the same kind about the same query.
+  /// Removes the retention of the same kind for the same query.
   /// - Returns: whether there was one.
   package mutating func remove(_ retention: Retention) throws(StoreError) -> Bool {
     references.settle()
@@ -30,7 +30,7 @@ extension LocalStore {
     return try database.transaction { () throws(StoreError) in
       guard try database.retentions.remove(retention) else { return false }
       try database.sharing?.tell(.retentions)
-      // An eager collector looks at documents once, when they lose their last reference.
+      // An eager collector checks documents once, when they lose their last reference.
       if let collector, retention.kind.isPin { try collector.collect(database.documents(matching: retention.target)) }
       return true
     }
@@ -38,8 +38,8 @@ extension LocalStore {
 }
 
 extension CacheDatabase {
-  /// The targets that are not collected although this client does not listen to them, and those whose documents are kept
-  /// as well: what other clients listen to, and what is pinned.
+  /// The targets that are kept although this client has no listener for them, and the targets whose documents are kept:
+  /// other clients' targets and pinned ones.
   /// - Parameter user: the primary client's user.
   func kept(besides user: UserNumber) throws(StoreError) -> (targets: Set<TargetID>, shown: [Target]) {
     var kept = try listening(besides: user)
@@ -50,7 +50,7 @@ extension CacheDatabase {
     return kept
   }
 
-  /// The documents that match a target, its limit aside. Reads its collections.
+  /// The documents that match a target, ignoring its limit. Reads its collections.
   fileprivate func documents(matching target: Target) throws(StoreError) -> [DocumentNumber] {
     var found: [DocumentNumber] = []
     for collection in try numbers(of: target) {
@@ -64,7 +64,7 @@ extension CacheDatabase {
     return found
   }
 
-  /// The collections that a target's documents may lie in, as far as the cache has seen them.
+  /// The known collections that may contain a target's documents.
   private func numbers(of target: Target) throws(StoreError) -> [CollectionNumber] {
     if let group = target.collectionGroup { return try collections.group(group, below: target.path) }
     let path = target.isDocumentTarget ? target.path.parent : target.path
@@ -73,7 +73,7 @@ extension CacheDatabase {
 }
 
 extension TargetCache {
-  /// - Returns: `nil` for a target that the cache does not know.
+  /// - Returns: `nil` for a target that is not in the cache.
   func id(of target: Target) throws(StoreError) -> TargetID? {
     try connection.first("SELECT id FROM targets WHERE canonical_id = ?", target.canonicalID) {
       row throws(StoreError) in try Self.id(row.integer(0))
@@ -81,8 +81,8 @@ extension TargetCache {
   }
 }
 
-/// The pins and lifetimes of the cache (`Retention`), in the order in which they were asked for. There are few, which are
-/// remembered once they have been read.
+/// The pins and lifetimes of the cache (`Retention`), in the order of their creation. They are few and stay in memory
+/// after the first read.
 final class RetentionTable {
   static let schema = """
     CREATE TABLE retentions (
@@ -95,9 +95,9 @@ final class RetentionTable {
     ) STRICT;
     """
 
-  /// The bound of their number: each is looked at for every document that might leave.
+  /// The maximum count. Each retention is checked for every document that might be evicted.
   static let most = 100
-  /// The longest lifetime, in microseconds: a hundred years.
+  /// The longest lifetime, in microseconds: 100 years.
   private static let longest: Int64 = 3_155_760_000_000_000
 
   private let connection: Connection
@@ -105,7 +105,7 @@ final class RetentionTable {
 
   init(_ connection: Connection) { self.connection = connection }
 
-  /// Drops what is remembered, because it may have been changed.
+  /// Discards the rows in memory, because they may have changed.
   func forget() { loaded = nil }
 
   var all: [Retention] {
@@ -121,14 +121,14 @@ final class RetentionTable {
 
   var pinned: [Target] { get throws(StoreError) { try all.filter(\.kind.isPin).map(\.target) } }
 
-  /// Adds one, in place of one of the same kind about the same query.
+  /// Adds a retention and replaces one of the same kind for the same query.
   /// - Precondition: inside a transaction.
   func set(_ retention: Retention) throws(StoreError) {
     try remove(retention)
     guard try all.count < Self.most else {
       throw StoreError(
         .refused(.resourceExhausted),
-        "A cache has at most \(Self.most) pins and lifetimes; take one back before another one is made.")
+        "A cache has at most \(Self.most) pins and lifetimes. Remove one before you add another.")
     }
     let target = retention.target.encoded()
     let lifetime = retention.lifetime.map { min(max($0.wholeMicroseconds, 1), Self.longest) }
@@ -140,7 +140,7 @@ final class RetentionTable {
     forget()
   }
 
-  /// Removes the one of the same kind about the same query.
+  /// Removes the retention of the same kind for the same query.
   /// - Precondition: inside a transaction.
   /// - Returns: whether there was one.
   @discardableResult
@@ -153,7 +153,7 @@ final class RetentionTable {
     return isGone
   }
 
-  /// Reads all. O(number).
+  /// Reads all rows. O(rows).
   func verify() throws(StoreError) {
     forget()
     _ = try all

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides how much work fits into one slice of long work, on any machine and disk: a slice works until its time is
-/// over and leaves the rest for the commit at its end, whose share it learns from the slices before.
+/// Decides how much work fits into one slice of a long task, on any machine and disk. A slice works until its time is
+/// over and leaves the rest of the time for the commit, whose share is learned from earlier slices.
 package struct SlicePacer: Sendable {
-  /// The time that a slice aims to take altogether. Anything else may have to wait ten milliseconds; the rest of these
-  /// is for the last piece of work before the clock is looked at.
+  /// The total time that a slice aims for. Other work may have to wait 10 ms; the remainder is for the last piece of
+  /// work before the clock is checked.
   static let aim = Duration.milliseconds(6)
   private static let shortest = Duration.milliseconds(1)
 
-  /// The time since some fixed point, by a clock that never goes back.
+  /// The time since a fixed point, on a monotonic clock.
   private let now: @Sendable () -> Duration
-  /// The time that a slice may work before its commit: a slice that only reads, and one that has changes to commit.
+  /// The time that a slice may work before its commit: one for slices that only read, one for slices that write.
   private var readingTime = Duration.milliseconds(2)
   private var writingTime = Duration.milliseconds(1)
   private var isWriting = false
@@ -22,21 +22,21 @@ package struct SlicePacer: Sendable {
 
   package init(now: @escaping @Sendable () -> Duration) { self.now = now }
 
-  /// A pacer by the machine's clock.
+  /// A pacer that uses the machine's clock.
   package static var continuous: SlicePacer {
     let clock = ContinuousClock()
     let origin = clock.now
     return SlicePacer { origin.duration(to: clock.now) }
   }
 
-  /// Slices of this many pieces of work however long they take, for runs that have to be repeatable.
+  /// A pacer with slices of a fixed number of pieces, regardless of time, for reproducible runs.
   package static func pieces(_ count: Int) -> SlicePacer {
     var pacer = SlicePacer { .zero }
     pacer.piecesPerSlice = count
     return pacer
   }
 
-  /// - Parameter isWriting: whether the slice has more to commit than it has read.
+  /// - Parameter isWriting: whether the slice commits more than it reads.
   mutating func begin(isWriting: Bool) {
     self.isWriting = isWriting
     pieces = 0
@@ -44,8 +44,8 @@ package struct SlicePacer: Sendable {
     workEnd = nil
   }
 
-  /// Counts a piece of work that is done.
-  /// - Returns: whether the work of this slice has taken its time.
+  /// Counts a completed piece of work.
+  /// - Returns: whether the slice's working time is over.
   mutating func isOver() -> Bool {
     pieces += 1
     if let piecesPerSlice { return pieces >= piecesPerSlice }
@@ -57,43 +57,43 @@ package struct SlicePacer: Sendable {
     set { if isWriting { writingTime = newValue } else { readingTime = newValue } }
   }
 
-  /// The time that the slice has taken so far.
+  /// The duration of the slice so far.
   var elapsed: Duration { now() - start }
 
-  /// Notes that only the end of the slice is left to do.
+  /// Records that only the end of the slice remains.
   mutating func endWork() { workEnd = now() }
 
-  /// Ends the slice. Its time tells how long the next may work.
+  /// Ends the slice and adjusts the working time of the next one.
   mutating func end() {
     guard let workEnd else { return }
     let work = max(workEnd - start, .microseconds(100))
     let share = work / max(now() - start, work)
     let fitting = min(max(Self.aim * share, Self.shortest), Self.aim)
-    // One slice alone is not believed: another process may have had the processor meanwhile.
+    // One slice alone may mislead: another process may have used the processor meanwhile.
     workingTime = min(max(fitting, workingTime / 2), workingTime * 1.5)
   }
 }
 
-/// Decides when long work writes the log back into the database file, which nothing can interrupt: so often that it
-/// takes no longer than a slice on any disk, judged by the times before.
+/// Decides when long work writes the log back into the database file, which cannot be interrupted. It does so often
+/// enough that it takes no longer than a slice on any disk, judged by earlier times.
 struct LogPacer: Sendable {
   private static let smallest: Int64 = 1 << 20
-  /// The largest size that may be due, below the size at which a commit writes the log back by itself.
+  /// The largest threshold. Commits write the log back automatically at a greater size.
   private static let largest: Int64 = 8 << 20
 
-  /// The size from which on the log is written back.
+  /// The minimum log size for writing the log back.
   private(set) var dueBytes: Int64 = 2 << 20
-  /// Whether the last slice wrote the log back, so that the next one is for the work whatever the log's size.
+  /// Whether the last slice wrote the log back. The next slice then does work regardless of the log's size.
   private var wasLast = false
 
-  /// Whether the next slice has to write back a log of this size; otherwise it is for the work.
+  /// Whether the next slice must write back a log of this size instead of doing work.
   mutating func isDue(at bytes: Int64) -> Bool {
     if bytes >= dueBytes, !wasLast { return true }
     wasLast = false
     return false
   }
 
-  /// Notes that a slice wrote the log back, and learns from the time that it took.
+  /// Adjusts the threshold to the time that a slice took to write the log back.
   mutating func wroteBack(_ bytes: Int64, in time: Duration) {
     wasLast = true
     guard time > .zero, bytes > 0 else { return }

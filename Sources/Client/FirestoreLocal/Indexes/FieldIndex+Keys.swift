@@ -3,10 +3,11 @@ import FirestoreClientState
 import FirestoreModel
 
 extension FieldIndex {
-  /// Longer keys are cut. Cut keys are still in order, though not strictly: what ties may differ.
+  /// The maximum length of a key in bytes. Longer keys are truncated. Truncated keys are in order, but keys of
+  /// different values may be equal.
   static let keyLimit = 500
 
-  /// The keys of a document's entries: none if a field is absent, several where an array is searched.
+  /// The keys of a document's entries: none if a field is absent, several for an array.
   /// - Parameter code: working space.
   func keys(of document: EncodedFieldsView, _ code: inout OrderedCode) -> [[UInt8]] {
     if let array = fields.firstIndex(where: { $0.kind == .contains }) {
@@ -55,7 +56,7 @@ extension FieldIndex {
     return EncodedFields(["group": .string(collectionGroup), "fields": .array(list)]).bytes
   }
 
-  /// - Returns: `nil` for bytes that are no definition.
+  /// - Returns: `nil` if the bytes are not a definition.
   init?(encoded bytes: [UInt8]) {
     guard let content = try? EncodedFields(validating: bytes).decoded(), case .string(let group)? = content["group"],
       case .array(let list)? = content["fields"]
@@ -70,7 +71,7 @@ extension FieldIndex {
       fields.append(Field(FieldPath(segments: names), kind))
     }
     guard fields.count == list.count else { return nil }
-    // Damage that gives another legal definition is caught by the checksum beside it.
+    // The row's checksum detects damage that results in another valid definition.
     try? self.init(collectionGroup: group, fields: fields)
   }
 }

@@ -3,10 +3,10 @@ import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
 
-/// The use of a collection group's ready indexes for a target: for each of its alternatives (`or`, `in`,
-/// `array-contains-any`) the ranges that hold all of its documents.
+/// The use of a collection group's ready indexes for a target. Each of its alternatives (`or`, `in`,
+/// `array-contains-any`) has ranges that contain all of its documents.
 struct IndexPlan {
-  /// The bound of alternatives: more are cheaper to check one document after the other. The backend allows 30.
+  /// The maximum number of alternatives. For more, a scan is cheaper. The backend allows 30.
   static let maximumAlternatives = 200
 
   /// The candidates for each alternative, at least one.
@@ -18,7 +18,8 @@ struct IndexPlan {
     if ready.isEmpty { return nil }
     let disjunctions = Filter.and(target.filters).disjunctions
     guard (1...Self.maximumAlternatives).contains(disjunctions.count) else { return nil }
-    // Only what all alternatives fix to the same value may be left out of the order: they are merged in it.
+    // The order may omit only fields that all alternatives fix to the same value, because the alternatives are merged
+    // in it.
     let fixed = Set(target.filters.flatMap(\.commonConditions).filter { $0.op == .equal }.map(\.path))
     let order = target.orderBy.prefix { !$0.path.isDocumentID }.filter { !fixed.contains($0.path) }
     var alternatives: [[IndexCandidate]] = []
@@ -30,8 +31,8 @@ struct IndexPlan {
     self.alternatives = alternatives
   }
 
-  /// One candidate for each alternative whose entries come in the query's order; `nil` if one has none. Alternatives
-  /// may share a range.
+  /// One candidate for each alternative, with entries in the query's order; `nil` if an alternative has none.
+  /// Alternatives may share a range.
   var ordered: [IndexCandidate]? {
     var chosen: [IndexCandidate] = []
     var ranges: Set<IndexRange> = []
@@ -47,7 +48,7 @@ struct IndexPlan {
 }
 
 extension Filter {
-  /// The conditions that every document satisfies that the filter lets through.
+  /// The conditions that every matching document satisfies.
   fileprivate var commonConditions: [FieldFilter] {
     switch self {
     case .field(let filter): [filter]
@@ -57,20 +58,20 @@ extension Filter {
   }
 }
 
-/// The entries of one index whose keys lie between two bounds.
+/// The entries of one index with keys between two bounds.
 struct IndexRange: Hashable {
   let index: IndexNumber
   let lower: [UInt8]
-  /// The first key that is not in the range.
+  /// The first key after the range.
   let upper: [UInt8]
 
   var isEmpty: Bool { !lower.lexicographicallyPrecedes(upper) }
 }
 
-/// One end of a range of keys: the keys that begin with `code` are inside, or outside.
+/// One end of a range of keys: keys with the prefix `code` are inside, or outside.
 ///
-/// Keys that were cut may differ from the values they stand for, so that an end that would be cut takes in all keys
-/// that begin with the part that is left; documents are compared with the query in any case.
+/// Truncated keys may differ from their values. An end that would be truncated therefore includes all keys with the
+/// remaining prefix. Documents are compared with the query in any case.
 struct IndexEdge {
   let code: [UInt8]
   let isInside: Bool
@@ -80,12 +81,12 @@ struct IndexEdge {
     self.isInside = isInside || code.count > FieldIndex.keyLimit
   }
 
-  /// The first key inside, if this is a lower end.
+  /// The first key inside, for a lower end.
   var lower: [UInt8] { isInside ? code : Self.successor(code) }
-  /// The first key outside, if this is an upper end.
+  /// The first key outside, for an upper end.
   var upper: [UInt8] { isInside ? Self.successor(code) : code }
 
-  /// The least key that is greater than all that begin with this code. No key begins with 0xFF.
+  /// The lowest key that is greater than all keys with this prefix. No key begins with 0xFF.
   private static func successor(_ code: [UInt8]) -> [UInt8] {
     var code = code
     while code.last == 0xff { code.removeLast() }
@@ -95,12 +96,12 @@ struct IndexEdge {
   }
 }
 
-/// The use of one index for a query, or for one alternative of it: a range of entries in which all of its documents
-/// have one.
+/// The use of one index for a query, or for one of its alternatives: a range of entries that contains an entry of each
+/// matching document.
 ///
-/// Leading fields that the conditions fix to one value make up a prefix of the keys; the next field may have bounds;
-/// what follows must be fields that every matching document has. The range may hold other documents as well, since
-/// conditions are checked again against the documents.
+/// The leading fields that the conditions fix to one value form a prefix of the keys. The next field may have bounds.
+/// All following fields must exist in every matching document. The range may contain other documents as well, since the
+/// documents are checked against the conditions.
 struct IndexCandidate {
   let index: IndexTable.Index
   let range: IndexRange
@@ -108,19 +109,19 @@ struct IndexCandidate {
   let served: [FieldFilter]
   /// The number of leading fields that are fixed to a value.
   let fixedCount: Int
-  /// Whether the entries are in the query's order, so that its first documents come first. Only as far as the keys
-  /// tell: documents with the same key, and orderings after the index's fields, still need sorting.
+  /// Whether the entries are in the query's order, so that its first documents come first. Documents with equal keys,
+  /// and orderings after the index's fields, still need sorting.
   let isOrdered: Bool
-  /// Whether the entries have to be read backwards to come in the query's order.
+  /// Whether the entries must be read backward for the query's order.
   let isReversed: Bool
   /// Whether the range is narrower than the whole index.
   let isBounded: Bool
-  /// Whether the range holds exactly the documents that match the whole target, so that none has to be asked.
+  /// Whether the range contains exactly the documents that match the whole target, so that none needs a check.
   let isExact: Bool
 
   /// - Parameters:
-  ///   - conditions: the conditions that the documents of the alternative all satisfy.
-  ///   - order: the target's orderings in which its documents can differ, up to `__name__`.
+  ///   - conditions: the conditions that all documents of the alternative satisfy.
+  ///   - order: the orderings of the target that can distinguish its documents, up to `__name__`.
   /// - Returns: `nil` if documents that match might have no entry.
   init?(_ index: IndexTable.Index, _ conditions: [FieldFilter], _ order: [OrderBy], _ target: Target) {
     let fields = index.definition.fields
@@ -152,7 +153,7 @@ struct IndexCandidate {
       }
     }
     if isOrdered {
-      // Cursors count from the first ordering, the fixed ones included.
+      // Cursors count from the first ordering, including the fixed ones.
       let aligned = zip(rest, target.orderBy).prefix { $0.path == $1.path }.map(\.0)
       bounds.narrow(to: target.start, aligned, isUpper: isReversed)
       bounds.narrow(to: target.end, aligned, isUpper: !isReversed)
@@ -161,7 +162,7 @@ struct IndexCandidate {
     self.served = served
     fixedCount = position
     isBounded = bounds.isNarrowed || position > 0
-    // Values that tie have equal keys, and no others have, as long as keys are not cut.
+    // Equal values have equal keys, and different values have different keys unless keys are truncated.
     isExact =
       rest.isEmpty && served.allSatisfy { $0.op == .equal }
       && Set(target.filters) == Set(served.map { Filter.field($0) })
@@ -172,13 +173,13 @@ struct IndexCandidate {
 }
 
 extension FieldIndex.Field {
-  /// Whether the condition leaves one value for this field's part of the key.
+  /// Whether the condition fixes this field's part of the key to one value.
   fileprivate func isFixed(by filter: FieldFilter) -> Bool {
     filter.path == path && filter.op == (kind == .contains ? .arrayContains : .equal)
   }
 }
 
-/// The two ends of a range of keys that have a prefix in common.
+/// The two ends of a range of keys with a common prefix.
 private struct KeyBounds {
   private(set) var lower: [UInt8]
   private(set) var upper: [UInt8]
@@ -188,7 +189,7 @@ private struct KeyBounds {
   init(_ prefix: [UInt8]) {
     self.prefix = prefix
     if prefix.isEmpty {
-      // No key is beyond these: their first byte is the rank of a type.
+      // All keys lie between these bounds: the first byte of a key is the rank of a type.
       (lower, upper) = ([0x00], [0xff])
     } else {
       let edge = IndexEdge(prefix, isInside: true)
@@ -196,7 +197,7 @@ private struct KeyBounds {
     }
   }
 
-  /// - Returns: whether the range now answers the condition, but for keys that were cut.
+  /// - Returns: whether the range now covers the condition, except for truncated keys.
   mutating func narrow(to filter: FieldFilter, _ kind: FieldIndex.Kind) -> Bool {
     let isDescending = kind == .descending
     let (above, below): (Bool, Bool)
@@ -209,7 +210,7 @@ private struct KeyBounds {
     value.append(filter.value)
     let isInside = filter.op == .greaterThanOrEqual || filter.op == .lessThanOrEqual
     let edge = IndexEdge(prefix + value.bytes, isInside: isInside)
-    // The other end is that of the type: comparisons match values of one type only.
+    // The other end is the end of the type: comparisons only match values of one type.
     let rank = OrderedCode.rank(of: filter.value)
     let end = IndexEdge(prefix + [isDescending ? ~rank : rank], isInside: true)
     narrow(lower: above != isDescending ? edge : end, upper: below != isDescending ? edge : end)
@@ -224,7 +225,7 @@ private struct KeyBounds {
       code.isDescending = field.kind == .descending
       code.append(value)
     }
-    // Documents that tie on the index's fields may still be inside by the orderings that follow.
+    // Documents with equal values in the index's fields may be inside because of the following orderings.
     let isInside = bound.isInclusive || bound.values.count > fields.count
     let edge = IndexEdge(prefix + code.bytes, isInside: isInside)
     if isUpper { narrow(lower: nil, upper: edge) } else { narrow(lower: edge, upper: nil) }

@@ -3,18 +3,18 @@ import FirestoreClientState
 import FirestoreModel
 import FirestoreSQLite
 
-/// The index definitions, and the entries of remote documents. Documents with pending writes are joined by the query,
-/// as in a scan, so that entries change only when remote documents do.
+/// The index definitions, and the entries of remote documents. Queries add documents with pending writes, as a scan
+/// does, so entries change only with remote documents.
 ///
-/// Every change of a document changes its entries in the same transaction, from the moment an index is defined; the
-/// backfill adds the entries of documents that were there before. Documents that come last have to wait for their
-/// entries (`IndexTails`), which readers of the table do not notice.
+/// From the moment an index is defined, every change of a document changes its entries in the same transaction. The
+/// backfill adds the entries of older documents. The entries of a collection's newest documents are deferred
+/// (`IndexTails`), which readers of the table do not notice.
 final class IndexTable {
   /// The source of an index's definition.
   enum Origin: Int64 {
     case configured = 0
     case automatic = 1
-    /// A dropped index, whose remaining entries are being removed.
+    /// A dropped index with entries that remain to be removed.
     case dropped = 2
   }
 
@@ -22,7 +22,7 @@ final class IndexTable {
     let number: IndexNumber
     let definition: FieldIndex
     var origin: Origin
-    /// The first document that the backfill has not seen; `nil` once it has seen all.
+    /// The first document that the backfill has not processed; `nil` once it is complete.
     var position: DocumentNumber?
 
     var isReady: Bool { position == nil }
@@ -89,7 +89,7 @@ final class IndexTable {
     tails.forgetKeys()
   }
 
-  /// Forgets the loaded definitions, because the transaction that changed them may have been undone.
+  /// Discards the loaded definitions, because the transaction that changed them may have been rolled back.
   func forget() {
     isLoaded = false
     tails.forget()
@@ -99,7 +99,7 @@ final class IndexTable {
     if !isLoaded { try load() }
   }
 
-  /// All indexes, in the order in which they were made.
+  /// All indexes, in the order of their creation.
   var indexes: [Index] {
     get throws(StoreError) {
       try ensureLoaded()
@@ -107,7 +107,7 @@ final class IndexTable {
     }
   }
 
-  /// Indexes whose entries are to be removed: dropped ones, and those whose definition cannot be read any more.
+  /// The indexes with entries to be removed: dropped ones, and ones with an unreadable definition.
   var dropped: [IndexNumber] {
     get throws(StoreError) {
       try ensureLoaded()
@@ -115,7 +115,7 @@ final class IndexTable {
     }
   }
 
-  /// The indexes that a collection's documents have entries in.
+  /// The indexes that have entries for a collection's documents.
   func indexes(of collection: CollectionNumber) throws(StoreError) -> [Index] {
     try ensureLoaded()
     if loaded.isEmpty { return [] }
@@ -126,13 +126,13 @@ final class IndexTable {
     return found
   }
 
-  /// - Precondition: inside a transaction, as for everything that changes the table.
+  /// - Precondition: inside a transaction, as for all functions that change the table.
   func add(_ definition: FieldIndex, _ origin: Origin) throws(StoreError) {
     let bytes = definition.encoded
-    // A group without documents has nothing to catch up with.
+    // A group without documents needs no backfill.
     let group = try collections.group(definition.collectionGroup, below: .root)
     let isEmpty = group.isEmpty
-    // Tails grow beyond their bound while a group has no index, so that the new index takes over none.
+    // Tails grow beyond their bound while a group has no index, so the new index must not take over any.
     if try !indexes.contains(where: { $0.definition.collectionGroup.equalsUTF8(definition.collectionGroup) }) {
       for collection in group { try tails.remove(of: collection) }
     }
@@ -152,7 +152,7 @@ final class IndexTable {
     try load()
   }
 
-  /// Removes at most `count` entries of a dropped index, and the index with the last of them.
+  /// Removes at most `count` entries of a dropped index, and the index together with its last entry.
   func removeEntries(of number: IndexNumber, atMost count: Int) throws(StoreError) {
     let last = try connection.first(
       """
@@ -171,7 +171,7 @@ final class IndexTable {
     }
   }
 
-  /// Empties all indexes; the backfill fills them again.
+  /// Removes the entries of all indexes. The backfill restores them.
   func removeAllEntries() throws(StoreError) {
     try connection.run("DELETE FROM index_entries")
     for index in try indexes { try set(position: DocumentNumber(rawValue: 0), of: index) }
@@ -179,7 +179,7 @@ final class IndexTable {
 
   // MARK: Entries
 
-  /// Brings the entries of a document in line with its new fields.
+  /// Updates a document's entries to its new fields.
   /// - Parameters:
   ///   - old: the document's stored fields before; `nil` if it had none.
   ///   - new: the document's fields now; `nil` if it has none.
@@ -202,7 +202,7 @@ final class IndexTable {
     }
   }
 
-  /// Takes up a document that has just been stored under the highest number of its collection.
+  /// Adds a document that was just stored under the highest number of its collection.
   /// - Parameter fields: the document's fields; `nil` if it has none.
   func append(_ document: DocumentNumber, _ fields: EncodedFields?) throws(StoreError) {
     let collection = document.collection
@@ -295,7 +295,7 @@ final class IndexTable {
     }
   }
 
-  /// Appends the documents of at most `count` entries of a range, in no order.
+  /// Appends the documents of at most `count` entries of a range, in any order.
   func collect(
     _ range: IndexRange, in collection: CollectionNumber, atMost count: Int,
     into numbers: inout [DocumentNumber]

@@ -4,10 +4,9 @@ import FirestoreSQLite
 
 /// The newest documents of each collection, which have no index entries yet.
 ///
-/// An entry's place in an index is as random as its value, so that entries written one by one change a page each. The
-/// entries of new documents are written many at a time and in order instead. Until then the documents of a collection
-/// from some number on, its tail, have no entries; their keys are computed and kept in memory when a query asks for
-/// them.
+/// The position of an entry in an index is as random as its value, so writing entries one by one changes a page for
+/// each. The entries of new documents are therefore written in sorted batches. Until then the documents of a collection
+/// from some number on, its tail, have no entries. Their keys are computed when a query needs them, and stay in memory.
 final class IndexTails {
   typealias Entry = (key: [UInt8], document: DocumentNumber)
 
@@ -18,17 +17,17 @@ final class IndexTails {
     ) STRICT;
     """
 
-  /// The greatest count of document numbers in a tail. An index of 100 000 entries has about 800 pages, and a query
+  /// The maximum count of document numbers in a tail. An index of 100 000 entries has about 800 pages, and a query
   /// compares each key of the tail.
   var maximumCount: Int64 = 4096
   private var starts: [CollectionNumber: DocumentNumber?] = [:]
   private var keys: [CollectionNumber: [IndexNumber: Keys]] = [:]
   private var code = OrderedCode()
 
-  /// The keys that one index would have.
+  /// The keys of the tail in one index.
   private struct Keys {
     var byDocument: [DocumentNumber: [[UInt8]]] = [:]
-    /// The entries in the order of the index; `nil` until a query asks for them again.
+    /// The entries in the order of the index; `nil` until the next query.
     var sorted: [Entry]?
   }
 
@@ -36,19 +35,19 @@ final class IndexTails {
 
   init(_ connection: Connection) { self.connection = connection }
 
-  /// Forgets what is known of tails, because the transaction that changed them may have been undone.
+  /// Discards the known tails, because the transaction that changed them may have been rolled back.
   func forget() {
     starts = [:]
     keys = [:]
   }
 
-  /// Forgets the keys, because the indexes have changed.
+  /// Discards the keys, because the indexes have changed.
   func forgetKeys() { keys = [:] }
 
   // MARK: Where tails start
 
-  /// - Returns: the first document of the tail; `nil` for a collection without a tail, all of whose documents have
-  ///   their entries.
+  /// - Returns: the first document of the tail; `nil` for a collection without a tail, where all documents have their
+  ///   entries.
   func start(of collection: CollectionNumber) throws(StoreError) -> DocumentNumber? {
     if let known = starts[collection] { return known }
     let start = try connection.integer("SELECT start FROM index_tails WHERE collection = ?", collection)
@@ -62,13 +61,13 @@ final class IndexTails {
     return document >= start
   }
 
-  /// Whether the tail that ends with this document should get its entries.
+  /// Whether the tail that ends with this document is full, so that its entries are to be written.
   func isFull(with document: DocumentNumber) throws(StoreError) -> Bool {
     guard let start = try start(of: document.collection) else { return false }
     return document.ordinal - start.ordinal + 1 >= maximumCount
   }
 
-  /// - Precondition: all documents before have their entries.
+  /// - Precondition: all earlier documents have their entries.
   func begin(at document: DocumentNumber) throws(StoreError) {
     try connection.run(
       "INSERT INTO index_tails (collection, start) VALUES (?, ?) ON CONFLICT DO UPDATE SET start = excluded.start",
@@ -85,7 +84,7 @@ final class IndexTails {
 
   // MARK: Keys
 
-  /// Keeps the keys that are in memory in step with a document of the tail.
+  /// Updates the keys in memory for a document of the tail.
   func note(_ document: DocumentNumber, _ fields: EncodedFields?, _ indexes: [IndexTable.Index]) {
     guard keys[document.collection] != nil else { return }
     for index in indexes {
@@ -95,7 +94,7 @@ final class IndexTails {
     }
   }
 
-  /// The entries that an index would have for the documents of a tail, in its order.
+  /// The entries of a tail's documents in one index, in its order.
   /// - Parameter indexes: all indexes of the collection.
   func entries(
     of index: IndexNumber, in collection: CollectionNumber, _ indexes: [IndexTable.Index]
@@ -118,7 +117,7 @@ final class IndexTails {
       collection.documents.upperBound
     ) { row throws(StoreError) in
       let bytes = row.blobBytes(2)
-      // Reading a damaged document is an error of the reader; the index skips it.
+      // The index skips a damaged document. Only reading the document is an error.
       guard try DocumentTable.State(stored: row.integer(1)).isFound, StoredFields.holds(row.integer(3), for: bytes)
       else {
         return
@@ -133,7 +132,7 @@ final class IndexTails {
 }
 
 extension IndexTable {
-  /// The order in which entries lie in an index.
+  /// The order of entries in an index.
   static func isOrdered(_ left: IndexTails.Entry, _ right: IndexTails.Entry) -> Bool {
     switch compare(left.key, right.key) {
     case .ascending: true
@@ -147,7 +146,7 @@ extension IndexTable {
   }
 }
 
-/// Hands out the entries of a tail from one end to the other, between those of the index.
+/// Returns the entries of a tail in either direction, to be merged with the entries of the index.
 struct TailReader {
   private let entries: ArraySlice<IndexTails.Entry>
   private let isReversed: Bool
@@ -166,7 +165,7 @@ struct TailReader {
 
   mutating func removeNext() { taken += 1 }
 
-  /// Whether the next entry comes before this one of the index.
+  /// Whether the tail's next entry comes before this entry of the index.
   func comes(before key: UnsafeRawBufferPointer, _ document: DocumentNumber) -> Bool {
     guard let next else { return false }
     let ordering = next.key.withUnsafeBufferPointer { own in

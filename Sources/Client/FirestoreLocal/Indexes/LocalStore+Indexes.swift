@@ -5,9 +5,8 @@ package import FirestoreQuery
 package import FirestoreSQLite
 
 extension LocalStore {
-  /// Replaces the configured indexes. Indexes that stay keep their entries, automatic ones are not touched; a new one
-  /// is maintained from now on and used when the documents that were there before have their entries
-  /// (`backfillIndexes`).
+  /// Replaces the configured indexes. Unchanged indexes keep their entries, and automatic ones are unaffected. A new
+  /// index is maintained from now on, and used once the existing documents have their entries (`backfillIndexes`).
   package mutating func setIndexes(_ definitions: [FieldIndex]) throws(StoreError) {
     let database = database
     try database.transaction { () throws(StoreError) in
@@ -25,7 +24,7 @@ extension LocalStore {
     }
   }
 
-  /// Drops all indexes, configured or automatic (SDK: deleteAllFieldIndexes).
+  /// Drops all configured and automatic indexes (SDK: deleteAllFieldIndexes).
   package mutating func deleteAllIndexes() throws(StoreError) {
     let database = database
     try database.transaction { () throws(StoreError) in
@@ -33,7 +32,7 @@ extension LocalStore {
     }
   }
 
-  /// The indexes in the order in which they were made.
+  /// The indexes, in the order of their creation.
   package func indexes() throws(StoreError) -> [IndexState] {
     try database.read { () throws(StoreError) in
       var states: [IndexState] = []
@@ -47,8 +46,8 @@ extension LocalStore {
     }
   }
 
-  /// The number of cached documents that each index knows, and the number there is for it, in the order of `indexes`.
-  /// Looks at each collection of their groups.
+  /// The numbers of indexed documents and of all documents of each index, in the order of `indexes`. Reads each
+  /// collection of their groups.
   package func indexProgress() throws(StoreError) -> [IndexProgress] {
     try database.read { () throws(StoreError) in
       var progress: [IndexProgress] = []
@@ -61,14 +60,14 @@ extension LocalStore {
   /// Whether `backfillIndexes` has anything to do.
   package var needsIndexBackfill: Bool {
     get throws(StoreError) {
-      // The primary does it for all clients that share the cache.
+      // The primary client backfills for all clients that share the cache.
       guard isPrimary else { return false }
       return try IndexBackfill(database: database).isNeeded
     }
   }
 
-  /// Does one slice of the work that changed definitions left behind: some milliseconds of work, in one transaction.
-  /// Writing a long log back is a slice by itself, so that no commit has to do it.
+  /// Performs one slice of the work after changed definitions: some milliseconds, in one transaction. Writing back a
+  /// long log is a separate slice, so that no commit has to do it.
   /// - Returns: whether there is more to do.
   package mutating func backfillIndexes() throws(StoreError) -> Bool {
     let backfill = IndexBackfill(database: database)
@@ -89,10 +88,9 @@ extension LocalStore {
   }
 }
 
-/// The work that changed definitions leave behind: entries of dropped indexes are removed, and documents that were
-/// cached before an index get their entries. It is done in pieces, bounded in documents, entries and bytes, so that
-/// each takes about half a millisecond whatever the documents are; the position is stored with it, so that a restart
-/// goes on from there.
+/// The work after changed definitions: removes the entries of dropped indexes, and adds the entries of documents that
+/// were cached before an index. The pieces are bounded in documents, entries and bytes, so that each takes about half a
+/// millisecond for any documents. The position is stored with each piece, so that a restart continues there.
 struct IndexBackfill {
   private static let maximumDocuments = 50
   private static let maximumEntries = 50
@@ -110,7 +108,7 @@ struct IndexBackfill {
     }
   }
 
-  /// Works until the pacer says that it is enough.
+  /// Works until the pacer ends the slice.
   /// - Precondition: inside a transaction.
   func performSlice(_ pacer: inout SlicePacer) throws(StoreError) {
     repeat {
@@ -128,7 +126,7 @@ struct IndexBackfill {
     }
   }
 
-  /// - Returns: the position to continue from; `nil` at the end.
+  /// - Returns: the position to continue at; `nil` at the end.
   private func advance(
     _ index: IndexTable.Index, from position: DocumentNumber
   ) throws(StoreError) -> DocumentNumber? {
@@ -154,7 +152,7 @@ struct IndexBackfill {
     return nil
   }
 
-  /// The number of documents that the index knows, and the number of documents for it.
+  /// The number of documents that the index has processed, and the number of all its documents.
   func progress(of index: IndexTable.Index) throws(StoreError) -> IndexProgress {
     var progress = IndexProgress(documentsIndexed: 0, documentsTotal: 0)
     for collection in try collections(of: index) {
@@ -175,21 +173,21 @@ struct IndexBackfill {
   }
 }
 
-/// Decides from the cost of a scan whether indexes should answer the query from now on (SDK: index auto-creation).
+/// Decides by the cost of a scan whether indexes should answer the query from now on (SDK: index auto-creation).
 struct AutomaticIndexes {
-  /// The least number of documents of a scan that deserves an index (SDK: INDEX_AUTO_CREATION_MIN_COLLECTION_SIZE).
+  /// The minimum number of documents of a scan that justifies an index (SDK: INDEX_AUTO_CREATION_MIN_COLLECTION_SIZE).
   static let minimumScan = 100
-  /// The number of scanned documents that cost as much as one that an index finds (SDKs: 2 to 8). Measured with
-  /// hearth-bench, about 0.4 µs against 1.5 µs, without the work that both do with a document that matches.
+  /// The number of scanned documents that cost as much as one document found by an index (SDKs: 2 to 8). hearth-bench
+  /// measured about 0.4 µs against 1.5 µs, without the work on matching documents, which is the same for both.
   private static let relativeCost = 4
-  /// The bound of automatic indexes. Every index slows down writing, so that queries of ever new shapes must not make
-  /// ever more of them.
+  /// The maximum number of automatic indexes. Every index slows down writes, so that ever new query shapes must not
+  /// create indexes without limit.
   private static let maximumCount = 32
 
   let database: CacheDatabase
   let minimumScan: Int
 
-  /// Makes the indexes that the query lacks, if its scan cost more than they would have.
+  /// Creates the indexes that the query lacks, if its scan cost more than using them would have.
   func consider(_ query: Query, _ result: QueryResult) throws(StoreError) {
     guard result.plan == .scan, result.documentsScanned >= minimumScan else { return }
     let returned = min(result.matches.count, query.limit ?? .max)
@@ -206,7 +204,7 @@ struct AutomaticIndexes {
     }
   }
 
-  /// The indexes that answer the target by themselves; none if some alternative would read a whole index.
+  /// The indexes that can answer the target; none if some alternative would read a whole index.
   static func definitions(for target: Target) -> [FieldIndex] {
     guard let group = target.collectionGroup ?? (target.path.isRoot ? nil : target.path.last) else { return [] }
     var definitions: [FieldIndex] = []
@@ -217,8 +215,8 @@ struct AutomaticIndexes {
     return definitions.count > 4 ? [] : definitions
   }
 
-  /// Orders the index's fields: the array first, then the fields that conditions fix, then the orderings, which include
-  /// the fields of inequalities.
+  /// Orders the index's fields: the array, the fields that conditions fix, the orderings. The orderings include the
+  /// fields of inequalities.
   private static func definition(
     for conditions: [FieldFilter], _ target: Target, _ group: String
   ) -> FieldIndex? {
@@ -240,12 +238,12 @@ struct AutomaticIndexes {
     }
     if fields.isEmpty, !isBounded, target.limit == nil || order.isEmpty { return nil }
     fields += order.map { FieldIndex.Field($0.path, $0.direction == .descending ? .descending : .ascending) }
-    // Queries for which no valid index exists go on without one.
+    // A query for which no valid index exists gets none.
     return try? FieldIndex(collectionGroup: group, fields: fields)
   }
 }
 
 extension FieldIndex {
-  /// The indexes that together answer a query by themselves; none if an index would not help.
+  /// The indexes that together answer a query; none if an index would not help.
   package static func answering(_ query: Query) -> [FieldIndex] { AutomaticIndexes.definitions(for: query.target) }
 }

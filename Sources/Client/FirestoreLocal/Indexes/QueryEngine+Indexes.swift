@@ -4,15 +4,15 @@ import FirestoreModel
 import FirestoreQuery
 import FirestoreSQLite
 
-/// Answers queries from indexes. Entries say where documents may be that match; each of these is read and checked, and
-/// documents with pending writes are joined as in a scan, so that the answer is that of the scan.
+/// Answers queries from indexes. Entries lead to documents that may match; each is read and checked. Documents with
+/// pending writes are added as in a scan, so that the result is the same.
 extension QueryEngine {
-  /// Reading a document by its number costs about as much as scanning this many.
+  /// The number of documents whose scan costs about as much as reading one document by its number.
   private static let lookupCost = 4
-  /// Reading a document by its number costs about as much as reading this many entries.
+  /// The number of entries whose reading costs about as much as reading one document by its number.
   private static let entriesPerLookup = 8
 
-  /// - Returns: `nil` if the indexes do not serve the query, or would cost more than scanning.
+  /// - Returns: `nil` if no index serves the query, or a scan is cheaper.
   func indexed(_ query: Query, _ data: TargetData?) throws(StoreError) -> QueryResult? {
     let collections = try collections(of: query)
     guard let first = collections.first else { return nil }
@@ -23,7 +23,7 @@ extension QueryEngine {
     let budget = max(16, size / Self.lookupCost)
 
     if let limit = query.limit, let ordered = plan.ordered {
-      // Conditions that the entries do not answer may make this long, so that a short try comes first.
+      // Conditions that the entries do not cover may make this long, so a short attempt comes first.
       let short = limit < budget / 4 ? min(4 * limit + 100, budget) : budget
       if let result = try streaming(ordered, query, data, collections, limit, atMost: short) { return result }
       if short == budget { return nil }
@@ -38,15 +38,15 @@ extension QueryEngine {
 
   // MARK: In order
 
-  /// Reads each range in the query's order until it has given `limit` documents.
-  /// - Returns: `nil` if more documents than allowed would have to be read.
+  /// Reads each range in the query's order until it has `limit` matching documents.
+  /// - Returns: `nil` if this needs to read more than `budget` documents.
   private func streaming(
     _ candidates: [IndexCandidate], _ query: Query, _ data: TargetData?, _ collections: [CollectionNumber],
     _ limit: Int, atMost budget: Int
   ) throws(StoreError) -> QueryResult? {
     let hits = Hits(query)
     let matcher = StoredMatcher(query.target)
-    /// The numbers of the documents that were read, with whether each matches.
+    /// The numbers of the documents that were read, and whether each matches.
     var read: [DocumentNumber: Bool] = [:]
     var keys: [DocumentNumber: DocumentKey] = [:]
     var entries = 0
@@ -58,7 +58,7 @@ extension QueryEngine {
         var lastKey: [UInt8] = []
         try database.indexes.read(candidate.range, in: collection, isReversed: candidate.isReversed) {
           key, number throws(StoreError) in
-          // A document with the same key as the last one may come before it.
+          // A document with the same key as the last one may precede it in the query's order.
           if matched >= limit, !key.elementsEqual(lastKey) { return false }
           entries += 1
           if overlaid.contains(number) { return true }
@@ -100,9 +100,9 @@ extension QueryEngine {
 
   // MARK: As sets
 
-  /// The places of documents that may match.
+  /// The documents that may match.
   private struct Found {
-    /// The documents' numbers, ascending, each once.
+    /// The documents' numbers, ascending, without duplicates.
     var numbers: [DocumentNumber] = []
     var uses: [IndexUse] = []
     var entries = 0
@@ -136,7 +136,7 @@ extension QueryEngine {
   }
 
   /// The union over all alternatives.
-  /// - Returns: `nil` if these are more documents than allowed.
+  /// - Returns: `nil` if it has more than `budget` documents.
   private func documents(
     of plan: IndexPlan, in collections: [CollectionNumber], atMost budget: Int
   ) throws(StoreError) -> Found? {
@@ -157,7 +157,7 @@ extension QueryEngine {
     return union
   }
 
-  /// Starts with the candidate that finds the fewest documents, and takes others in that answer further conditions.
+  /// Starts with the candidate that finds the fewest documents, and adds others that cover further conditions.
   private func intersection(
     of candidates: [IndexCandidate], in collections: [CollectionNumber], atMost budget: Int
   ) throws(StoreError) -> Found? {
@@ -192,7 +192,7 @@ extension QueryEngine {
     return found
   }
 
-  /// - Returns: the documents' numbers, ascending, each once; `nil` if there are more entries than allowed.
+  /// - Returns: the documents' numbers, ascending, without duplicates; `nil` if there are more than `cap` entries.
   private func numbers(
     in range: IndexRange, _ collections: [CollectionNumber], atMost cap: Int, _ entries: inout Int
   ) throws(StoreError) -> [DocumentNumber]? {
@@ -216,7 +216,7 @@ extension IndexUse {
 }
 
 extension [DocumentNumber] {
-  /// The numbers without repetitions; the array must be sorted.
+  /// The numbers without duplicates; the array must be sorted.
   fileprivate var unique: [DocumentNumber] {
     var previous: DocumentNumber?
     return filter { number in

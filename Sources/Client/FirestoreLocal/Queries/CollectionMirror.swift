@@ -2,28 +2,28 @@
 import FirestoreModel
 import FirestoreQuery
 
-/// The existing documents of one collection as a cache in memory hands them out, so that a scan does not read each of
-/// them from SQLite's pages, and a document that several views show is in memory once.
+/// The existing documents of one collection in an in-memory cache. Scans need not read each document from SQLite's
+/// pages, and a document of several views is in memory once.
 ///
-/// The mirror is made when a collection is first scanned and kept up with each change; it is dropped whenever it might
-/// not agree with the table.
+/// The first scan of a collection creates its mirror, and each change updates it. It is dropped whenever it might
+/// differ from the table.
 final class CollectionMirror {
-  /// The bound of columns. Each costs sixteen bytes per document, and some work with each change.
+  /// The maximum number of columns. Each costs sixteen bytes per document, and some work for each change.
   private static let maximumColumns = 8
-  /// The number of documents that are looked at before the ranges are asked for again.
+  /// The number of documents that are checked before the ranges are updated.
   private static let blockSize = 4096
 
   /// The documents, by number within the collection.
   private var documents: [Document?] = []
   /// The number of documents that exist.
   private(set) var count = 0
-  /// The columns, the one used last first.
+  /// The columns, most recently used first.
   private var columns: [FieldColumn] = []
 
   /// - Parameter capacity: the number of documents to make room for.
   init(expecting capacity: Int) { documents.reserveCapacity(capacity) }
 
-  /// - Parameter document: the document; `nil` if it does not exist any more.
+  /// - Parameter document: the document; `nil` if it no longer exists.
   func set(_ index: Int, _ document: Document?) {
     if index >= documents.count {
       documents.append(contentsOf: repeatElement(nil, count: index - documents.count + 1))
@@ -34,7 +34,7 @@ final class CollectionMirror {
   }
 
   /// Calls `body` for all documents that may match, by number.
-  /// - Parameter ranges: the ranges that matching documents satisfy; asked again now and then, since they may become
+  /// - Parameter ranges: the ranges that matching documents satisfy; called repeatedly, because they may become
   ///   narrower.
   func scan<Failure: Error>(
     _ ranges: () -> [CodeRange], _ body: (Int, Document) throws(Failure) -> Void
@@ -74,11 +74,11 @@ final class CollectionMirror {
   }
 }
 
-/// The values of one field in all documents of a collection, cut to sixteen bytes that are ordered as the values are:
-/// enough to pass over most documents that a condition excludes without looking at them.
+/// The values of one field in all documents of a collection, truncated to sixteen ordered bytes. This is enough to skip
+/// most documents that a condition excludes.
 struct FieldColumn {
-  /// The first bytes of a value's `OrderedCode`. Of two values the lesser never has the greater code; different values
-  /// may have the same.
+  /// The first bytes of a value's `OrderedCode`. The lesser of two values never has the greater code. Different values
+  /// may have equal codes.
   struct Code: Comparable {
     private let high: UInt64
     private let low: UInt64
@@ -107,9 +107,9 @@ struct FieldColumn {
       left.high != right.high ? left.high < right.high : left.low < right.low
     }
 
-    /// The least code for values of the same type.
+    /// The lowest code for values of the same type.
     var leastOfType: Code { Code(high: high & 0xff << 56, low: 0) }
-    /// The greatest code for values of the same type.
+    /// The highest code for values of the same type.
     var greatestOfType: Code { Code(high: high | .max >> 8, low: .max) }
   }
 
@@ -138,7 +138,7 @@ struct FieldColumn {
     return Code(writer.bytes)
   }
 
-  /// The documents of the range whose codes lie between two bounds.
+  /// The documents of the range with codes between two bounds.
   func documents(in range: Range<Int>, between lower: Code, and upper: Code) -> [Int] {
     codes.withUnsafeBufferPointer { codes in
       var found: [Int] = []
@@ -154,8 +154,7 @@ struct FieldColumn {
   }
 }
 
-/// The bounds between which the code of a field must lie for a document to match. Some documents that do not match may
-/// lie there as well.
+/// The bounds of a field's code in matching documents. Documents within the bounds may still not match.
 struct CodeRange {
   let path: FieldPath
   let lower: FieldColumn.Code
@@ -167,7 +166,7 @@ struct CodeRange {
     self.upper = upper
   }
 
-  /// - Returns: `nil` for a condition that says nothing about the order of the field's values.
+  /// - Returns: `nil` for a condition that does not restrict the order of the field's values.
   init?(_ filter: FieldFilter) {
     if filter.path.isDocumentID { return nil }
     let code = FieldColumn.code(of: filter.value)
@@ -179,7 +178,7 @@ struct CodeRange {
     }
   }
 
-  /// The range of values that do not come after this one in a query's first ordering.
+  /// The range of values up to this one in a query's first ordering.
   init(notAfter value: Value, _ order: OrderBy) {
     let code = FieldColumn.code(of: value)
     switch order.direction {

@@ -4,7 +4,7 @@ import FirestoreQuery
 import FirestoreSQLite
 
 /// Collects the documents that match a query. With a limit it keeps the first documents in the query's order (the last
-/// ones for limit-to-last) and never more than about twice as many.
+/// ones for limit-to-last), and at most about twice the limit.
 final class Hits {
   /// The query's target. It is reversed for limit-to-last: its first documents are the query's last.
   private let target: Target
@@ -12,23 +12,23 @@ final class Hits {
   private let matcher: StoredMatcher
   private let conditions: [CodeRange]
   private var nearest: [Candidate] = []
-  /// The last of a full set; documents after it are dropped at once.
+  /// The last document of a full set; documents after it are dropped immediately.
   private var last: Candidate?
   private var unlimited: [Document] = []
-  /// The hints of documents' ids, taken from their rows before; of those in `unlimited` as long as all come from rows.
+  /// The hints of documents' ids, taken from their rows; of the documents in `unlimited` as long as all come from rows.
   private var hints: [KeyHint] = []
   private let takesHints: Bool
   private var remote: RemoteKeys
   /// The number of rows that were compared with the query.
   private(set) var scanned = 0
 
-  /// A document with the values by which it is ordered, so that they are looked up once; `nil` for `__name__`.
+  /// A document with its ordering values, which need only one lookup; `nil` for `__name__`.
   private struct Candidate {
     let values: [Value?]
     let document: Document
   }
 
-  /// - Parameter remote: the members of the query's target; takes the keys of the documents that are met.
+  /// - Parameter remote: the members of the query's target; receives the keys of the documents on the way.
   init(_ query: Query, _ remote: RemoteKeys = RemoteKeys([])) {
     target = query.target
     limit = query.limit
@@ -39,15 +39,15 @@ final class Hits {
     if limit == nil { unlimited.reserveCapacity(remote.numbers.count) }
   }
 
-  /// Makes room for this many rows, if all of them will be hits.
+  /// Reserves room for this many rows, if all of them will match.
   func expect(_ count: Int) {
-    // Growing beyond this costs less than room that may stay empty, since numbers of removed documents count as well.
+    // Beyond this, growing costs less than unused room: the numbers of removed documents count as well.
     guard matcher.matchesEverything, limit == nil else { return }
     unlimited.reserveCapacity(min(count, 100_000))
     if takesHints { hints.reserveCapacity(min(count, 100_000)) }
   }
 
-  /// Hands out the hints of all documents' ids; empty if some are not known.
+  /// Removes and returns the hints of all documents' ids; empty if some are unknown.
   func takeHints() -> [KeyHint] {
     guard hints.count == unlimited.count else { return [] }
     var taken: [KeyHint] = []
@@ -55,8 +55,8 @@ final class Hits {
     return taken
   }
 
-  /// Hands out the documents, each once if no key was given twice, and the members whose keys are known now. Nothing is
-  /// left here.
+  /// Removes and returns the documents, without duplicates if no key was added twice, and the members with their known
+  /// keys.
   func finish() -> (documents: [Document], remote: RemoteKeys) {
     var documents: [Document] = []
     swap(&documents, &unlimited)
@@ -64,8 +64,8 @@ final class Hits {
     return (documents, remote)
   }
 
-  /// A test by a row's fields: whether the row matches and may be within the limit; `nil` if the test needs the key, or
-  /// every row is wanted. The rows that it rejects depend on the rows that were kept so far.
+  /// A filter by a row's fields: whether the row matches and may be within the limit. `nil` if the filter needs the
+  /// key, or all rows match. The filter depends on the documents so far.
   var filter: RowFilter.Admits? {
     if matcher.readsKeys || (matcher.matchesEverything && limit == nil) { return nil }
     return { bytes in
@@ -76,7 +76,7 @@ final class Hits {
   }
 
   /// Adds the row's document if it matches and is within the limit.
-  /// - Parameter isAdmitted: whether `filter` has already let it through.
+  /// - Parameter isAdmitted: whether `filter` has accepted the row.
   func consider(
     _ row: DocumentRow, in collection: ResourcePath, isAdmitted: Bool
   ) throws(StoreError) {
@@ -97,8 +97,8 @@ final class Hits {
     if let document = try row.document(key) { keep(Candidate(values: values, document: document), limit) }
   }
 
-  /// Adds a stored document if it matches and is within the limit; does not count it as scanned.
-  /// - Parameter number: the document's number, higher than those of all documents before.
+  /// Adds a stored document if it matches and is within the limit, without counting it as scanned.
+  /// - Parameter number: the document's number, higher than all numbers before.
   func consider(_ document: Document, _ number: DocumentNumber) {
     guard matcher.matchesEverything || target.matchesContent(document, equality: .strict) else { return }
     guard let limit else {
@@ -111,10 +111,10 @@ final class Hits {
     keep(Candidate(values: values, document: document), limit)
   }
 
-  /// Notes rows that were compared with the query elsewhere.
+  /// Counts rows that were compared with the query elsewhere.
   func count(scanned rows: Int) { scanned += rows }
 
-  /// The conditions that all documents satisfy that are still wanted.
+  /// The conditions that all further documents must satisfy.
   var ranges: [CodeRange] {
     guard let last, let order = target.orderBy.first, let value = last.values[0] else { return conditions }
     return [CodeRange(notAfter: value, order)] + conditions
@@ -128,7 +128,7 @@ final class Hits {
     }
   }
 
-  /// Adds a document if it matches, whatever the limit.
+  /// Adds a matching document, regardless of the limit.
   func insert(_ document: Document) {
     if target.matches(document) { unlimited.append(document) }
   }
@@ -141,7 +141,7 @@ final class Hits {
     return Array(sorted.prefix(limit))
   }
 
-  /// Compares the fields without decoding them. A tie that only the key would break does not come after the last.
+  /// Compares the fields without decoding them. False for documents that only the key would order after the last.
   private func comesAfterLast(_ fields: EncodedFieldsView) -> Bool {
     guard let last else { return false }
     for (order, value) in zip(target.orderBy, last.values) {
@@ -165,13 +165,13 @@ final class Hits {
   }
 }
 
-/// Checks the conditions of a target against stored rows in place, without making documents of those that do not match.
+/// Checks a target's conditions against stored rows in place, without decoding rows that do not match.
 ///
-/// The row's collection is known to be the right one, so that only filters, ordering fields and cursors are left.
+/// The row's collection is known to match, so only filters, ordering fields and cursors remain.
 struct StoredMatcher {
   private let target: Target
   let matchesEverything: Bool
-  /// Whether a condition is about `__name__`, and the key of each row is needed.
+  /// Whether a condition uses `__name__`, so that the key of each row is needed.
   let readsKeys: Bool
   private let anyKey = DocumentKey(unchecked: .root)
 

@@ -2,7 +2,7 @@
 import FirestoreModel
 import FirestoreSQLite
 
-/// Documents as the user sees them: the remote document with the overlay of the user's pending writes applied (S9).
+/// Documents as the user sees them: the remote document with the overlay of the user's pending writes (S9).
 struct LocalDocuments {
   let database: CacheDatabase
   let user: UserNumber
@@ -14,14 +14,14 @@ struct LocalDocuments {
     knowsBatches = hasBatches
   }
 
-  /// Whether there are pending batches; if not, there are no overlays to look for.
+  /// Whether there are pending batches. Without batches, overlays need no lookup.
   var hasBatches: Bool { knowsBatches || database.sharing?.hasBatches == true }
 
   private static let nothingChanged = MutatedFields.some(FieldMask([]))
 
   // MARK: Reading
 
-  /// - Returns: `nil` when the cache knows nothing about the document.
+  /// - Returns: `nil` for a document that is not in the cache.
   func document(_ key: DocumentKey) throws(StoreError) -> Document? {
     guard let collection = try database.collections.number(of: key) else { return nil }
     let remote = try database.documents.document(key, in: collection)
@@ -30,7 +30,7 @@ struct LocalDocuments {
     return remote == nil && overlay == nil ? nil : Self.view(of: key, over: remote, overlay)
   }
 
-  /// The view of a document, `missing` without a version when the cache knows nothing about it.
+  /// The view of a document; `missing` without a version for a document that is not in the cache.
   func view(of key: DocumentKey) throws(StoreError) -> Document {
     try document(key) ?? Self.nothing(key)
   }
@@ -43,7 +43,7 @@ struct LocalDocuments {
   static func view(of key: DocumentKey, over remote: Document?, _ overlay: Mutation?) -> Document {
     var document = remote ?? nothing(key)
     if let overlay {
-      // An overlay holds plain values, so the time does not matter.
+      // An overlay contains plain values, so the time does not matter.
       _ = overlay.applyLocally(to: &document, previousMask: nothingChanged, at: Timestamp(seconds: 0))
     }
     return document
@@ -89,7 +89,7 @@ struct LocalDocuments {
     switch try database.overlays.pending(collection, name, of: user) {
     case .nothing: break
     case .withoutEffect:
-      // Batches without effect on this remote document may have one on another.
+      // Batches without effect on this remote document may affect another one.
       progress.origin = nil
     case .overlay(let entry):
       progress.view = Self.view(of: key, over: remote, entry.mutation)
@@ -99,7 +99,7 @@ struct LocalDocuments {
     return progress
   }
 
-  /// Adds a new batch to those of a document, and to its overlay.
+  /// Adds a new batch to a document and its overlay.
   /// - Parameter before: the document before the batch.
   /// - Returns: the local view with the batch.
   func add(
@@ -111,7 +111,7 @@ struct LocalDocuments {
     return progress.view
   }
 
-  /// Computes the overlay of a document anew from all batches that wait, and stores it.
+  /// Recomputes the overlay of a document from all pending batches, and stores it.
   /// - Returns: the local view.
   @discardableResult
   func recompute(_ key: DocumentKey, over remote: Document?) throws(StoreError) -> Document {
@@ -126,7 +126,7 @@ struct LocalDocuments {
     return progress.view
   }
 
-  /// The document after all batches in order; stores nothing.
+  /// The document after all batches in order. Stores nothing.
   func fold(_ batches: [MutationBatch], _ key: DocumentKey, over remote: Document?) -> Progress {
     var progress = Progress(key, over: remote)
     for batch in batches { progress.apply(batch) }
@@ -148,16 +148,16 @@ struct LocalDocuments {
     let view = progress.view
     guard view.hasLocalMutations else { return nil }
     let overlay =
-      // An overlay without a remote document has nothing to patch: it is the whole document, or its deletion.
+      // An overlay without a remote document has nothing to patch. It is the whole document, or its deletion.
       Mutation.overlay(of: view, changing: progress.hasRemote ? progress.mask : .all)
-      // A write that changes no field is still pending, and is shown as pending until it is acknowledged.
+      // A write that changes no field is pending until it is acknowledged, and must be shown as pending.
       ?? Mutation(key: view.key, operation: .patch(Fields(), FieldMask([])))
     return OverlayCache.Entry(mutation: overlay, origin: progress.origin, largestBatch: batch)
   }
 
   // MARK: Keeping overlays
 
-  /// The remote document before it changes; `nil` if its overlay's next form does not depend on it.
+  /// The remote document before its change; `nil` if the overlay's next form does not depend on it.
   func remoteToCompare(
     _ key: DocumentKey, _ collection: CollectionNumber, _ name: String
   ) throws(StoreError) -> Document? {
@@ -170,7 +170,7 @@ struct LocalDocuments {
 
   /// The local view of a document whose remote version changed.
   /// - Parameter before: the result of `remoteToCompare`.
-  /// - Returns: `nil` if no batch waits for it.
+  /// - Returns: `nil` if the document has no pending batch.
   func view(
     of key: DocumentKey, overChanged remote: Document?, from before: Document?,
     _ collection: CollectionNumber, _ name: String
@@ -183,7 +183,7 @@ struct LocalDocuments {
         try database.overlays.set(entry, collection, name, of: user)
       }
       return Self.view(of: key, over: remote, entry.mutation)
-    // The backend's own version of the document known before, as after an acknowledgement.
+    // The backend sends its known version again, as after an acknowledgement.
     case .overlay(let entry) where entry.origin != nil && before?.data != nil && before?.data == remote?.data:
       return Self.view(of: key, over: remote, entry.mutation)
     case .withoutEffect where Self.staysWithoutEffect(before, remote): return Self.view(of: key, over: remote, nil)
@@ -191,17 +191,17 @@ struct LocalDocuments {
     }
   }
 
-  /// Whether batches that did not change one remote document do not change the other one either. No precondition
-  /// distinguishes two documents that do not exist.
+  /// Whether batches without effect on one remote document have none on the other either. No precondition distinguishes
+  /// two missing documents.
   private static func staysWithoutEffect(_ before: Document?, _ remote: Document?) -> Bool {
     before?.exists != true && remote?.exists != true
   }
 
-  /// The local view of a document after its oldest batch has left the queue, while another one waits for it.
+  /// The local view of a document after its oldest batch has left the queue, while another batch is pending.
   /// - Parameters:
   ///   - before: the remote document under the overlay.
   ///   - remote: the remote document now.
-  /// - Returns: `nil` if the overlay has to be computed anew.
+  /// - Returns: `nil` if the overlay has to be recomputed.
   func view(
     of key: DocumentKey, from before: Document?, over remote: Document?, without oldest: MutationBatch,
     _ collection: CollectionNumber, _ name: String
@@ -214,7 +214,7 @@ struct LocalDocuments {
       rest.origin.stands(over: remote)
     else { return nil }
     if !rest.origin.dependent.isEmpty, rest.origin.base == nil {
-      // Values that depend on the remote document's hold if the batch, applied here, gave the fields their present
+      // Values that depend on the remote document are valid if the batch, applied to it, gave the fields their present
       // values.
       let expected = fold([oldest], key, over: before).view
       guard expected.exists, rest.origin.dependent.allSatisfy({ expected[$0] == remote?[$0] }) else { return nil }

@@ -5,8 +5,8 @@ import FirestoreProtocol
 import FirestoreQuery
 import FirestoreSQLite
 
-/// Answers queries from the tables: previous results where they can be trusted, else indexes, else
-/// the whole collection.
+/// Answers queries from the tables: from previous results if they are reliable, otherwise from indexes, otherwise by
+/// scanning the collection.
 struct QueryEngine {
   let local: LocalDocuments
 
@@ -45,7 +45,7 @@ struct QueryEngine {
       let path = try database.collections.path(of: collection)
       if filter == nil { hits.expect(try database.documents.extent(of: collection)) }
       try database.documents.scan(collection, where: filter) { row throws(StoreError) in
-        // One that is said to be missing may be one of which a bit has changed.
+        // A row marked as missing may be damaged.
         guard row.isFound else { return try row.check() }
         if overlaid.contains(row.number) { return }
         try hits.consider(row, in: path, isAdmitted: filter != nil)
@@ -71,8 +71,8 @@ struct QueryEngine {
 
   // MARK: Previous results
 
-  /// The target's documents that still match, and what changed since no document was in limbo.
-  /// - Returns: `nil` when an older document might have come into the result, so that all must be read.
+  /// The target's documents that still match, and the documents that changed since no document was in limbo.
+  /// - Returns: `nil` if an older document might have entered the result, so that all must be read.
   private func fromSyncedResult(_ query: Query, _ target: TargetData) throws(StoreError) -> QueryResult? {
     guard !query.matchesAllDocuments, let limboFree = target.lastLimboFreeSnapshotVersion else { return nil }
     let matcher = query.target
@@ -113,16 +113,16 @@ struct QueryEngine {
       matches: documents, remoteKeys: remoteKeys, plan: .syncedResult, documentsScanned: scanned)
   }
 
-  /// Whether a document outside of the previous result may now be within the limit (SDK: needsRefill).
+  /// Whether a document outside the previous result may now be within the limit (SDK: needsRefill).
   private func needsRefill(
     _ query: Query, _ previous: some Collection<Document>, _ remoteCount: Int, _ limboFree: SnapshotVersion
   ) -> Bool {
     guard query.limit != nil else { return false }
-    // One that matched no longer does, and leaves a place.
+    // A document that no longer matches leaves a free place.
     if previous.count != remoteCount { return true }
     let target = query.target
     let edge = previous.max { target.compare($0, $1) == .ascending }
-    // The document at the limit has changed: another may now come before it.
+    // The document at the limit has changed, so another one may now precede it.
     guard let edge else { return false }
     return edge.hasPendingWrites || edge.version.map { $0 > limboFree } ?? true
   }
@@ -134,8 +134,8 @@ struct QueryEngine {
     return try database.collections.number(of: query.path).map { [$0] } ?? []
   }
 
-  /// Documents with pending writes are few: their views are made one by one.
-  /// - Returns: where their remote documents are, which a scan then passes over.
+  /// Documents with pending writes are few, so their views are computed one by one.
+  /// - Returns: the numbers of their remote documents, which a scan then skips.
   func considerOverlaid(
     _ collection: CollectionNumber, _ hits: Hits
   ) throws(StoreError) -> Set<DocumentNumber> {
@@ -152,7 +152,7 @@ struct QueryEngine {
   }
 }
 
-/// The documents of a target, whose keys are learnt while a scan meets them in the same order.
+/// The documents of a target. A scan in the same order adds their keys.
 struct RemoteKeys {
   /// Ascending.
   let numbers: [DocumentNumber]
@@ -177,7 +177,7 @@ struct RemoteKeys {
     }
   }
 
-  /// All keys; those that no scan met are looked up.
+  /// All keys, with lookups for the keys that no scan added.
   consuming func resolved(_ key: (DocumentNumber) throws(StoreError) -> DocumentKey?)
     throws(StoreError) -> Set<DocumentKey>
   {

@@ -3,12 +3,12 @@ package import FirestoreClientState
 import FirestoreQuery
 import FirestoreSQLite
 
-/// The times that the store took to answer queries. Bounded: of many queries the last to be asked, of many runs of one
-/// the last.
+/// The times of the store's queries. Bounded: only the most recent queries, and the most recent runs of each, are
+/// recorded.
 package final class QueryLedger {
   private struct Run {
     var time: Duration
-    /// The number of documents that there were to look at; `nil` for runs before the times were first read.
+    /// The number of documents that the query may have to read; `nil` for runs before the times were first read.
     var extent: Int?
   }
 
@@ -25,25 +25,26 @@ package final class QueryLedger {
   private static let mostQueries = 64
   private static let mostRuns = 256
 
-  /// The time since some fixed point, by a clock that never goes back.
+  /// The time since a fixed point, on a monotonic clock.
   private let now: () -> Duration
   private var entries: [Query: Entry] = [:]
   private var count = 0
-  /// Whether each run asks for the size of its collections. That costs statements, and begins when the times are read.
+  /// Whether each run reads the size of its collections. This costs statements, and begins when the times are first
+  /// read.
   private var asksForExtents = false
 
   package init(now: @escaping () -> Duration) { self.now = now }
 
-  /// A ledger by the machine's clock.
+  /// A ledger that uses the machine's clock.
   static func continuous() -> QueryLedger {
     let clock = ContinuousClock()
     let origin = clock.now
     return QueryLedger { origin.duration(to: clock.now) }
   }
 
-  /// Runs a query, and notes how long that took.
-  /// - Parameter extent: the number of documents that there are to look at; `nil` if it is not known. It is only asked for
-  ///   once the times have been read.
+  /// Runs a query and records its time.
+  /// - Parameter extent: the number of documents that the query may have to read; `nil` if unknown. Only evaluated once
+  ///   the times have been read.
   func time(
     _ query: Query, extent: @autoclosure () -> Int?, _ run: () throws(StoreError) -> QueryResult
   ) throws(StoreError) -> QueryResult {
@@ -72,7 +73,7 @@ package final class QueryLedger {
     entries[query] = entry
   }
 
-  /// The queries, the last to be asked first.
+  /// The queries, most recent first.
   package func queries() -> [QueryTimes] {
     asksForExtents = true
     return entries.sorted { $0.value.last > $1.value.last }.map { query, entry in
@@ -92,7 +93,7 @@ package final class QueryLedger {
     }
   }
 
-  /// The power of ten that is at least as large.
+  /// The smallest power of ten that is not less.
   private static func limit(above extent: Int) -> Int {
     var limit = 1
     while limit < extent, limit <= Int.max / 10 { limit *= 10 }

@@ -4,15 +4,15 @@ package import FirestoreModel
 package import FirestoreSQLite
 import Synchronization
 
-/// One client's part in a cache that several share: which others are there, and the notices for them.
+/// One client's part in a shared cache: the other clients and the notices for them.
 ///
-/// Changes by other clients are noticed at the beginning of each transaction, before anything is decided by remembered
-/// state. A client that is alone tells nothing.
+/// Changes by other clients are detected at the beginning of each transaction, before it uses state in memory. A client
+/// without others writes no notices.
 final class CacheSharing {
-  /// The time that a transaction waits for another client's, in milliseconds. A transaction takes less, unless it has
-  /// very many documents; waiting for a process that was stopped within one is in vain.
+  /// The time that a transaction waits for another client's, in milliseconds. Transactions are shorter, unless they
+  /// have very many documents. Waiting for a process that was stopped within a transaction does not help.
   static let patience: Int32 = 2000
-  /// The number of notices that are kept for a client that does not listen, because its process is stopped.
+  /// The number of notices that are kept for a client that does not read them, because its process is stopped.
   private static let keptNotices: Int64 = 10_000
 
   let presence: ClientPresence
@@ -20,15 +20,15 @@ final class CacheSharing {
   var company: SharedCompany?
   let tables: SharingTables
   private let connection: Connection
-  /// The other clients that are registered.
+  /// The other registered clients.
   private(set) var others: [SharingTables.Client] = []
-  /// Whether a batch of any user waits.
+  /// Whether any user has a pending batch.
   private(set) var hasBatches = true
-  /// The database's version when it was last looked at; `nil` if remembered state may be undone.
+  /// The database's version at the last check; `nil` if state in memory may be outdated.
   private var version: Int64?
   /// The database's version when the last notices were read.
   private var heardVersion: Int64?
-  /// The last notice that was dealt with.
+  /// The last processed notice.
   private(set) var heard: Int64 = 0
   private var isTelling = false
   private var hasTold = false
@@ -45,7 +45,7 @@ final class CacheSharing {
     let (tables, id) = (tables, presence.place)
     heard = try connection.transaction { () throws(StoreError) in
       if isFirst { try connection.execute(SharingTables.schema) }
-      // A client whose process ended may have had the place.
+      // A client with this place may have ended without leaving.
       try tables.remove(id)
       let last = try tables.lastNotice()
       try tables.set(SharingTables.Client(id: id, alive: 0, usesNetwork: false, isVisible: false, heard: last))
@@ -55,9 +55,9 @@ final class CacheSharing {
 
   // MARK: Transactions
 
-  /// Looks whether others have changed the database.
+  /// Checks whether others have changed the database.
   /// - Precondition: inside a transaction.
-  /// - Parameter forget: drops the state that the tables remember.
+  /// - Parameter forget: discards the tables' state in memory.
   func notice(_ forget: () throws(StoreError) -> Void) throws(StoreError) {
     let current = try connection.foreignVersion
     if current == version { return }
@@ -75,7 +75,7 @@ final class CacheSharing {
     hasBatches = try connection.exists("SELECT 1 FROM mutation_batches LIMIT 1")
   }
 
-  /// - Precondition: inside the transaction of the change that the notice is about.
+  /// - Precondition: inside the transaction of the change that the notice describes.
   func tell(_ notice: @autoclosure () -> Notice, of user: UserNumber? = nil) throws(StoreError) {
     if isAlone { return }
     try tables.append(notice(), of: id, user)
@@ -120,16 +120,16 @@ final class CacheSharing {
 
   // MARK: The lease
 
-  /// Makes sure that this client is still primary: no other can become so while the transaction runs.
+  /// Verifies that this client is still primary. No other client can become primary during the transaction.
   func requireLease() throws(StoreError) {
     if isAlone { return }
     guard try tables.lease()?.holder == id else {
-      throw StoreError(.leaseLost, "Another process that shares the cache has taken over the connection.")
+      throw StoreError(.leaseLost, "Another process that shares the cache now has the connection.")
     }
   }
 
   /// - Precondition: inside a transaction.
-  /// - Returns: the state of the lease now, and whether clients were removed whose process has ended.
+  /// - Returns: the new state of the lease, and whether clients of ended processes were removed.
   func refreshLease(
     _ state: SharedClientState, wasPrimary: Bool, at time: Timestamp
   ) throws(StoreError) -> (lease: Lease.Refresh, removedClients: Bool) {
@@ -152,21 +152,21 @@ final class CacheSharing {
     return (Lease.Refresh(isHeld: isHeld, wasLost: wasPrimary && !had), !gone.isEmpty)
   }
 
-  /// Whether no client has the lease: it was given up, or the process that had it has ended.
+  /// Whether no client has the lease: it was released, or its process has ended.
   func isLeaseOpen() throws(StoreError) -> Bool {
     guard let lease = try tables.lease() else { return true }
     return !presence.isTaken(lease.holder)
   }
 
-  /// Tells the others that this client is gone.
+  /// Notifies the others that this client leaves.
   func leave() throws(StoreError) {
     try tables.remove(id)
     try tell(.targets)
   }
 }
 
-/// The clients of one cache that run on one thread, as those of a simulation: they wake each other there, in the order in
-/// which they came, in place of the kernel's news of their files.
+/// The clients of one cache that run on one thread, as in a simulation. They wake each other there in the order of
+/// their arrival, instead of through file events of the kernel.
 package final class SharedCompany: Sendable {
   private struct Member {
     var place: Int64
@@ -177,7 +177,7 @@ package final class SharedCompany: Sendable {
 
   package init() {}
 
-  /// - Parameter place: the client's place in the directory of the cache.
+  /// - Parameter place: the client's number in the directory of the cache.
   func join(_ place: Int64, _ wake: @escaping @Sendable () -> Void) {
     members.withLock { $0.append(Member(place: place, wake: wake)) }
   }
@@ -189,16 +189,16 @@ package final class SharedCompany: Sendable {
   }
 }
 
-/// The users besides the current one whose writes may wait in a cache that is shared.
+/// The users besides the current one who may have pending writes in a shared cache.
 ///
-/// Other clients show documents with these writes applied, so that their overlays follow every remote document that
-/// changes (S9), as those of the current user do. In a cache that is not shared they follow when the user changes.
+/// Other clients show documents with these writes applied. Therefore their overlays follow every change of a remote
+/// document (S9), as the current user's do. In a cache that is not shared they are updated when the user changes.
 struct OtherUsers {
   private let database: CacheDatabase
   private let user: UserNumber
 
   /// - Precondition: inside a transaction.
-  /// - Returns: `nil` if no write of another user waits.
+  /// - Returns: `nil` if no other user has a pending write.
   init?(_ documents: LocalDocuments) throws(StoreError) {
     let (database, user) = (documents.database, documents.user)
     guard let sharing = database.sharing, sharing.hasBatches,
@@ -208,7 +208,8 @@ struct OtherUsers {
     self.user = user
   }
 
-  /// The local documents of each other user whose writes wait for a document. O(users), however many writes wait.
+  /// The local documents of each other user with pending writes for a document. O(users), however many writes are
+  /// pending.
   func views(of collection: CollectionNumber, _ name: String) throws(StoreError) -> [LocalDocuments] {
     var found: [LocalDocuments] = []
     var last: UserNumber?
@@ -221,9 +222,9 @@ struct OtherUsers {
 }
 
 extension LocalStore {
-  /// The clients that share the cache, as they said last, and which of them has the lease; `nil` for a cache that no
-  /// other can use.
-  /// - Parameter now: the time for this client, which is there.
+  /// The clients that share the cache, with their last announced state, and the holder of the lease; `nil` for a cache
+  /// that is not shared.
+  /// - Parameter now: the present time, for this client.
   package func company(at now: Timestamp) throws(StoreError) -> CacheCompany? {
     guard let sharing = database.sharing else { return nil }
     return try database.read { () throws(StoreError) in

@@ -5,13 +5,13 @@ package import FirestoreProtocol
 package import FirestoreQuery
 package import FirestoreSQLite
 
-/// The notices of other clients since this client last heard them.
+/// The notices of other clients that this client has not processed yet.
 package struct News: Sendable {
-  /// The notices in order; a batch of another user is there as the documents that it changed (`bundle`).
+  /// The notices in order. A batch of another user is represented by the documents that it changed (`bundle`).
   package var notices: [Notice]
-  /// The batches that were added and still wait.
+  /// The added batches that are still pending.
   package var batches: [BatchID: MutationBatch]
-  /// Whether earlier notices have been forgotten meanwhile, so that everything has to be looked at.
+  /// Whether earlier notices have been deleted, so that everything must be checked.
   package var isIncomplete: Bool
   var last: Int64
   var version: Int64
@@ -21,19 +21,20 @@ extension LocalStore {
   /// Whether other clients may use the same cache.
   package var isShared: Bool { database.sharing != nil }
 
-  /// Whether no other client uses the cache now, as far as is known.
+  /// Whether no other client uses the cache now, as far as this client knows.
   package var isAlone: Bool { database.sharing?.isAlone ?? true }
 
-  /// The number of clients that use the cache now, as far as is known.
+  /// The number of clients that use the cache now, as far as this client knows.
   package var clientCount: Int { (database.sharing?.others.count ?? 0) + 1 }
 
   /// Wakes the other clients if this one has notices for them.
   package func wakeOthersIfTold() { database.sharing?.wakeOthersIfTold() }
 
-  /// A descriptor that can be read when another client writes a notice, comes or goes; the caller closes it.
+  /// A descriptor that becomes readable when another client writes a notice, arrives or leaves; the caller closes it.
   package func watchOthers() -> Int32? { database.sharing?.presence.watch() }
 
-  /// Has `wake` called when another client writes a notice or goes, if all clients of the cache run on one thread.
+  /// Registers `wake`, which is called when another client writes a notice or leaves, if all clients of the cache run
+  /// on one thread.
   /// - Returns: whether they do.
   package func joinCompany(_ wake: @escaping @Sendable () -> Void) -> Bool {
     guard let sharing = database.sharing, let company = sharing.company else { return false }
@@ -43,7 +44,7 @@ extension LocalStore {
 
   // MARK: The lease
 
-  /// Announces that this client is there, and finds out whether it is primary from now on.
+  /// Announces that this client is alive, and determines whether it is primary from now on.
   package mutating func refreshLease(
     _ state: SharedClientState, wasPrimary: Bool, at now: Timestamp
   ) throws(StoreError) -> (lease: Lease.Refresh, removedClients: Bool) {
@@ -55,13 +56,13 @@ extension LocalStore {
     }
   }
 
-  /// Whether the next client that asks may become primary, whatever the time.
+  /// Whether the next client that requests the lease may become primary, regardless of the time.
   package func isLeaseOpen() throws(StoreError) -> Bool {
     guard let sharing = database.sharing else { return false }
     return try database.read { () throws(StoreError) in try sharing.isLeaseOpen() }
   }
 
-  /// Ends the lease of the client that has it, for tests of the takeover.
+  /// Ends the current holder's lease, for tests of the takeover.
   package mutating func dropLease() throws(StoreError) {
     let database = database
     try database.transaction { () throws(StoreError) in try database.sharing?.tables.setLease(nil, at: 0) }
@@ -69,14 +70,14 @@ extension LocalStore {
 
   // MARK: Hearing
 
-  /// The notices of other clients that were not heard yet.
-  /// - Parameter isPrimary: whether this client is primary; then results are its own and need no look.
+  /// The notices of other clients that this client has not processed yet.
+  /// - Parameter isPrimary: whether this client is primary. The results are its own then and need no check.
   /// - Returns: `nil` if the database has not changed.
   package func news(isPrimary: Bool) throws(StoreError) -> News? {
     guard let sharing = database.sharing else { return nil }
     return try database.read { () throws(StoreError) in
       guard let (records, isIncomplete, version) = try sharing.unheard() else { return nil }
-      // Notices of this client itself are left out.
+      // This client's own notices are omitted.
       var news = News(
         notices: [], batches: [:], isIncomplete: isIncomplete, last: try sharing.tables.lastNotice(), version: version)
       for record in records {
@@ -101,7 +102,7 @@ extension LocalStore {
     }
   }
 
-  /// Asks the client that has the streams to take a batch back.
+  /// Requests from the client with the streams that it cancel a batch.
   package mutating func askToCancel(_ id: BatchID) throws(StoreError) {
     let (database, user) = (database, user)
     try database.transaction { () throws(StoreError) in try database.sharing?.tell(.cancellation(id), of: user) }
@@ -115,7 +116,7 @@ extension LocalStore {
     }
   }
 
-  /// Marks the notices as dealt with.
+  /// Marks the notices as processed.
   package mutating func heard(_ news: News) { database.sharing?.heard(upTo: news.last, in: news.version) }
 
   /// The local views of documents that other clients may have changed.
@@ -128,14 +129,14 @@ extension LocalStore {
     }
   }
 
-  /// The online state of the primary client; `nil` if it did not announce one, or is gone.
+  /// The online state of the primary client; `nil` if it announced none, or has left.
   package func sharedOnlineState() throws(StoreError) -> OnlineState? {
     try database.read { () throws(StoreError) in try database.sharing?.tables.onlineState() }
   }
 
   // MARK: Targets
 
-  /// The targets for which other clients' listeners want the backend's result.
+  /// The targets with other clients' listeners for the backend's result.
   package func foreignTargets() throws(StoreError) -> Set<TargetID> {
     guard let sharing = database.sharing else { return [] }
     return try database.read { () throws(StoreError) in
@@ -143,31 +144,31 @@ extension LocalStore {
     }
   }
 
-  /// The target that another client listens to.
-  /// - Returns: `nil` for a target that is not there any more.
+  /// A target of another client's listener.
+  /// - Returns: `nil` for a target that no longer exists.
   package func target(_ id: TargetID) throws(StoreError) -> Target? {
     try check(.getTargetData)
     return try database.read { () throws(StoreError) in try database.targets.target(id) }
   }
 
-  /// Whether the primary's result of a target is complete, as the backend said.
+  /// Whether the primary client's result of a target is complete, as the backend reported.
   package func isSharedTargetCurrent(_ id: TargetID) throws(StoreError) -> Bool {
     guard let sharing = database.sharing else { return false }
     return try database.read { () throws(StoreError) in try sharing.tables.isCurrent(id) }
   }
 
-  /// Announces this client's interest in a target; `nil` if it does not listen to it any more.
+  /// Announces this client's interest in a target; `nil` if it no longer has a listener for it.
   package mutating func announce(_ interest: TargetInterest?, in id: TargetID) throws(StoreError) {
     let database = database
     guard let sharing = database.sharing else { return }
     try database.transaction { () throws(StoreError) in
-      // A client that is alone announces its targets when another one comes.
+      // A client without others announces its targets when another one arrives.
       if sharing.isAlone { return }
       if try sharing.tables.set(interest, in: id, of: sharing.id) { try sharing.tell(.targets) }
     }
   }
 
-  /// Ends all clients' interest in a target that the backend refused.
+  /// Ends all clients' interest in a target that the backend rejected.
   package mutating func refuseTarget(_ id: TargetID, _ status: RPCStatus) throws(StoreError) {
     let database = database
     guard let sharing = database.sharing else { return }
@@ -179,7 +180,7 @@ extension LocalStore {
     }
   }
 
-  /// Announces which targets' results are complete as the backend said, and which are not any more.
+  /// Announces which targets' results are complete as the backend reported, and which no longer are.
   package mutating func announce(current states: [TargetID: Bool]) throws(StoreError) {
     let database = database
     guard let sharing = database.sharing else { return }
@@ -199,16 +200,16 @@ extension LocalStore {
     try database.transaction { () throws(StoreError) in
       if sharing.isAlone { return }
       try sharing.requireLease()
-      // No result is current while offline; each is announced again when it is.
+      // No result is current while offline. Each one is announced again after reconnection.
       if state == .offline { try sharing.tables.removeStates() }
       try sharing.tables.set(state, of: sharing.id)
       try sharing.tell(.onlineState)
     }
   }
 
-  /// Announces everything that a client that is alone did not announce.
+  /// Announces everything that a client without others did not announce.
   /// - Parameters:
-  ///   - targets: the targets that this client listens to.
+  ///   - targets: the targets of this client's listeners.
   ///   - states: a primary client's online state, and whether each of its results is complete.
   package mutating func announceAll(
     _ targets: [TargetID: TargetInterest], _ states: (current: [TargetID: Bool], online: OnlineState)?
@@ -232,7 +233,7 @@ extension LocalStore {
     }
   }
 
-  /// Brings the active targets in line with the data that the primary client has stored meanwhile.
+  /// Updates the active targets with the data that the primary client has stored meanwhile.
   package mutating func refreshActiveTargets() throws(StoreError) {
     let (database, active) = (database, activeTargets)
     activeTargets = try database.read { () throws(StoreError) in
@@ -254,10 +255,10 @@ extension TargetCache {
   }
 }
 
-/// The state of a client of a shared cache, as it announces it to the others.
+/// The state that a client of a shared cache announces to the others.
 package struct SharedClientState: Hashable, Sendable {
   package var usesNetwork: Bool
-  /// Whether a user looks at the client's screen.
+  /// Whether a user sees the client's screen.
   package var isVisible: Bool
 
   package init(usesNetwork: Bool, isVisible: Bool) {
@@ -266,19 +267,19 @@ package struct SharedClientState: Hashable, Sendable {
   }
 }
 
-/// The right to be the primary client, which has the streams of all clients (SPEC-FORMAT §11).
+/// The right to be the primary client, which has the streams for all clients (SPEC-FORMAT §11).
 package enum Lease {
-  /// The interval at which each client announces that it is there (SDK: CLIENT_METADATA_REFRESH_INTERVAL_MS).
+  /// The interval at which each client announces that it is alive (SDK: CLIENT_METADATA_REFRESH_INTERVAL_MS).
   package static let refreshInterval = Duration.seconds(4)
-  /// The time that a lease, or a client's announced state, holds, in microseconds (SDK: MAX_PRIMARY_ELIGIBLE_AGE_MS).
+  /// The validity of a lease, or of a client's announced state, in microseconds (SDK: MAX_PRIMARY_ELIGIBLE_AGE_MS).
   static let maximumAge: Int64 = 5_000_000
 
   static func isFresh(_ time: Int64, at now: Int64) -> Bool { time <= now && now - time <= maximumAge }
 
-  /// Whether a client may be primary from now on.
+  /// Whether a client may become primary now.
   /// - Parameters:
-  ///   - lease: the client that is primary, and since when; `nil` if there is none, or it has ended.
-  ///   - others: all other clients that are there.
+  ///   - lease: the primary client, and since when it is primary; `nil` if there is none, or its lease has ended.
+  ///   - others: all other clients.
   static func mayBeTaken(
     by client: Int64, _ state: SharedClientState, _ lease: (holder: Int64, time: Int64)?,
     others: [SharingTables.Client], at now: Int64
@@ -295,11 +296,11 @@ package enum Lease {
     }
   }
 
-  /// The state of a client's lease after it looked at it again.
+  /// The state of a client's lease after a refresh.
   package struct Refresh: Sendable {
     /// Whether the client is primary now.
     package var isHeld: Bool
-    /// Whether the client took itself for primary, and was not any more.
+    /// Whether the client considered itself primary, but no longer was.
     package var wasLost: Bool
   }
 }

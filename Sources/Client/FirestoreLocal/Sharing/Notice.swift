@@ -3,29 +3,30 @@ package import FirestoreModel
 package import FirestoreProtocol
 import FirestoreSQLite
 
-/// A message of one client of a shared cache to the others, written in the transaction of the change that it is about.
+/// A message from one client of a shared cache to the others, written in the transaction of the change that it
+/// describes.
 package enum Notice: Sendable {
-  /// A batch waits to be sent.
+  /// A batch is pending.
   case batchAdded(BatchID)
   /// A batch has left the queue; with the keys of the documents that it changed.
   case batchSettled(BatchID, Outcome, [DocumentKey])
-  /// The backend's documents changed; `nil` if more changed than a notice names.
+  /// The backend's documents changed; `nil` for more documents than a notice can contain.
   case documents([DocumentKey]?)
-  /// Documents came with a bundle; `nil` if more came than a notice names.
+  /// A bundle contained documents; `nil` for more documents than a notice can contain.
   case bundle([DocumentKey]?)
-  /// The primary's result of the target is complete as the backend said, or is not any more.
+  /// The primary client's result of the target is complete as the backend reported, or no longer is.
   case target(TargetID, isCurrent: Bool)
-  /// The backend refused the target.
+  /// The backend rejected the target.
   case targetRefused(TargetID, RPCStatus)
-  /// A client listens to other targets than before, or is gone.
+  /// A client's listeners have other targets than before, or the client left.
   case targets
   case onlineState
   case rejectedWrites
   /// The pins and lifetimes have changed.
   case retentions
-  /// A client without the streams wants a batch taken back.
+  /// A client without the streams requests the cancellation of a batch.
   case cancellation(BatchID)
-  /// The batch cannot be taken back, for this reason.
+  /// The batch cannot be cancelled, for this reason.
   case cancellationRefused(BatchID, RPCStatus)
   /// The cache is about to be deleted.
   case cleared
@@ -35,8 +36,8 @@ package enum Notice: Sendable {
     case rejected(RPCStatus)
   }
 
-  /// The bound of documents that a notice names. Clients look for more by themselves, in no longer than storing them
-  /// took.
+  /// The maximum number of documents in a notice. For more, clients scan the cache, which takes no longer than storing
+  /// the documents.
   static let maximumKeys = 256
 
   static func documents(_ keys: some Collection<DocumentKey>) -> Notice {
@@ -48,11 +49,11 @@ package enum Notice: Sendable {
   }
 }
 
-/// A notice with its place in the order of all notices.
+/// A notice with its position in the order of all notices.
 package struct NoticeRecord: Sendable {
   var id: Int64
   package var notice: Notice
-  /// The user whose batch the notice is about.
+  /// The user of the notice's batch.
   var user: UserNumber?
 }
 
@@ -102,7 +103,7 @@ extension Notice {
     }
   }
 
-  /// The number of the batch that the notice is about; `nil` for other notices.
+  /// The number of the notice's batch; `nil` for other notices.
   var batch: BatchID? {
     switch self {
     case .batchAdded(let id), .batchSettled(let id, _, _): id
@@ -206,7 +207,7 @@ extension Notice {
     }
   }
 
-  /// - Throws: `corrupt` for content that no client writes.
+  /// - Throws: `corrupt` for invalid content.
   init(_ kind: Int64, _ subject: Int64?, _ bytes: [UInt8]) throws(StoreError) {
     let content: Content
     do throws(WireError) { content = try Content(bytes) } catch { throw Self.unreadable }
@@ -234,13 +235,13 @@ extension Notice {
     }
   }
 
-  private static var unreadable: StoreError { .damaged("what another client told cannot be read") }
+  private static var unreadable: StoreError { .damaged("a notice of another client cannot be read") }
 }
 
-/// The interest of one client's listeners in a target, as it is announced to the clients that share the cache.
+/// The interest of one client's listeners in a target, as announced to the clients that share the cache.
 package enum TargetInterest: Int64, Sendable {
-  /// Documents from the cache alone: no client listens at the backend for these listeners, but no document they show is
-  /// collected.
+  /// Documents from the cache only. No client listens at the backend for these listeners, but the documents that they
+  /// show are not collected.
   case cache = 0
   /// The backend's result.
   case backend = 1

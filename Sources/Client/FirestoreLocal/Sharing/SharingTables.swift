@@ -4,12 +4,11 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreSQLite
 
-/// The tables by which the clients of one cache inform each other (SPEC-FORMAT §11). They lie in the cache itself, so
-/// that a notice is written in the transaction of the change that it is about: no notice is lost, or comes before its
-/// data.
+/// The tables for messages between the clients of one cache (SPEC-FORMAT §11). They are in the cache itself, so that a
+/// notice is written in the transaction of its change: no notice is lost, or arrives before its data.
 ///
-/// The first client to open the cache begins the tables anew: their content means nothing without the clients that
-/// wrote it.
+/// The first client to open the cache recreates the tables. Their content means nothing without the clients that wrote
+/// it.
 struct SharingTables {
   static let schema = """
     DROP TABLE IF EXISTS sharing_clients;
@@ -119,7 +118,7 @@ struct SharingTables {
 
   // MARK: Targets
 
-  /// - Parameter interest: the interest that the client has besides the one it had.
+  /// - Parameter interest: the client's additional interest.
   /// - Returns: whether its interest grew.
   func add(_ interest: TargetInterest, in target: TargetID, of client: Int64) throws(StoreError) -> Bool {
     try connection.run(
@@ -130,7 +129,7 @@ struct SharingTables {
     return connection.rowsChangedLast > 0
   }
 
-  /// - Parameter interest: `nil` for a target that the client does not listen to any more.
+  /// - Parameter interest: `nil` for a target without a listener of the client.
   /// - Returns: whether its interest changed.
   func set(_ interest: TargetInterest?, in target: TargetID, of client: Int64) throws(StoreError) -> Bool {
     if let interest {
@@ -149,7 +148,7 @@ struct SharingTables {
     try connection.run("DELETE FROM sharing_targets WHERE client = ?", client)
   }
 
-  /// Ends this client's interest in the target. The state of the result holds as long as other clients want the result.
+  /// Ends this client's interest in the target. The state of the result remains while other clients need the result.
   func withdraw(_ target: TargetID, of client: Int64) throws(StoreError) {
     try connection.run("DELETE FROM sharing_targets WHERE client = ? AND target = ?", client, target)
     try connection.run(
@@ -166,8 +165,8 @@ struct SharingTables {
     try connection.run("DELETE FROM sharing_target_states WHERE target = ?", target)
   }
 
-  /// The targets that other clients listen to.
-  /// - Parameter interest: the interest that at least one of them has; `nil` for any.
+  /// The targets with other clients' listeners.
+  /// - Parameter interest: the interest that at least one client has; `nil` for any.
   func targets(
     ofOthersThan client: Int64, _ interest: TargetInterest? = nil
   ) throws(StoreError) -> Set<TargetID> {
@@ -195,12 +194,12 @@ struct SharingTables {
 
   // MARK: Notices
 
-  /// The number of the newest notice that there ever was.
+  /// The highest number of all notices so far.
   func lastNotice() throws(StoreError) -> Int64 {
     try connection.integer("SELECT seq FROM sqlite_sequence WHERE name = 'sharing_notices'") ?? 0
   }
 
-  /// The number up to which notices were forgotten, whether or not each client has heard them.
+  /// The highest number of a deleted notice, whether or not each client has processed it.
   func forgottenNotices() throws(StoreError) -> Int64 {
     try connection.integer("SELECT forgotten FROM sharing_state") ?? 0
   }
@@ -222,7 +221,7 @@ struct SharingTables {
     }
   }
 
-  /// Forgets notices that all clients have heard, and those so old that no client can expect to find them.
+  /// Deletes notices that all clients have processed, and notices that are too old for any client to expect.
   func forgetNotices(heardByAll heard: Int64, keeping count: Int64) throws(StoreError) {
     let bound = max(heard, try lastNotice() - count)
     try connection.run("DELETE FROM sharing_notices WHERE id <= ?", bound)

@@ -2,7 +2,7 @@
 import FirestoreSQLite
 import Foundation
 
-/// The tables on their connection, and the transaction around them.
+/// The tables, their connection and its transactions.
 final class CacheDatabase {
   /// The path of the file; `nil` for a database in memory.
   let path: String?
@@ -22,13 +22,13 @@ final class CacheDatabase {
   let signedOutUser: UserNumber
   /// See `Globals.Name.clientIdentity`.
   let identity: Int64
-  /// A number drawn at each opening: with the identity it names the batches that are made from here on.
+  /// A random number of each opening. Together with the identity it names the batches of this opening.
   let generation: Int64
   /// The directory's lock, held as long as the database is open.
   private var directory: StoreDirectory?
-  /// The files' presence, watched: whether they are still in their place; `nil` in memory.
+  /// Watches whether the files are still in their place; `nil` in memory.
   private(set) var openFiles: OpenFiles?
-  /// The part of this client in a cache that others may use as well; `nil` in one that is not shared.
+  /// This client's part in a shared cache; `nil` in a cache that is not shared.
   private(set) var sharing: CacheSharing?
 
   /// A database in memory.
@@ -61,7 +61,7 @@ final class CacheDatabase {
 
   deinit { close() }
 
-  /// Opens the database of a directory, which is locked until `close`.
+  /// Opens the database in a directory, which is locked until `close`.
   static func open(
     in path: String, claim: CacheClaim?, use: DirectoryUse = .alone,
     report: @escaping @Sendable (String) -> Void = { _ in }
@@ -75,7 +75,7 @@ final class CacheDatabase {
   private func hold(_ directory: consuming StoreDirectory, _ report: @escaping @Sendable (String) -> Void) {
     openFiles = OpenFiles(
       directory.files,
-      consequence: "no write is accepted any more that would be lost with this process; those that wait are still "
+      consequence: "writes that would be lost with this process are rejected, and pending writes are still "
         + "sent. Start again for a new cache.")
     openFiles?.watch { loss in report(loss.message) }
     observeCrashes(directory.files, report)
@@ -83,17 +83,17 @@ final class CacheDatabase {
   }
 
   /// Reports once that the system stopped while the cache was open, and marks it as open from its first change on. The
-  /// mark is one client's, so a shared cache has none.
+  /// mark belongs to one client, so a shared cache has none.
   private func observeCrashes(_ files: DatabaseFiles, _ report: @Sendable (String) -> Void) {
     guard sharing == nil else { return }
     let mark = OpenMark(files)
     if mark.takeCrash() {
-      report("The system stopped while \(files.path) was open. Writes of the last seconds before may be lost.")
+      report("The system stopped while \(files.path) was open. Writes of the last seconds before that may be lost.")
     }
     connection.beforeFirstChange = { mark.set() }
   }
 
-  /// Makes the directory of a cache if necessary, makes sure that it is private, and locks it.
+  /// Creates the directory of a cache if necessary, checks that it is private, and locks it.
   static func hold(
     _ path: String, _ use: DirectoryUse = .alone, _ report: @escaping @Sendable (String) -> Void = { _ in }
   ) throws(StoreError) -> StoreDirectory {
@@ -104,8 +104,8 @@ final class CacheDatabase {
 
   private static let name = "cache.sqlite3"
 
-  /// Opens as `open` does, but a damaged database is renamed and a new one begun.
-  /// - Returns: the database, the damage, and the damaged database's path now.
+  /// Opens as `open` does, but renames a damaged database and creates a new one.
+  /// - Returns: the database, the damage, and the new path of the damaged database.
   static func openRecovering(
     in path: String, claim: CacheClaim?, use: DirectoryUse, report: @escaping @Sendable (String) -> Void
   ) throws(StoreError) -> (database: CacheDatabase, damage: StoreError?, movedAside: String?) {
@@ -116,15 +116,15 @@ final class CacheDatabase {
     do throws(StoreError) {
       database = try open(directory, claim, use)
     } catch {
-      // A database that others use stays in its place.
+      // A database in use by others remains in its place.
       guard error.kind == .corrupt, directory.isFirst else { throw error }
       let aside = try directory.files.moveAside()
       database = try open(directory, claim, use)
       movedAside = aside
       damage = StoreError(
         .corrupt,
-        "The cache was damaged and has been moved to \(aside); a new one was begun. "
-          + "Writes that still waited in it have not been sent. (\(error.message))")
+        "The cache was damaged and has been moved to \(aside). A new cache was created. "
+          + "Its pending writes have not been sent. (\(error.message))")
     }
     database.hold(directory, report)
     return (database, damage, movedAside)
@@ -135,7 +135,7 @@ final class CacheDatabase {
   ) throws(StoreError) -> CacheDatabase {
     var database = try open(directory, use)
     if let claim {
-      // A cache that others use is not begun anew.
+      // A cache in use by others is not replaced.
       let claim = directory.isFirst ? claim : CacheClaim(claim.identity)
       if try !database.accept(claim, in: directory.path) {
         database.close()
@@ -167,11 +167,11 @@ final class CacheDatabase {
     } catch {
       throw Self.explaining(error, directory.files.path)
     }
-    // The tables that every start reads must be readable, or the database is not the one to go on with.
+    // The tables that every start reads must be readable; otherwise the database is damaged.
     _ = try database.mutations.count(of: database.signedOutUser)
     if directory.isFirst, directory.files.isMarkedDamaged {
       try database.verify()
-      // Entries have no checksums of their own.
+      // Index entries have no checksums.
       try database.transaction { () throws(StoreError) in try database.indexes.removeAllEntries() }
       directory.files.clearDamage()
     }
@@ -185,13 +185,13 @@ final class CacheDatabase {
     let connection = try Connection(path: PageChecksums.uri(of: path), called: title)
     defer { connection.close() }
     try Schema.prepare(connection, isFile: true)
-    // Closing would say nothing of a full disk.
+    // Closing does not report a full disk, but a checkpoint does.
     try connection.checkpoint(emptiesLog: true)
   }
 
   func close() {
     if let sharing {
-      // A client that cannot announce its leaving is found out to be gone all the same.
+      // Other clients also detect that a client is gone if it cannot announce it.
       try? transaction { () throws(StoreError) in try sharing.leave() }
       sharing.wakeOthersIfTold()
       sharing.company?.leave(sharing.id)
@@ -204,7 +204,7 @@ final class CacheDatabase {
     directory = nil
   }
 
-  /// Closes the database as the end of a killed process does: clients that share it are told nothing, and find out.
+  /// Closes the database as the end of a killed process does: other clients are not notified.
   func abandon() {
     if let sharing {
       sharing.company?.leave(sharing.id)
@@ -214,7 +214,7 @@ final class CacheDatabase {
     close()
   }
 
-  /// Runs `body` in one transaction; the tables forget their remembered state when it fails.
+  /// Runs `body` in one transaction. If it fails, the tables discard their state in memory.
   func transaction<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
     do throws(StoreError) {
       guard let sharing else { return try connection.transaction(body) }
@@ -238,7 +238,7 @@ final class CacheDatabase {
     }
   }
 
-  /// Runs `body` without a transaction of its own if no other client changes the database; else in one that only reads.
+  /// Runs `body` in a read transaction if other clients may change the database, otherwise without one.
   func read<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
     guard let sharing else { return try perform(body) }
     return try perform { () throws(StoreError) in
@@ -258,7 +258,7 @@ final class CacheDatabase {
     }
   }
 
-  /// Has the tables forget their remembered state when another client has changed the database.
+  /// Discards the tables' state in memory if another client has changed the database.
   private func noticeOthers(_ sharing: CacheSharing) throws(StoreError) {
     try sharing.notice { () throws(StoreError) in
       documents.forget()
@@ -277,26 +277,26 @@ final class CacheDatabase {
     return Self.explaining(error, path)
   }
 
-  /// An error with advice, if a process that shares the cache has had it locked for too long.
+  /// An error with advice, for a process that shares the cache and has kept it locked for too long.
   private static func explaining(_ error: StoreError, _ path: String) -> StoreError {
     guard error.kind == .locked, let holder = WriteLockHolder.process(of: path) else {
       return StoreError(error.kind, error.message.contains(path) ? error.message : "\(error.message) (\(path))")
     }
     return StoreError(
       .locked,
-      "Process \(holder), which shares the cache, has had it locked for seconds. If it was stopped, wake it with "
+      "Process \(holder), which shares the cache, has kept it locked for seconds. If it is stopped, continue it with "
         + "kill -CONT \(holder), or end it.")
   }
 }
 
 extension CacheDatabase {
-  /// The size on disk, the log included; for a database in memory the size of all pages.
+  /// The size on disk, including the log; for a database in memory the size of all pages.
   func byteSize() throws(StoreError) -> Int64 {
     guard let path else { return try pageCount() * pageSize() }
     return Self.fileSize(path) + logByteSize
   }
 
-  /// The size of the log of changes that are not in the database file yet.
+  /// The size of the log, with the changes that are not in the database file yet.
   var logByteSize: Int64 { path.map { Self.fileSize($0 + "-wal") } ?? 0 }
 
   private static func fileSize(_ path: String) -> Int64 {
@@ -304,7 +304,7 @@ extension CacheDatabase {
     return stat(path, &information) == 0 ? Int64(information.st_size) : 0
   }
 
-  /// Bounds the log of a cache that has a threshold; by default the log grows as far as pays for writing speed.
+  /// Bounds the log of a cache that has a threshold. By default the log grows as far as it improves write speed.
   func boundLog(_ policy: GarbageCollectionPolicy) throws(StoreError) {
     guard path != nil, case .leastRecentlyUsed(let threshold) = policy else { return }
     let pages = min(max(threshold / 8 / (try pageSize()), 64), Schema.defaultLogPages)
@@ -312,22 +312,22 @@ extension CacheDatabase {
     try connection.execute("PRAGMA journal_size_limit = \(pages * (try pageSize()))")
   }
 
-  /// The size of pages that hold nothing any more.
+  /// The size of free pages.
   func freeByteSize() throws(StoreError) -> Int64 {
     try freePageCount() * pageSize()
   }
 
-  /// The number of the file's pages, and the size of each.
+  /// The number and size of the file's pages.
   func pages() throws(StoreError) -> (count: Int, size: Int64) { (Int(try pageCount()), try pageSize()) }
 
   private func pageSize() throws(StoreError) -> Int64 { try connection.integer("PRAGMA page_size") ?? 0 }
   private func pageCount() throws(StoreError) -> Int64 { try connection.integer("PRAGMA page_count") ?? 0 }
   private func freePageCount() throws(StoreError) -> Int64 { try connection.integer("PRAGMA freelist_count") ?? 0 }
 
-  /// Gives some free pages back, if the database is at least this large or an eighth of it is free: moving a page costs
-  /// as much as removing several documents, and a few free pages will be used again soon.
+  /// Releases some free pages, if the database has at least the threshold's size or an eighth of it is free. Moving a
+  /// page costs as much as removing several documents, and few free pages will soon be used again.
   /// - Precondition: inside a transaction.
-  /// - Returns: whether there is more to do.
+  /// - Returns: whether more free pages remain.
   func compact(unlessBelow threshold: Int64, pages moved: Int) throws(StoreError) -> Bool {
     let (free, pages) = (try freePageCount(), try pageCount())
     let size = try byteSize()
@@ -336,7 +336,7 @@ extension CacheDatabase {
     return try pageCount() < pages
   }
 
-  /// Writes everything from the log into the database file, which then ends with its last page, and empties the log,
-  /// unless others use it.
+  /// Writes the log back into the database file, which shortens the file to its last page, and empties the log unless
+  /// others use it.
   func writeLogBack() throws(StoreError) { try connection.checkpoint(emptiesLog: sharing == nil) }
 }

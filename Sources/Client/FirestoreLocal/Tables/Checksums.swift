@@ -2,8 +2,8 @@
 import FirestoreModel
 import FirestoreSQLite
 
-/// The checksum beside a document. Its lower half is that of the fields, its upper half is of what says whose they are,
-/// and of when: a changed bit there would show another document, another version, or none.
+/// The checksum of a document. Its lower half covers the fields. Its upper half covers the key, the version and the
+/// state: a changed bit there would show another document or version, or none.
 enum DocumentChecksum {
   struct Header {
     var number: DocumentNumber
@@ -34,14 +34,14 @@ enum DocumentChecksum {
   }
 }
 
-/// The checksum beside a row whose bytes SQLite does not guard: of a pending write what would be sent, of an overlay
-/// what is shown, of a target where the backend is asked to go on.
+/// The checksum of a row that SQLite does not protect: a pending write's mutations, an overlay's mutation, or a
+/// target's resume position.
 enum RowChecksum {
   static func of(_ bytes: [UInt8], _ more: [UInt8] = [], numbers: (Int64, Int64) = (0, 0)) -> Int64 {
     bytes.withUnsafeBytes { bytes in more.withUnsafeBytes { more in of(bytes, more, numbers: numbers) } }
   }
 
-  /// - Parameter stored: `nil` for a row without a checksum, which holds for no bytes.
+  /// - Parameter stored: `nil` for a row without a checksum, which no bytes match.
   static func holds(
     _ stored: Int64?, for bytes: UnsafeRawBufferPointer,
     _ more: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0), numbers: (Int64, Int64) = (0, 0)
@@ -57,10 +57,10 @@ enum RowChecksum {
   }
 }
 
-/// Fields as the cache stores them: their canonical bytes, with a checksum beside them, since SQLite does not notice
-/// when bytes inside a value change on disk.
+/// Fields as the cache stores them: canonical bytes with a checksum, since SQLite does not notice changed bytes inside
+/// a value on disk.
 enum StoredFields {
-  /// - Throws: `corrupt` if the bytes are not those that were stored.
+  /// - Throws: `corrupt` if the bytes differ from the stored ones.
   static func read(_ bytes: UnsafeRawBufferPointer, checksum: Int64) throws(StoreError) -> EncodedFields {
     guard holds(checksum, for: bytes) else { throw changedOnDisk }
     return EncodedFields(trusted: [UInt8](bytes))
@@ -73,8 +73,8 @@ enum StoredFields {
     self.checksum(bytes) == checksum & 0xffff_ffff
   }
 
-  /// 32 bits, from multiplying and folding eight bytes at a time: about 0.1 ns per byte. It guards against accidents,
-  /// not against intent.
+  /// A checksum of 32 bits, which multiplies and folds eight bytes at a time: about 0.1 ns per byte. It protects
+  /// against accidents, not against intent.
   static func checksum(_ bytes: UnsafeRawBufferPointer) -> Int64 {
     let multiplier: UInt64 = 0x9e37_79b9_7f4a_7c15
     var state = UInt64(bytes.count) ^ multiplier
@@ -93,7 +93,7 @@ enum StoredFields {
 
   private static func mixed(_ value: UInt64, _ multiplier: UInt64) -> UInt64 {
     let product = value.multipliedFullWidth(by: multiplier)
-    // A product of zero would forget what came before.
+    // A product of zero would discard the earlier bytes.
     return product.high ^ product.low ^ value
   }
 }

@@ -2,21 +2,21 @@
 import FirestoreModel
 import FirestoreSQLite
 
-/// The collections that the cache has seen, each with the number under which documents, batches and overlays name it.
-/// Collections are never removed: they are few, and a known parent costs nothing.
+/// The collections in the cache, with their numbers for documents, batches and overlays. Collections are never removed:
+/// they are few, and a known parent costs nothing.
 final class CollectionTable {
-  /// More collections than this are looked up in the database.
+  /// The maximum number of collections in memory. The database has the others.
   private static let remembered = 4096
 
   private let connection: Connection
   private var numbers: [ResourcePath: CollectionNumber] = [:]
   private var paths: [CollectionNumber: ResourcePath] = [:]
-  /// The collection that was asked for last: most changes come from one.
+  /// The collection of the last lookup: most changes are in one collection.
   private var last: (path: ResourcePath, number: CollectionNumber)?
 
   init(_ connection: Connection) { self.connection = connection }
 
-  /// - Returns: `nil` for a collection that the cache has not seen.
+  /// - Returns: `nil` for a collection that is not in the cache.
   func number(of path: ResourcePath) throws(StoreError) -> CollectionNumber? {
     if let number = numbers[path] {
       last = (path, number)
@@ -28,7 +28,7 @@ final class CollectionTable {
     return number
   }
 
-  /// The number of a document's collection; `nil` for a collection that the cache has not seen.
+  /// The number of a document's collection; `nil` for a collection that is not in the cache.
   func number(of key: DocumentKey) throws(StoreError) -> CollectionNumber? {
     if let last, last.path.isParent(of: key.path) { return last.number }
     return try number(of: key.collection)
@@ -46,7 +46,7 @@ final class CollectionTable {
       "INSERT INTO collection_parents (path, parent, collection_id) VALUES (?, ?, ?) RETURNING id", path.text,
       path.parent.text, path.last)
     guard let number = given.map(CollectionNumber.init) else {
-      throw StoreError(.sqlite, "The cache did not number a new collection.")
+      throw StoreError(.sqlite, "SQLite returned no number for a new collection.")
     }
     try remember(number, path)
     return number
@@ -77,10 +77,10 @@ final class CollectionTable {
     return found
   }
 
-  /// The collections that hold a document, or a write to one, at any depth: others were only asked about.
+  /// The collections with documents, or writes to documents, at any depth. Others were only queried.
   func ids(below parent: ResourcePath) throws(StoreError) -> [String] {
-    // The range holds the paths below a collection: '0' follows '/' in the order of UTF-8. The states are those of
-    // documents that exist, as far as the cache knows (`DocumentTable.State`).
+    // The range contains the paths below a collection: '0' follows '/' in the order of UTF-8. The states are the states
+    // of existing documents (`DocumentTable.State`).
     try connection.all(
       """
       SELECT DISTINCT collection_id FROM collection_parents AS listed WHERE parent = ? AND EXISTS (
@@ -94,7 +94,7 @@ final class CollectionTable {
     ) { $0.text(0) }
   }
 
-  /// Drops what is remembered, because the transaction that numbered it may have been undone.
+  /// Discards the collections in memory, because the transaction that numbered them may have been rolled back.
   func forget() {
     numbers = [:]
     paths = [:]

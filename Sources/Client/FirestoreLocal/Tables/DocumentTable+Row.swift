@@ -10,7 +10,7 @@ extension DocumentTable {
     case found = 1
     case missing = 2
     case unknown = 3
-    /// A document as a write left it that the backend has acknowledged but not sent back.
+    /// A document after an acknowledged write that the backend has not sent back yet.
     case foundCommitted = 5
     case missingCommitted = 6
     case unknownCommitted = 7
@@ -56,7 +56,7 @@ extension DocumentTable {
 }
 
 extension DocumentTable.State {
-  /// - Throws: `corrupt` for a state that no document has.
+  /// - Throws: `corrupt` for an invalid state.
   init(stored raw: Int64) throws(StoreError) {
     guard let state = Self(rawValue: raw) else { throw .damaged("a document has state \(raw)") }
     self = state
@@ -76,7 +76,7 @@ extension DocumentTable.State {
   var isCommitted: Bool { rawValue & 4 != 0 }
 }
 
-/// The current row of a scan; valid until the scan goes on.
+/// The current row of a scan; valid until the scan continues.
 struct DocumentRow {
   private let row: Row
 
@@ -86,12 +86,12 @@ struct DocumentRow {
   var number: DocumentNumber { row.number(0) }
   var collection: CollectionNumber { row.number(1) }
   var name: String { row.text(2) }
-  /// A hint of the document's order in its collection.
+  /// The document's order hint in its collection.
   var hint: KeyHint? { KeyHint(ofID: row.blobBytes(2)) }
-  /// The bytes of the fields, unchecked; valid until the scan goes on.
+  /// The bytes of the fields, unchecked; valid until the scan continues.
   var fieldBytes: UnsafeRawBufferPointer { row.blobBytes(6) }
 
-  /// The fields; `nil` if their checksum shows that they are not the stored ones.
+  /// The fields; `nil` if their checksum does not match.
   var intactFields: EncodedFields? { try? StoredFields.read(row.blobBytes(6), checksum: row.integer(7)) }
 
   /// - Parameter collection: the path of this row's collection.
@@ -114,15 +114,15 @@ struct DocumentRow {
     return state == DocumentTable.State.found.rawValue || state == DocumentTable.State.foundCommitted.rawValue
   }
 
-  /// Whether the row only says that the backend has no such document.
+  /// Whether the row only records that the backend has no such document.
   var isTombstone: Bool { row.integer(5) == DocumentTable.State.missing.rawValue }
 
-  /// - Throws: `corrupt` if the row, besides its fields, is not the one that was stored.
+  /// - Throws: `corrupt` if the row, apart from its fields, differs from the stored one.
   func check() throws(StoreError) {
     let header = DocumentChecksum.Header(
       number: number, collection: collection, version: row.optionalInteger(3), createTime: row.optionalInteger(4),
       state: row.integer(5))
-    // A placeholder shows nothing and has no checksum.
+    // A placeholder has no content and no checksum.
     let isIntact =
       row.optionalInteger(7).map { DocumentChecksum.holds($0, for: header, named: row.blobBytes(2)) }
       ?? (header.state == DocumentTable.State.placeholder.rawValue)
@@ -130,7 +130,7 @@ struct DocumentRow {
   }
 
   /// - Returns: `nil` for a placeholder.
-  /// - Throws: `corrupt` if the row is not the document that was stored.
+  /// - Throws: `corrupt` if the row differs from the stored one.
   func document(_ key: DocumentKey) throws(StoreError) -> Document? {
     try check()
     let state = try DocumentTable.State(stored: row.integer(5))

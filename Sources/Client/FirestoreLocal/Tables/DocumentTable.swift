@@ -3,11 +3,11 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreSQLite
 
-/// The remote documents: the backend's last versions, without local writes.
+/// The remote documents: the backend's latest versions, without local writes.
 ///
-/// A row in state `placeholder` only gives a key its number, for a target that names a document without content here.
+/// A row in state `placeholder` only gives a key its number, for a target with a document that is not in the cache.
 final class DocumentTable {
-  /// The facts about a stored document that decide about its change.
+  /// The facts about a stored document that decide how it changes.
   struct Header {
     var number: DocumentNumber
     var version: Int64?
@@ -17,9 +17,9 @@ final class DocumentTable {
   let connection: Connection
   private let collections: CollectionTable
   private let indexes: IndexTable
-  /// The next free number of a collection, once asked for.
+  /// The next free number of each collection, once looked up.
   private var nextNumbers: [CollectionNumber: DocumentNumber] = [:]
-  /// The mirrors of collections that have been scanned; for a database in memory only.
+  /// The mirrors of scanned collections; only for a database in memory.
   private var mirrors: [CollectionNumber: CollectionMirror] = [:]
   /// The collections that were scanned without a mirror.
   private var scanned: Set<CollectionNumber> = []
@@ -42,7 +42,7 @@ final class DocumentTable {
     }
   }
 
-  /// - Returns: `nil` when the cache holds nothing about the document.
+  /// - Returns: `nil` for a document that is not in the cache.
   func document(_ key: DocumentKey) throws(StoreError) -> Document? {
     guard let collection = try collections.number(of: key) else { return nil }
     return try document(key, in: collection)
@@ -57,7 +57,7 @@ final class DocumentTable {
     ) { row throws(StoreError) in try DocumentRow(row).document(key) } ?? nil
   }
 
-  /// The stored row of a document and the document in it, which a placeholder does not have; `nil` if there is no row.
+  /// The stored row of a document with the document in it, which a placeholder does not have; `nil` if there is no row.
   func stored(
     _ key: DocumentKey, named name: String, in collection: CollectionNumber
   ) throws(StoreError) -> (header: Header, document: Document?)? {
@@ -73,7 +73,7 @@ final class DocumentTable {
     }
   }
 
-  /// Calls `body` with one row, if it is there.
+  /// Calls `body` with one row, if it exists.
   func read(_ number: DocumentNumber, _ body: (DocumentRow) throws(StoreError) -> Void) throws(StoreError) {
     _ = try connection.first(
       "SELECT id, collection, name, version, create_time, state, fields, checksum FROM documents WHERE id = ?", number
@@ -84,8 +84,8 @@ final class DocumentTable {
     try connection.first("SELECT name FROM documents WHERE id = ?", number) { $0.text(0) }
   }
 
-  /// Calls `body` for the rows of a collection in the order in which they were first stored, placeholders included.
-  /// - Parameter admits: tells from its fields whether a row may be wanted; `nil` for all rows.
+  /// Calls `body` for the rows of a collection in the order of their insertion, including placeholders.
+  /// - Parameter admits: decides by its fields whether a row may match; `nil` for all rows.
   func scan(
     _ collection: CollectionNumber, where admits: RowFilter.Admits?,
     _ body: (DocumentRow) throws(StoreError) -> Void
@@ -106,7 +106,7 @@ final class DocumentTable {
     }
   }
 
-  /// Calls `body` for the rows of a collection from a number on, ascending, until it returns false.
+  /// Calls `body` for the rows of a collection, ascending from a number, until it returns false.
   func scan(
     _ collection: CollectionNumber, from number: DocumentNumber, _ body: (DocumentRow) throws(StoreError) -> Bool
   ) throws(StoreError) {
@@ -141,7 +141,7 @@ final class DocumentTable {
   }
 
   /// Reads every row. O(size).
-  /// - Throws: `corrupt` for a row that is not as it was stored.
+  /// - Throws: `corrupt` for a row that differs from the stored one.
   func verify() throws(StoreError) {
     try connection.forEachRow(
       "SELECT id, collection, name, version, create_time, state, fields, checksum FROM documents"
@@ -152,14 +152,14 @@ final class DocumentTable {
     }
   }
 
-  /// The numbers that a collection has given out and may still use, counted: its documents or somewhat more.
+  /// The count of a collection's numbers in use: its documents or somewhat more.
   func extent(of collection: CollectionNumber) throws(StoreError) -> Int {
     guard let last = try lastNumber(in: collection) else { return 0 }
     return Int(last.ordinal) + 1
   }
 
-  /// The mirror that a scan reads instead of the rows; `nil` for a database on disk, and for the first scan that wants few
-  /// of the documents: it takes less time than making a mirror, which pays when there is another.
+  /// The mirror that a scan reads instead of the rows; `nil` for a database on disk, and for the first scan that reads
+  /// few of the documents. Such a scan takes less time than creating a mirror, which pays off with a second scan.
   /// - Parameter wantsAll: whether the scan reads each document.
   func mirror(of collection: CollectionNumber, wantsAll: Bool) throws(StoreError) -> CollectionMirror? {
     guard connection.isInMemory else { return nil }
@@ -174,7 +174,7 @@ final class DocumentTable {
     return mirror
   }
 
-  /// Keeps the mirror in step with the table.
+  /// Updates the mirror with a change of the table.
   /// - Parameter encoded: the document's fields, if it has any.
   private func note(_ number: DocumentNumber, _ document: Document?, _ encoded: EncodedFields?) {
     if mirrors.isEmpty { return }
@@ -215,7 +215,7 @@ final class DocumentTable {
     return number
   }
 
-  /// Stores a document unless there is something under its key.
+  /// Stores a document unless its key has a row.
   /// - Returns: `nil` if there is already a row.
   func insertIfAbsent(
     _ document: Document, _ name: String, in collection: CollectionNumber, readTime: SnapshotVersion?,
@@ -235,7 +235,7 @@ final class DocumentTable {
     return number
   }
 
-  /// Gives a key a number without knowing anything about its document.
+  /// Assigns a number to a key whose document is not in the cache.
   func storePlaceholder(
     _ collection: CollectionNumber, _ name: String, sequenceNumber: Int64
   ) throws(StoreError) -> DocumentNumber {
@@ -244,7 +244,7 @@ final class DocumentTable {
     return number
   }
 
-  /// Forgets the content of a document that a target still names.
+  /// Removes the content of a document that a target still contains.
   func clear(_ number: DocumentNumber, sequenceNumber: Int64) throws(StoreError) {
     try updateEntries(of: number, to: nil)
     try update(Columns(placeholder: number, number.collection, "", sequenceNumber))
@@ -252,7 +252,7 @@ final class DocumentTable {
   }
 
   private func insert(_ row: Columns) throws(StoreError) {
-    guard try insertIfAbsent(row) else { throw .damaged("document \(row.number.rawValue) is there and is not found") }
+    guard try insertIfAbsent(row) else { throw .damaged("document \(row.number.rawValue) exists but is not found") }
   }
 
   private func insertIfAbsent(_ row: Columns) throws(StoreError) -> Bool {
@@ -280,21 +280,21 @@ final class DocumentTable {
     try connection.run("UPDATE documents SET sequence_number = ? WHERE id = ?", sequenceNumber, number)
   }
 
-  /// Marks the document as changed now: it left a result that it may belong to all the same.
+  /// Marks the document as changed now: it left a result that it may still match.
   func renew(_ number: DocumentNumber, readTime: SnapshotVersion, sequenceNumber: Int64) throws(StoreError) {
     try connection.run(
       "UPDATE documents SET sequence_number = ?, read_time = max(read_time, ?) WHERE id = ?", sequenceNumber,
       readTime.microseconds, number)
   }
 
-  /// - Precondition: no target names the document.
+  /// - Precondition: no target contains the document.
   func remove(_ number: DocumentNumber) throws(StoreError) {
     try updateEntries(of: number, to: nil)
     try connection.run("DELETE FROM documents WHERE id = ?", number)
     note(number, nil, nil)
   }
 
-  /// Brings the index entries of a stored document in line with the fields it is about to have.
+  /// Updates the index entries of a stored document to its next fields.
   private func updateEntries(of number: DocumentNumber, to fields: EncodedFields?) throws(StoreError) {
     if try indexes.indexes(of: number.collection).isEmpty { return }
     var old: EncodedFields?
@@ -304,12 +304,12 @@ final class DocumentTable {
       old = row.intactFields
       isDamaged = old == nil
     }
-    // The old fields are not known any more, so that their entries cannot be found by them.
+    // The old fields are unknown, so their entries cannot be looked up.
     if isDamaged { try indexes.removeAll(of: number) }
     try indexes.update(number, from: old, to: fields)
   }
 
-  /// Forgets remembered state, because the transaction that changed it may have been undone.
+  /// Discards state in memory, because the transaction that changed it may have been rolled back.
   func forget() {
     nextNumbers = [:]
     mirrors = [:]
@@ -328,7 +328,7 @@ final class DocumentTable {
     var number = nextNumbers[collection]
     if number == nil { number = try lastNumber(in: collection)?.next ?? collection.documents.lowerBound }
     guard let number, number < collection.documents.upperBound else {
-      throw StoreError(.sqlite, "A collection of the cache has more documents than can be numbered.")
+      throw StoreError(.sqlite, "A collection of the cache has no free document numbers left. Use a new cache.")
     }
     nextNumbers[collection] = number.next
     return number

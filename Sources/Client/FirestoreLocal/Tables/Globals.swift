@@ -2,34 +2,35 @@
 import FirestoreModel
 import FirestoreSQLite
 
-/// Numbers that the cache keeps once.
+/// Single numbers of the cache.
 final class Globals {
   enum Name: String {
     /// The version of the last remote event, in microseconds.
     case lastRemoteSnapshotVersion = "last_remote_snapshot_version"
-    /// The version of the last event in which the backend reset a target, in microseconds: stored versions up to it may
-    /// be of a history that the backend lost.
+    /// The version of the last event in which the backend reset a target, in microseconds. Stored versions up to it may
+    /// be from a history that the backend lost.
     case lastResetVersion = "last_reset_version"
-    /// The highest target id: ids are not used twice, also after their target was collected.
+    /// The highest target id. Ids are not used again, even after their target was collected.
     case highestTargetID = "highest_target_id"
     /// The highest batch that has left the queue; numbers up to it are not used again.
     case highestSettledBatch = "highest_settled_batch"
-    /// The sequence number up to which numbers may have been used.
+    /// The highest sequence number that may be in use.
     case reservedSequenceNumber = "reserved_sequence_number"
     /// The user whose overlays are up to date with the documents.
     case currentUser = "current_user"
-    /// The number that tells this cache's batches from those of every other cache; drawn when the cache is made.
+    /// The random number that distinguishes this cache's batches from other caches' batches; drawn when the cache is
+    /// created.
     case clientIdentity = "client_identity"
   }
 
   private let connection: Connection
-  /// The last remote event's version, once it has been read: each change of a document asks for it.
+  /// The last remote event's version, once it has been read: every change of a document needs it.
   private var lastRemoteVersion: Int64??
   private var lastResetVersion: Int64??
 
   init(_ connection: Connection) { self.connection = connection }
 
-  /// Draws the cache's identity if it has none yet.
+  /// Draws the cache's identity if it has none.
   func establishIdentity() throws(StoreError) {
     try connection.run(
       "INSERT INTO globals (name, value) VALUES (?, random()) ON CONFLICT DO NOTHING", Name.clientIdentity.rawValue)
@@ -74,24 +75,25 @@ final class Globals {
     if name == .lastResetVersion { lastResetVersion = .some(value) }
   }
 
-  /// Reads again, because the transaction that changed a number may have been undone, or others have changed it.
+  /// Discards the numbers in memory, because the transaction that changed them may have been rolled back, or other
+  /// clients have changed them.
   func forget() { lastRemoteVersion = nil }
 
-  /// The read time of news about a document: later than every snapshot in which a result was complete, so that a query
-  /// that starts from such a result finds the document among the changed ones.
-  /// - Parameter version: the backend's snapshot that the news comes from, if it comes from one.
+  /// The read time of a document's update. It is later than every snapshot with a complete result, so that a query that
+  /// starts from such a result finds the document among the changed ones.
+  /// - Parameter version: the backend's snapshot with the update, if any.
   func readTime(in version: SnapshotVersion? = nil) throws(StoreError) -> SnapshotVersion {
     let last = SnapshotVersion(microseconds: try value(.lastRemoteSnapshotVersion).map { $0 + 1 } ?? 1)
     return version.map { max($0, last) } ?? last
   }
 }
 
-/// Numbers the batches of all users: ascending, also across restarts, and none is used twice (S4). The last number is
-/// that of the newest waiting batch, or is stored when that batch leaves the queue.
+/// Numbers the batches of all users, ascending across restarts and without reuse (S4). The newest pending batch has the
+/// last number. When it leaves the queue, the number is stored.
 final class BatchNumbers {
   private let connection: Connection
   private let globals: Globals
-  /// The last number given; `nil` until it has been looked up.
+  /// The last assigned number; `nil` until it has been looked up.
   private var last: Int64?
 
   init(_ connection: Connection, _ globals: Globals) {
@@ -106,13 +108,13 @@ final class BatchNumbers {
     return number
   }
 
-  /// Notes that a batch leaves the queue.
+  /// Records that a batch leaves the queue.
   func settled(_ number: Int64) throws(StoreError) {
-    // The last batch's row tells its number as long as it waits.
+    // While the last batch is pending, its row has its number.
     if try number == lookedUp() { try globals.set(.highestSettledBatch, number) }
   }
 
-  /// Looks the last number up again, because the transaction that gave it may have been undone.
+  /// Discards the last number, because the transaction that assigned it may have been rolled back.
   func forget() { last = nil }
 
   private func lookedUp() throws(StoreError) -> Int64 {
@@ -125,8 +127,9 @@ final class BatchNumbers {
   }
 }
 
-/// Counts the transactions that use documents and targets; the least recently used ones have the lowest number. Numbers
-/// grow across restarts. They are reserved in blocks, so that most transactions need not store the last one.
+/// Counts the transactions that use documents and targets; the least recently used ones have the lowest number. The
+/// numbers increase across restarts. They are reserved in blocks, so that most transactions need not store the last
+/// one.
 final class SequenceNumbers {
   private static let block: Int64 = 1000
 
@@ -150,10 +153,10 @@ final class SequenceNumbers {
     return last
   }
 
-  /// Reserves anew, because the transaction that reserved may have been undone.
+  /// Discards the reservation, because its transaction may have been rolled back.
   func forget() { reserved = last }
 
-  /// Goes on above the numbers that other stores have reserved.
+  /// Continues above the numbers that other stores have reserved.
   func reload() throws(StoreError) {
     last = max(last, try globals.value(.reservedSequenceNumber) ?? 0)
     reserved = last

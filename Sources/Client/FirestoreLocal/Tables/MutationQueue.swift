@@ -4,23 +4,23 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreSQLite
 
-/// The batches that wait to be sent, per user. Numbers grow across users and restarts and are never used twice (S4).
+/// The pending batches of each user. Numbers increase across users and restarts and are never reused (S4).
 struct MutationQueue {
   let connection: Connection
   let collections: CollectionTable
   let numbers: BatchNumbers
 
-  /// The number of a user, given on first use; `nil` is the signed-out user.
+  /// The number of a user, assigned on first use; `nil` is the signed-out user.
   func number(ofUser name: String?) throws(StoreError) -> UserNumber {
     let known = try connection.integer("SELECT id FROM users WHERE name IS ?", name)
     if let known { return UserNumber(rawValue: known) }
     let given = try connection.integer("INSERT INTO users (name) VALUES (?) RETURNING id", name)
-    guard let given else { throw StoreError(.sqlite, "The cache did not number a new user.") }
+    guard let given else { throw StoreError(.sqlite, "SQLite returned no number for a new user.") }
     return UserNumber(rawValue: given)
   }
 
   /// Stores the batch; `OverlayCache.add` stores which documents it changes.
-  /// - Returns: the batch under its new number.
+  /// - Returns: the batch with its new number.
   func add(
     _ mutations: [Mutation], base: [Mutation], in generation: Int64, at localWriteTime: Timestamp, for user: UserNumber
   ) throws(StoreError) -> MutationBatch {
@@ -41,8 +41,8 @@ struct MutationQueue {
       as: Self.decode)
   }
 
-  /// Removes a batch from the queue, but not from those of its documents (`OverlayCache.remove`).
-  /// - Returns: whether it was there.
+  /// Removes a batch from the queue, but not from its documents' lists (`OverlayCache.remove`).
+  /// - Returns: whether it was in the queue.
   func remove(_ batch: BatchID, of user: UserNumber) throws(StoreError) -> Bool {
     let number = batch.rawValue
     try numbers.settled(number)
@@ -79,12 +79,12 @@ struct MutationQueue {
       """, collection, name, user, as: Self.decode)
   }
 
-  /// Whether anyone's batch waits that changes the document.
+  /// Whether any user's pending batch changes the document.
   func affects(_ collection: CollectionNumber, _ name: String) throws(StoreError) -> Bool {
     try connection.exists("SELECT 1 FROM batch_documents WHERE collection = ? AND name = ? LIMIT 1", collection, name)
   }
 
-  /// The id of the first of a user's batches, but for one that leaves, that change one document.
+  /// The id of the first of a user's batches that change one document, except for a leaving batch.
   func firstID(
     affecting collection: CollectionNumber, _ name: String, of user: UserNumber, without leaving: BatchID
   ) throws(StoreError) -> BatchID? {
@@ -96,7 +96,7 @@ struct MutationQueue {
     ) { BatchID($0.integer(0)) }
   }
 
-  /// The next of the users, by number, whose batches change one document. Looks at one row, however many there are.
+  /// The next user, by number, with batches that change one document. Reads one row, however many there are.
   func user(
     after last: UserNumber?, affecting collection: CollectionNumber, _ name: String
   ) throws(StoreError) -> UserNumber? {
@@ -107,7 +107,7 @@ struct MutationQueue {
     ) { UserNumber(rawValue: $0.integer(0)) }
   }
 
-  /// Whether any user's batch waits.
+  /// Whether any user has a pending batch.
   func hasAny() throws(StoreError) -> Bool { try connection.exists("SELECT 1 FROM mutation_batches LIMIT 1") }
 
   /// The documents that a user's batches change.
@@ -124,11 +124,11 @@ struct MutationQueue {
     }
   }
 
-  /// - Parameter row: the encoded batch, the number under which it is stored, the checksum, and whose batch it is.
+  /// - Parameter row: the encoded batch, its number, the checksum and its user.
   private static func decode(_ row: Row) throws(StoreError) -> MutationBatch {
     let isIntact = RowChecksum.holds(
       row.optionalInteger(2), for: row.blobBytes(0), numbers: (row.integer(1), row.integer(3)))
-    guard isIntact else { throw .damaged("a pending write has changed on disk; it was not sent") }
+    guard isIntact else { throw .damaged("a pending write has changed on disk and was not sent") }
     let batch: MutationBatch
     do throws(ModelError) {
       batch = try MutationBatch(decoding: row.blob(0))
@@ -140,13 +140,13 @@ struct MutationQueue {
   }
 }
 
-/// The dead-letter queue: the batches that the backend refused, per user, until they are sent again or dropped.
+/// The dead-letter queue: the rejected batches of each user, until they are sent again or dropped.
 ///
-/// It is bounded: beyond `maximumCount` batches or `maximumBytes` of one user the oldest are forgotten, but never the
-/// one that was refused last.
+/// It is bounded: beyond `maximumCount` batches or `maximumBytes` of one user the oldest are dropped, but never the
+/// most recently rejected one.
 struct RejectedWriteTable {
   static let maximumCount: Int64 = 1_000
-  /// The bound of bytes, which is that of one commit.
+  /// The maximum size in bytes, the same as for one commit.
   static let maximumBytes: Int64 = 10_485_760
 
   static let schema = """
@@ -187,19 +187,19 @@ struct RejectedWriteTable {
       """, user, Self.maximumCount, Self.maximumBytes)
   }
 
-  /// - Returns: whether the write was there.
+  /// - Returns: whether the write was in the table.
   func remove(_ id: BatchID, of user: UserNumber) throws(StoreError) -> Bool {
     try connection.run("DELETE FROM rejected_writes WHERE id = ? AND user = ?", id.rawValue, user)
     return connection.rowsChangedLast > 0
   }
 
-  /// - Returns: the number of writes that were removed.
+  /// - Returns: the number of removed writes.
   func removeAll(of user: UserNumber) throws(StoreError) -> Int {
     try connection.run("DELETE FROM rejected_writes WHERE user = ?", user)
     return connection.rowsChangedLast
   }
 
-  /// The refused writes of a user, in the order in which they were written.
+  /// The rejected writes of a user, in the order of their creation.
   func writes(of user: UserNumber) throws(StoreError) -> [RejectedWrite] {
     try connection.all(
       """

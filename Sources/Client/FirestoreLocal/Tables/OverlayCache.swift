@@ -3,10 +3,10 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreSQLite
 
-/// The overlays of each user: for each document with pending writes the one mutation that makes the local view out of
-/// the remote document (S9).
+/// The overlays of each user. For each document with pending writes, one mutation turns the remote document into the
+/// local view (S9).
 struct OverlayCache {
-  /// An overlay with its origin, and the newest batch that is part of it.
+  /// An overlay with its origin and its newest batch.
   struct Entry {
     var mutation: Mutation
     var origin: OverlayOrigin?
@@ -28,7 +28,8 @@ struct OverlayCache {
 
   init(connection: Connection) { self.connection = connection }
 
-  /// Forgets what is remembered, because the transaction that changed it may have been undone, or others have changed it.
+  /// Discards the overlays in memory, because the transaction that changed them may have been rolled back, or other
+  /// clients have changed them.
   func forget() { memory.forget() }
 
   func overlay(
@@ -38,7 +39,7 @@ struct OverlayCache {
     return try storedOverlay(collection, name, of: user)
   }
 
-  /// The overlay as the table has it.
+  /// The overlay from the table.
   func storedOverlay(
     _ collection: CollectionNumber, _ name: String, of user: UserNumber
   ) throws(StoreError) -> Mutation? {
@@ -94,7 +95,7 @@ struct OverlayCache {
     memory.set(entry, size: mutation.count, at: OverlayMemory.Place(collection, name, user))
   }
 
-  /// Stores that a new batch changes a document, and the overlay with the batch in it.
+  /// Stores that a new batch changes a document, and the overlay that includes the batch.
   /// - Parameter entry: `nil` for a batch without effect, which leaves no overlay.
   func add(
     _ batch: BatchID, _ entry: Entry?, _ collection: CollectionNumber, _ name: String, of user: UserNumber
@@ -107,7 +108,7 @@ struct OverlayCache {
     }
     let mutation = entry.mutation.encoded()
     let origin = entry.origin?.encoded(entry.mutation, largestBatch: entry.largestBatch)
-    // One statement for both rows, which lie side by side: a write has few statements, so that each counts.
+    // One statement for the two adjacent rows: a write has few statements, so each one counts.
     try connection.run(
       """
       INSERT INTO pending_documents (collection, name, user, batch, largest_batch, mutation, origin, checksum)
@@ -120,7 +121,7 @@ struct OverlayCache {
     memory.set(entry, size: mutation.count, at: OverlayMemory.Place(collection, name, user))
   }
 
-  /// Removes a batch from those that change a document; the overlay stays.
+  /// Removes a batch from a document's list; the overlay remains.
   func remove(
     _ batch: BatchID, _ collection: CollectionNumber, _ name: String, of user: UserNumber
   ) throws(StoreError) {
@@ -176,10 +177,10 @@ struct OverlayCache {
   }
 }
 
-/// The overlays that were written last, as they are stored: a document that is written to again, or whose write is
-/// answered, has its overlay read back and decoded otherwise.
+/// The most recently written overlays, in their stored form. Otherwise, another write to the document, or the
+/// acknowledgement of its write, would read and decode the overlay.
 final class OverlayMemory {
-  /// Names an overlay.
+  /// The key of an overlay.
   struct Place: Hashable {
     private let collection: CollectionNumber
     private let user: UserNumber
@@ -201,9 +202,9 @@ final class OverlayMemory {
     }
   }
 
-  /// The bound of remembered overlays; when it is reached all are forgotten.
+  /// The maximum number of overlays in memory; when it is reached, all are discarded.
   private static let capacity = 2048
-  /// The size in bytes of the largest mutation that is remembered.
+  /// The maximum size in bytes of a mutation in memory.
   private static let largest = 1024
 
   private var entries: [Place: OverlayCache.Entry] = [:]

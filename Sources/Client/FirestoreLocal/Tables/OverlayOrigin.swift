@@ -3,18 +3,18 @@ import FirestoreModel
 
 /// The pending batches that an overlay comes from, field by field.
 ///
-/// With it, the batch at the front of the queue is taken out of the overlay when it leaves, and the overlay is put over
-/// another version of the remote document, without applying the waiting batches again: both cost what the overlay
-/// holds, however many batches wait for the document (S9).
+/// The origin allows removing the oldest batch from the overlay, or applying the overlay to another version of the
+/// remote document, without applying the pending batches again. Both cost as much as the overlay's size, however many
+/// batches are pending for the document (S9).
 ///
-/// An origin exists if the batches change the same fields over every existing remote document: for sets, deletions and
-/// patches, whose transforms give one of three kinds of value.
-/// - Fixed: an increment adds to the value that its batch's base mutation has set.
-/// - A server timestamp, which shows the value from before it: the remote document's, or that of an older batch.
-/// - Dependent on the value below, like an array that elements are added to. It stays as it is while that value does.
+/// An origin exists if the batches change the same fields of every existing remote document: for sets, deletions and
+/// patches with three kinds of transform results.
+/// - Fixed: an increment adds to the value of its batch's base mutation.
+/// - A server timestamp, which shows the previous value: the remote document's, or an older batch's.
+/// - Dependent on the value below, like the array of an array union. It is unchanged while that value is.
 ///
-/// The effect of a precondition that the remote document may fail, or of the deletion of a field inside a map, is found
-/// by applying the batches in order.
+/// The effect of a precondition that the remote document may fail, or of deleting a field inside a map, is found by
+/// applying the batches in order.
 struct OverlayOrigin: Equatable {
   /// The source of the value that a server timestamp shows until its time is known.
   enum Before: Equatable {
@@ -22,16 +22,16 @@ struct OverlayOrigin: Equatable {
     case batch(BatchID)
   }
 
-  /// The last batch that set or deleted the whole document; values below it do not matter.
+  /// The last batch that set or deleted the whole document; earlier values do not matter.
   fileprivate(set) var base: BatchID?
-  /// The last batch that changed each path, after `base`, or in it by a server timestamp.
+  /// The last batch that changed each path after `base`, or in `base` by a server timestamp.
   fileprivate(set) var fields: [FieldPath: BatchID] = [:]
   /// The fields that hold a server timestamp, with the source of the value each shows.
   fileprivate(set) var timestamps: [FieldPath: Before] = [:]
-  /// The fields whose value depends on the one below.
+  /// The fields with values that depend on the value below.
   fileprivate(set) var dependent: Set<FieldPath> = []
 
-  /// The origin for a document without pending batches.
+  /// The origin of a document without pending batches.
   init() {}
 
   init(
@@ -43,18 +43,18 @@ struct OverlayOrigin: Equatable {
     self.dependent = dependent
   }
 
-  /// Whether the overlay holds over this remote document, once server timestamps show its values (`showing`).
+  /// Whether the overlay is valid for this remote document, once server timestamps show its values (`showing`).
   func holds(over remote: Document?) -> Bool { dependent.isEmpty && stands(over: remote) }
 
-  /// Whether all the batches change this remote document as they did the one they were applied to. A patch may need a
-  /// document that exists, and a server timestamp still shows the value that the patch wrote below `base`.
+  /// Whether all batches change this remote document as they changed the previous one. A patch may need an existing
+  /// document, and a server timestamp still shows the value that the patch wrote below `base`.
   func stands(over remote: Document?) -> Bool {
     if remote?.exists == true { return true }
     guard let base else { return false }
     return !timestamps.values.contains { if case .batch(let batch) = $0 { batch < base } else { false } }
   }
 
-  /// The overlay whose server timestamps show this remote document's values.
+  /// The overlay with server timestamps that show this remote document's values.
   func showing(_ remote: Document?, in overlay: Mutation) -> Mutation {
     var overlay = overlay
     for (path, before) in timestamps where before == .remote {
@@ -86,7 +86,7 @@ struct OverlayOrigin: Equatable {
   ) -> OverlayOrigin? {
     switch (mutation.operation, mutation.precondition) {
     case (.set, .none):
-      // The set's transforms see nothing but the set, except that a server timestamp shows the value from before.
+      // The set's transforms only see the set, except that a server timestamp shows the previous value.
       var new = OverlayOrigin(base: batch, fields: [:])
       for transform in mutation.transforms where transform.operation == .serverTimestamp {
         guard let before = origin?.before(transform.path) else { return nil }
@@ -110,13 +110,13 @@ struct OverlayOrigin: Equatable {
   }
 
   private mutating func record(_ path: FieldPath, of batch: BatchID) {
-    // Fields inside the path are replaced with it.
+    // Replaces fields inside the path.
     for inner in fields.keys where path.isPrefix(of: inner) {
       fields[inner] = nil
       timestamps[inner] = nil
       dependent.remove(inner)
     }
-    // Fields around the path become maps that hold it.
+    // Turns fields around the path into maps that contain it.
     for outer in fields.keys where outer.isPrefix(of: path) {
       timestamps[outer] = nil
       dependent.remove(outer)
@@ -124,14 +124,14 @@ struct OverlayOrigin: Equatable {
     fields[path] = batch
   }
 
-  /// - Parameter before: the source of the value from before the mutation.
+  /// - Parameter before: the source of the value before the mutation.
   /// - Returns: whether the source of the transform's result is known.
   private mutating func record(_ transform: FieldTransform, of batch: BatchID, before: Before?) -> Bool {
     let path = transform.path
     let isFixed = isFixed(path, by: batch)
     switch transform.operation {
     case .increment:
-      // The sum depends on the value below, if there is no base mutation.
+      // The sum depends on the value below, unless there is a base mutation.
       if !isFixed { return false }
       record(path, of: batch)
     case .serverTimestamp:
@@ -144,13 +144,13 @@ struct OverlayOrigin: Equatable {
     return true
   }
 
-  /// Whether a batch has given a path a value that nothing below it changes.
+  /// Whether a batch has assigned a path a value that does not depend on the value below.
   private func isFixed(_ path: FieldPath, by batch: BatchID) -> Bool {
     if dependent.contains(path) || timestamps[path] != nil { return false }
     return fields.contains { $0.value == batch && $0.key.isPrefix(of: path) }
   }
 
-  /// The source of the value at a path, looking below a server timestamp; `nil` if there are several.
+  /// The source of the value at a path, ignoring server timestamps; `nil` if there are several.
   private func before(_ path: FieldPath) -> Before? {
     if let timestamp = timestamps[path] { return timestamp }
     if dependent.contains(path) { return nil }
@@ -167,12 +167,12 @@ struct OverlayOrigin: Equatable {
     var origin: OverlayOrigin
   }
 
-  /// Takes the oldest batch out of an overlay.
-  /// - Precondition: another batch waits for the document.
-  /// - Returns: `nil` if the overlay has to be computed anew.
+  /// Removes the oldest batch from an overlay.
+  /// - Precondition: another batch is pending for the document.
+  /// - Returns: `nil` if the overlay has to be recomputed.
   func removing(_ batch: BatchID, from overlay: Mutation) -> Origined? {
     var rest = self
-    // Values that the batch wrote are the remote document's now, or undone.
+    // Values of the batch are now in the remote document, or undone.
     for (path, before) in timestamps where before == .batch(batch) { rest.timestamps[path] = .remote }
     if let base, base > batch { return Origined(overlay: overlay, origin: rest) }
     rest.base = nil
@@ -195,7 +195,7 @@ struct OverlayOrigin: Equatable {
 }
 
 extension Mutation {
-  /// Whether one transform changes a value that another one, or one of the same field, has left.
+  /// Whether one transform changes the result of another one, or of one for the same field.
   fileprivate var hasNestedTransforms: Bool {
     transforms.indices.contains { index in
       transforms[..<index].contains {
@@ -208,8 +208,8 @@ extension Mutation {
 // MARK: - Storage
 
 extension OverlayOrigin {
-  /// - Parameter largestBatch: the newest batch of the overlay. If the whole patch comes from it, as most often, the
-  ///   fields are left out.
+  /// - Parameter largestBatch: the newest batch of the overlay. If it contains the whole patch, as usual, the fields
+  ///   are omitted.
   func encoded(_ overlay: Mutation, largestBatch: BatchID) -> [UInt8] {
     var writer = WireWriter()
     writer.field(1, integer: base?.rawValue ?? 0)
@@ -233,7 +233,7 @@ extension OverlayOrigin {
     return writer.bytes
   }
 
-  /// - Returns: `nil` for no bytes: the overlay has no origin.
+  /// - Returns: `nil` for empty bytes: the overlay has no origin.
   init?(decoding bytes: [UInt8], _ overlay: Mutation, largestBatch: BatchID) throws(ModelError) {
     if bytes.isEmpty { return nil }
     self = try decode(bytes, "overlay") { reader throws(WireError) in try reader.origin() }

@@ -3,23 +3,23 @@ import FirestoreSQLite
 
 /// The tables of the cache.
 ///
-/// Documents are stored by their number (`DocumentNumber`), so that a collection is one range of the
-/// table in the order in which its documents came. Keys are stored as the collection's number and the document id.
-/// Times are microseconds since the epoch, NULL where there is none.
+/// Documents are stored by their number (`DocumentNumber`), so a collection is one range of the table, in the order of
+/// insertion. Keys are stored as the collection's number and the document id. Times are microseconds since the epoch,
+/// or NULL.
 enum Schema {
   static let version: Int64 = 1
 
   /// Creates the tables in an empty database.
-  /// - Throws: `newerSchema` for a database with a later schema version, which is not changed; `corrupt` for one that
-  ///   lacks a table, column or index.
-  /// - Parameter use: whether other connections may have the file open as well; always alone in memory.
+  /// - Throws: `newerSchema` for a database with a later schema version, which is left unchanged; `corrupt` for one
+  ///   that lacks a table, column or index.
+  /// - Parameter use: whether other connections may open the file as well; never in memory.
   static func prepare(_ connection: Connection, isFile: Bool, _ use: DirectoryUse = .alone) throws(StoreError) {
     let found = try connection.integer("PRAGMA user_version") ?? 0
     if found > version {
       throw StoreError(
         .newerSchema,
-        "The cache has schema version \(found), and this program reads version \(version). Use the program that made it, "
-          + "or another cache directory.")
+        "The cache has schema version \(found), and this program reads version \(version). Use the program that made "
+          + "it, or another cache directory.")
     }
     try connection.configure(settings(isFile: isFile, use))
     if found == version { return try compare(connection) }
@@ -40,8 +40,8 @@ enum Schema {
     for part in parts { try connection.execute(part) }
   }
 
-  /// Compares the tables with a new cache's. Statements are compiled only when they are first run, so that a missing
-  /// table would be noticed late.
+  /// Compares the tables with a new cache's tables. Statements are compiled on first use, so a missing table would be
+  /// noticed late.
   private static func compare(_ connection: Connection) throws(StoreError) {
     if let lost = try namesOfNew.get().subtracting(names(connection)).min() { throw .damaged("it lacks \(lost)") }
   }
@@ -65,14 +65,15 @@ enum Schema {
   }
 
   private static func settings(isFile: Bool, _ use: DirectoryUse) -> Connection.Settings {
-    // A directory that is not shared is locked already; an exclusive lock saves the locks and the shared index file.
-    // A commit survives `kill -9` (S10); a power failure may take the last ones, never the consistency.
+    // A directory that is not shared is already locked, and an exclusive lock saves the locks and the shared index
+    // file. A commit survives `kill -9` (S10). A power failure can lose the last commits, but never the consistency.
     let file = """
       PRAGMA locking_mode = \(use == .alone ? "EXCLUSIVE" : "NORMAL"); PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
       PRAGMA journal_size_limit = \(defaultLogPages * 4096);
       """
-    // Debian's SQLite overwrites deleted data by default; the directory is private, and collection must be quick.
-    // 8 MB in memory later: keys are stored in random places, and the next change finds the page that the last one read.
+    // Debian's SQLite overwrites deleted data by default; the directory is private, and collection must be quick. The
+    // page cache grows to 8 MB: keys are stored in random places, and the next change finds the page that the last one
+    // read.
     return Connection.Settings(
       creation: "PRAGMA page_size = 4096; PRAGMA auto_vacuum = INCREMENTAL;"
         + (isFile ? "PRAGMA application_id = \(PageChecksums.applicationID);" : ""),
@@ -82,8 +83,8 @@ enum Schema {
       checkpointPages: Int32(defaultLogPages))
   }
 
-  /// The log's usual bound, 16 MB: keys are stored in random places, and the more changes a checkpoint sees, the more
-  /// share a page.
+  /// The log's usual bound, 16 MB. Keys are stored in random places, so a checkpoint of more changes has more changes
+  /// per page.
   static let defaultLogPages: Int64 = 4000
 
   private static let tables = """

@@ -2,8 +2,8 @@
 import FirestoreModel
 import FirestoreSQLite
 
-/// The ranges of the cache's numbers. SQLite does not notice when a number changes on disk, and calculating with one
-/// that was never stored must not overflow.
+/// The ranges of the cache's numbers. SQLite does not notice when a number changes on disk, and arithmetic with such a
+/// number must not overflow.
 enum StoredNumbers {
   /// Counters: targets, batches, sequence numbers.
   static let counters: Range<Int64> = 0..<1 << 53
@@ -15,7 +15,7 @@ enum StoredNumbers {
   static func damage(_ what: String, _ number: Int64) -> StoreError { .damaged("\(what) is \(number)") }
 }
 
-/// A number by which rows name each other.
+/// A number that rows use as a reference.
 protocol StoredNumber: Hashable, Comparable, Sendable, SQLValue {
   var rawValue: Int64 { get }
   init(rawValue: Int64)
@@ -37,7 +37,8 @@ struct CollectionNumber: StoredNumber {
   }
 }
 
-/// The number of a document: its collection's in the upper half, its own within the collection in the lower one.
+/// The number of a document: its collection's number in the upper half, its number within the collection in the lower
+/// half.
 struct DocumentNumber: StoredNumber {
   static let lastOrdinal: Int64 = 0xffff_ffff
 
@@ -65,7 +66,7 @@ struct UserNumber: StoredNumber {
 extension Row {
   func number<Number: StoredNumber>(_ column: Int32) -> Number { Number(rawValue: integer(column)) }
 
-  /// - Throws: `corrupt` for a time that no document can have.
+  /// - Throws: `corrupt` for an invalid time.
   func version(_ column: Int32) throws(StoreError) -> SnapshotVersion? {
     guard let time = optionalInteger(column) else { return nil }
     guard StoredNumbers.times.contains(time) else { throw StoredNumbers.damage("a version", time) }

@@ -4,7 +4,7 @@ package import FirestoreProtocol
 package import FirestoreQuery
 import FirestoreSQLite
 
-/// The targets the cache knows, and which documents belong to each according to the backend.
+/// The targets in the cache, and the documents of each, as the backend reported.
 struct TargetCache {
   let connection: Connection
 
@@ -34,7 +34,7 @@ struct TargetCache {
       """
     ) { row throws(StoreError) in
       let (target, name) = (try Self.decode(row.blob(1)), row.text(7))
-      // A target that is being collected has a name that no other has, and no checksum.
+      // A target that is being collected has a unique name and no checksum.
       if name.hasPrefix("collected:") { return }
       try Self.check(row)
       guard target.canonicalID.equalsUTF8(name) else { throw Self.misnamed }
@@ -43,7 +43,7 @@ struct TargetCache {
   }
 
   /// - Parameter row: id, target, sequence number, the two versions, token and checksum.
-  /// - Throws: `corrupt` if they are not as they were stored.
+  /// - Throws: `corrupt` if they differ from the stored ones.
   private static func check(_ row: Row) throws(StoreError) {
     let isIntact = RowChecksum.holds(
       row.optionalInteger(6), for: row.blobBytes(1), row.blobBytes(5),
@@ -94,7 +94,7 @@ struct TargetCache {
 
   // MARK: Membership
 
-  /// - Parameter documents: best ascending; neighbours share pages.
+  /// - Parameter documents: preferably ascending, because neighboring rows share pages.
   func add(_ documents: some Sequence<DocumentNumber>, to id: TargetID) throws(StoreError) {
     var digest = MemberDigest()
     for document in documents {
@@ -118,8 +118,8 @@ struct TargetCache {
     try connection.run("UPDATE targets SET members = 0 WHERE id = ?", id)
   }
 
-  /// Ascending.
-  /// - Throws: `corrupt` if they are others than those that were stored.
+  /// The target's documents, ascending.
+  /// - Throws: `corrupt` if they differ from the stored ones.
   func members(of id: TargetID) throws(StoreError) -> [DocumentNumber] {
     var digest = MemberDigest()
     let numbers = try connection.all("SELECT document FROM target_documents WHERE target = ? ORDER BY document", id) {
@@ -147,13 +147,13 @@ extension TargetID: SQLValue {
 package struct TargetData: Sendable {
   package var id: TargetID
   package var target: Target
-  /// The number of the target's last use, on the cache's own scale; orders collection.
+  /// The sequence number of the target's last use, on the cache's own scale; determines the order of collection.
   package var sequenceNumber: Int64
   package var purpose: TargetPurpose
   /// The snapshot that `resumeToken` belongs to.
   package var snapshotVersion: SnapshotVersion?
-  /// The last snapshot at which the target's view had no documents in limbo: documents unchanged since then still match
-  /// as they did.
+  /// The last snapshot at which the target's view had no documents in limbo. Documents unchanged since then still match
+  /// as before.
   package var lastLimboFreeSnapshotVersion: SnapshotVersion?
   package var resumeToken: ResumeToken?
 
@@ -172,12 +172,12 @@ package struct TargetData: Sendable {
   }
 }
 
-/// A digest that tells whether the documents of a target are still the stored ones, in any order: the exclusive or of a
-/// hash of each, so that a change costs the same however many there are.
+/// A digest of a target's documents in any order: the exclusive or of their hashes. A change costs the same for any
+/// number of documents.
 struct MemberDigest: Hashable {
   private(set) var value: Int64 = 0
 
-  /// Adds a document that is not a member, or removes one that is.
+  /// Adds a document that is not a member, or removes a member.
   mutating func toggle(_ document: DocumentNumber) { value ^= Self.hash(document.rawValue) }
 
   /// A bijection whose results look random (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
@@ -190,13 +190,13 @@ struct MemberDigest: Hashable {
 }
 
 extension TargetCache {
-  /// - Throws: `corrupt` for a target whose documents are not the stored ones.
+  /// - Throws: `corrupt` for a target with other documents than the stored ones.
   func check(_ digest: MemberDigest, of id: TargetID) throws(StoreError) {
     let stored = try connection.integer("SELECT members FROM targets WHERE id = ?", id)
     if let stored, stored != digest.value { throw Self.exchanged }
   }
 
-  /// Notes documents that came or went.
+  /// Records added or removed documents.
   func toggle(_ digest: MemberDigest, of id: TargetID) throws(StoreError) {
     if digest == MemberDigest() { return }
     // SQLite has no exclusive or.
@@ -221,13 +221,13 @@ extension TargetCache {
   }
 
   private static var exchanged: StoreError {
-    .damaged("a target has other documents than those that were stored")
+    .damaged("a target has other documents than the stored ones")
   }
 }
 
 extension CacheDatabase {
   /// Calls `body` with the rows of a target's documents, ascending.
-  /// - Throws: `corrupt`, at the end, if they are not the stored ones.
+  /// - Throws: `corrupt`, at the end, if they differ from the stored ones.
   func scanMembers(
     of id: TargetID, _ body: (DocumentRow) throws(StoreError) -> Void
   ) throws(StoreError) {
