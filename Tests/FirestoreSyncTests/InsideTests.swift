@@ -182,12 +182,12 @@ struct InsideTests {
   @Test("A closed stream cannot be restarted, and the error gives the reason")
   func closed() async throws {
     try await EngineHarness.run { test in
-      await #expect(throws: RPCStatus(.failedPrecondition, "The write stream is closed: nothing waits to be sent.")) {
+      await #expect(throws: RPCStatus(.failedPrecondition, "The write stream is closed: there is nothing to send.")) {
         try await test.engine.restartStream(.write)
       }
       await test.engine.disableNetwork()
       _ = test.listen("rooms")
-      await #expect(throws: RPCStatus(.failedPrecondition, "The watch stream is closed: the network is switched off."))
+      await #expect(throws: RPCStatus(.failedPrecondition, "The watch stream is closed: the network is disabled."))
       {
         try await test.engine.restartStream(.watch)
       }

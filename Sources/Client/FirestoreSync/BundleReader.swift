@@ -6,8 +6,8 @@ import FirestoreProtoJSON
 import FirestoreProtocol
 import FirestoreQuery
 
-/// Reads the bundle format: elements of JSON, each directly after its length in bytes as decimal digits; metadata
-/// first, then named queries and documents, each document after its metadata.
+/// Reads the bundle format: JSON elements, each directly after its length in bytes as decimal digits. The metadata come
+/// first, followed by named queries and documents, each document after its metadata.
 package struct BundleReader {
   private let bytes: [UInt8]
   private let database: DatabaseID
@@ -16,14 +16,15 @@ package struct BundleReader {
   private var start = 0
   private var bundle: Bundle?
   private var metadata = BundleElement.Metadata()
-  /// The end of the metadata, from which its bytes are counted.
+  /// The end of the metadata, where the count of bytes begins.
   private var metadataEnd = 0
-  /// Metadata whose document has to follow.
+  /// Metadata whose document must follow.
   private var awaited: BundleElement.DocumentMetadata?
 
   private init(_ bytes: [UInt8], _ database: DatabaseID) { (self.bytes, self.database) = (bytes, database) }
 
-  /// - Throws: `invalid-argument` for bytes that are no bundle, naming the byte, or that are one of another database.
+  /// - Throws: `invalid-argument` for bytes that are not a bundle, with the offset, or that are a bundle of another
+  ///   database.
   package static func read(_ bytes: [UInt8], database: DatabaseID) throws(RPCStatus) -> Bundle {
     var reader = BundleReader(bytes, database)
     do throws(WireError) {
@@ -39,7 +40,7 @@ package struct BundleReader {
     guard awaited == nil else { throw WireError("The last document is missing.") }
     if bytes.count - metadataEnd < metadata.bytes || bundle.entries.count < metadata.documents {
       throw WireError(
-        "It is cut short: \(bundle.entries.count) documents in \(bytes.count - metadataEnd) bytes of "
+        "It is incomplete: \(bundle.entries.count) documents in \(bytes.count - metadataEnd) bytes of "
           + "\(metadata.documents) in \(metadata.bytes).")
     }
     return bundle
@@ -55,7 +56,7 @@ package struct BundleReader {
       position += 1
     }
     guard position > start else { throw WireError("Expected the length of an element.") }
-    guard length <= bytes.count - position else { throw WireError("An element is longer than what is left.") }
+    guard length <= bytes.count - position else { throw WireError("An element is longer than the rest of the bundle.") }
     let content = bytes[position..<position + length]
     position += length
     guard let text = String(validating: content, as: UTF8.self) else { throw WireError("It is not UTF-8.") }
@@ -98,13 +99,13 @@ package struct BundleReader {
   }
 }
 
-/// One element of a bundle (firestore/bundle.proto): its JSON becomes protobuf, and that is read
-/// like what a backend sends.
+/// One element of a bundle (firestore/bundle.proto). Its JSON is converted to protobuf, and parsed like a backend's
+/// message.
 enum BundleElement {
   struct Metadata {
     var id = ""
     var createTime: SnapshotVersion?
-    /// Numbers of documents and bytes in the bundle; 0 where it does not say.
+    /// The counts of documents and bytes in the bundle; 0 if absent.
     var documents: Int64 = 0
     var bytes: Int64 = 0
   }
@@ -136,7 +137,7 @@ enum BundleElement {
 }
 
 extension WireReader {
-  /// - Returns: `nil` for an element that is none of those that are known.
+  /// - Returns: `nil` for an unknown element.
   fileprivate mutating func bundleElement(_ database: DatabaseID) throws(WireError) -> BundleElement? {
     var element: BundleElement?
     while let tag = try tag() {
@@ -196,7 +197,7 @@ extension WireReader {
       }
     }
     let (name, root) = (ResourcePath(parent), ResourcePath(database.documentsName))
-    guard root.isPrefix(of: name) else { throw WireError("\"\(parent)\" is no name in \(database.name).") }
+    guard root.isPrefix(of: name) else { throw WireError("\"\(parent)\" is not a name in \(database.name).") }
     guard let structured, let from = structured.selectors.first, structured.selectors.count == 1 else {
       throw WireError("Expected one collection in \"from\".")
     }

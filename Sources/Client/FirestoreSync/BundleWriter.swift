@@ -5,18 +5,18 @@ import FirestoreProtoJSON
 import FirestoreProtocol
 import FirestoreQuery
 
-/// Writes the bundle format that `BundleReader` reads, and Apple's, Google's and the web's SDKs as well.
+/// Writes the bundle format of `BundleReader` and of Apple's, Google's and the web SDKs.
 package struct BundleWriter {
   /// The version of the format (SDK: BUNDLE_VERSION).
   private static let version: Int64 = 1
 
   private let names: DocumentNames
   private let database: DatabaseID
-  /// The elements behind the metadata, each after its length.
+  /// The elements after the metadata, each after its length.
   private var elements: [UInt8] = []
   private var documentCount = 0
 
-  /// - Parameter database: the only database whose clients can load what is written.
+  /// - Parameter database: the only database whose clients can load the bundle.
   package init(_ database: DatabaseID) {
     names = DocumentNames(database)
     self.database = database
@@ -25,8 +25,8 @@ package struct BundleWriter {
   /// The number of bytes so far, without the metadata.
   package var byteCount: Int { elements.count }
 
-  /// Adds a query under whose name clients find its documents. Comes before these.
-  /// - Precondition: the query is of a collection or a group.
+  /// Adds a query that clients can look up by name. It must precede its documents.
+  /// - Precondition: the query is of a collection or a collection group.
   package mutating func append(_ query: Bundle.NamedQuery) throws(RPCStatus) {
     let parent = database.name(of: query.query.collectionGroup == nil ? query.query.path.parent : query.query.path)
     elements += try Self.element { element in
@@ -42,9 +42,9 @@ package struct BundleWriter {
     }
   }
 
-  /// Adds a document, or the fact that there is none.
+  /// Adds a document, or its absence.
   /// - Parameters:
-  ///   - readTime: the version that the document was read at.
+  ///   - readTime: the document's read time.
   ///   - queries: the names of the queries whose result contains it.
   package mutating func append(
     _ document: Document, readTime: SnapshotVersion, queries: [String] = []
@@ -66,8 +66,7 @@ package struct BundleWriter {
   }
 
   /// The whole bundle.
-  /// - Parameter createTime: clients that have loaded a bundle of the same id and this time, or a later one, pass it
-  ///   over.
+  /// - Parameter createTime: clients that have loaded a bundle with the same id and at least this time skip it.
   package func bytes(id: String, createTime: SnapshotVersion) throws(RPCStatus) -> [UInt8] {
     let metadata = try Self.element { element in
       element.field(1) { metadata in

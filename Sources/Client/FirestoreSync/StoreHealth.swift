@@ -5,32 +5,32 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreSQLite
 
-/// The health of the store: whether it works, and the operations that wait for it to work again.
+/// The health of the store: whether it works, and the operations that wait until it does.
 ///
 ///     unopened ──opened──► working ◄──finishOldest── failing ──damaged──► damaged (for good)
 ///        └──────────────fail─┴──────────────────────────▲
 struct StoreHealth: Sendable {
-  /// An operation that the store failed to perform, to be tried again.
+  /// An operation that the store failed to perform, to be repeated.
   enum Operation: Sendable {
-    /// Only finds out whether the store works.
+    /// Only checks whether the store works.
     case probe
-    /// An acknowledgement; the time is that of the backend's answer.
+    /// An acknowledgement, with the time of the backend's answer.
     case acknowledge(MutationBatch, CommitResponse, at: Timestamp)
     case reject(MutationBatch, RPCStatus, at: Timestamp)
     case changeUser(String?)
     /// Opening the queue of pending writes.
     case start(String?)
-    /// Filling views up to their limits again.
+    /// Refilling views up to their limits.
     case refill(Set<ViewID>)
-    /// Dealing with the notices of other clients of the cache.
+    /// Processing the notices of other clients of the cache.
     case hear
-    /// Announcing to the other clients what could not be announced.
+    /// Announcing to the other clients what could not be announced before.
     case announce
     case takeOver
-    /// Making the views agree with what other clients have stored.
+    /// Updating the views with the data that other clients have stored.
     case synchronise
 
-    /// The batch whose answer waits to be stored.
+    /// The batch whose answer is to be stored.
     var batch: BatchID? {
       switch self {
       case .acknowledge(let batch, _, _), .reject(let batch, _, _): batch.id
@@ -45,13 +45,13 @@ struct StoreHealth: Sendable {
     case working
     /// The error, and the waiting operations, oldest first: at least one.
     case failing(StoreError, [Operation])
-    /// The store's data is not the data that was stored.
+    /// The store's data differs from the stored data.
     case damaged(StoreError)
   }
 
   private var state = State.unopened
-  /// The waits between attempts. Room that was made on the disk should be noticed soon, and looking costs one
-  /// transaction: 15 s at most.
+  /// The delays between attempts. Freed disk space should be noticed soon, and an attempt costs one transaction: at
+  /// most 15 s.
   private var backoff = Backoff(longest: .seconds(10))
 
   var failure: StoreError? {
@@ -65,7 +65,7 @@ struct StoreHealth: Sendable {
     if case .damaged(let error) = state { error.status } else { nil }
   }
 
-  /// The reason why no write can be accepted: its queue is not open, or nothing is stored any more.
+  /// The reason why no write can be accepted: the queue is not open, or the store is damaged.
   var refusal: StoreError? {
     switch state {
     case .unopened, .working: nil
@@ -84,8 +84,8 @@ struct StoreHealth: Sendable {
     if case .unopened = state { state = .working }
   }
 
-  /// Keeps an operation that the store could not perform, behind those that wait already.
-  /// - Returns: whether it is the first, so that a retry has to be scheduled.
+  /// Queues an operation that the store could not perform, after the waiting ones.
+  /// - Returns: whether it is the first, so that a retry must be scheduled.
   mutating func fail(_ error: StoreError, retrying operation: Operation) -> Bool {
     switch state {
     case .damaged: return false
@@ -98,20 +98,20 @@ struct StoreHealth: Sendable {
     }
   }
 
-  /// Keeps an operation that has to wait for its turn although the store has not been asked to perform it.
-  /// - Returns: whether it has to wait.
+  /// Queues an operation that must wait for its turn, although the store has not tried it.
+  /// - Returns: whether it must wait.
   mutating func wait(with operation: Operation) -> Bool {
     guard case .failing(let error, let waiting) = state else { return false }
     state = .failing(error, waiting + [operation])
     return true
   }
 
-  /// Notes that the oldest operation failed again.
+  /// Records that the oldest operation failed again.
   mutating func failAgain(_ error: StoreError) {
     if case .failing(_, let waiting) = state { state = .failing(error, waiting) }
   }
 
-  /// Removes the oldest operation, which was performed.
+  /// Removes the oldest operation after its success.
   /// - Returns: whether it was the last.
   mutating func finishOldest() -> Bool {
     guard case .failing(let error, let waiting) = state else { return false }
@@ -123,7 +123,7 @@ struct StoreHealth: Sendable {
 
   // MARK: The next attempt
 
-  /// Notes that something was stored, so that the next failure is a new one.
+  /// Records that something was stored, so that the next failure counts as a new one.
   mutating func stored() { backoff.reset() }
 
   mutating func nextDelay(using generator: inout some RandomNumberGenerator) -> Duration {
@@ -131,9 +131,10 @@ struct StoreHealth: Sendable {
   }
 }
 
-/// The reactions to a store that fails, works again, or turns out to be damaged.
+/// The reactions to a store that fails, works again, or is found damaged.
 extension SyncCore {
-  /// Opens the user's queue; a store that cannot read it now is tried again, and nothing is written before that.
+  /// Opens the user's queue. If the store cannot read it now, the attempt is repeated, and nothing is written before
+  /// that.
   package mutating func startOrRetry(user: String?) {
     do throws(StoreError) {
       try start(user: user)
@@ -142,7 +143,7 @@ extension SyncCore {
     }
   }
 
-  /// - Parameter observer: called once, on some thread, when the store's files are found missing.
+  /// - Parameter observer: called once, on any thread, when the store's files are missing.
   package mutating func watchFiles(_ observer: @escaping @Sendable () -> Void) { store.watchFiles(observer) }
 
   /// Opens the queue after listeners have begun without it.
@@ -153,7 +154,7 @@ extension SyncCore {
     emit(changes, causes: [.userChanged])
   }
 
-  /// Takes the network down and keeps the operation to be tried again.
+  /// Disconnects from the network and queues the operation for another attempt.
   mutating func storeFailed(_ error: StoreError, retrying operation: StoreHealth.Operation) {
     guard health.damage == nil else { return }
     // The client that is primary now does it.
@@ -166,9 +167,9 @@ extension SyncCore {
     if health.fail(error, retrying: operation) { scheduleRetry() }
   }
 
-  /// Ends the use of a cache that turned out to be damaged. The extent of the damage is unknown, so that nothing is
-  /// sent or stored any more: every write, wait and listener ends with the error, and later calls fail likewise. Data
-  /// that the cache still has whole can be read. The next start moves the damaged file aside.
+  /// Ends the use of a cache that was found damaged. The extent of the damage is unknown, so nothing is sent or stored
+  /// any more. Every write, wait and listener ends with the error, and so do later calls. Intact data in the cache can
+  /// still be read. The next start moves the damaged file aside.
   private mutating func storeDamaged(_ error: StoreError) {
     let status = error.status
     health.damaged(error)
@@ -189,13 +190,13 @@ extension SyncCore {
     output.append(.schedule(.storeRetry, after: health.nextDelay(using: &random)))
   }
 
-  /// Tries the oldest operation; the next one has to wait for its own turn.
+  /// Tries the oldest operation. The next one waits for its own turn.
   mutating func retryOldest() {
     guard let operation = health.waiting.first else { return }
     do throws(StoreError) {
       try perform(operation)
-      // A store that can be read does not necessarily have room to write: the next operation that stores something
-      // tells.
+      // A store that can be read does not necessarily have room to write. The next operation that stores something
+      // shows it.
       if case .probe = operation {} else { health.stored() }
       if health.finishOldest() { return storeRecovered() }
     } catch {
@@ -226,8 +227,8 @@ extension SyncCore {
     }
   }
 
-  /// Goes online again once everything that waited is stored: before that an answer to one user's write would wait
-  /// behind a change to another user, and be sought in the wrong queue.
+  /// Reconnects once everything that waited is stored. Otherwise an answer to one user's write would wait after a
+  /// change to another user, and would be looked up in the wrong queue.
   private mutating func storeRecovered() {
     guard network.clear(.storageFailed) else { return }
     output.statusChanged()

@@ -7,7 +7,8 @@ package import FirestoreQuery
 import FirestoreSQLite
 
 extension SyncCore {
-  /// Adds a listener. Its first snapshot comes at once if SEMANTICS §3 says so; a query that cannot be opened fails it.
+  /// Adds a listener. Its first snapshot is immediate if SEMANTICS §3 requires it. A query that cannot be opened fails
+  /// it.
   package mutating func listen(
     _ id: ListenerID, to query: Query, options: ListenerOptions
   ) {
@@ -20,7 +21,7 @@ extension SyncCore {
       do throws(StoreError) {
         view = try open(query, announcing: options.source == .default ? .backend : .cache)
       } catch {
-        // Waiting operations may be as damaged as the data that was read: they must not be sent any more.
+        // Waiting operations may be damaged like the data, so they must not be sent any more.
         if error.kind == .corrupt { storeFailed(error, retrying: .probe) }
         output.append(.fail([id], RPCStatus(error.code, "Cannot listen to \(query.path): \(error.message)")))
         return
@@ -35,8 +36,8 @@ extension SyncCore {
     if isPrimary, !watching.plan.wants(entry.target), let data = store.activeTarget(entry.target) { watch(data) }
   }
 
-  /// Makes the view of a query from the cache.
-  /// - Parameter interest: this client's interest in the target, announced to the other clients of the cache.
+  /// Opens the view of a query from the cache.
+  /// - Parameter interest: this client's interest in the target, to be announced to the other clients of the cache.
   mutating func open(_ query: Query, announcing interest: TargetInterest?) throws(StoreError) -> ViewID {
     let data = try store.allocateTarget(query.target, announcing: interest)
     do throws(StoreError) {
@@ -57,7 +58,7 @@ extension SyncCore {
       }
       return id
     } catch {
-      // The listen's own error is the one to report; a target that stays allocated is collected later.
+      // The listen's error is the one to report. A target that remains allocated is collected later.
       if listens.views.ids(of: data.id).isEmpty {
         if interest != nil { try? store.announce(nil, in: data.id) }
         try? store.releaseTarget(data.id)
@@ -66,17 +67,17 @@ extension SyncCore {
     }
   }
 
-  /// Keeps the documents that a view shows from the start in the cache, like those that it shows later.
+  /// Keeps a view's initial documents in the cache, like its later ones.
   private mutating func pin(_ view: View, for target: TargetID) {
     guard !view.documents.isEmpty else { return }
     let shown = LocalViewChanges(
       targetID: target, isFromCache: true, added: view.documents.keys, removed: [])
-    // The pins are noted even if the store fails, and nothing has to be stored.
+    // The pins are recorded even if the store fails.
     try? store.notifyLocalViewChanges([shown])
   }
 
-  /// Removes a listener, and with the last one of a target everything that only it needed. Does nothing for a listener
-  /// that is already over.
+  /// Removes a listener. If it was the last one of a target, removes everything that only it needed. Does nothing for a
+  /// listener that has ended.
   package mutating func stopListening(_ id: ListenerID) {
     guard let removal = listens.remove(id), let target = listens.views.target(of: removal.view) else { return }
     output.statusChanged()
@@ -88,7 +89,7 @@ extension SyncCore {
     let others = listens.views.ids(of: target)
     announceInterest(in: target)
     if others.isEmpty {
-      // Losing the target's last position is harmless: the next listen starts from an older one.
+      // Losing the target's last position is harmless: the next listen resumes from an older one.
       try? store.releaseTarget(target)
       sharing?.forgetResult(of: target)
       unwatch(target)
@@ -98,8 +99,7 @@ extension SyncCore {
     }
   }
 
-  /// Ends the wish for the backend's answer: the views show the cache's documents from now on, and none of them is
-  /// looked up.
+  /// Stops watching: the views now show the cache's documents, without lookups.
   mutating func letAge(_ ids: [ViewID]) {
     for id in ids { stopLimboResolutions(listens.stopLookups(of: id)) }
     startLimboResolutions()
@@ -107,14 +107,14 @@ extension SyncCore {
     announceResults(of: ids)
   }
 
-  /// Ends all listeners of a target that the backend refused.
+  /// Ends all listeners of a target that the backend rejected.
   mutating func refuse(_ target: TargetID, _ status: RPCStatus) {
     output.statusChanged()
     sharing?.forget(target)
     if isPrimary, sharing != nil {
       do throws(StoreError) { try store.refuseTarget(target, status) } catch { keepTrying(.announce, error) }
     }
-    // The error of the listeners matters more, as in `stopListening`.
+    // The listeners' error matters more, as in `stopListening`.
     try? store.releaseTarget(target)
     let ended = listens.views.ids(of: target)
     for view in ended {
@@ -159,7 +159,7 @@ extension SyncCore {
     guard watching.plan.wants(id) else { return }
     output.append(watching.drop(id))
     if !watchStream.isOpen, watching.plan.isEmpty, network.isUsed {
-      // A client without a stream or anything to watch cannot tell whether the backend is there.
+      // A client without a stream or targets cannot know whether the backend is reachable.
       changeOnlineState { $0.set(.unknown) }
     }
   }

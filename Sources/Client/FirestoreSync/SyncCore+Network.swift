@@ -5,7 +5,7 @@ import FirestoreModel
 import FirestoreSQLite
 
 extension SyncCore {
-  /// Uses the network again, without waiting for a backoff.
+  /// Uses the network again, without a backoff.
   package mutating func enableNetwork() {
     guard network.clear(.disabledByUser) else { return }
     output.statusChanged()
@@ -13,17 +13,17 @@ extension SyncCore {
     leaseConditionsChanged()
   }
 
-  /// Stops both streams; every current view turns from-cache in the same step (S7).
+  /// Closes both streams; every current view becomes from-cache in the same step (S7).
   package mutating func disableNetwork() {
     guard network.stop(by: .disabledByUser) else { return }
     output.statusChanged()
     stopStreams()
-    // A client without streams is as online as the one that has them.
+    // A client without streams has the online state of the client with the streams.
     if isPrimary { changeOnlineState(causes: [.networkDisabled]) { $0.set(.offline) } }
     leaseConditionsChanged()
   }
 
-  /// Skips every backoff: of a stream that waits to be opened, and of a store that failed.
+  /// Skips every backoff: for streams that wait to be opened, and for a store that failed.
   package mutating func retryNow() {
     if watchStream.phase == .starting {
       output.append(watching.skipBackoff())
@@ -40,7 +40,7 @@ extension SyncCore {
     }
   }
 
-  /// Switches to another user's queue. A store that fails keeps the change pending and the streams down.
+  /// Switches to another user's queue. If the store fails, the change remains pending and the streams closed.
   package mutating func changeUser(to user: String?) {
     if health.damage != nil || health.wait(with: .changeUser(user)) { return }
     do throws(StoreError) {
@@ -66,7 +66,7 @@ extension SyncCore {
       let status = RPCStatus(.cancelled, "The wait for pending writes ended because the user changed.")
       for wait in waits { output.append(.finishWait(wait, status)) }
       emit(result.affected, causes: [.userChanged])
-      // Deadlines of this user's writes may have passed meanwhile.
+      // The deadlines of this user's writes may have passed meanwhile.
       if !writes.deadlines.isEmpty { output.append(.schedule(.writeDeadline, after: .zero)) }
     }
     network.clear(.userChanging)
@@ -75,7 +75,7 @@ extension SyncCore {
 
   // MARK: Streams
 
-  /// The wait before a stream's attempt is over.
+  /// Called when the delay before a stream's attempt is over.
   /// - Returns: whether the epoch is the current one (S8).
   mutating func streamBegan(_ kind: StreamKind, in epoch: StreamEpoch) -> Bool {
     guard epoch == (kind == .watch ? watchStream : writeStream).epoch else { return false }
@@ -83,7 +83,7 @@ extension SyncCore {
     return true
   }
 
-  /// Closes both streams; in-flight batches return to the queue.
+  /// Closes both streams; batches in flight return to the queue.
   mutating func stopStreams() {
     network.forgetFailure()
     output.append(watching.stop())
@@ -92,7 +92,7 @@ extension SyncCore {
     output.append(.cancel(.writeIdle))
   }
 
-  /// Starts what there is something to do for.
+  /// Starts the streams that have work to do.
   mutating func restartStreams() {
     guard network.isUsed else { return }
     if watching.plan.isEmpty {

@@ -6,12 +6,12 @@ package import FirestoreQuery
 package import FirestoreSQLite
 
 extension SyncCore {
-  /// The cache's result of the query, local writes applied and the limit observed.
+  /// The query's cached result, with local writes and within the limit.
   mutating func cachedSnapshot(_ query: Query) throws(StoreError) -> ViewSnapshot {
     snapshot(of: query, in: try store.execute(query, usingPreviousResults: true))
   }
 
-  /// The result in the query's order, the limit observed.
+  /// The result in the query's order, within the limit.
   func snapshot(of query: Query, in result: consuming QueryResult) -> ViewSnapshot {
     let view = View(
       query: query, documents: result.takeMatches(), syncedKeys: result.remoteKeys, hasCachedResults: false,
@@ -19,7 +19,7 @@ extension SyncCore {
     return view.snapshot(causes: [])
   }
 
-  /// Answers a query from the cache and explains the way of the answer.
+  /// Runs a query on the cache and explains its plan.
   package mutating func explain(_ query: Query) throws(StoreError) -> QueryExplanation {
     let result = try store.execute(query, usingPreviousResults: true)
     let documents = snapshot(of: query, in: result).documents
@@ -32,18 +32,18 @@ extension SyncCore {
       suggestedIndexes: result.plan == .scan ? missing : [], isBuildingIndexes: isBuilding)
   }
 
-  /// The indexes that would answer the query and are not there. An existing one has been considered: it would read no
-  /// less, or is still being filled.
+  /// The indexes that would answer the query and do not exist. An existing index was considered: it would read no less,
+  /// or is not complete yet.
   private func missingIndexes(of query: Query, among existing: [IndexState]) -> [FieldIndex] {
     FieldIndex.answering(query).filter { wanted in
       !existing.contains { $0.definition.isEquivalent(to: wanted) }
     }
   }
 
-  /// The most documents that a preview looks at: some milliseconds of work.
+  /// The maximum number of documents that a preview reads: some milliseconds of work.
   private static let mostPreviewed = 10_000
 
-  /// The number of documents that a query finds, if counting takes no more than some milliseconds. Makes no index.
+  /// The number of documents that a query finds, if counting takes at most some milliseconds. Creates no index.
   package mutating func preview(_ query: Query) throws(StoreError) -> QueryPreview {
     let extent = try store.extent(of: query)
     guard extent <= Self.mostPreviewed else {

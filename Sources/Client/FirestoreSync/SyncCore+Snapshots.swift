@@ -7,17 +7,17 @@ import FirestoreQuery
 import FirestoreSQLite
 
 extension SyncCore {
-  /// The snapshots of one transition, on their way to the listeners and to the store.
+  /// The snapshots of one transition, for the listeners and for the store.
   struct Emission {
     fileprivate var raised: [SnapshotDelivery] = []
-    /// The changes that the store is to note of each view's snapshot.
+    /// The changes of each view's snapshot that the store must record.
     fileprivate var notes: [(view: ViewID, changes: LocalViewChanges)] = []
   }
 
-  /// Brings all views up to date with changed documents and delivers every snapshot that results (S1).
+  /// Updates all views with changed documents and delivers all resulting snapshots (S1).
   /// - Parameters:
   ///   - changes: local views of documents.
-  ///   - event: what the backend said, if it caused this.
+  ///   - event: the backend's event, if it is the cause.
   mutating func emit(
     _ changes: [DocumentKey: Document], event: RemoteEvent? = nil, causes: [SnapshotCause]
   ) {
@@ -32,7 +32,7 @@ extension SyncCore {
       let id = concern.id
       guard let target = listens.views.target(of: id) else { continue }
       let news = View.News(event, target, causes, follows: event?.position.token != nil && store.followsStream(target))
-      // A view is changed where it is: copying it would take longer than the change of a small one.
+      // Changes the view in place: a copy would take longer than the change of a small view.
       let result = listens.update(id) { view in view.take(concern, news, acknowledged: acknowledged) }
       switch result {
       case .outcome(let outcome): show(outcome, in: id, target, event, &emission)
@@ -47,7 +47,7 @@ extension SyncCore {
     if let error = withoutRefill.error { storeFailed(error, retrying: .refill(withoutRefill.views)) }
   }
 
-  /// Adds the views that the backend said something about, whether or not their documents changed.
+  /// Adds the views of the event's targets, whether or not their documents changed.
   private func add(_ event: RemoteEvent, to concerns: inout [ViewTable.Concern]) {
     var ids = Set(event.targetChanges.keys).union(event.targetMismatches.keys).flatMap { listens.views.ids(of: $0) }
     if event.position.token != nil {
@@ -61,7 +61,7 @@ extension SyncCore {
     concerns.sort { $0.id < $1.id }
   }
 
-  /// Continues a step over the whole query; without a working store the view stays short and is refilled later.
+  /// Continues a step over the whole query. If the store fails, the view remains short and is refilled later.
   private mutating func refill(
     _ id: ViewID, _ step: inout View.Step, _ failed: inout (views: Set<ViewID>, error: StoreError?)
   ) {
@@ -75,7 +75,7 @@ extension SyncCore {
     }
   }
 
-  /// Refills views whose limit the store could not refill before.
+  /// Refills views up to their limit after the store failed to do so.
   mutating func refill(_ ids: Set<ViewID>) throws(StoreError) {
     var emission = Emission()
     for id in ids.sorted() {
@@ -95,7 +95,7 @@ extension SyncCore {
     show(outcome, in: id, target, event, &emission)
   }
 
-  /// Shows a view's snapshot to its listeners, if it made one.
+  /// Shows a view's snapshot, if any, to its listeners.
   private mutating func show(
     _ outcome: consuming View.Outcome, in id: ViewID, _ target: TargetID, _ event: RemoteEvent?,
     _ emission: inout Emission
@@ -111,7 +111,7 @@ extension SyncCore {
     show(snapshot, of: id, target, &emission)
   }
 
-  /// Shows a snapshot to the view's listeners, and keeps what the store is to note of it.
+  /// Shows a snapshot to the view's listeners, and adds the changes that the store must record.
   mutating func show(_ snapshot: ViewSnapshot, of id: ViewID, _ target: TargetID, _ emission: inout Emission) {
     listens.show(snapshot, of: id, network.onlineState, &emission.raised)
     let (added, removed) = (snapshot.keys(.added), snapshot.keys(.removed))
@@ -131,11 +131,11 @@ extension SyncCore {
       if !changes.removed.isEmpty { leaveOutShown(by: note.view, &changes) }
       return changes
     }
-    // Only the order of later collections depends on it, and the snapshots are already right.
+    // This only affects the order of later collections. The snapshots are correct.
     try? store.notifyLocalViewChanges(notes)
   }
 
-  /// Keeps what left one view of a mirrored target if the other one still shows it.
+  /// Keeps documents that left one view of a mirrored target if the other view still shows them.
   private func leaveOutShown(by view: ViewID, _ changes: inout LocalViewChanges) {
     for other in listens.views.ids(of: changes.targetID) where other != view {
       guard let documents = listens.views.read(other, \.documents) else { continue }
@@ -143,7 +143,7 @@ extension SyncCore {
     }
   }
 
-  /// Changes the online state, and with it all views and listeners in the same step (S7).
+  /// Changes the online state, and all views and listeners in the same step (S7).
   mutating func changeOnlineState(
     causes: [SnapshotCause] = [.offline],
     _ change: (inout OnlineStateTracker) -> OnlineStateTracker.TimerChange

@@ -20,12 +20,12 @@ extension SyncCore {
     output.statusChanged()
   }
 
-  /// Takes the next request for the stream. The confirmation is owed from here on (S5).
+  /// Takes the next request for the stream, which now owes a confirmation (S5).
   package mutating func takeWatchRequest(in epoch: StreamEpoch) -> WatchRequest? {
     watching.takeRequest(in: epoch, stored: { store.activeTarget($0) }) { listens.watched($0) }
   }
 
-  /// Takes messages. Those of an old epoch are dropped (S8), also when the epoch ends among them.
+  /// Processes messages. Messages of an old epoch are dropped (S8), even if the epoch ends among them.
   package mutating func receive(_ changes: [WatchChange], in epoch: StreamEpoch) {
     for change in changes { receive(change, in: epoch) }
   }
@@ -65,7 +65,7 @@ extension SyncCore {
     emit(changes, event: event, causes: causes)
   }
 
-  /// Deals with a target that the backend ended for good.
+  /// Handles a target that the backend rejected permanently.
   private mutating func targetRefused(_ id: TargetID, _ cause: RPCStatus) {
     guard let key = listens.limbo.key(of: id) else {
       output.append(watching.refused(id))
@@ -86,7 +86,7 @@ extension SyncCore {
     }
   }
 
-  /// Closes a stream that ended by itself; it is opened again as long as there is something to watch or send.
+  /// Closes a stream that ended on the other side. It is opened again while there are targets or writes.
   package mutating func streamEnded(_ kind: StreamKind, _ status: RPCStatus, in epoch: StreamEpoch, at now: Timestamp) {
     switch kind {
     case .watch: watchStreamEnded(status, in: epoch)

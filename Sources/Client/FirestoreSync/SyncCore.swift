@@ -5,18 +5,18 @@ package import FirestoreModel
 package import FirestoreProtocol
 package import FirestoreSQLite
 
-/// The whole client state. Synchronous and deterministic, without task or network; times are arguments. Every
-/// transition takes an event; the effects that it wants outside are taken by `takeEffects` afterwards, and performed in
-/// that order.
+/// The whole client state. Synchronous and deterministic, without tasks or network; times are arguments. Every
+/// transition processes an event. Afterwards the caller gets the transition's effects with `takeEffects`, and performs
+/// them in that order.
 ///
 /// Invariants, cited by number in tests:
 ///
 /// - **S1** All snapshots caused by one transition reflect the same store state and are delivered together.
-/// - **S2** The remote keys that the aggregator consults are those of the last raised snapshot.
+/// - **S2** The remote keys that the aggregator consults are the keys of the last raised snapshot.
 /// - **S3** A write's acknowledgement or rejection is signalled before any snapshot that contains its result.
 /// - **S4** Batches leave in batch-id order; the k-th response answers the k-th unacknowledged batch.
 /// - **S5** A target's "responses owed" counter changes in the same step in which the request is handed out.
-/// - **S6** A resume token is committed in the same transaction as the documents it covers; versions never go back.
+/// - **S6** A resume token is committed in the same transaction as the documents it covers; versions never decrease.
 /// - **S7** The online state changes views and listeners in one step.
 /// - **S8** Nothing from an old stream epoch or a cancelled timer is applied.
 /// - **S9** A local document is always overlay(remote document).
@@ -26,7 +26,7 @@ package struct SyncCore: ~Copyable {
     package var database: DatabaseID
     package var maximumLimboResolutions = LimboResolver.defaultMaximum
     package var isNetworkEnabled = true
-    /// The size in bytes above which the cache is collected in the background; `nil` for never.
+    /// The size in bytes that triggers collection of the cache in the background; `nil` to never collect.
     package var garbageCollectionThreshold: Int64?
     /// Keeps the slices of the collection short.
     package var slicePacer = SlicePacer.continuous
@@ -36,7 +36,7 @@ package struct SyncCore: ~Copyable {
 
   let configuration: Configuration
   package var store: LocalStore
-  /// The jitter of waits.
+  /// The source of jitter for delays.
   var random: any RandomNumberGenerator & Sendable
 
   var listens: Listens
@@ -70,7 +70,7 @@ package struct SyncCore: ~Copyable {
     try store.start(user: user)
     writes.begin(user, with: try store.pendingBatches())
     health.opened()
-    // Views that were opened before a late start are offline already.
+    // Views that were opened before a late start are already offline.
     if !network.isUsed, isPrimary { _ = network.changeOnlineState { $0.set(.offline) } }
     sendWrites()
     if configuration.garbageCollectionThreshold != nil {
@@ -79,7 +79,7 @@ package struct SyncCore: ~Copyable {
     output.statusChanged()
   }
 
-  /// Takes the effects that the transition wants outside, in order; ends the transition.
+  /// Removes and returns the transition's effects, in order; ends the transition.
   package mutating func takeEffects() -> [SyncEffect] {
     scheduleIndexBackfill()
     store.wakeOthersIfTold()
@@ -89,17 +89,17 @@ package struct SyncCore: ~Copyable {
   /// Closes the store.
   package consuming func close() { store.close() }
 
-  /// Gives the store up as a process does that is killed.
+  /// Closes the store as a killed process does.
   consuming func abandon() { store.abandon() }
 
-  /// The online state as known from either stream. Snapshots for listeners go by the watch stream alone, as in the SDKs
+  /// The online state of either stream. Listeners' snapshots depend on the watch stream only, as in the SDKs
   /// (`OnlineStateTracker`).
   package var onlineState: OnlineState { network.stateOfEitherStream }
   package var isNetworkEnabled: Bool { network.isEnabled }
   package var watchStream: ClientStream { watching.stream }
   package var writeStream: ClientStream { writes.stream }
   package var limbo: LimboResolver { listens.limbo }
-  /// The number of changes so far that `ClientStatus` shows.
+  /// The number of changes of `ClientStatus` so far.
   package var statusRevision: Int { output.statusRevision }
 
   /// Applies a timer that ran out.
@@ -115,7 +115,7 @@ package struct SyncCore: ~Copyable {
     case .storeRetry: retryOldest()
     case .garbageCollection: collectGarbage()
     case .indexBackfill: backfillIndexes()
-    // Handled by `refreshLease` and `expireWrites`, which need the time.
+    // `refreshLease` and `expireWrites` handle these timers, because they need the time.
     case .leaseRefresh, .writeDeadline: break
     }
   }
@@ -123,7 +123,7 @@ package struct SyncCore: ~Copyable {
 
 package struct SyncConfiguration: Sendable {
   package var store: LocalStoreConfiguration
-  /// The user whose queue of pending writes is used; `nil` if no user is signed in.
+  /// The user whose queue of pending writes is used; `nil` for the signed-out user.
   package var user: String?
   package var isNetworkEnabled = true
 
@@ -133,25 +133,25 @@ package struct SyncConfiguration: Sendable {
   }
 }
 
-/// The reason why the durable cache that was asked for is not in use, or is a new one.
+/// The reason why the requested durable cache is not in use, or is new.
 package struct CacheProblem: Hashable, Sendable {
   package let error: StoreError
-  /// Whether memory takes the place of the cache; otherwise a new cache does, and the damaged one was moved aside.
+  /// Whether memory replaces the cache. Otherwise a new cache replaces it, and the damaged one was moved aside.
   package let isInMemory: Bool
 
-  /// The problem in words for the user, the most important ones first.
+  /// The problem in words for the user, the most important part first.
   package var notice: String { isInMemory ? "In memory only. \(error.message)" : error.message }
 }
 
-/// An effect that a transition of `SyncCore` wants outside. Effects are performed in order (S1, S3, S7).
+/// An effect that a transition of `SyncCore` requests. Effects are performed in order (S1, S3, S7).
 package enum SyncEffect: Sendable {
-  /// The backend's answer to a batch, or the reason why it will never get one.
+  /// The backend's answer to a batch, or the reason why there will be none.
   case complete(BatchID, Result<CommitResponse, RPCStatus>)
-  /// All snapshots of one transition, in one go (S1).
+  /// All snapshots of one transition, to be delivered together (S1).
   case deliver([SnapshotDelivery])
-  /// The failure of listeners, which are over.
+  /// The failure of listeners, which end with it.
   case fail([ListenerID], RPCStatus)
-  /// All writes that were pending when the wait began are done, or never will be.
+  /// All writes that were pending at the start of the wait are done, or never will be.
   case finishWait(PendingWritesWait, RPCStatus?)
   case open(StreamKind, StreamEpoch, after: Duration)
   case close(StreamKind, StreamEpoch)
@@ -160,15 +160,14 @@ package enum SyncEffect: Sendable {
   /// Replaces an earlier schedule of the same timer.
   case schedule(SyncTimer, after: Duration)
   case cancel(SyncTimer)
-  /// The client with the streams does not take a write back.
+  /// The client with the streams does not cancel a write.
   case refuseCancellation(BatchID, RPCStatus)
-  /// The client is over: another one that shares the cache deletes the cache.
+  /// The client ends, because another one that shares the cache deletes the cache.
   case shutDown(RPCStatus)
 }
 
 extension [SyncEffect] {
-  /// Whether all snapshots that one change caused are there now: observers of this are told once, however many
-  /// snapshots there were.
+  /// Whether all snapshots of one change have been delivered. Observers are notified once, for any number of snapshots.
   package var bringSnapshotsInSync: Bool { contains { if case .deliver = $0 { true } else { false } } }
 }
 
@@ -184,18 +183,18 @@ package struct PendingWritesWait: Hashable, Sendable {
 }
 
 package enum SyncTimer: Hashable, Sendable, CaseIterable {
-  /// The time is over in which a started watch stream should have answered.
+  /// The time for the first answer of a started watch stream is over.
   case onlineTimeout
   case watchIdle
   case writeIdle
-  /// Tries the oldest operation that the store failed to perform.
+  /// Repeats the oldest operation that the store failed to perform.
   case storeRetry
   case garbageCollection
-  /// Does a slice of indexing documents that were cached before their index.
+  /// Performs a slice of indexing documents that were cached before their index.
   case indexBackfill
-  /// Announces that this client is there, and finds out whether it is primary.
+  /// Announces that this client is alive, and determines whether it is primary.
   case leaseRefresh
-  /// Takes back writes that were not sent before their deadline.
+  /// Cancels writes that were not sent before their deadline.
   case writeDeadline
 }
 
@@ -206,8 +205,7 @@ package struct ListenerID: Hashable, Comparable, Sendable {
   package static func < (left: ListenerID, right: ListenerID) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// The outcome of transitions for the outside: the effects that the one under way wants, and the number of changes so
-/// far that `ClientStatus` shows.
+/// The output of transitions: the effects of the present one, and the number of changes of `ClientStatus` so far.
 struct SyncOutput: Sendable {
   private(set) var effects: [SyncEffect] = []
   private(set) var statusRevision = 0
@@ -216,15 +214,15 @@ struct SyncOutput: Sendable {
 
   mutating func append(_ effects: [SyncEffect]) { self.effects += effects }
 
-  /// Delivers snapshots in one go (S1); does nothing without any.
+  /// Delivers snapshots together (S1); does nothing without any.
   mutating func deliver(_ snapshots: [SnapshotDelivery]) {
     if !snapshots.isEmpty { effects.append(.deliver(snapshots)) }
   }
 
-  /// Notes that `ClientStatus` shows something else from now on.
+  /// Records that `ClientStatus` has changed.
   mutating func statusChanged() { statusRevision += 1 }
 
-  /// Takes the effects, in order; ends the transition.
+  /// Removes and returns the effects, in order; ends the transition.
   mutating func takeEffects() -> [SyncEffect] {
     defer { effects = [] }
     return effects

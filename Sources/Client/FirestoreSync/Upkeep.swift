@@ -2,17 +2,17 @@
 import FirestoreLocal
 import FirestoreSQLite
 
-/// The work on the store that is done in slices while nothing else waits, and how far it is: at most one garbage
-/// collection is under way, and at most one slice of the index backfill is scheduled.
+/// The store's background work in slices, and its progress: at most one garbage collection runs, and at most one slice
+/// of the index backfill is scheduled.
 struct Upkeep: Sendable {
   private var collection: GarbageCollectionRun?
   private(set) var isBackfillScheduled = false
 
-  /// Whether a garbage collection is under way, of which each turn of its timer does a slice.
+  /// Whether a garbage collection is running. Each run of its timer performs a slice.
   var isCollecting: Bool { collection != nil }
 
-  /// Begins a garbage collection if the cache is large enough, or goes on with the one under way; does one slice. A
-  /// collection that fails is over: documents that are gone stay so.
+  /// Performs one slice of the running garbage collection, or begins one if the cache is large enough. A collection
+  /// ends when it fails; documents that were removed remain so.
   mutating func collect(
     from store: inout LocalStore, above threshold: Int64, pacer: SlicePacer
   ) throws(StoreError) {
@@ -23,7 +23,7 @@ struct Upkeep: Sendable {
     if !run.isFinished { collection = run }
   }
 
-  /// Ends the garbage collection under way, which another client of the cache begins anew.
+  /// Ends the running garbage collection, which another client of the cache starts again.
   mutating func stopCollecting() { collection = nil }
 
   mutating func backfillScheduled() { isBackfillScheduled = true }
@@ -31,31 +31,30 @@ struct Upkeep: Sendable {
   mutating func backfillBegan() { isBackfillScheduled = false }
 }
 
-/// The work that the store does in slices while nothing else waits.
+/// The store's work in slices between other work.
 extension SyncCore {
-  /// Begins a garbage collection if the cache is large enough, or goes on with the one under way. Other work has its
-  /// turn between two slices.
+  /// Performs one slice of the running garbage collection, or begins one if the cache is large enough. Other work can
+  /// run between two slices.
   mutating func collectGarbage() {
     guard let threshold = configuration.garbageCollectionThreshold else { return }
     do throws(StoreError) {
       try upkeep.collect(from: &store, above: threshold, pacer: configuration.slicePacer)
     } catch {
-      // Collected documents stay so; the rest is tried again at the next turn, and nothing depends on it.
+      // Collected documents remain so. The rest is collected next time, and nothing depends on it.
       if error.kind == .leaseLost { resign() }
     }
-    // The SDK's interval: five minutes after the last.
+    // The SDK's interval: five minutes after the last collection.
     output.append(.schedule(.garbageCollection, after: upkeep.isCollecting ? .zero : .seconds(300)))
   }
 
   // MARK: Indexes
 
-  /// The pause between two slices, so that at least half of the time is left for other events.
+  /// The pause between two slices, so that at least half of the time remains for other events.
   private static let pauseBetweenSlices = Duration.milliseconds(10)
-  /// The pause after a failure. Nothing depends on an index, so that a store that fails is not bothered again soon.
+  /// The pause after a failure. Nothing depends on an index, so a failing store is not used again soon.
   private static let pauseAfterFailure = Duration.seconds(60)
 
-  /// Wakes the core for the next slice of the backfill if there is one. Queries make indexes too, so that every
-  /// transition ends with it.
+  /// Schedules the next slice of the backfill, if any. Queries create indexes too, so every transition ends with this.
   mutating func scheduleIndexBackfill() {
     guard !upkeep.isBackfillScheduled, (try? store.needsIndexBackfill) ?? false else { return }
     upkeep.backfillScheduled()
@@ -63,7 +62,7 @@ extension SyncCore {
     output.append(.schedule(.indexBackfill, after: Self.pauseBetweenSlices))
   }
 
-  /// Does one slice.
+  /// Performs one slice.
   mutating func backfillIndexes() {
     upkeep.backfillBegan()
     output.statusChanged()

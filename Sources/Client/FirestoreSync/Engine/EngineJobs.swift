@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// The streams and timers that the core has asked for: between the engine, which orders them synchronously, and
-/// `SyncEngine.run`, which runs them as tasks and outlives none of them.
+/// The streams and timers that the core has requested. The engine adds them synchronously; `SyncEngine.run` runs them
+/// as tasks and ends after all of them.
 final class EngineJobs: Sendable {
   enum Job: Hashable, Sendable {
     case stream(StreamKind, StreamEpoch)
@@ -17,7 +17,7 @@ final class EngineJobs: Sendable {
   private struct State {
     var signals: [StreamKind: Signal] = [:]
     var tasks: [Job: Task<Void, Never>] = [:]
-    /// Ordered but given up before their task began.
+    /// Jobs that were abandoned before their task began.
     var abandoned: Set<Job> = []
     var waiting: Set<Job> = []
     var generations: [SyncTimer: Int] = [:]
@@ -28,7 +28,7 @@ final class EngineJobs: Sendable {
   let orders: AsyncStream<Order>
   private let continuation: AsyncStream<Order>.Continuation
 
-  /// The executor of the jobs; `nil` for the usual one.
+  /// The executor of the jobs; `nil` for the default one.
   private let executor: (any TaskExecutor)?
 
   init(on executor: (any TaskExecutor)? = nil) {
@@ -61,7 +61,7 @@ final class EngineJobs: Sendable {
     state.withLock { $0.generations[timer, default: 0] += 1 }
   }
 
-  /// Whether a timer that ran out is still wanted (S8).
+  /// Whether a timer that ran out is still current (S8).
   func isCurrent(_ timer: SyncTimer, _ generation: Int) -> Bool {
     state.withLock { $0.generations[timer] == generation }
   }
@@ -88,7 +88,7 @@ final class EngineJobs: Sendable {
 
   func signal(for kind: StreamKind) -> Signal { state.withLock { $0.signals[kind] ?? Signal() } }
 
-  /// Runs a job's work in a task that `close` or `cancel` can end.
+  /// Runs a job in a task that `close` or `cancel` can end.
   func run(_ job: Job, _ work: @escaping @Sendable () async -> Void) async {
     let task = state.withLock { state -> Task<Void, Never>? in
       state.waiting.remove(job)
@@ -106,7 +106,7 @@ final class EngineJobs: Sendable {
     state.withLock { $0.tasks[job] = nil }
   }
 
-  /// Returns when the streams that were closed have stopped reading and delivering.
+  /// Returns when the closed streams have stopped reading and delivering.
   func streamsStopped() async {
     let closing = state.withLock { state in
       state.tasks.compactMap { job, task in if case .stream = job, task.isCancelled { task } else { nil } }
@@ -114,13 +114,13 @@ final class EngineJobs: Sendable {
     for task in closing { await task.value }
   }
 
-  /// Ends everything and accepts no more orders.
+  /// Ends all jobs and accepts no more.
   func finish() async {
     for task in stop() { await task.value }
   }
 
-  /// Accepts no more orders and gives up what is under way.
-  /// - Returns: what has not ended yet.
+  /// Accepts no more jobs and cancels the present ones.
+  /// - Returns: the jobs that have not ended yet.
   @discardableResult
   func stop() -> [Task<Void, Never>] {
     let tasks = state.withLock { state in

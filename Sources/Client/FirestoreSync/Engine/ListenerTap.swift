@@ -4,13 +4,13 @@ package import FirestoreModel
 import FirestoreQuery
 import Synchronization
 
-/// The events of all listeners of an engine, for an observer outside. Bounded: events without room are counted, and the
-/// engine never waits.
+/// The events of all listeners of an engine, for an external observer. Bounded: events without room are counted, and
+/// the engine never waits.
 package final class ListenerTap: Sendable {
   package enum News: Sendable {
     case opened(ListenerState)
     case snapshot(ListenerID, ViewSnapshot, at: Timestamp)
-    /// The listener is over; with a status, it failed.
+    /// The listener has ended; with a status, it failed.
     case ended(ListenerID, RPCStatus?)
   }
 
@@ -20,24 +20,24 @@ package final class ListenerTap: Sendable {
     var isCounting = false
     /// Whether `wake` was called since the last `take`.
     var isAwake = false
-    /// The listeners that an observer sees: all but those of single reads.
+    /// The listeners that an observer sees: all except the listeners of single reads.
     var known: Set<ListenerID> = []
   }
 
-  /// The number of snapshots that may wait: most of their documents are in the views as well.
+  /// The maximum number of waiting snapshots. Most of their documents are in the views as well.
   private static let capacity = 512
 
   private let state = Mutex(State())
   private let wake: @Sendable () -> Void
 
-  /// - Parameter wake: called once when there is something to `take`, and again only after that is taken. Must return
-  ///   at once.
+  /// - Parameter wake: called once when there is something to `take`, and again only after that. Must return
+  ///   immediately.
   package init(wake: @escaping @Sendable () -> Void) { self.wake = wake }
 
-  /// While set, snapshots are counted and not kept.
+  /// While set, snapshots are counted but not stored.
   package func setCounting(_ isCounting: Bool) { state.withLock { $0.isCounting = isCounting } }
 
-  /// Takes all waiting events, and the number of snapshots that found no room since the last time.
+  /// Removes and returns all waiting events, and the number of dropped snapshots since the last call.
   package func take() -> (news: [News], missed: Int) {
     state.withLock { state in
       defer { (state.unread, state.missed, state.isAwake) = ([], 0, false) }
@@ -82,9 +82,9 @@ package final class ListenerTap: Sendable {
   }
 }
 
-// The listeners' states for an observer outside.
+// The listeners' states for an external observer.
 extension SyncEngine {
-  /// Has all events of the listeners put into a tap as well, beginning with the present listeners; `nil` ends that.
+  /// Adds a tap that receives all events of the listeners, beginning with the present listeners; `nil` removes it.
   package nonisolated func setTap(_ tap: ListenerTap?) {
     submit { engine in
       engine.tap = tap
@@ -92,7 +92,7 @@ extension SyncEngine {
     }
   }
 
-  /// The present listeners, without those of single reads.
+  /// The present listeners, without the listeners of single reads.
   package func listenerStates() -> [ListenerState] {
     (core?.listenerStates ?? []).filter { !$0.options.waitForSyncWhenOnline }
   }
@@ -118,7 +118,7 @@ extension SyncCore {
 }
 
 extension SyncEngine {
-  /// An element after all listeners that one change affected have their snapshots, and one at the start.
+  /// An element at the start, and one after all listeners affected by a change have their snapshots.
   package nonisolated func snapshotsInSync() -> AsyncStream<Void> {
     AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
       submit { engine in

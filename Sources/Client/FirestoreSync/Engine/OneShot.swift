@@ -2,7 +2,7 @@
 import FirestoreModel
 import Synchronization
 
-/// A result that comes once and may be awaited any number of times, before and after.
+/// A result that is set once and can be awaited any number of times, before and after.
 final class OneShot<Success: Sendable>: Sendable {
   private typealias Waiter = @Sendable (Result<Success, RPCStatus>) -> Void
 
@@ -13,7 +13,7 @@ final class OneShot<Success: Sendable>: Sendable {
 
   private let state = Mutex(State())
 
-  /// Later results are ignored. Waiters are called before this returns, in the order in which they came.
+  /// Later results are ignored. Waiters are called before this returns, in the order of their arrival.
   func resolve(_ result: Result<Success, RPCStatus>) {
     let waiters = state.withLock { state -> [Waiter] in
       guard state.result == nil else { return [] }
@@ -24,7 +24,7 @@ final class OneShot<Success: Sendable>: Sendable {
     for waiter in waiters { waiter(result) }
   }
 
-  /// Calls with the result, at once if it is there.
+  /// Calls `waiter` with the result, immediately if it exists.
   func whenResolved(_ waiter: @escaping @Sendable (Result<Success, RPCStatus>) -> Void) {
     let ready = state.withLock { state -> Result<Success, RPCStatus>? in
       if state.result == nil { state.waiters.append(waiter) }
@@ -33,7 +33,7 @@ final class OneShot<Success: Sendable>: Sendable {
     if let ready { waiter(ready) }
   }
 
-  /// - Throws: the result's failure, or `cancelled` if the task is cancelled before there is one.
+  /// - Throws: the result's failure, or `cancelled` if the task is cancelled first.
   var value: Success {
     get async throws(RPCStatus) {
       let reader = OneShotReader<Success>()
@@ -41,7 +41,7 @@ final class OneShot<Success: Sendable>: Sendable {
       let result = await withTaskCancellationHandler {
         await reader.result()
       } onCancel: {
-        reader.finish(.failure(RPCStatus(.cancelled, "The task that waited was cancelled.")))
+        reader.finish(.failure(RPCStatus(.cancelled, "The waiting task was cancelled.")))
       }
       return try result.get()
     }
@@ -77,7 +77,7 @@ private final class OneShotReader<Success: Sendable>: Sendable {
   }
 }
 
-/// Wakes one waiter. Raising it several times before a wait is raising it once: the waiter pulls all there is.
+/// Wakes one waiter. Several calls before a wait count as one: the waiter fetches everything.
 final class Signal: Sendable {
   private struct State: Sendable {
     var isRaised = false
@@ -114,7 +114,7 @@ final class Signal: Sendable {
   }
 }
 
-/// A reader of the status, for as long as the stream is kept.
+/// A reader of the status, as long as the stream exists.
 struct StatusObserver {
   weak var signal: Signal?
 }

@@ -5,29 +5,29 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreSQLite
 
-/// The facts that the status needs beyond the core's state: times and the recent past.
+/// The facts of the status that are not in the core's state: times and recent events.
 struct StatusRecord: Sendable {
   var since = Timestamp(seconds: 0)
   private var onlineState = OnlineState.unknown
   private var backoffUntil: [StreamKind: Timestamp] = [:]
-  /// The time at which the store is tried again.
+  /// The time of the next attempt to use the store.
   var storeRetry: Timestamp?
   var lastSnapshotAt: Timestamp?
   /// The use of the streams.
   var meters = StreamMeters()
   private(set) var beginning = ClientInside.Beginning()
-  /// The time since the first listener; `nil` before it.
+  /// The time since the first listener; `nil` without one.
   private var sinceFirstListener: (@Sendable () -> Duration)?
 
-  /// Notes a part of the time that opening took.
+  /// Records a part of the time for opening.
   mutating func opened(in time: Duration) { beginning.opening += time }
 
-  /// Notes that a listener is there.
+  /// Records that a listener exists.
   mutating func listened(_ clock: any Clock<Duration>) {
     if sinceFirstListener == nil { sinceFirstListener = clock.stopwatch() }
   }
 
-  /// Notes snapshots.
+  /// Records snapshots.
   mutating func delivered(_ deliveries: [SnapshotDelivery]) {
     guard beginning.firstInSync == nil, let sinceFirstListener, !deliveries.isEmpty else { return }
     if beginning.firstSnapshot == nil { beginning.firstSnapshot = sinceFirstListener() }
@@ -42,7 +42,7 @@ struct StatusRecord: Sendable {
     backoffUntil[kind] = delay > .zero ? now + delay : nil
   }
 
-  /// Notes that the stream's backoff is over.
+  /// Records the end of the stream's backoff.
   mutating func began(_ kind: StreamKind, at now: Timestamp) {
     backoffUntil[kind] = nil
     meters.began(kind, at: now)
@@ -70,7 +70,7 @@ struct StatusRecord: Sendable {
         byteCount: entry.byteCount ?? 0, attempts: entry.attempts, state: state, lastError: entry.lastError)
     }
     let watch = status(of: core.watchStream, .watch)
-    // Rejected writes, indexes, pins and a size that cannot be read are not shown; a call that touches them throws the error.
+    // Rejected writes, indexes, pins and sizes that cannot be read are omitted. Calls that use them throw the error.
     let rejected = (try? core.rejectedWrites()) ?? []
     return ClientStatus(
       onlineState: core.onlineState, isNetworkEnabled: core.isNetworkEnabled, reason: core.connectionReason,
@@ -110,8 +110,8 @@ struct StatusRecord: Sendable {
 }
 
 extension SyncCore {
-  /// The reason why the backend, of which something is or was last wanted, does not answer; `nil` while it answers,
-  /// nothing is wanted, or the client does not ask it.
+  /// The reason why the backend does not answer; `nil` while it answers, the client requests nothing, or the network is
+  /// disabled.
   package var outage: ConnectionReason? {
     let state = network.onlineState
     if state == .online || !network.isUsed || writeStream.isOpen && state != .offline { return nil }
@@ -134,8 +134,8 @@ extension SyncCore {
 }
 
 extension Clock where Duration == Swift.Duration {
-  /// Begins to measure.
-  /// - Returns: a function that tells the time since then.
+  /// Begins a time measurement.
+  /// - Returns: a function that returns the elapsed time.
   func stopwatch() -> @Sendable () -> Duration {
     let start = now
     return { start.duration(to: self.now) }

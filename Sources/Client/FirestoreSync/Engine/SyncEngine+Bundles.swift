@@ -18,15 +18,15 @@ package struct BundleProgress: Hashable, Sendable {
 }
 
 extension SyncEngine {
-  /// The number of documents that are stored in one step; between two steps the engine serves others.
+  /// The number of documents that one step stores. Between two steps the engine serves others.
   private static var bundleSlice: Int { 100 }
 
-  /// Fills the cache from a bundle and shows its documents to the listeners. A bundle that was loaded before, or whose
-  /// newer version was, changes nothing.
+  /// Loads a bundle into the cache and shows its documents to the listeners. A bundle changes nothing if it, or a newer
+  /// version, was loaded before.
   ///
-  /// Reading, which takes as long as storing, happens on the caller's thread.
+  /// Reading takes as long as storing, and happens on the caller's thread.
   /// - Parameter report: called before the first document is stored and after each step.
-  /// - Throws: `invalid-argument` for bytes that are no bundle of this database; then nothing was stored.
+  /// - Throws: `invalid-argument` for bytes that are not a bundle of this database; nothing is stored.
   @discardableResult
   package nonisolated func loadBundle(
     _ bytes: [UInt8], report: @Sendable (BundleProgress) -> Void = { _ in }
@@ -59,7 +59,7 @@ extension SyncEngine {
   }
 
   private func load(_ slice: ArraySlice<Bundle.Entry>, of bundle: Bundle) async throws(RPCStatus) {
-    if Task.isCancelled { throw RPCStatus(.cancelled, "The loading of the bundle was cancelled.") }
+    if Task.isCancelled { throw RPCStatus(.cancelled, "Loading the bundle was cancelled.") }
     try change { core throws(StoreError) in try core.load(slice, of: bundle) }
   }
 
@@ -69,8 +69,8 @@ extension SyncEngine {
 }
 
 extension SyncCore {
-  /// Stores a bundle at once and shows its documents to the listeners.
-  /// - Returns: false for a bundle that was loaded before, or whose newer version was; then nothing happened.
+  /// Stores a bundle in one step and shows its documents to the listeners.
+  /// - Returns: false, without any change, if the bundle or a newer version was loaded before.
   package mutating func load(_ bundle: Bundle) throws(StoreError) -> Bool {
     if try store.hasLoaded(bundle) { return false }
     try load(bundle.entries[...], of: bundle)
@@ -78,7 +78,7 @@ extension SyncCore {
     return true
   }
 
-  /// Stores some of a bundle's documents and shows them to the listeners.
+  /// Stores a slice of a bundle's documents and shows them to the listeners.
   mutating func load(
     _ slice: ArraySlice<Bundle.Entry>, of bundle: Bundle
   ) throws(StoreError) {

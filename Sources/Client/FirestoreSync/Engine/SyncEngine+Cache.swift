@@ -5,14 +5,14 @@ package import FirestoreModel
 package import FirestoreQuery
 import FirestoreSQLite
 
-// The cache's content: documents, figures over them, indexes, and its size.
+// The cache's content: documents, aggregates, indexes, and its size.
 extension SyncEngine {
-  /// The cached document with local writes applied; `nil` when the cache knows nothing about the document.
+  /// The cached document with local writes; `nil` if it is not in the cache.
   package func cachedDocument(_ key: DocumentKey) async throws(RPCStatus) -> Document? {
     try change { core throws(StoreError) in try core.store.document(key) }
   }
 
-  /// The cached documents of a query with local writes applied, limits included.
+  /// The cached documents of a query with local writes, within the limits.
   package func cachedDocuments(_ query: Query) async throws(RPCStatus) -> DocumentSet {
     try await cachedSnapshot(query).documents
   }
@@ -22,7 +22,7 @@ extension SyncEngine {
     try change { core throws(StoreError) in try core.cachedSnapshot(query) }
   }
 
-  /// The backend's last version of a document, the pending mutation on top of it, and the document that listeners see.
+  /// The backend's last version of a document, its pending mutation, and the document that listeners see.
   package func layers(
     of key: DocumentKey
   ) async throws(RPCStatus) -> (remote: Document?, overlay: Mutation?, local: Document?) {
@@ -31,19 +31,19 @@ extension SyncEngine {
     }
   }
 
-  /// Collections directly below a document or the root that the cache has seen.
+  /// The known collections directly below a document or the root.
   package func cachedCollectionIDs(below parent: ResourcePath) async throws(RPCStatus) -> [String] {
     try change { core throws(StoreError) in try core.store.collectionIDs(below: parent) }
   }
 
-  /// The query that a loaded bundle named; `nil` if none did.
+  /// The named query of a loaded bundle; `nil` if there is none.
   package func namedQuery(_ name: String) async throws(RPCStatus) -> Query? {
     try change { core throws(StoreError) in try core.store.namedQuery(name)?.query }
   }
 }
 
 extension SyncEngine {
-  /// Replaces the configured indexes; documents that are cached already are indexed in slices afterwards.
+  /// Replaces the configured indexes. Cached documents are indexed in slices afterwards.
   package func setIndexes(_ definitions: [FieldIndex]) async throws(RPCStatus) {
     try change { core throws(StoreError) in
       try core.store.setIndexes(definitions)
@@ -56,35 +56,35 @@ extension SyncEngine {
     try change { core throws(StoreError) in try core.store.indexes() }
   }
 
-  /// The number of cached documents that each of the local indexes knows, in their order.
+  /// The number of indexed documents of each local index, in the order of the indexes.
   package func indexProgress() async throws(RPCStatus) -> [IndexProgress] {
     try change { core throws(StoreError) in try core.store.indexProgress() }
   }
 
-  /// Whether queries that read many documents for few results make an index for the next time.
+  /// Whether queries that read many documents for few results create an index for the next time.
   package nonisolated func setIndexAutoCreation(_ isEnabled: Bool) {
     submit { engine in
       engine.transition { core in core.store.createsIndexesAutomatically = isEnabled }
     }
   }
 
-  /// Drops all indexes, configured or automatic. If the store cannot do so now, they stay; queries answer the same.
+  /// Drops all configured and automatic indexes. If the store fails, they remain, and queries return the same results.
   package nonisolated func deleteAllIndexes() {
     submit { engine in
       engine.transition { core in
-        // Indexes that stay cost room and change no answer.
+        // Remaining indexes use space and change no result.
         try? core.store.deleteAllIndexes()
         core.output.statusChanged()
       }
     }
   }
 
-  /// The documents that a query still being written would find in the cache, in bounded work.
+  /// The cached documents of a query that the user is still typing, in bounded work.
   package func preview(_ query: Query) async throws(RPCStatus) -> QueryPreview {
     try change { core throws(StoreError) in try core.preview(query) }
   }
 
-  /// Answers a query from the cache and explains the way of the answer, with its time by the engine's clock.
+  /// Runs a query on the cache and explains its plan, with its time on the engine's clock.
   package func explain(_ query: Query) async throws(RPCStatus) -> QueryExplanation {
     var outcome: Result<QueryExplanation, RPCStatus>?
     let duration = clock.measure {
@@ -100,16 +100,16 @@ extension SyncEngine {
   }
 }
 
-/// Figures over the cached documents of a query.
+/// Aggregates over the cached documents of a query.
 package struct CachedAggregate: Sendable {
-  /// The figures, by alias.
+  /// The values, by alias.
   package var values: [String: Value]
-  /// Whether some document that counts has local writes.
+  /// Whether a counted document has local writes.
   package var hasPendingWrites: Bool
 }
 
 extension SyncEngine {
-  /// Figures over the cached documents, local writes included.
+  /// Aggregates over the cached documents, including local writes.
   package func cachedAggregate(
     _ query: Query, _ aggregations: [Aggregation]
   ) async throws(RPCStatus) -> CachedAggregate {
@@ -128,7 +128,7 @@ extension SyncEngine {
     try change { core throws(StoreError) in try core.store.occupancy() }
   }
 
-  /// The next documents that the cache has, as the backend had them; between two pages other waiting work has its turn.
+  /// The next cached documents in the backend's version. Other work can run between two pages.
   package nonisolated func nextPage(_ pages: inout CachePages) async throws(RPCStatus) -> [CachedDocument] {
     let (next, documents) = try await page(after: pages)
     pages = next
@@ -143,15 +143,14 @@ extension SyncEngine {
     }
   }
 
-  /// The paths of all collections that the cache has seen.
+  /// The paths of all known collections.
   package func cachedCollections() async throws(RPCStatus) -> [ResourcePath] {
     try change { core throws(StoreError) in try core.store.collectionPaths() }
   }
 
-  /// Removes the least recently used tenth from the cache if it is as large as it may be; in slices, between which all
-  /// other waiting work has its turn.
-  /// - Parameter isDryRun: whether to remove nothing and find out what would be removed, whatever the size.
-  /// - Returns: `nil` if the cache is smaller, or never collected this way.
+  /// Collects the least recently used tenth of a cache that exceeds its limit. Other work can run between slices.
+  /// - Parameter isDryRun: whether to remove nothing, and only determine the candidates, regardless of the size.
+  /// - Returns: `nil` if the cache is smaller, or its policy is not least recently used.
   package func collectGarbage(isDryRun: Bool) async throws(RPCStatus) -> GarbageCollectionRun? {
     var run = try change { core throws(StoreError) in
       let threshold = core.configuration.garbageCollectionThreshold

@@ -3,7 +3,7 @@ package import FirestoreModel
 package import FirestoreProtocol
 package import FirestoreQuery
 
-// Calls that go past the cache, straight to the backend.
+// Calls that bypass the cache and go directly to the backend.
 extension SyncEngine {
   /// - Throws: `unavailable` while the network is disabled, `failed-precondition` after `terminate`.
   package func requireNetwork() async throws(RPCStatus) {
@@ -14,7 +14,7 @@ extension SyncEngine {
     }
   }
 
-  /// The backend's documents now, without local writes. In the order asked.
+  /// The backend's present documents, without local writes, in the order of `keys`.
   package nonisolated func lookup(_ keys: [DocumentKey]) async throws(RPCStatus) -> [Document] {
     try await requireNetwork()
     return try await datastore.lookup(keys)
@@ -27,7 +27,7 @@ extension SyncEngine {
     return try await datastore.commit(mutations)
   }
 
-  /// Figures over the documents that the backend has.
+  /// Aggregates over the backend's documents.
   package nonisolated func aggregate(
     _ query: Query, _ aggregations: [Aggregation]
   ) async throws(RPCStatus) -> [String: Value] {
@@ -35,7 +35,7 @@ extension SyncEngine {
     return try await datastore.aggregate(query.target, aggregations)
   }
 
-  /// The results of a pipeline over the documents that the backend has.
+  /// The results of a pipeline over the backend's documents.
   package nonisolated func execute(_ pipeline: PipelineMessage) async throws(RPCStatus) -> PipelineResponse {
     try await requireNetwork()
     return try await datastore.execute(pipeline)

@@ -5,9 +5,9 @@ package import FirestoreModel
 import FirestoreProtocol
 import FirestoreSQLite
 
-// The client's inside, for people who look into it.
+// The client's internal state, for diagnosis.
 extension SyncEngine {
-  /// Tells what the client watches, looks up, sends and receives, and how long its queries took. Reads no documents.
+  /// Reports the client's targets, lookups, messages and query times. Reads no documents.
   package func inside() async throws(RPCStatus) -> ClientInside {
     let (time, record, traffic, isDurable) = (now(), record, datastore.traffic, isDurable)
     let silence = datastore.canFallSilent ? WatchSilence.limit : nil
@@ -26,8 +26,8 @@ extension SyncEngine {
     }
   }
 
-  /// Counts the cache by collection, index and table, and finds out what the next garbage collection would take; in slices, between which
-  /// all other waiting work has its turn. O(rows).
+  /// Counts the cache by collection, index and table, and plans the next garbage collection.
+  /// Other work can run between slices. O(rows).
   package func surveyCache() async throws(RPCStatus) -> CacheSurvey {
     let plan = try await collectGarbage(isDryRun: true)?.plan ?? GarbageCollectionPlan()
     var run = try change { core throws(StoreError) in core.store.beginSurvey() }
@@ -52,7 +52,7 @@ extension SyncEngine {
     }
   }
 
-  /// Gives a stream up and begins another one at once, over a new connection where there are connections.
+  /// Ends a stream and opens a new one immediately, over a new connection if there are connections.
   /// - Throws: `failed-precondition` if the stream is closed.
   package func restartStream(_ kind: StreamUse.Kind) async throws(RPCStatus) {
     let stream: StreamKind = kind == .watch ? .watch : .write
@@ -88,7 +88,7 @@ extension DatastoreTraffic {
 }
 
 extension SyncCore {
-  /// The state of each watched target, ascending by id; at most so many.
+  /// The states of at most `limit` watched targets, ascending by id.
   func targetStates(limit: Int) -> [TargetState] {
     watching.plan.targets.values.sorted { $0.id < $1.id }.prefix(limit).map { data in
       let meter = watching.meter(of: data.id)
@@ -102,7 +102,7 @@ extension SyncCore {
     }
   }
 
-  /// The documents in doubt that are asked for, and those that wait.
+  /// The active and the waiting lookups of documents in limbo.
   var lookups: Lookups {
     let asked = listens.limbo.active.sorted { $0.value < $1.value }
     let waiting = listens.limbo.enqueued
@@ -113,8 +113,8 @@ extension SyncCore {
       listed: listed, asked: asked.count, waiting: waiting.count, limit: configuration.maximumLimboResolutions)
   }
 
-  /// Gives a stream up that is open or being opened, and begins another one at once. Batches in flight are sent again,
-  /// targets are resumed from their tokens; listeners see nothing of it. Does nothing for a closed stream.
+  /// Ends a stream that is open or being opened, and opens a new one immediately. Batches in flight are sent again, and
+  /// targets resume from their tokens. Listeners notice nothing. Does nothing for a closed stream.
   package mutating func restart(_ kind: StreamKind) {
     switch (kind, (kind == .watch ? watchStream : writeStream).phase) {
     case (_, .closed): return
@@ -137,12 +137,12 @@ extension SyncCore {
     output.statusChanged()
   }
 
-  /// The reason why there is no stream to restart; `nil` if there is one.
+  /// The reason why a stream cannot be restarted; `nil` if it can.
   func reasonAgainstRestart(of kind: StreamKind) -> String? {
     if (kind == .watch ? watchStream : writeStream).isStarted { return nil }
-    if !isNetworkEnabled { return "the network is switched off" }
+    if !isNetworkEnabled { return "the network is disabled" }
     if !isPrimary { return "another process that shares the cache has the streams" }
-    return kind == .watch ? "nothing is watched" : "nothing waits to be sent"
+    return kind == .watch ? "nothing is watched" : "there is nothing to send"
   }
 }
 
@@ -157,7 +157,7 @@ extension TargetState.Purpose {
   }
 }
 
-/// Counts what goes over the two streams, and keeps the time of the last message of each.
+/// Counts the traffic of the two streams, and stores the time of each one's last message.
 struct StreamMeters: Sendable {
   private struct Meter {
     var begun = 0
@@ -181,7 +181,7 @@ struct StreamMeters: Sendable {
     meters[kind]?.heardAt = now
   }
 
-  /// - Parameter longestSilence: the silence after which the stream is given up.
+  /// - Parameter longestSilence: the maximum silence, after which the stream is ended.
   func use(
     of kind: StreamKind, _ status: StreamStatus, bytes: StreamUse.Bytes?, longestSilence: Duration?
   ) -> StreamUse {

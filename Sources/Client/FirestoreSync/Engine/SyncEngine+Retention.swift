@@ -6,14 +6,15 @@ import FirestoreProtocol
 import FirestoreQuery
 import FirestoreSQLite
 
-// Eviction by hand, pins and lifetimes.
+// Manual eviction, pins and lifetimes.
 extension SyncEngine {
-  /// Removes documents from the cache, or the knowledge of those that do not exist, unless a listener, a pin or a pending
-  /// write holds them; in slices, between which all other waiting work has its turn.
-  /// - Parameter age: only what the server has not sent or confirmed for so long, by this machine's clock; `nil` for
-  ///   everything.
-  /// - Returns: what left and what stays, in all collections together.
-  /// - Throws: `failed-precondition` if another client of the cache has the streams, which knows what all listen to.
+  /// Evicts documents or tombstones, unless a listener, a pin or a pending write refers to them. Other work can run
+  /// between slices.
+  /// - Parameter age: evicts only documents that the server has not sent or confirmed for this long, by this machine's
+  ///   clock; `nil` for all.
+  /// - Returns: the totals of evicted and remaining documents over all collections.
+  /// - Throws: `failed-precondition` if another client of the cache has the streams. Only that client knows all
+  ///   targets.
   package func evict(_ scope: EvictionScope, olderThan age: Duration? = nil) async throws(RPCStatus) -> EvictionTotal {
     let bound = age.map { SnapshotVersion(now() + (Duration.zero - $0)) }
     var total = EvictionTotal()
@@ -35,7 +36,7 @@ extension SyncEngine {
       }
       guard let next else {
         throw RPCStatus(
-          .failedPrecondition, "Another program has this cache's streams, and alone takes documents out of it.")
+          .failedPrecondition, "Another program has this cache's streams. Only that program can evict documents.")
       }
       eviction = next
       await pause()
@@ -45,13 +46,13 @@ extension SyncEngine {
 
   // MARK: Pins and lifetimes
 
-  /// The pins and lifetimes, in the order in which they were asked for.
+  /// The pins and lifetimes, in the order of their creation.
   package func retentions() async throws(RPCStatus) -> [Retention] {
     try change { core throws(StoreError) in try core.store.retentions() }
   }
 
-  /// Stores a pin or a lifetime in the cache, in place of one of the same kind about the same query.
-  /// - Throws: `resource-exhausted` if the cache has as many as it may have.
+  /// Stores a pin or a lifetime in the cache, and replaces one of the same kind for the same query.
+  /// - Throws: `resource-exhausted` if the cache has the maximum number of them.
   package func retain(_ retention: Retention) async throws(RPCStatus) {
     try change { core throws(StoreError) in
       try core.store.set(retention)
@@ -59,7 +60,7 @@ extension SyncEngine {
     }
   }
 
-  /// Takes back the pin or the lifetime of the same query.
+  /// Removes the pin or the lifetime of the same query.
   /// - Returns: whether there was one.
   @discardableResult
   package func release(_ retention: Retention) async throws(RPCStatus) -> Bool {
@@ -69,8 +70,9 @@ extension SyncEngine {
     }
   }
 
-  /// Removes what has outlived its lifetime. Does nothing if another client of the cache has the streams, which does it.
-  /// - Returns: what left and what stays, for each lifetime.
+  /// Evicts documents whose lifetime is over. Does nothing if another client of the cache has the streams, because that
+  /// client does it.
+  /// - Returns: the totals of evicted and remaining documents for each lifetime.
   package func applyLifetimes() async throws(RPCStatus) -> [(retention: Retention, total: EvictionTotal)] {
     var applied: [(retention: Retention, total: EvictionTotal)] = []
     for retention in try await retentions() {
@@ -83,7 +85,7 @@ extension SyncEngine {
   }
 }
 
-/// The documents that left a cache by hand, and those that stay, with the reasons.
+/// The numbers of manually evicted documents, and of the remaining ones by reason.
 package struct EvictionTotal: Sendable {
   package private(set) var removed = 0
   package private(set) var listened = 0
@@ -103,8 +105,8 @@ package struct EvictionTotal: Sendable {
 }
 
 extension EvictionScope {
-  /// The collections or documents that are meant, each with what of it.
-  /// - Parameter known: all collections that the cache has seen.
+  /// The collections or documents to evict, each with its rows.
+  /// - Parameter known: all known collections.
   fileprivate func parts(of known: [ResourcePath]) -> [(path: ResourcePath, subject: Eviction.Subject)] {
     switch self {
     case .everything: known.map { ($0, .everything) }
@@ -119,7 +121,7 @@ extension EvictionScope {
 }
 
 extension Retention {
-  /// A collection without conditions loses what is known of documents that do not exist as well.
+  /// A collection without conditions loses its tombstones as well.
   fileprivate var scope: EvictionScope {
     let isBounded = target.start != nil || target.end != nil || target.orderBy.contains { !$0.path.isDocumentID }
     let isWhole = target.filters.isEmpty && target.collectionGroup == nil && !isBounded

@@ -6,8 +6,8 @@ import FirestoreQuery
 import SerialExecutors
 
 extension SyncEngine {
-  /// Runs streams and timers until cancelled or terminated; returns when all of them have stopped. Called once, by the
-  /// owner.
+  /// Runs streams and timers until cancelled or terminated; returns when all of them have stopped. The owner calls it
+  /// once.
   package nonisolated func run() async {
     await withDiscardingTaskGroup { group in
       for await order in jobs.orders {
@@ -19,7 +19,7 @@ extension SyncEngine {
 
   private nonisolated func perform(_ order: EngineJobs.Order) async {
     if order.delay > .zero {
-      // Cancelled means given up.
+      // A cancelled task means that the job was abandoned.
       guard (try? await clock.sleep(for: order.delay)) != nil else { return }
     } else if case .timer = order.job {
       await pause()
@@ -46,14 +46,14 @@ extension SyncEngine {
     }
   }
 
-  /// The backoff is over.
+  /// Called after the backoff.
   private func began(_ kind: StreamKind, _ epoch: StreamEpoch) {
     var isCurrent = false
     transition { core in isCurrent = core.streamBegan(kind, in: epoch) }
     if isCurrent { record.began(kind, at: now()) }
   }
 
-  /// Does a step of a stream: at once, between two steps of the engine, where the stream's messages come and go on the
+  /// Performs a step of a stream. Runs immediately, between two steps of the engine, if the stream's messages use the
   /// engine's thread.
   private nonisolated func step<Answer: Sendable>(_ body: @Sendable (isolated SyncEngine) -> Answer) async -> Answer {
     if let answer = stepAtOnce(body) { return answer }
@@ -172,24 +172,22 @@ extension SyncEngine {
   }
 }
 
-/// The end of a silent watch stream. A stream without messages may be alive for the transport and dead all the same: a
-/// proxy answers in place of a server that is stuck, or a message was cut short and its rest is waited for. Backends
-/// send a sign of life each half minute (PROTOCOL §2.7), and clients give a stream up that was silent for two minutes
-/// (nodejs-firestore: WATCH_IDLE_TIMEOUT_MS).
+/// The end of a silent watch stream. A stream without messages may be alive for the transport but stuck: a proxy may
+/// answer instead of a stuck server, or the rest of a message may be missing. Backends send a sign of life every 30 s
+/// (PROTOCOL §2.7), and clients end a stream after two minutes of silence (nodejs-firestore: WATCH_IDLE_TIMEOUT_MS).
 ///
-/// Here a stream with listeners on it is ended after two minutes of silence, and no more than one further `step` later,
-/// and opened anew over a new connection; the silence is the reason that the client's status tells until the server
-/// answers. A server that never sends signs of life thus costs one stream per two quiet minutes, which resumes from its
-/// tokens and moves no documents; listeners see nothing of it. Streams inside of the process have nothing to lose, and
-/// are left alone.
+/// The client ends a stream with listeners after two minutes of silence, at most one `step` later, and opens a new one
+/// over a new connection. The client's status reports the silence as the reason until the server answers. A server that
+/// never sends signs of life therefore costs one stream per two quiet minutes, which resumes from its tokens and
+/// transfers no documents. Listeners notice nothing. Streams within the process cannot get stuck, and are never ended.
 package enum WatchSilence {
   package static let limit = Duration.seconds(120)
-  /// The interval at which silence is looked for: nothing is counted per message.
+  /// The interval of the checks for silence, so that messages need no timers.
   package static let step = Duration.seconds(12)
 
   static let status = RPCStatus(
     .unavailable,
-    "The server has said nothing for two minutes, not even a sign of life; the watch stream is opened anew.")
+    "The server has sent nothing for two minutes, not even a sign of life. The watch stream is reopened.")
 }
 
 extension SyncEngine {
@@ -205,7 +203,7 @@ extension SyncEngine {
     return WatchSilence.status
   }
 
-  /// Whether no message came since the last call, though there is something to watch.
+  /// Whether no message has arrived since the last call, although there are targets.
   private func wasSilent() -> Bool {
     defer { hasHeardFromWatch = false }
     return !hasHeardFromWatch && core?.watching.plan.isEmpty == false

@@ -10,15 +10,16 @@ package struct WriteHandle: Sendable {
   let answered = OneShot<CommitResponse>()
 
   /// The batch id, once the write is durable in the cache and its local snapshots are under way.
-  /// - Throws: why the cache could not keep it; then nothing happened.
+  /// - Throws: the error of the cache if it cannot store the write; nothing happens.
   package var local: BatchID { get async throws(RPCStatus) { try await stored.value } }
 
-  /// Returns once the backend has acknowledged, however long the client is offline.
-  /// - Throws: the backend's rejection, or why the cache could not keep the write.
+  /// Returns once the backend has acknowledged the write, however long the client is offline.
+  /// - Throws: the backend's rejection, or the error of the cache if it cannot store the write.
   package var acknowledged: CommitResponse { get async throws(RPCStatus) { try await answered.value } }
 
-  /// Calls on the engine's queue when the backend has answered, before any snapshot that contains the result is
-  /// delivered (S3): what the body enqueues elsewhere comes before what listeners enqueue there. It must not block.
+  /// Registers `body`, which runs on the engine's queue when the backend has answered, before any snapshot with the
+  /// result is delivered (S3). Work that `body` enqueues elsewhere precedes work that listeners enqueue there. It must
+  /// not block.
   package func whenAnswered(_ body: @escaping @Sendable (Result<CommitResponse, RPCStatus>) -> Void) {
     answered.whenResolved(body)
   }
@@ -26,7 +27,7 @@ package struct WriteHandle: Sendable {
 
 extension SyncEngine {
   /// Queues a rejected write again, as the newest of the queue.
-  /// - Parameter mutations: what to write instead of what was rejected.
+  /// - Parameter mutations: the mutations to write instead of the rejected ones.
   package nonisolated func resend(_ id: BatchID, as mutations: [Mutation]? = nil) -> WriteHandle {
     let handle = WriteHandle()
     submit { engine in
@@ -36,7 +37,7 @@ extension SyncEngine {
     return handle
   }
 
-  /// Takes a write out of the queue that was not sent, and keeps it among the rejected ones.
+  /// Removes an unsent write from the queue and stores it as a rejected write.
   /// - Throws: `not-found` for a batch that is not pending, `failed-precondition` for one in flight, or if another
   ///   client of the cache has the streams.
   package func setWriteAside(_ id: BatchID) async throws(RPCStatus) {
@@ -44,19 +45,19 @@ extension SyncEngine {
     try change { core throws(RPCStatus) in try core.setWriteAside(id, at: time) }
   }
 
-  /// Forgets a rejected write.
-  /// - Throws: `not-found` for a write that is not among the rejected ones.
+  /// Drops a rejected write.
+  /// - Throws: `not-found` for a write that is not a rejected one.
   package func dropRejectedWrite(_ id: BatchID) async throws(RPCStatus) {
     try change { core throws(RPCStatus) in try core.dropRejectedWrite(id) }
   }
 
-  /// - Returns: how many rejected writes were forgotten.
+  /// - Returns: the number of dropped writes.
   package func dropAllRejectedWrites() async throws(RPCStatus) -> Int {
     try change { core throws(StoreError) in try core.dropAllRejectedWrites() }
   }
 }
 
-/// An error inside the client, with the form that its callers get.
+/// An error inside the client, with its form for callers.
 protocol ClientFailure: Error {
   var status: RPCStatus { get }
 }

@@ -9,18 +9,18 @@ import FirestoreSQLite
 package import SerialExecutors
 import Synchronization
 
-/// The serial domain of the client: an actor on its own queue around `SyncCore`, whose effects it performs.
+/// The serial domain of the client: an actor on its own queue around `SyncCore`. It performs the core's effects.
 ///
-/// The `nonisolated` calls enqueue in call order from any thread, also from synchronous code, and return at once: a
-/// write followed by a listen is seen in that order.
+/// The `nonisolated` calls enqueue in call order from any thread, also from synchronous code, and return immediately. A
+/// write followed by a listen takes effect in that order.
 package actor SyncEngine {
   private nonisolated let executor: QueueExecutor
   package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-  /// Lets everything else have its turn between two steps of long work.
+  /// Lets all other work run between two steps of long work.
   nonisolated func pause() async { await executor.pause() }
 
-  /// The loop that runs the engine, on which `run` is to be called, too; `nil` for a queue of the engine's own.
+  /// The loop that runs the engine and must also run `run`; `nil` for a separate queue of the engine.
   package nonisolated let loop: (any WorkLoop & TaskExecutor)?
   /// Whether that loop is the datastore's.
   nonisolated let isOnStreamThread: Bool
@@ -38,30 +38,30 @@ package actor SyncEngine {
   /// Whether the cache survives the process.
   package nonisolated let isDurable: Bool
   private var mailboxes: [ListenerID: SnapshotMailbox] = [:]
-  /// The tap of an observer outside; `nil` while there is none.
+  /// The tap of an external observer; `nil` without one.
   var tap: ListenerTap?
   private var writes: [BatchID: WriteHandle] = [:]
-  /// The callers that wait for another client to take a write back.
+  /// The callers that wait for another client to cancel a write.
   private var cancellations: [BatchID: [OneShot<Void>]] = [:]
   private var pendingWaits: [PendingWritesWait: OneShot<Void>] = [:]
   private var waitCount = 0
   var syncObservers: [Int: AsyncStream<Void>.Continuation] = [:]
   private var statusObservers: [StatusObserver] = []
-  /// The observers that hear when the backend does not answer; `outage` is the reason that they heard last.
+  /// The observers of outages; `outage` is the last reported reason.
   private var outageObservers: [@Sendable (ConnectionReason?) -> Void] = []
   private var outage: ConnectionReason?
   var observerCount = 0
   var record = StatusRecord()
   private var publishedRevision = -1
-  /// Whether the watch stream has brought a message since the last look.
+  /// Whether the watch stream has had a message since the last check.
   var hasHeardFromWatch = false
-  /// The watch for other clients of a shared cache.
+  /// The observation of other clients of a shared cache.
   var watchOfOthers: (any DispatchSourceRead)?
 
-  /// Opens the cache, or memory in its place if it cannot be used (`cacheProblem` says why).
-  /// Nothing is sent before `run`.
-  /// - Parameter loop: runs the engine and its jobs, as a simulation's does, also for all clients of a cache that is shared;
-  ///   `nil` for the loop of the datastore, if it has one, else for a queue of the engine's own.
+  /// Opens the cache, or a database in memory if the cache cannot be used (`cacheProblem` has the reason). Sends
+  /// nothing before `run`.
+  /// - Parameter loop: runs the engine and its jobs, as a simulation's loop does, also for all clients of a shared
+  ///   cache; `nil` for the datastore's loop, if it has one, and otherwise for a separate queue.
   package init(
     _ configuration: SyncConfiguration, datastore: any Datastore, clock: any Clock<Duration>,
     now: @escaping @Sendable () -> Timestamp, random: any RandomNumberGenerator & Sendable,
@@ -110,7 +110,7 @@ package actor SyncEngine {
     beginSharing()
   }
 
-  /// Publishes a status, which shows that the files of the cache were taken away.
+  /// Publishes a status, which reports that the cache's files were removed.
   private func storeWasLost() { transition { core in core.output.statusChanged() } }
 
   /// Enqueues work in call order.
@@ -120,7 +120,7 @@ package actor SyncEngine {
 
   // MARK: Calls in order
 
-  /// Starts listening; snapshots go into the mailbox, an error ends it.
+  /// Adds a listener. Snapshots are put into the mailbox, and an error ends it.
   package nonisolated func listen(
     to query: Query, options: ListenerOptions, into mailbox: SnapshotMailbox
   ) -> ListenerID {
@@ -135,7 +135,7 @@ package actor SyncEngine {
     return id
   }
 
-  /// Ends the snapshots for a listener. Harmless for one that is over.
+  /// Removes a listener. Does nothing for one that has ended.
   package nonisolated func stopListening(_ id: ListenerID) {
     submit { engine in
       engine.mailboxes.removeValue(forKey: id)?.finish()
@@ -145,8 +145,8 @@ package actor SyncEngine {
   }
 
   /// Writes one atomic batch.
-  /// - Parameter onAnswer: called as `WriteHandle.whenAnswered` says. It is registered before anything happens:
-  ///   registered later, on the returned handle, it may come after the snapshot that shows the result.
+  /// - Parameter onAnswer: called as for `WriteHandle.whenAnswered`. It is registered before anything happens; a later
+  ///   registration on the returned handle may miss the order before the snapshot with the result.
   package nonisolated func write(
     _ mutations: [Mutation], _ conditions: WriteConditions = .none,
     onAnswer: (@Sendable (Result<CommitResponse, RPCStatus>) -> Void)? = nil
@@ -160,7 +160,7 @@ package actor SyncEngine {
     return handle
   }
 
-  /// Runs a transition that puts a batch into the queue; the handle gets both its stages.
+  /// Runs a transition that puts a batch into the queue; the handle receives both stages.
   func queue<Failure: ClientFailure>(
     _ handle: WriteHandle, _ body: (inout SyncCore) throws(Failure) -> BatchID
   ) {
@@ -173,9 +173,9 @@ package actor SyncEngine {
     }
   }
 
-  /// The vital signs: an element now and after every change. An element is made when it is asked for, so that a slow
-  /// reader misses outdated ones, and unread ones cost nothing.
-  /// - Parameter ends: the number of writes to list from each end of a long queue, so that each element costs the same;
+  /// The vital signs: an element now and after every change. Elements are created on demand, so a slow reader skips
+  /// outdated ones, and unread ones cost nothing.
+  /// - Parameter ends: the number of writes to list from each end of a long queue, which bounds the cost of an element;
   ///   `nil` lists all.
   package nonisolated func status(queueEnds ends: Int? = nil) -> AsyncStream<ClientStatus> {
     let signal = Signal()
@@ -190,7 +190,7 @@ package actor SyncEngine {
     }
   }
 
-  /// Has an observer told the reason why the backend does not answer, whenever it changes.
+  /// Registers an observer of the reason why the backend does not answer, called on each change.
   /// - Parameter observer: called on the engine's queue; it must not block.
   package nonisolated func watchOutages(_ observer: @escaping @Sendable (ConnectionReason?) -> Void) {
     submit { engine in
@@ -217,7 +217,7 @@ package actor SyncEngine {
     transition { core in core.changeUser(to: user) }
   }
 
-  /// Changes the user before the next calls to the engine take effect.
+  /// Changes the user before later calls to the engine take effect.
   /// - Parameter completion: called on the engine's executor when the user has changed.
   package nonisolated func changeUser(to user: String?, _ completion: @escaping @Sendable () -> Void) {
     submit { engine in
@@ -238,7 +238,7 @@ package actor SyncEngine {
     try await done.value
   }
 
-  /// Drops a batch that is not in flight; its overlay is undone and its write fails with `cancelled`. If another client
+  /// Drops a batch that is not in flight. Its overlay is undone and its write fails with `cancelled`. If another client
   /// of the cache sends the batch, waits until that client has dropped it.
   /// - Throws: `not-found` for a batch that is not pending, `failed-precondition` for one in flight.
   package func cancelWrite(_ id: BatchID) async throws(RPCStatus) {
@@ -263,8 +263,8 @@ package actor SyncEngine {
 
   // MARK: The end
 
-  /// Stops the streams and closes the cache; every later call fails with `failed-precondition`. Pending writes stay
-  /// stored and are sent next time.
+  /// Stops the streams and closes the cache. Every later call fails with `failed-precondition`. Pending writes remain
+  /// stored and are sent by the next client.
   package func terminate() async {
     guard core != nil else { return }
     transition { core in core.prepareToClose() }
@@ -274,7 +274,7 @@ package actor SyncEngine {
     finishAll(.terminated)
   }
 
-  /// Lets go of the cache at once, because it is about to be deleted.
+  /// Closes the cache immediately, because it is about to be deleted.
   private func end(_ status: RPCStatus) {
     jobs.stop()
     endSharing()
@@ -298,13 +298,13 @@ package actor SyncEngine {
   /// Runs one transition of the core and performs its effects before anything else happens. Does nothing after
   /// `terminate`.
   func transition(_ body: (inout SyncCore) -> Void) {
-    // A terminated engine owes no result.
+    // A terminated engine returns no results.
     _ = try? change { core throws(RPCStatus) in body(&core) }
   }
 
   /// Runs one transition that has a result.
-  /// - Parameter beforeEffects: gets the result before the transition's effects are performed.
-  /// - Throws: the error of `body`, as the client's callers know it; `failed-precondition` after `terminate`.
+  /// - Parameter beforeEffects: called with the result before the transition's effects are performed.
+  /// - Throws: the error of `body` in its form for callers; `failed-precondition` after `terminate`.
   @discardableResult
   func change<Result, Failure: ClientFailure>(
     _ body: (inout SyncCore) throws(Failure) -> Result,
@@ -320,7 +320,7 @@ package actor SyncEngine {
   }
 
   /// Runs `body` on the core.
-  /// - Returns: `nil` after `terminate`, when there is no core.
+  /// - Returns: `nil` after `terminate`.
   private func withCore<Result>(_ body: (inout SyncCore) -> Result) -> Result? { core?.run(body) }
 
   private static func result<Result, Failure: ClientFailure>(

@@ -5,29 +5,29 @@ package import FirestoreModel
 import FirestoreProtocol
 import FirestoreSQLite
 
-/// A client's part among those that share its cache.
+/// The role of a client among the clients that share its cache.
 ///
-///     secondary ──lease taken, targets of all adopted──► primary ──lease lost or given up──► secondary
+///     secondary ──lease taken, targets of all adopted──► primary ──lease lost or released──► secondary
 ///
-/// The primary has the streams: it listens for all and sends the writes of all. A secondary writes into the cache,
-/// announces its targets, and shows the data that the primary stores.
+/// The primary client has the streams: it listens and sends writes for all clients. A secondary client writes into the
+/// cache, announces its targets, and shows the data that the primary client stores.
 struct SharedRole: Sendable {
   private(set) var isPrimary = false
-  /// Whether a user looks at this client's screen; such a client is preferred as the primary.
+  /// Whether a user sees this client's screen. Such a client is preferred as the primary client.
   private(set) var isVisible = false
-  /// The interest of this client's own listeners in their targets.
+  /// The interest of this client's listeners in their targets.
   private(set) var announced: [TargetID: TargetInterest] = [:]
-  /// The targets that the other clients' listeners want; known to the primary.
+  /// The targets of other clients' listeners; known to the primary client.
   private var foreign: Set<TargetID> = []
-  /// The last announcement of the primary for each target: whether its result is complete, as the backend said.
+  /// The primary client's last announcement for each target: whether its result is complete, as the backend reported.
   private var told: [TargetID: Bool] = [:]
-  /// Whether nothing has been announced, because no other client was there.
+  /// Whether nothing has been announced, because no other client was registered.
   private(set) var wasAlone = true
 
-  /// Whether the listeners of another client want the backend's answer, as far as the primary knows.
+  /// Whether another client's listeners need the backend's result, as far as the primary client knows.
   func isWantedElsewhere(_ target: TargetID) -> Bool { isPrimary && foreign.contains(target) }
 
-  /// Whether the primary listens for others, as far as it knows.
+  /// Whether the primary client listens for others, as far as it knows.
   var listensForOthers: Bool { isPrimary && !foreign.isEmpty }
 
   mutating func setVisibility(_ isVisible: Bool) { self.isVisible = isVisible }
@@ -45,41 +45,41 @@ struct SharedRole: Sendable {
     told = [:]
   }
 
-  /// Notes which targets the other clients' listeners want.
+  /// Records the targets of other clients' listeners.
   mutating func adopted(_ foreign: Set<TargetID>) { self.foreign = foreign }
 
   // MARK: Announcements
 
-  /// Notes that there is no other client any more: the next one to come gets every announcement.
+  /// Records that all other clients have left. The next one to arrive gets every announcement.
   mutating func leftAlone() { wasAlone = true }
 
-  /// Notes that the clients that came have got every announcement.
+  /// Records that the new clients have got every announcement.
   mutating func metNewcomers() { wasAlone = false }
 
-  /// Notes the interest of this client's listeners in a target.
-  /// - Returns: whether it changed, and has to be announced.
+  /// Records the interest of this client's listeners in a target.
+  /// - Returns: whether it changed and must be announced.
   mutating func setInterest(_ interest: TargetInterest?, in target: TargetID) -> Bool {
     if announced[target] == interest { return false }
     announced[target] = interest
     return true
   }
 
-  /// Whether a result has not been announced as it is: as complete, or as incomplete.
+  /// Whether a result's completeness differs from its last announcement.
   func isNews(_ isComplete: Bool, of target: TargetID) -> Bool { told[target] != isComplete }
 
-  /// Notes that results were announced.
+  /// Records that results were announced.
   mutating func tell(_ results: [TargetID: Bool]) { told.merge(results) { $1 } }
 
-  /// Notes that these results were announced, and no others.
+  /// Records that exactly these results were announced.
   mutating func tellAnew(_ results: [TargetID: Bool]) { told = results }
 
-  /// Forgets the announced result of a target that is not listened to any more.
+  /// Forgets the announced result of a target without listeners.
   mutating func forgetResult(of target: TargetID) { told[target] = nil }
 
-  /// Forgets all announced results: they are not complete while the backend is not there.
+  /// Forgets all announced results, which are incomplete while the backend is unreachable.
   mutating func forgetResults() { told = [:] }
 
-  /// Forgets a target that the backend refused.
+  /// Forgets a target that the backend rejected.
   mutating func forget(_ target: TargetID) {
     announced[target] = nil
     foreign.remove(target)
@@ -87,33 +87,33 @@ struct SharedRole: Sendable {
   }
 }
 
-/// The lease, by which one of the clients that share a cache has the streams (SPEC-FORMAT §11).
+/// The lease gives one of the clients that share a cache the streams (SPEC-FORMAT §11).
 extension SyncCore {
   /// Whether other clients may use the same cache.
   package var isShared: Bool { sharing != nil }
 
-  /// Whether this client has the streams, or would have them if there were any: always, unless the cache is shared.
+  /// Whether this client has the streams, or would have them if there were any. Always true unless the cache is shared.
   package var isPrimary: Bool { sharing?.isPrimary ?? true }
 
-  /// The number of clients that use the cache now, this one included, as far as is known.
+  /// The number of clients that use the cache now, including this one, as far as this client knows.
   var clientCount: Int { store.clientCount }
 
-  /// A descriptor that can be read when another client writes a notice, comes or goes; the caller closes it.
+  /// A descriptor that becomes readable when another client writes a notice, arrives or leaves; the caller closes it.
   func watchOthers() -> Int32? { store.watchOthers() }
 
-  /// Has `wake` called when another client writes a notice or goes, if all run on one thread.
+  /// Registers `wake`, which is called when another client writes a notice or leaves, if all run on one thread.
   /// - Returns: whether they do.
   func joinCompany(_ wake: @escaping @Sendable () -> Void) -> Bool { store.joinCompany(wake) }
 
-  /// Whether the lease is free, so that there is no reason to wait for the next time.
+  /// Whether the lease is free, so that waiting is not necessary.
   package func isLeaseOpen() -> Bool {
     guard sharing != nil, !isPrimary else { return false }
-    // A lease that cannot be read now is looked at again in a few seconds.
+    // A lease that cannot be read now is read again in a few seconds.
     return (try? store.isLeaseOpen()) ?? false
   }
 
-  /// Announces that this client is there, becomes primary if it may, and notices if it is not any more. A store that
-  /// fails changes nothing.
+  /// Announces that this client is alive, makes it primary if possible, and detects if it no longer is. A failing store
+  /// changes nothing.
   package mutating func refreshLease(at now: Timestamp) {
     guard let role = sharing, health.damage == nil else { return }
     output.append(.schedule(.leaseRefresh, after: Lease.refreshInterval))
@@ -122,7 +122,7 @@ extension SyncCore {
       let (lease, removedClients) = try store.refreshLease(state, wasPrimary: role.isPrimary, at: now)
       if role.isPrimary, lease.wasLost || !lease.isHeld { resign() }
       if lease.isHeld, !isPrimary { takeOver() }
-      // The next client to come gets every announcement, also if no notice was heard meanwhile.
+      // The next client to arrive gets every announcement, even if no notice arrived meanwhile.
       if store.isAlone { sharing?.leftAlone() }
       if removedClients { adjustTargets() }
     } catch {
@@ -136,7 +136,7 @@ extension SyncCore {
     leaseConditionsChanged()
   }
 
-  /// Has the lease looked at at once, because a condition for it has changed.
+  /// Schedules an immediate refresh of the lease, because a condition for it has changed.
   mutating func leaseConditionsChanged() {
     if sharing != nil { output.append(.schedule(.leaseRefresh, after: .zero)) }
   }
@@ -148,10 +148,10 @@ extension SyncCore {
     do throws(StoreError) { try performTakeOver() } catch { keepTrying(.takeOver, error) }
   }
 
-  /// Takes up the targets of all clients, with the stored tokens, and the writes of all; then opens the streams.
+  /// Adopts the targets of all clients, with the stored tokens, and all their writes. Then opens the streams.
   mutating func performTakeOver() throws(StoreError) {
     guard sharing?.isPrimary == false else { return }
-    // The data that the primary before has stored comes first.
+    // The data of the previous primary client come first.
     try dealWithNews()
     store.takeOver()
     do throws(StoreError) {
@@ -182,7 +182,7 @@ extension SyncCore {
 
   // MARK: Giving up
 
-  /// Closes the streams, which another client has from now on, and shows the stored data.
+  /// Closes the streams, which another client now has, and shows the stored data.
   mutating func resign() {
     guard sharing?.isPrimary == true else { return }
     sharing?.resign()
@@ -196,17 +196,17 @@ extension SyncCore {
       for lookup in listens.stopLookups(of: id) { store.removeLimboReferences(lookup) }
       guard !listens.listeners.listens(to: id), let target = listens.views.target(of: id) else { continue }
       _ = listens.close(id)
-      // A client that is not primary stores nothing.
+      // Only the primary client stores this.
       if listens.views.ids(of: target).isEmpty { try? store.releaseTarget(target) }
     }
     watching.forgetAll()
     do throws(StoreError) { try performSynchronisation() } catch { keepTrying(.synchronise, error) }
     listens.stopTrackingLimbo()
-    // Announcements of the new primary were not heard as long as this client took itself for the primary.
+    // The new primary client's announcements were ignored while this client considered itself primary.
     do throws(StoreError) { try adoptResults() } catch { keepTrying(.synchronise, error) }
   }
 
-  /// Stops the streams, because the client is about to end; clients that share its cache are told nothing.
+  /// Stops the streams, because the client is about to end. The clients that share its cache are not notified.
   package mutating func prepareToClose() {
     guard sharing != nil else { return disableNetwork() }
     sharing?.resign()
@@ -215,7 +215,7 @@ extension SyncCore {
     stopStreams()
   }
 
-  /// Makes all views agree with the store.
+  /// Updates all views to the store's data.
   mutating func performSynchronisation() throws(StoreError) {
     try synchroniseViews()
     try adoptOnlineState()
@@ -228,12 +228,12 @@ extension SyncCore {
   mutating func announceOnlineState() {
     guard isPrimary, sharing != nil, !store.isAlone else { return }
     do throws(StoreError) { try store.announce(network.onlineState) } catch {
-      // The state of a former primary means nothing to the others; it notices when it looks at the lease.
+      // Other clients ignore the state of a former primary client. It notices at the next refresh of the lease.
       if error.kind != .leaseLost { keepTrying(.announce, error) }
     }
   }
 
-  /// Takes over the online state of the client that has the streams.
+  /// Adopts the online state of the client with the streams.
   mutating func adoptOnlineState() throws(StoreError) {
     guard !isPrimary else { return }
     let state = try store.sharedOnlineState() ?? .unknown
@@ -242,7 +242,7 @@ extension SyncCore {
     if wasOffline, state != .offline { try adoptResults() }
   }
 
-  /// Takes over which results the client with the streams has announced as complete.
+  /// Adopts the results that the client with the streams has announced as complete.
   mutating func adoptResults() throws(StoreError) {
     guard !isPrimary, sharing != nil, network.onlineState != .offline else { return }
     var changes: [TargetID: TargetChange] = [:]
@@ -258,7 +258,7 @@ extension SyncCore {
     emit([:], event: RemoteEvent(version: version, targetChanges: changes), causes: version.map { [.server($0)] } ?? [])
   }
 
-  /// Keeps an operation that the store could not perform to be tried again; nothing else is wrong meanwhile.
+  /// Queues an operation that the store could not perform for another attempt. Everything else continues.
   mutating func keepTrying(_ operation: StoreHealth.Operation, _ error: StoreError) {
     switch error.kind {
     case .corrupt: storeFailed(error, retrying: .probe)

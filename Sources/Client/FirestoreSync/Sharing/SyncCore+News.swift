@@ -5,12 +5,12 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreSQLite
 
-/// The notices of other clients of a shared cache, and their effects here (SPEC-FORMAT §11).
+/// The notices of other clients of a shared cache, and their effects on this one (SPEC-FORMAT §11).
 extension SyncCore {
-  /// The changes of documents and targets in successive notices, which are shown in one go.
+  /// The changes of documents and targets in successive notices, which are shown together.
   private struct Results {
     var keys: Set<DocumentKey> = []
-    /// Whether more documents changed than were named.
+    /// Whether more documents changed than the notices contain.
     var hasMore = false
     var targets: [TargetID: Bool] = [:]
     var isFromBackend = false
@@ -22,12 +22,12 @@ extension SyncCore {
     }
   }
 
-  /// Deals with all notices of other clients. A store that fails is asked again later.
+  /// Processes all notices of other clients. If the store fails, it is read again later.
   /// - Returns: whether there were any.
   @discardableResult
   package mutating func hear() -> Bool {
     guard sharing != nil, health.damage == nil else { return false }
-    // Hearing waits for its turn among the operations to be tried again.
+    // Reading notices waits for its turn among the operations to be repeated.
     if health.waiting.contains(where: { if case .hear = $0 { true } else { false } }) { return false }
     do throws(StoreError) { return try dealWithNews() } catch {
       keepTrying(.hear, error)
@@ -84,7 +84,7 @@ extension SyncCore {
       case .cleared:
         store.heard(news)
         output.append(
-          .shutDown(RPCStatus(.failedPrecondition, "The cache was cleared by another client, which ended this one.")))
+          .shutDown(RPCStatus(.failedPrecondition, "Another client deleted the cache and ended this client.")))
         return true
       }
     }
@@ -99,7 +99,7 @@ extension SyncCore {
     return !news.notices.isEmpty || news.isIncomplete
   }
 
-  /// Brings the views up to date with the changes of successive notices.
+  /// Updates the views with the changes of successive notices.
   private mutating func show(_ results: inout Results) throws(StoreError) {
     defer { results = Results() }
     if results.isEmpty { return }
@@ -112,8 +112,8 @@ extension SyncCore {
     emit(changes, event: RemoteEvent(version: version, targetChanges: targets), causes: causes)
   }
 
-  /// Looks at everything, because notices were forgotten before this client, whose process was stopped for long, heard
-  /// them. Batches that are gone have been answered; a rejection is among the rejected writes.
+  /// Rescans everything, because notices were deleted before this client read them: its process was stopped for a long
+  /// time. Batches that are gone have been answered; a rejection is among the rejected writes.
   private mutating func catchUp() throws(StoreError) {
     let waiting = try store.pendingBatches()
     let ids = Set(waiting.map(\.id))
@@ -132,7 +132,7 @@ extension SyncCore {
     if isPrimary { try adoptTargets() }
   }
 
-  /// Announces everything that was not announced while this client was alone.
+  /// Announces everything that was not announced while there was no other client.
   private mutating func meetNewcomers() throws(StoreError) {
     guard let role = sharing else { return }
     if store.isAlone {

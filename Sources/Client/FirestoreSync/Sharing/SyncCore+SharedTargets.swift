@@ -6,9 +6,9 @@ import FirestoreProtocol
 import FirestoreQuery
 import FirestoreSQLite
 
-/// The targets that the listeners of all clients want, and the primary's announcements of their results.
+/// The targets of all clients' listeners, and the primary client's announcements of their results.
 extension SyncCore {
-  /// Whether the listeners of another client want the backend's answer, as far as the primary knows.
+  /// Whether another client's listeners need the backend's result, as far as the primary client knows.
   func isWantedElsewhere(_ target: TargetID) -> Bool {
     sharing?.isWantedElsewhere(target) ?? false
   }
@@ -28,7 +28,7 @@ extension SyncCore {
     do throws(StoreError) { try adoptTargets() } catch { keepTrying(.hear, error) }
   }
 
-  /// Listens to the targets that other clients want, and no longer to those that no client wants any more.
+  /// Listens to the targets of other clients, and ends targets that no client needs.
   mutating func adoptTargets() throws(StoreError) {
     let foreign = try store.foreignTargets()
     for id in foreign.sorted() where !watching.plan.wants(id) { try adopt(id) }
@@ -41,7 +41,7 @@ extension SyncCore {
   }
 
   private mutating func adopt(_ id: TargetID) throws(StoreError) {
-    // A target that was collected meanwhile is announced anew by each client that listens to it.
+    // A target that was collected meanwhile is announced again by each client with a listener.
     guard let target = try store.target(id) else { return }
     if listens.views.ids(of: id).isEmpty {
       _ = try open(target.query, announcing: nil)
@@ -61,7 +61,7 @@ extension SyncCore {
     if others.isEmpty { sharing?.forgetResult(of: id) } else { letAge(others) }
   }
 
-  /// Announces which results are complete, as the backend said, if that changed.
+  /// Announces which results are complete, as the backend reported, if that changed.
   mutating func announceResults(of ids: some Sequence<ViewID>) {
     guard let role = sharing, role.isPrimary, !store.isAlone else { return }
     var news: [TargetID: Bool] = [:]
@@ -82,7 +82,7 @@ extension SyncCore {
 
   // MARK: Views
 
-  /// Makes all views agree with the store, as if they were made now.
+  /// Updates all views to the store's data, as if they were opened now.
   mutating func synchroniseViews(causes: [SnapshotCause] = []) throws(StoreError) {
     var steps: [(ViewID, View.Step, Set<DocumentKey>)] = []
     for id in listens.views.ids {

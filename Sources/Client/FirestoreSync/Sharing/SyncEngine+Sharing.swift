@@ -8,9 +8,9 @@ import Glibc
 
 /// A client whose cache is shared with others.
 extension SyncEngine {
-  /// Begins to hear the other clients: notices are dealt with at once, and the kernel tells of the end of the primary's
-  /// process, or those do who run on the same thread. If the system watches no more files, the timer of the lease does
-  /// both.
+  /// Begins to observe the other clients. Notices are processed immediately. The kernel, or the other clients on the
+  /// same thread, report the end of the primary client's process. If the system has no file watches left, the timer of
+  /// the lease does both.
   func beginSharing() {
     guard core?.isShared == true else { return }
     let hasCompany = core?.joinCompany { [weak self] in self?.submit { engine in engine.hearOthers() } } ?? false
@@ -30,7 +30,7 @@ extension SyncEngine {
   private func hearOthers() {
     transition { core in
       core.hear()
-      // No client has to wait until the lease of an ended process has run out.
+      // No client should wait until the lease of an ended process expires.
       if core.isLeaseOpen() { core.refreshLease(at: now()) }
     }
   }
@@ -39,13 +39,13 @@ extension SyncEngine {
     transition { core in core.refreshLease(at: now()) }
   }
 
-  /// Stops hearing the other clients.
+  /// Stops observing the other clients.
   func endSharing() {
     watchOfOthers?.cancel()
     watchOfOthers = nil
   }
 
-  /// Lets go of the cache as a process does that is killed: nothing is announced, and nothing waits for it.
+  /// Closes the cache as a killed process does: without announcements, and without waiting.
   package func abandon() async {
     guard core != nil else { return }
     transition { core in core.prepareToClose() }
@@ -55,13 +55,13 @@ extension SyncEngine {
     finishAll(.terminated)
   }
 
-  /// The number of clients that use the cache now, this one included, and whether this one has the streams.
+  /// The number of clients that use the cache now, including this one, and whether this one has the streams.
   package func sharing() async -> (clients: Int, isPrimary: Bool)? {
     guard core != nil, let clients = core?.clientCount, let isPrimary = core?.isPrimary else { return nil }
     return (clients, isPrimary)
   }
 
-  /// Announces whether a user looks at this client's screen; of several clients one that is looked at has the streams.
+  /// Announces whether a user sees this client's screen. A visible client is preferred for the streams.
   package nonisolated func setVisibility(_ isVisible: Bool) {
     submit { engine in engine.transition { core in core.setVisibility(isVisible) } }
   }

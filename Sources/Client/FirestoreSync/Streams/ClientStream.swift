@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The life of one stream as the client sees it.
+/// The state of one stream in the client.
 ///
 ///     closed ──start──► starting ──opened──► open
 ///       ▲                  │                  │
@@ -9,19 +9,19 @@ package import FirestoreModel
 package struct ClientStream: Sendable {
   package enum Phase: Hashable, Sendable {
     case closed
-    /// The stream waits for its backoff, then for the transport.
+    /// The stream waits for its backoff and then for the transport.
     case starting
     case open
   }
 
-  /// The time after which an idle stream is closed (SDK stream: IDLE_TIMEOUT_MS).
+  /// The time before an idle stream is closed (SDK stream: IDLE_TIMEOUT_MS).
   static let idleTimeout = Duration.seconds(60)
 
   package private(set) var phase = Phase.closed
   package private(set) var epoch = StreamEpoch()
   package private(set) var lastError: RPCStatus?
   private var backoff = Backoff()
-  /// Whether the next start follows a failure and has to wait.
+  /// Whether the next start follows a failure and must wait.
   private var isAfterFailure = false
 
   package init() {}
@@ -29,7 +29,7 @@ package struct ClientStream: Sendable {
   package var isStarted: Bool { phase != .closed }
   package var isOpen: Bool { phase == .open }
 
-  /// - Returns: the time to wait before opening.
+  /// - Returns: the delay before opening.
   /// - Precondition: closed.
   package mutating func start(using generator: inout some RandomNumberGenerator) -> Duration {
     precondition(phase == .closed, "a stream was started twice (\(epoch))")
@@ -45,14 +45,14 @@ package struct ClientStream: Sendable {
     return true
   }
 
-  /// Notes that a message arrived, so that the backend is well.
+  /// Records that a message arrived, so that the backend is available.
   package mutating func succeeded() {
     backoff.reset()
     lastError = nil
     isAfterFailure = false
   }
 
-  /// Notes that the stream ended by itself.
+  /// Records that the stream ended on the other side.
   package mutating func failed(_ status: RPCStatus) {
     phase = .closed
     epoch.advance()
@@ -61,8 +61,8 @@ package struct ClientStream: Sendable {
     if status.code == .resourceExhausted { backoff.resetToMaximum() }
   }
 
-  /// Notes that the client gave the stream up; the next start is immediate.
-  /// - Parameter keepingError: whether the last failure is still shown.
+  /// Records that the client closed the stream; the next start is immediate.
+  /// - Parameter keepingError: whether to keep the last failure.
   package mutating func stop(keepingError: Bool = false) {
     phase = .closed
     if !keepingError { lastError = nil }
@@ -71,15 +71,15 @@ package struct ClientStream: Sendable {
     backoff.reset()
   }
 
-  /// Gives up an attempt to open the stream, so that the next is immediate.
-  /// - Returns: the attempt's epoch; `nil` if there is none under way.
+  /// Abandons an attempt to open the stream, so that the next one is immediate.
+  /// - Returns: the attempt's epoch; `nil` without an attempt.
   mutating func skipBackoff() -> StreamEpoch? {
     guard phase == .starting else { return nil }
     defer { stop(keepingError: true) }
     return epoch
   }
 
-  /// Makes the next start immediate: the failure was about one write, not about the stream.
+  /// Makes the next start immediate: the failure concerned one write, not the stream.
   package mutating func forgiveFailure() {
     lastError = nil
     isAfterFailure = false
@@ -89,8 +89,8 @@ package struct ClientStream: Sendable {
 
 package enum StreamKind: Hashable, Sendable, CaseIterable { case watch, write }
 
-/// Numbers the attempts to keep one stream open. A message that carries another epoch than the current one comes
-/// from a stream that was given up and is dropped (S8).
+/// Numbers the attempts to keep one stream open. A message from another epoch than the current one comes from an
+/// abandoned stream and is dropped (S8).
 package struct StreamEpoch: Hashable, Comparable, Sendable, CustomStringConvertible {
   package private(set) var rawValue: Int
 
@@ -101,8 +101,8 @@ package struct StreamEpoch: Hashable, Comparable, Sendable, CustomStringConverti
   package var description: String { "epoch \(rawValue)" }
 }
 
-/// The wait before the next attempt: none at first, then 1 s growing by 1.5 up to 60 s, each ±50 %
-/// (SDK exponential_backoff: BACKOFF_INITIAL_DELAY, BACKOFF_FACTOR, BACKOFF_MAX_DELAY).
+/// The delay before the next attempt: none at first, then 1 s, growing by a factor of 1.5 up to 60 s, each ±50 % (SDK
+/// exponential_backoff: BACKOFF_INITIAL_DELAY, BACKOFF_FACTOR, BACKOFF_MAX_DELAY).
 package struct Backoff: Hashable, Sendable {
   package static let initial = Duration.seconds(1)
   package static let maximum = Duration.seconds(60)
@@ -112,19 +112,19 @@ package struct Backoff: Hashable, Sendable {
   package private(set) var base = Duration.zero
   private let longest: Duration
 
-  /// - Parameter longest: the longest delay before jitter, if that is not the SDK's.
+  /// - Parameter longest: the longest delay before jitter; by default the SDK's.
   package init(longest: Duration = Self.maximum) { self.longest = longest }
 
-  /// The delay of the attempt that is due now; the one after it waits longer.
+  /// The delay of the present attempt; the next one is longer.
   package mutating func next(using generator: inout some RandomNumberGenerator) -> Duration {
     let delay = base == .zero ? .zero : base * Double.random(in: 0.5...1.5, using: &generator)
     base = min(max(base * Self.factor, Self.initial), longest)
     return delay
   }
 
-  /// Makes the next attempt immediate again, after a success.
+  /// Makes the next attempt immediate again after a success.
   package mutating func reset() { base = .zero }
 
-  /// Makes the next wait the longest, after `resource-exhausted`.
+  /// Makes the next delay the longest one, after `resource-exhausted`.
   package mutating func resetToMaximum() { base = longest }
 }

@@ -2,7 +2,8 @@
 package import FirestoreClientState
 import FirestoreModel
 
-/// The client's connection to the backend as a whole: whether the network is used, and whether the backend is there.
+/// The client's connection to the backend as a whole: whether the network is used, and whether the backend is
+/// reachable.
 struct Connectivity: Sendable {
   private var use = NetworkUse()
   private var tracker = OnlineStateTracker()
@@ -12,38 +13,38 @@ struct Connectivity: Sendable {
   var isUsed: Bool { use.isAllowed }
   var isEnabled: Bool { !use.isStopped(by: .disabledByUser) }
   var hasStorageFailed: Bool { use.isStopped(by: .storageFailed) }
-  /// Whether pending writes are held.
+  /// Whether pending writes are held back.
   var holdsWrites: Bool { use.holdsWrites }
 
-  /// - Returns: whether this reason is new.
+  /// - Returns: whether the reason is new.
   @discardableResult
   mutating func stop(by cause: NetworkUse.OfflineCause) -> Bool { use.stop(by: cause) }
 
-  /// - Returns: whether there was this reason.
+  /// - Returns: whether the reason existed.
   @discardableResult
   mutating func clear(_ cause: NetworkUse.OfflineCause) -> Bool { use.clear(cause) }
 
   // MARK: The backend
 
-  /// The last failure to reach the backend, until it answers or is not asked any more.
+  /// The last failure to reach the backend, until the backend answers or is no longer contacted.
   var failure: RPCStatus? { use.failure }
 
-  /// The online state as known from the watch stream, by which snapshots for listeners go, as in the SDKs.
+  /// The online state of the watch stream, which determines the listeners' snapshots, as in the SDKs.
   var onlineState: OnlineState { tracker.state }
 
-  /// The online state as known from either stream.
+  /// The online state of either stream.
   var stateOfEitherStream: OnlineState {
     tracker.state == .unknown && use.failure != nil ? .offline : tracker.state
   }
 
-  /// Notes that a stream could not be opened, or ended before it was answered.
+  /// Records that a stream could not be opened, or ended before an answer.
   mutating func failed(_ status: RPCStatus) { use.failed(status) }
 
-  /// Forgets the last failure: the backend has answered, or is not asked any more.
+  /// Forgets the last failure: the backend has answered, or is no longer contacted.
   mutating func forgetFailure() { use.forgetFailure() }
 
   /// Changes the online state.
-  /// - Returns: the effects on the timer of the watch stream's first answer.
+  /// - Returns: the change of the timer for the watch stream's first answer.
   mutating func changeOnlineState(
     _ change: (inout OnlineStateTracker) -> OnlineStateTracker.TimerChange
   ) -> [SyncEffect] {
@@ -55,12 +56,12 @@ struct Connectivity: Sendable {
   }
 }
 
-/// The client's use of the network: the reasons against it, and the last failure to reach the backend.
+/// The client's use of the network: the reasons not to use it, and the last failure to reach the backend.
 struct NetworkUse: Sendable {
-  /// A reason why the network is not used. It is used when there is none left.
+  /// A reason not to use the network. Without reasons, the network is used.
   enum OfflineCause: Hashable, Sendable {
     case disabledByUser
-    /// The store failed; until it works again no message may arrive that would have to be stored.
+    /// The store failed. Until it works again, no message may arrive that would have to be stored.
     case storageFailed
     case userChanging
     /// Another client that shares the cache has the streams.
@@ -68,28 +69,28 @@ struct NetworkUse: Sendable {
   }
 
   private var causes: Set<OfflineCause> = []
-  /// The last failure to reach the backend, until it answers, or the network or the user changes: also while nothing is
-  /// wanted of it.
+  /// The last failure to reach the backend. It remains until the backend answers, or the network or the user changes,
+  /// even while the client requests nothing.
   private(set) var failure: RPCStatus?
 
   var isAllowed: Bool { causes.isEmpty }
 
   func isStopped(by cause: OfflineCause) -> Bool { causes.contains(cause) }
 
-  /// Whether pending writes are held. They are not where the streams are merely another client's, which sends them.
+  /// Whether pending writes are held back. They are not if another client merely has the streams, which sends them.
   var holdsWrites: Bool { !causes.isSubset(of: [.secondary]) }
 
-  /// - Returns: whether this reason is new.
+  /// - Returns: whether the reason is new.
   @discardableResult
   mutating func stop(by cause: OfflineCause) -> Bool { causes.insert(cause).inserted }
 
-  /// - Returns: whether there was this reason.
+  /// - Returns: whether the reason existed.
   @discardableResult
   mutating func clear(_ cause: OfflineCause) -> Bool { causes.remove(cause) != nil }
 
   mutating func failed(_ status: RPCStatus) { failure = status }
 
-  /// Forgets the last failure: the backend has answered, or is not asked any more.
+  /// Forgets the last failure: the backend has answered, or is no longer contacted.
   mutating func forgetFailure() { failure = nil }
 }
 
@@ -116,7 +117,7 @@ package struct OnlineStateTracker: Sendable {
     return .start
   }
 
-  /// The attempt failed. After having been online this only means that nothing is known any more.
+  /// The attempt failed. After the online state this only means that the state is unknown.
   package mutating func watchStreamFailed() -> TimerChange {
     if state == .online {
       state = .unknown
@@ -128,14 +129,14 @@ package struct OnlineStateTracker: Sendable {
     return stopTimer()
   }
 
-  /// No answer within the timeout.
+  /// No answer arrived within the timeout.
   package mutating func timedOut() {
     guard isTimerRunning else { return }
     isTimerRunning = false
     state = .offline
   }
 
-  /// The state is known from elsewhere: a message arrived, or the network was switched.
+  /// The state is known for another reason: a message arrived, or the network was switched.
   package mutating func set(_ state: OnlineState) -> TimerChange {
     failures = 0
     self.state = state

@@ -6,28 +6,28 @@ package import FirestoreProtocol
 
 /// Collects the messages of one watch stream into one `RemoteEvent` per consistent snapshot (PROTOCOL §2.3).
 ///
-/// It owns the stream's messages since the last snapshot. Its knowledge about targets comes with each call: `targets`
-/// answers `nil` for a target that is not wanted or whose newest request has not been handed out, and the keys of the
-/// last raised snapshot otherwise (S2).
+/// It owns the stream's messages since the last snapshot. Each call passes the knowledge about targets: `targets`
+/// returns `nil` for an unwanted target or one whose newest request has not been sent, and otherwise the keys of the
+/// last raised snapshot (S2).
 ///
-/// A snapshot of the backend costs as much as it changes: targets without messages of their own follow the stream, and
-/// an event names one position for all of them (`RemoteEvent.Position`).
+/// The cost of a snapshot is proportional to its changes. Targets without separate messages follow the stream, and an
+/// event has one position for all of them (`RemoteEvent.Position`).
 package struct WatchChangeAggregator: Sendable {
   package typealias Targets = (TargetID) -> WatchedTarget?
 
   private let database: DatabaseID
   private var states: [TargetID: WatchTargetState] = [:]
-  /// The targets with messages of their own since the last event.
+  /// The targets with separate messages since the last event.
   private var news: Set<TargetID> = []
-  /// The targets that are told each position by name: new ones until they have one, and limbo resolutions.
+  /// The targets that events list with each position: new ones until they have a position, and limbo resolutions.
   private var named: Set<TargetID> = []
-  /// The targets of one document that may be found to have none at the next snapshot.
+  /// The targets of one document that the next snapshot may show to be missing.
   private var undecided: Set<TargetID> = []
   private var position = RemoteEvent.Position(isFirst: true)
-  /// The last token for all targets, and how many there were.
+  /// The last token for all targets, and the count of such tokens.
   private var shared: (token: ResumeToken?, count: Int) = (nil, 0)
   private var documents: [DocumentKey: Document] = [:]
-  /// The targets for which documents were mentioned, one after the other; and all of these targets.
+  /// The targets of each document message in order, and the set of these targets.
   private var mentions: [(key: DocumentKey, target: TargetID)] = []
   private var mentioned: Set<TargetID> = []
   private var mismatches: [TargetID: TargetPurpose] = [:]
@@ -39,15 +39,15 @@ package struct WatchChangeAggregator: Sendable {
 
   // MARK: Requests
 
-  /// Notes that a request for the target is handed to the stream, which owes a confirmation from now on (S5).
-  /// - Parameter isWhole: whether it asks for all documents of the target, whatever the client has.
+  /// Records that a request for the target is sent on the stream, which now owes a confirmation (S5).
+  /// - Parameter isWhole: whether the request is for all documents of the target, regardless of the cache.
   package mutating func requestHandedOut(_ id: TargetID, isWhole: Bool = false) {
     states[id, default: WatchTargetState()].responsesOwed += 1
     states[id]?.isWhole = isWhole
     leave(id)
   }
 
-  /// Notes that nothing about the target counts until it is confirmed anew: it stays at the position that it has.
+  /// Ignores messages about the target until its next confirmation; the target keeps its position.
   mutating func leave(_ id: TargetID) {
     news.remove(id)
     named.remove(id)
@@ -55,10 +55,10 @@ package struct WatchChangeAggregator: Sendable {
     position.left.insert(id)
   }
 
-  /// Has the next position name a target that follows the stream, since a view has come to wait for it.
+  /// Makes the next position list a target that follows the stream, because a new view waits for it.
   mutating func name(_ id: TargetID) { if states[id] != nil { named.insert(id) } }
 
-  /// Forgets a target that the backend ended with an error; no response is owed any more.
+  /// Removes a target that the backend ended with an error. It owes no more responses.
   package mutating func forget(_ id: TargetID) {
     states[id] = nil
     leave(id)
@@ -66,7 +66,7 @@ package struct WatchChangeAggregator: Sendable {
 
   package func responsesOwed(_ id: TargetID) -> Int { states[id]?.responsesOwed ?? 0 }
 
-  /// The state of a target as the stream's messages tell it.
+  /// The state of a target according to the stream's messages.
   func progress(of id: TargetID) -> TargetState.Progress {
     guard let state = states[id] else { return .unasked }
     return state.isPending ? .asked : state.isCurrent ? .current : .receiving
@@ -74,7 +74,7 @@ package struct WatchChangeAggregator: Sendable {
 
   // MARK: Messages
 
-  /// - Throws: `internal` for a message that breaks the protocol; the stream has to be given up.
+  /// - Throws: `internal` for a message that violates the protocol; the stream must be closed.
   package mutating func receive(_ change: WatchChange, targets: Targets) throws(RPCStatus) {
     switch change {
     case .added(let ids): for id in ids { confirmAddition(of: id, targets) }
@@ -104,7 +104,7 @@ package struct WatchChangeAggregator: Sendable {
     }
   }
 
-  /// Targets that a message is about: the named ones, or all for none, as far as they are active.
+  /// The active targets of a message: the listed ones, or all if the list is empty.
   private func concerned(_ ids: [TargetID], _ targets: Targets) -> [TargetID] {
     (ids.isEmpty ? Array(states.keys) : ids).filter { active($0, targets) != nil }
   }
@@ -114,7 +114,7 @@ package struct WatchChangeAggregator: Sendable {
     return targets(id)
   }
 
-  /// Changes the state of a target that the next event names.
+  /// Changes the state of a target and includes it in the next event.
   @inline(__always)
   private mutating func alter(_ id: TargetID, _ edit: (inout WatchTargetState) -> Void) {
     guard let index = states.index(forKey: id) else { return }
@@ -126,7 +126,7 @@ package struct WatchChangeAggregator: Sendable {
     edit(&states.values[index])
   }
 
-  /// Takes a token for all targets.
+  /// Applies a token for all targets.
   private mutating func advance(to token: ResumeToken, _ targets: Targets) {
     let count = shared.count + 1
     (shared, position.token) = ((token, count), token)
@@ -137,23 +137,23 @@ package struct WatchChangeAggregator: Sendable {
     guard let state = states[id], state.isPending else { return }
     states[id]?.responsesOwed -= 1
     if states[id]?.isPending == true { return }
-    // A freshly added target starts from nothing (earlier messages belong to an earlier listen), and there is nothing
-    // to report about it yet: its view keeps its documents.
+    // A newly added target starts empty (earlier messages belong to an earlier listen). There is nothing to report
+    // about it yet, and its view keeps its documents.
     begin(id)
-    // Documents that are not sent again are no longer part of a query that is sent as a whole. They may have come after
-    // a count that did not add up, and left after the listen that answered the count.
+    // Documents that are not sent again no longer match a query that is sent as a whole. They may have arrived after a
+    // mismatched count, and left after the listen that answered the count.
     guard state.isWhole, let target = active(id, targets), target.document == nil else { return }
     for key in target.allKeys { remove(key, from: id, targets, as: nil) }
   }
 
-  /// Begins the state of a target that is confirmed, or starts over.
+  /// Begins the state of a target that is confirmed or reset.
   private mutating func begin(_ id: TargetID) {
     states[id] = WatchTargetState(after: shared.count)
     news.remove(id)
     named.insert(id)
   }
 
-  /// Notes that a removal that was handed out is done.
+  /// Records the confirmation of a sent removal.
   mutating func confirmRemoval(of id: TargetID) {
     guard let state = states[id] else { return }
     leave(id)
@@ -189,7 +189,7 @@ package struct WatchChangeAggregator: Sendable {
     if let document { documents[key] = document }
   }
 
-  /// Starts the target over: all its documents count as removed unless they are sent again before the next snapshot.
+  /// Resets the target: its documents count as removed unless they are sent again before the next snapshot.
   private mutating func reset(_ id: TargetID, _ targets: Targets) {
     begin(id)
     guard let target = active(id, targets) else { return }
@@ -233,15 +233,15 @@ package struct WatchChangeAggregator: Sendable {
 
   // MARK: Snapshots
 
-  /// Whether the stream has said since the last snapshot that the document is deleted, or belongs to some target.
+  /// Whether the stream has reported since the last snapshot that the document is deleted, or belongs to a target.
   private func isKnown(_ key: DocumentKey) -> Bool {
     guard let document = documents[key] else { return false }
     return !document.exists || news.contains { states[$0]?.shows(key) ?? false }
   }
 
-  /// Documents that were mentioned only for targets other than these.
+  /// The documents whose messages list only targets other than these.
   private func documents(mentionedOutsideOf listening: Set<TargetID>) -> Set<DocumentKey> {
-    // Mostly there are no limbo resolutions, and nothing has to be told apart.
+    // Usually there are no limbo resolutions, so nothing must be distinguished.
     if mentioned.isSubset(of: listening) { return [] }
     var keys: Set<DocumentKey> = []
     for mention in mentions where !listening.contains(mention.target) { keys.insert(mention.key) }
@@ -249,20 +249,20 @@ package struct WatchChangeAggregator: Sendable {
     return keys
   }
 
-  /// Finds targets of one document that are current without it: the document does not exist, unless another target was
-  /// just sent it.
+  /// Finds targets of one document that are current without it. The document does not exist, unless another target has
+  /// just received it.
   private mutating func decide(at version: SnapshotVersion, _ targets: Targets) {
     var open: Set<TargetID> = []
     for id in undecided.union(news).sorted() {
       guard let target = active(id, targets), let key = target.document, let state = states[id] else { continue }
-      // The documents of the last snapshot tell: a removal of this one counts at the next.
+      // The documents of the last snapshot decide: the removal of this one counts at the next snapshot.
       if state.isNamed { open.insert(id) }
       guard state.isCurrent, !target.contains(key) else { continue }
       if isKnown(key) {
         open.insert(id)
       } else {
         remove(key, from: id, targets, as: Document(key: key, version: version, state: .missing))
-        // A look-up is answered at each snapshot until it ends: another view may have come to wait for it.
+        // A lookup is answered at each snapshot until it ends, because another view may wait for it.
         if target.purpose == .limboResolution { open.insert(id) } else { open.remove(id) }
       }
     }
@@ -290,7 +290,7 @@ package struct WatchChangeAggregator: Sendable {
   }
 }
 
-/// A set of document names that may answer "contained" wrongly but never "not contained" (PROTOCOL §2.5).
+/// A set of document names. It may wrongly contain a name, but never wrongly lack one (PROTOCOL §2.5).
 package struct BloomFilter: Sendable {
   package struct Invalid: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
@@ -300,7 +300,7 @@ package struct BloomFilter: Sendable {
   private let bitCount: UInt64
   private let hashCount: Int
 
-  /// - Throws: what is wrong with the bits: padding outside 0…7, a hash count that is negative, or zero with a bitmap,
+  /// - Throws: the problem of the bits: padding outside 0…7, a negative hash count, a hash count of zero with a bitmap,
   ///   or padding without a bitmap.
   package init(_ bits: BloomFilterBits) throws(Invalid) {
     guard (0...7).contains(bits.padding) else { throw Invalid(description: "padding \(bits.padding) is not in 0…7") }

@@ -4,15 +4,15 @@ import FirestoreLocal
 import FirestoreModel
 import FirestoreProtocol
 
-/// The watch stream and all that goes over it: the targets to be watched, the requests for them, the messages since the
-/// last snapshot, and how many documents came.
+/// The watch stream: the targets to watch, the requests for them, the messages since the last snapshot, and the counts
+/// of received documents.
 ///
 ///     closed ──start──► starting ──opened──► open ──takeRequest, answered, receive, takeEvent──┐
 ///       ▲                  │                  │ ▲                                              │
 ///       └── stop, failed ──┴──────────────────┘ └──────────────────────────────────────────────┘
 ///
-/// Requests and messages belong to one stream, and are forgotten with it; the targets stay. Transitions that return
-/// effects want them performed.
+/// Requests and messages belong to one stream and end with it; the targets remain. Callers must perform the effects
+/// that transitions return.
 struct WatchPipeline: Sendable {
   /// Looks up the keys that the backend has confirmed for a target (S2).
   typealias Lookup = (TargetData) -> WatchedTarget
@@ -28,10 +28,10 @@ struct WatchPipeline: Sendable {
     aggregator = WatchChangeAggregator(database: database)
   }
 
-  /// The figures of the targets that listeners want.
+  /// The counts of the listeners' targets.
   var meters: [ReadMeter] { reads.meters(of: plan.targets.values) }
 
-  /// The numbers of documents that were sent for a target, and that were kept.
+  /// The numbers of a target's sent documents, and of cached documents that were not sent again.
   func meter(of id: TargetID) -> (sent: Int, kept: Int)? { reads.meter(of: id) }
 
   /// The state of a wanted target on the present stream.
@@ -39,7 +39,7 @@ struct WatchPipeline: Sendable {
     plan.watched(id) == nil ? .unasked : aggregator.progress(of: id)
   }
 
-  /// The number of answers to requests for a target that have not come (S5).
+  /// The number of outstanding responses to requests for a target (S5).
   func responsesOwed(_ id: TargetID) -> Int { aggregator.responsesOwed(id) }
 
   // MARK: Targets
@@ -52,7 +52,7 @@ struct WatchPipeline: Sendable {
     return [.cancel(.watchIdle), .wake(.watch)]
   }
 
-  /// Notes that a view has come for a target that is watched already, and is not known to be in sync.
+  /// Records that a view was added for a watched target that may not be in sync.
   mutating func expectPosition(of id: TargetID) { aggregator.name(id) }
 
   mutating func drop(_ id: TargetID) -> [SyncEffect] {
@@ -64,19 +64,19 @@ struct WatchPipeline: Sendable {
     return (plan.hasRequests ? [.wake(.watch)] : []) + idleEffects
   }
 
-  /// Drops a target while there is no stream, and will be none.
+  /// Removes a target while the stream is closed.
   mutating func forget(_ id: TargetID) { plan.drop(id) }
 
-  /// Drops all targets, which another client watches, while there is no stream.
+  /// Removes all targets, which another client watches, while the stream is closed.
   mutating func forgetAll() {
     for id in plan.targets.keys { reads.forget(id) }
     plan = WatchPlan()
   }
 
-  /// Notes that the backend ended a target by itself. This end may have crossed a removal by the client, after which
-  /// the same target may be wanted anew: then only the earlier one has ended, and its removal is not confirmed any
-  /// more.
-  /// - Returns: whether the target that is wanted now was refused.
+  /// Records that the backend ended a target. The message may have crossed a removal by the client, after which the
+  /// same target may be wanted again. In that case only the earlier target has ended, and its removal will not be
+  /// confirmed.
+  /// - Returns: whether the target that is wanted now was rejected.
   mutating func ended(_ id: TargetID) -> Bool {
     if plan.forgetRemovalRequest(of: id) {
       aggregator.forget(id)
@@ -88,7 +88,7 @@ struct WatchPipeline: Sendable {
     return false
   }
 
-  /// Forgets a target that the backend refused, without a request to remove it.
+  /// Removes a target that the backend rejected, without a request.
   mutating func refused(_ id: TargetID) -> [SyncEffect] {
     plan.drop(id)
     aggregator.forget(id)
@@ -120,7 +120,7 @@ struct WatchPipeline: Sendable {
     return plan.hasRequests ? .wake(.watch) : .schedule(.watchIdle, after: ClientStream.idleTimeout)
   }
 
-  /// Notes that the stream ended by itself.
+  /// Records that the stream ended on the other side.
   /// - Returns: whether the epoch is the current one (S8).
   mutating func failed(_ status: RPCStatus, in epoch: StreamEpoch) -> Bool {
     guard epoch == stream.epoch, stream.isStarted else { return false }
@@ -129,7 +129,7 @@ struct WatchPipeline: Sendable {
     return true
   }
 
-  /// Gives the stream up; the next start is immediate.
+  /// Closes the stream; the next start is immediate.
   mutating func stop() -> [SyncEffect] {
     let epoch = stream.isStarted ? stream.epoch : nil
     stream.stop()
@@ -137,7 +137,7 @@ struct WatchPipeline: Sendable {
     return epoch.map { [.close(.watch, $0)] } ?? []
   }
 
-  /// Gives up a stream that waits to be opened, so that it is started anew without a backoff.
+  /// Abandons a stream that is not open yet, so that it starts again without a backoff.
   mutating func skipBackoff() -> [SyncEffect] { stream.skipBackoff().map { [.close(.watch, $0)] } ?? [] }
 
   private mutating func forgetMessages() {
@@ -147,8 +147,8 @@ struct WatchPipeline: Sendable {
 
   // MARK: Requests and messages
 
-  /// Takes the next request for the stream. The confirmation is owed from here on (S5).
-  /// - Parameter stored: tells where a listener's target stands.
+  /// Takes the next request for the stream, which now owes a confirmation (S5).
+  /// - Parameter stored: returns the stored position of a listener's target.
   mutating func takeRequest(
     in epoch: StreamEpoch, stored: (TargetID) -> TargetData?, _ watched: Lookup
   ) -> WatchRequest? {
@@ -170,7 +170,7 @@ struct WatchPipeline: Sendable {
     }
   }
 
-  /// Notes that a message came.
+  /// Records that a message arrived.
   /// - Returns: whether its epoch is the current one (S8).
   mutating func answered(in epoch: StreamEpoch) -> Bool {
     guard epoch == stream.epoch, stream.isOpen else { return false }
@@ -178,19 +178,19 @@ struct WatchPipeline: Sendable {
     return true
   }
 
-  /// Takes a message into account. A target counts when everything about it has been said (S5).
-  /// - Throws: `internal` for a message that breaks the protocol; the stream has to be given up.
+  /// Adds a message to the next event. A target takes part once all its responses have arrived (S5).
+  /// - Throws: `internal` for a message that violates the protocol; the stream must be closed.
   mutating func receive(_ change: WatchChange, _ watched: Lookup) throws(RPCStatus) {
     try aggregator.receive(change) { id in plan.watched(id).map(watched) }
     reads.receive(change)
   }
 
-  /// Takes everything since the last event, as one consistent change.
+  /// Returns all changes since the last event, as one consistent event.
   mutating func takeEvent(at version: SnapshotVersion, _ watched: Lookup) -> RemoteEvent {
     aggregator.takeEvent(at: version) { id in plan.watched(id).map(watched) }
   }
 
-  /// Notes that an event is stored: the positions of its targets, and which have to be sent again.
+  /// Records that an event is stored: its targets' positions, and the targets to request again.
   mutating func applied(_ event: RemoteEvent) -> [SyncEffect] {
     for (id, change) in event.targetChanges {
       if let token = change.resumeToken { plan.update(id, token: token, at: event.version) }
@@ -203,19 +203,19 @@ struct WatchPipeline: Sendable {
   }
 }
 
-/// Counts the documents that the watch stream brings, by target.
+/// Counts the documents of the watch stream, by target.
 struct ReadMeters: Sendable {
   private struct Entry {
     var sent = 0
     var kept = 0
-    /// The start of a resumed target that is not current yet: the documents that the cache had, and those sent before.
+    /// The start of a resumed target that is not current yet: the cached documents, and those sent before.
     var resumption: (had: Int, sentBefore: Int)?
   }
 
   private var entries: [TargetID: Entry] = [:]
 
-  /// Notes that a request for the target goes out.
-  /// - Parameter had: the number of its documents that the cache has, if it is resumed.
+  /// Records that a request for the target is sent.
+  /// - Parameter had: the count of its cached documents, for a resumed target.
   mutating func requested(_ id: TargetID, resumingWith had: Int?) {
     var entry = entries[id] ?? Entry()
     entry.resumption = had.map { ($0, entry.sent) }
@@ -244,10 +244,10 @@ struct ReadMeters: Sendable {
 
   mutating func forget(_ id: TargetID) { entries[id] = nil }
 
-  /// The numbers of documents that were sent for a target, and that were kept.
+  /// The numbers of a target's sent documents, and of cached documents that were not sent again.
   func meter(of id: TargetID) -> (sent: Int, kept: Int)? { entries[id].map { ($0.sent, $0.kept) } }
 
-  /// The figures of the targets that listeners want.
+  /// The counts of the listeners' targets.
   func meters(of targets: some Sequence<TargetData>) -> [ReadMeter] {
     targets.filter { $0.purpose != .limboResolution }.compactMap { data in
       entries[data.id].map { ReadMeter(target: data.target, sent: $0.sent, kept: $0.kept) }

@@ -3,15 +3,15 @@ package import FirestoreLocal
 import FirestoreModel
 package import FirestoreProtocol
 
-/// The targets to be watched, and the requests for them that have not been sent on the open stream yet.
+/// The targets to watch, and the requests for them that have not been sent on the open stream yet.
 ///
-/// Requests are pulled one by one. Requests that wait coalesce: a target is added, removed, or removed and added again,
-/// never more, so that the plan never outgrows the number of targets.
+/// Requests are pulled one by one. Waiting requests coalesce: a target is added, removed, or removed and added again.
+/// The plan therefore never exceeds the number of targets.
 package struct WatchPlan: Sendable {
   private struct Request: Sendable {
     var removes: Bool
     var adds: TargetPurpose?
-    /// Whether the target is sent without a position, because its documents did not add up.
+    /// Whether the target is sent without a position, because its documents did not match.
     var startsOver = false
   }
 
@@ -20,8 +20,8 @@ package struct WatchPlan: Sendable {
     case add(TargetData, startsOver: Bool)
   }
 
-  /// The wanted targets, with the positions that the backend has named for each. Those of listeners may be further, with
-  /// the watch stream, which the store knows; a target whose documents did not add up starts over in both.
+  /// The wanted targets, each with the last position that the backend sent for it. The store may have a newer position,
+  /// from the watch stream, for listeners' targets. A target with mismatched documents starts over in both.
   package private(set) var targets: [TargetID: TargetData] = [:]
   private var requests: [TargetID: Request] = [:]
   private var order: [TargetID] = []
@@ -30,7 +30,7 @@ package struct WatchPlan: Sendable {
   package var count: Int { targets.count }
   package var hasRequests: Bool { !requests.isEmpty }
 
-  /// The target, if it is wanted and all requests for it have been sent on the stream.
+  /// The target, if it is wanted and all its requests have been sent on the stream.
   package func watched(_ id: TargetID) -> TargetData? { requests[id] == nil ? targets[id] : nil }
 
   package func wants(_ id: TargetID) -> Bool { targets[id] != nil }
@@ -39,7 +39,7 @@ package struct WatchPlan: Sendable {
 
   mutating func drop(_ id: TargetID) { targets[id] = nil }
 
-  /// Notes the backend's newer position for a target.
+  /// Records a newer position of the backend for a target.
   mutating func update(_ id: TargetID, token: ResumeToken, at version: SnapshotVersion?) {
     targets[id]?.resumeToken = token
     targets[id]?.snapshotVersion = version
@@ -47,7 +47,7 @@ package struct WatchPlan: Sendable {
 
   // MARK: The open stream
 
-  /// Requests all targets on a new stream, which knows none.
+  /// Requests all targets on a new stream.
   mutating func streamOpened() {
     streamClosed()
     for id in targets.keys.sorted() { requestAdd(id) }
@@ -65,13 +65,13 @@ package struct WatchPlan: Sendable {
     if waiting.removes {
       requests[id]?.adds = nil
     } else {
-      requests[id] = nil  // The addition was never said, so there is nothing to take back.
+      requests[id] = nil  // The addition was never sent, so no removal is needed.
       order.removeAll { $0 == id }
     }
   }
 
-  /// Notes that the backend ended the target before a request to.
-  /// - Returns: whether a removal had yet to be sent.
+  /// Records that the backend ended the target before a request to do so.
+  /// - Returns: whether a removal was waiting to be sent.
   mutating func forgetRemovalRequest(of id: TargetID) -> Bool {
     guard requests[id]?.removes == true else { return false }
     requests[id]?.removes = false
@@ -82,8 +82,8 @@ package struct WatchPlan: Sendable {
     return true
   }
 
-  /// Requests a target again whose documents did not add up, without a position. The old position is forgotten, so that
-  /// a stream that breaks before the new one is known does not resume from a wrong state.
+  /// Requests a target with mismatched documents again, without a position. The old position is discarded, so that a
+  /// stream that breaks before the new one is known does not resume from a wrong state.
   mutating func requestAgain(_ id: TargetID, for purpose: TargetPurpose) {
     guard targets[id] != nil else { return }
     targets[id]?.resumeToken = nil
@@ -100,7 +100,7 @@ package struct WatchPlan: Sendable {
     edit(&requests[id, default: Request(removes: false)])
   }
 
-  /// Takes the next request; it counts as sent from here on.
+  /// Takes the next request, which now counts as sent.
   mutating func takeNext() -> Next? {
     while let id = order.first, let next = requests[id] {
       if next.removes {

@@ -4,21 +4,21 @@ package import FirestoreModel
 package import FirestoreProtocol
 package import FirestoreQuery
 
-/// The aggregator's knowledge about a target that is on the stream.
+/// The aggregator's knowledge about a target on the stream.
 package struct WatchedTarget: Sendable {
-  /// The one document that the target names, if it names one.
+  /// The one document of a document target.
   package var document: DocumentKey?
   package var purpose: TargetPurpose
   /// The keys that the backend had confirmed in the last raised snapshot (S2).
   private let keys: Set<DocumentKey>
-  /// The keys of further views: there is one view of a target, unless queries mirror each other.
+  /// The keys of further views. A target has one view, unless queries mirror each other.
   private let otherKeys: [Set<DocumentKey>]
 
   package init(target: Target, purpose: TargetPurpose, syncedKeys: [Set<DocumentKey>]) {
     self.init(target, purpose, syncedKeys.first ?? [], Array(syncedKeys.dropFirst()))
   }
 
-  /// Asked for with each message: makes nothing that has to be allocated.
+  /// Called for each message, so it must not allocate.
   init(_ target: Target, _ purpose: TargetPurpose, _ keys: Set<DocumentKey>, _ otherKeys: [Set<DocumentKey>] = []) {
     document = target.isDocumentTarget ? DocumentKey(target.path) : nil
     self.purpose = purpose
@@ -36,13 +36,14 @@ package struct WatchedTarget: Sendable {
   package var allKeys: Set<DocumentKey> { otherKeys.reduce(keys) { $0.union($1) } }
 }
 
-/// The messages of the stream about one target since the last snapshot, summed up.
+/// The messages of the stream about one target since the last snapshot, combined.
 struct WatchTargetState: Sendable {
   enum Change: Hashable, Sendable { case added, modified, removed }
 
-  /// Requests whose ADD or REMOVE confirmation has not come; everything else about the target is ignored until then.
+  /// The number of outstanding confirmations of ADD or REMOVE. All other messages about the target are ignored until
+  /// they arrive.
   var responsesOwed = 0
-  /// Whether the last request asked for all documents of the target.
+  /// Whether the last request was for all documents of the target.
   var isWhole = false
   /// The keys of added, modified and removed documents; each is in one set at most.
   private var added: Set<DocumentKey> = []
@@ -50,9 +51,9 @@ struct WatchTargetState: Sendable {
   private var removed: Set<DocumentKey> = []
   private(set) var resumeToken: ResumeToken?
   var isCurrent = false
-  /// Whether the next event names the target, since a message was about it.
+  /// Whether the next event includes the target, because a message was about it.
   var isNamed = false
-  /// The number of tokens for all targets that the state has taken into account, or that came before it.
+  /// The number of tokens for all targets that the state has applied, or that preceded it.
   private var sharedTokens: Int
 
   /// - Parameter tokens: the number of tokens for all targets so far.
@@ -65,7 +66,7 @@ struct WatchTargetState: Sendable {
     if let token { resumeToken = token }
   }
 
-  /// Takes the last token for all targets, unless the state has taken it before.
+  /// Applies the last token for all targets, unless the state has applied it before.
   mutating func follow(_ token: ResumeToken?, _ count: Int) {
     if count > sharedTokens { update(token) }
     sharedTokens = count
@@ -88,7 +89,7 @@ struct WatchTargetState: Sendable {
     }
   }
 
-  /// Removes a key, with no work for an empty set: mostly a snapshot only adds or only changes documents.
+  /// Removes a key, without work for an empty set: most snapshots only add or only change documents.
   @inline(__always)
   private static func drop(_ key: DocumentKey, from keys: inout Set<DocumentKey>) {
     if !keys.isEmpty { keys.remove(key) }
@@ -96,14 +97,14 @@ struct WatchTargetState: Sendable {
 
   func shows(_ key: DocumentKey) -> Bool { added.contains(key) || modified.contains(key) }
 
-  /// Forgets a document that came and went between two snapshots.
+  /// Removes a document that came and left between two snapshots.
   mutating func forget(_ key: DocumentKey) {
     Self.drop(key, from: &added)
     Self.drop(key, from: &modified)
     Self.drop(key, from: &removed)
   }
 
-  /// Takes the change to be reported; the state then starts over with the same token and currency.
+  /// Returns the change to report. The state then starts over with the same token and currency.
   mutating func takeChange() -> TargetChange {
     let change = TargetChange(
       resumeToken: resumeToken, isCurrent: isCurrent, added: added, modified: modified, removed: removed)

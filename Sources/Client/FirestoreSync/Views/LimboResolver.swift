@@ -3,16 +3,16 @@ import FirestoreLocal
 package import FirestoreModel
 package import FirestoreProtocol
 
-/// Looks up documents that a view shows although the backend did not list them ("limbo"): first in, first out, no
-/// document twice, at most `maximum` at a time. Resolutions have odd target ids that are never used again.
+/// Looks up documents that a view shows although the backend did not list them ("limbo"): first in, first out, without
+/// duplicates, at most `maximum` at a time. Resolutions have odd target ids that are never reused.
 package struct LimboResolver: Sendable {
   private struct Resolution: Sendable {
     var key: DocumentKey
-    /// Whether the backend said that the document exists.
+    /// Whether the backend reported that the document exists.
     var hasReceivedDocument = false
   }
 
-  /// The SDK's bound (firestore_client: kMaxConcurrentLimboResolutions).
+  /// The SDK's maximum (firestore_client: kMaxConcurrentLimboResolutions).
   package static let defaultMaximum = 100
 
   private let maximum: Int
@@ -36,14 +36,14 @@ package struct LimboResolver: Sendable {
     resolutions[resolution].map { $0.hasReceivedDocument ? [$0.key] : [] }
   }
 
-  /// Notes that the view has the document in limbo.
+  /// Records that the document is in limbo for the view.
   mutating func add(_ key: DocumentKey, for view: ViewID) {
     interest[key, default: []].insert(view)
     keysOfView[view, default: []].insert(key)
     if targetOfKey[key] == nil { waiting.append(key) }
   }
 
-  /// Notes that the view no longer has the document in limbo.
+  /// Records that the document is no longer in limbo for the view.
   /// - Returns: the resolution that no view needs any more.
   mutating func remove(_ key: DocumentKey, for view: ViewID) -> TargetID? {
     keysOfView[view]?.remove(key)
@@ -56,20 +56,20 @@ package struct LimboResolver: Sendable {
     return resolution
   }
 
-  /// Notes that the view is gone, or no longer has any document in limbo.
+  /// Records that the view was closed, or no longer has any document in limbo.
   /// - Returns: the resolutions that no view needs any more.
   mutating func removeAll(for view: ViewID) -> [TargetID] {
     let keys = keysOfView.removeValue(forKey: view) ?? []
     return keys.sorted().compactMap { remove($0, for: view) }
   }
 
-  /// Ends a resolution that the backend refused; the views' interest in the document stays.
+  /// Ends a resolution that the backend rejected; the views' interest in the document remains.
   mutating func refused(_ resolution: TargetID) {
     guard let key = resolutions.removeValue(forKey: resolution)?.key else { return }
     targetOfKey[key] = nil
   }
 
-  /// Notes whether the backend has the document.
+  /// Records whether the backend has the document.
   mutating func receive(_ change: TargetChange, for resolution: TargetID) {
     if !change.added.isEmpty || !change.modified.isEmpty {
       resolutions[resolution]?.hasReceivedDocument = true
@@ -78,7 +78,7 @@ package struct LimboResolver: Sendable {
     }
   }
 
-  /// Starts waiting resolutions as far as there is room.
+  /// Starts waiting resolutions up to the maximum.
   mutating func start() -> [(id: TargetID, key: DocumentKey)] {
     var started: [(TargetID, DocumentKey)] = []
     while targetOfKey.count < maximum, let key = waiting.popFirst() {
@@ -92,9 +92,9 @@ package struct LimboResolver: Sendable {
   }
 }
 
-/// A queue of keys, each at most once, from which any key can be taken out in constant time.
+/// A queue of keys without duplicates; any key can be removed in constant time.
 private struct WaitingList: Sendable {
-  /// The queue; tickets that were taken out are skipped when their turn comes.
+  /// The queue. Removed tickets are skipped later.
   private var queue: [(ticket: Int, key: DocumentKey)] = []
   private var head = 0
   private var tickets: [DocumentKey: Int] = [:]

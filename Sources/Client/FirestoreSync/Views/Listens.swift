@@ -5,8 +5,8 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
 
-/// The queries that are listened to: their views, the listeners of each, and the lookups of documents that views have in
-/// limbo. A view keeps its lookups and listeners until it is closed.
+/// The queries with listeners: their views, the listeners of each, and the lookups of documents in limbo. A view keeps
+/// its lookups and listeners until it is closed.
 struct Listens: Sendable {
   private(set) var views = ViewTable()
   private(set) var listeners = ListenerTable()
@@ -16,22 +16,22 @@ struct Listens: Sendable {
 
   // MARK: Targets
 
-  /// The strongest interest of the target's listeners; `nil` without any.
+  /// The strongest interest of the target's listeners; `nil` without listeners.
   func interest(in target: TargetID) -> TargetInterest? {
     let ids = views.ids(of: target)
     if ids.contains(where: { listeners.needsBackend($0) }) { return .backend }
     return ids.contains { listeners.listens(to: $0) } ? .cache : nil
   }
 
-  /// Whether a listener of the target wants the backend's answer.
+  /// Whether a listener of the target needs the backend's result.
   func needsBackend(_ target: TargetID) -> Bool { views.ids(of: target).contains { listeners.needsBackend($0) } }
 
-  /// The targets of which a listener wants the backend's answer.
+  /// The targets with listeners that need the backend's result.
   var targetsNeedingBackend: Set<TargetID> {
     Set(views.ids.filter { listeners.needsBackend($0) }.compactMap { views.target(of: $0) })
   }
 
-  /// The target as the aggregator may know it: with the keys that the backend confirmed (S2).
+  /// The target for the aggregator, with the keys that the backend confirmed (S2).
   func watched(_ data: TargetData) -> WatchedTarget {
     if let keys = limbo.syncedKeys(of: data.id) { return WatchedTarget(data.target, data.purpose, keys) }
     let ids = views.ids(of: data.id)
@@ -48,7 +48,7 @@ struct Listens: Sendable {
   mutating func update<Result>(_ id: ViewID, _ body: (inout View) -> Result) -> Result? { views.update(id, body) }
 
   /// Removes a view with its listeners.
-  /// - Returns: the listeners, which are over, and the lookups that no view needs any more.
+  /// - Returns: the listeners, which have ended, and the lookups that no view needs any more.
   mutating func close(_ id: ViewID) -> (listeners: [ListenerID], lookups: [TargetID]) {
     views.remove(id)
     return (listeners.removeAll(of: id), limbo.removeAll(for: id))
@@ -56,7 +56,7 @@ struct Listens: Sendable {
 
   // MARK: Listeners
 
-  /// - Returns: the first snapshot, if it is due at once.
+  /// - Returns: the first snapshot, if it is due now.
   mutating func add(
     _ id: ListenerID, to view: ViewID, _ options: ListenerOptions, showing snapshot: ViewSnapshot, _ state: OnlineState
   ) -> [SnapshotDelivery] {
@@ -65,15 +65,15 @@ struct Listens: Sendable {
 
   mutating func remove(_ id: ListenerID) -> ListenerTable.Removal? { listeners.remove(id) }
 
-  /// - Parameter raised: receives what the view's listeners are shown.
+  /// - Parameter raised: receives the snapshots for the view's listeners.
   mutating func show(
     _ snapshot: ViewSnapshot, of view: ViewID, _ state: OnlineState, _ raised: inout [SnapshotDelivery]
   ) {
     listeners.show(snapshot, of: view, state, &raised)
   }
 
-  /// Ends the wish for the backend's answer: the views show the cache's documents from now on.
-  /// - Returns: the snapshots that listeners are shown.
+  /// Stops watching: the views now show the cache's documents.
+  /// - Returns: the snapshots for the listeners.
   mutating func becomeUnwatched(_ ids: [ViewID], _ state: OnlineState) -> [SnapshotDelivery] {
     var raised: [SnapshotDelivery] = []
     for id in ids {
@@ -83,8 +83,8 @@ struct Listens: Sendable {
     return raised
   }
 
-  /// Takes a new online state to all views and listeners (S7).
-  /// - Returns: the snapshots that listeners are shown.
+  /// Applies a new online state to all views and listeners (S7).
+  /// - Returns: the snapshots for the listeners.
   mutating func onlineStateChanged(to state: OnlineState, causes: [SnapshotCause]) -> [SnapshotDelivery] {
     var raised: [SnapshotDelivery] = []
     var snapshots: [(ViewID, ViewSnapshot)] = []
@@ -102,7 +102,7 @@ struct Listens: Sendable {
 
   // MARK: Limbo
 
-  /// Has all views say which of their documents are in limbo.
+  /// Makes all views track their documents in limbo.
   mutating func trackLimbo() {
     for id in views.ids { _ = views.update(id) { $0.tracksLimbo = true } }
   }
@@ -111,7 +111,7 @@ struct Listens: Sendable {
     for id in views.ids { _ = views.update(id) { $0.stopTrackingLimbo() } }
   }
 
-  /// Notes which documents a view has in limbo, and which it has no longer.
+  /// Records which documents are in limbo for a view, and which no longer are.
   /// - Returns: the lookups that no view needs any more.
   mutating func track(_ outcome: View.Outcome, of view: ViewID) -> [TargetID] {
     let lookups = outcome.noLongerInLimbo.compactMap { limbo.remove($0, for: view) }
@@ -119,23 +119,23 @@ struct Listens: Sendable {
     return lookups
   }
 
-  /// Ends a view's wish to look documents up.
+  /// Stops a view's lookups.
   /// - Returns: the lookups that no view needs any more.
   mutating func stopLookups(of view: ViewID) -> [TargetID] { limbo.removeAll(for: view) }
 
-  /// Starts waiting lookups as far as there is room.
+  /// Starts waiting lookups up to the maximum.
   mutating func startLookups() -> [(id: TargetID, key: DocumentKey)] { limbo.start() }
 
-  /// Ends a lookup that the backend refused; the views' interest in the document stays.
+  /// Ends a lookup that the backend rejected; the views' interest in the document remains.
   mutating func lookupRefused(_ id: TargetID) { limbo.refused(id) }
 
-  /// Notes which looked-up documents the backend has.
+  /// Records which looked-up documents the backend has.
   mutating func lookupsReceived(_ event: RemoteEvent) {
     for (id, change) in event.targetChanges { limbo.receive(change, for: id) }
   }
 }
 
-/// The listeners of each view, and the snapshots that each of them is shown (SEMANTICS §3).
+/// The listeners of each view, and the snapshots for each of them (SEMANTICS §3).
 struct ListenerTable: Sendable {
   private struct Listener: Sendable {
     let id: ListenerID
@@ -146,14 +146,14 @@ struct ListenerTable: Sendable {
 
   struct Removal: Sendable {
     var view: ViewID
-    /// Whether no listener of the view is left.
+    /// Whether the view has no listeners left.
     var wasLast: Bool
   }
 
   private var listeners: [ViewID: [Listener]] = [:]
   private var viewOf: [ListenerID: ViewID] = [:]
 
-  /// Whether a listener of the view wants the backend's answer to its query.
+  /// Whether a listener of the view needs the backend's result.
   func needsBackend(_ view: ViewID) -> Bool {
     listeners[view]?.contains { $0.options.source == .default } ?? false
   }
@@ -171,7 +171,7 @@ struct ListenerTable: Sendable {
   }
 
   /// - Parameter snapshot: the present state of the view.
-  /// - Returns: the first snapshot, if it is due at once.
+  /// - Returns: the first snapshot, if it is due now.
   mutating func add(
     _ id: ListenerID, to view: ViewID, _ options: ListenerOptions, showing snapshot: ViewSnapshot, _ state: OnlineState
   ) -> [SnapshotDelivery] {
@@ -191,22 +191,22 @@ struct ListenerTable: Sendable {
     return Removal(view: view, wasLast: true)
   }
 
-  /// Removes all listeners of a view that is over.
-  /// - Returns: the listeners that were removed.
+  /// Removes all listeners of a closed view.
+  /// - Returns: the removed listeners.
   mutating func removeAll(of view: ViewID) -> [ListenerID] {
     let ids = (listeners.removeValue(forKey: view) ?? []).map(\.id)
     for id in ids { viewOf[id] = nil }
     return ids
   }
 
-  /// - Parameter raised: receives what the view's listeners are shown.
+  /// - Parameter raised: receives the snapshots for the view's listeners.
   mutating func show(
     _ snapshot: ViewSnapshot, of view: ViewID, _ state: OnlineState, _ raised: inout [SnapshotDelivery]
   ) {
     listeners[view]?.modifyEach { Self.show(snapshot, to: &$0, state, &raised) }
   }
 
-  /// Raises first snapshots that the old state held back.
+  /// Raises first snapshots that were held back in the old state.
   mutating func onlineStateChanged(
     to state: OnlineState, of view: ViewID, showing snapshot: @autoclosure () -> ViewSnapshot
   ) -> [SnapshotDelivery] {
@@ -248,7 +248,7 @@ struct ListenerTable: Sendable {
 }
 
 extension Array {
-  /// Changes each element where it is.
+  /// Changes each element in place.
   fileprivate mutating func modifyEach(_ change: (inout Element) -> Void) {
     for index in indices { change(&self[index]) }
   }

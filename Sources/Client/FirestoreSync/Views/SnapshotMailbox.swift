@@ -2,8 +2,8 @@
 package import FirestoreModel
 import Synchronization
 
-/// A mailbox of one snapshot, or of a few: when it is full the newest unread snapshot is merged with the next one
-/// (never lost, never growing). One reader.
+/// A mailbox of one or a few snapshots for a single reader. When it is full, the newest unread snapshot is merged with
+/// the next one, so nothing is lost and the mailbox does not grow.
 package final class SnapshotMailbox: Sendable {
   package enum Element: Sendable {
     case snapshot(ViewSnapshot)
@@ -17,7 +17,7 @@ package final class SnapshotMailbox: Sendable {
     var reader: CheckedContinuation<Element?, Never>?
     var settlers: [CheckedContinuation<Void, Never>] = []
 
-    /// Whether everything put so far was read, and the reader has come back for more or never will.
+    /// Whether everything so far was read, and the reader has returned for more or never will.
     var isSettled: Bool { isFinished || (reader != nil && unread.isEmpty && failure == nil) }
 
     mutating func takeSettlers() -> [CheckedContinuation<Void, Never>] {
@@ -26,7 +26,7 @@ package final class SnapshotMailbox: Sendable {
       return settlers
     }
 
-    /// The next element for a reader; `.none` means that it has to wait.
+    /// The next element for a reader; `.none` means that it must wait.
     mutating func take() -> Element?? {
       if !unread.isEmpty { return .some(.snapshot(unread.removeFirst())) }
       if let status = failure {
@@ -41,13 +41,13 @@ package final class SnapshotMailbox: Sendable {
   private let state = Mutex(State())
   private let capacity: Int
 
-  /// - Parameter capacity: the number of unread snapshots that are kept apart; at least one.
+  /// - Parameter capacity: the number of unread snapshots before merging; at least one.
   package init(capacity: Int = 1) { self.capacity = max(1, capacity) }
 
-  /// Waits for the next element; `nil` after `finish()`/cancellation, or after a failure was read.
+  /// Waits for the next element; `nil` after `finish()`, cancellation, or the reading of a failure.
   ///
-  /// Stays on the caller's actor: a reader gets a snapshot in the order in which it was put among all messages to its
-  /// actor, for example the client's status.
+  /// Runs on the caller's actor. A snapshot therefore arrives in order among all messages to that actor, for example
+  /// the client's status.
   package nonisolated(nonsending) func next() async -> Element? {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -66,7 +66,7 @@ package final class SnapshotMailbox: Sendable {
     }
   }
 
-  /// Ends the mailbox at once; unread elements are dropped.
+  /// Ends the mailbox immediately; unread elements are dropped.
   package func finish() {
     let (reader, settled) = state.withLock { state in
       (state.isFinished, state.unread, state.failure) = (true, [], nil)
@@ -76,7 +76,7 @@ package final class SnapshotMailbox: Sendable {
     reader?.resume(returning: nil)
   }
 
-  /// Returns when the reader has come back after everything that is in the mailbox now, or will never come back.
+  /// Returns when the reader has returned after reading everything that is in the mailbox now, or never will.
   package func settle() async {
     await withCheckedContinuation { continuation in
       let isSettled = state.withLock { state in
@@ -87,7 +87,7 @@ package final class SnapshotMailbox: Sendable {
     }
   }
 
-  /// Adds a snapshot, merged with the newest unread one if there is no room.
+  /// Adds a snapshot; merges it with the newest unread one if the mailbox is full.
   package func put(_ snapshot: ViewSnapshot) {
     update { state in
       if state.unread.count < capacity {
@@ -98,7 +98,7 @@ package final class SnapshotMailbox: Sendable {
     }
   }
 
-  /// Ends the mailbox with an error, read after the unread snapshots.
+  /// Ends the mailbox with an error after the unread snapshots.
   package func fail(_ status: RPCStatus) {
     update { $0.failure = status }
   }

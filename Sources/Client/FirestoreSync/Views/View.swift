@@ -5,30 +5,31 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
 
-/// The incrementally maintained result of one query: a change costs as much as it changes, not as much as is shown.
+/// The incrementally maintained result of one query: the cost of a change depends on the change, not on the result's
+/// size.
 struct View: Sendable {
-  /// The write for whose result a document waits: it was acknowledged, with the commit's version.
+  /// The acknowledged write that a document waits for, with the commit's version.
   struct HeldBack: Sendable {
     var version: SnapshotVersion
     var batch: BatchID
   }
 
-  /// A step to a new set of documents that has not been taken yet.
+  /// A pending step to a new set of documents.
   struct Step: Sendable {
     fileprivate(set) var documents: DocumentSet
     fileprivate(set) var changes = DocumentChangeSet()
     fileprivate(set) var departed: [DocumentKey: Document] = [:]
     fileprivate(set) var mutatedKeys: DocumentKeySet
-    /// The documents whose place may have changed; some may be named twice.
+    /// The documents whose position may have changed; may contain duplicates.
     fileprivate(set) var touched: [DocumentKey] = []
     fileprivate(set) var heldBack: [DocumentKey: HeldBack]
     /// The acknowledged batches whose results the step shows.
     fileprivate(set) var shown: Set<BatchID> = []
-    /// Whether a full limit lost a document, so that another may have to move up that only the store knows.
+    /// Whether a full limit lost a document, so that another one from the store may move up.
     fileprivate(set) var needsRefill = false
-    /// Whether the step fills a view that was empty: all of its documents were added, which `changes` does not list.
+    /// Whether the step fills an empty view: all of its documents were added, and `changes` does not list them.
     fileprivate(set) var isFilling = false
-    /// The documents that were added, in query order, if nothing else happened and they are in the view already.
+    /// The added documents in query order, if nothing else changed and the view already contains them.
     fileprivate(set) var inserted: [Document]?
 
     fileprivate mutating func hold(_ held: HeldBack?, _ key: DocumentKey) {
@@ -43,28 +44,28 @@ struct View: Sendable {
   /// The documents that the backend listed, as of the last snapshot (S2).
   private(set) var syncedKeys: Set<DocumentKey>
   private(set) var mutatedKeys: DocumentKeySet = []
-  /// Documents shown with a write that was acknowledged since. They change only when the backend's version comes.
+  /// The documents with a write that was acknowledged since. They change only when the backend's version arrives.
   private var heldBack: [DocumentKey: HeldBack] = [:]
-  /// The held-back documents whose version should have come.
+  /// The held-back documents whose version should have arrived.
   private var overdue: Set<DocumentKey> = []
   /// Documents shown although the backend did not list them.
   private(set) var limboKeys: Set<DocumentKey> = []
   private(set) var hasCachedResults: Bool
-  /// Whether the backend said that the target is complete, and the client has not gone offline since.
+  /// Whether the backend reported the target as complete, and the client has not gone offline since.
   private var isCurrent = false
-  /// Whether the view is current, and every document shown is one that the backend listed.
+  /// Whether the view is current, and the backend listed every document shown.
   private(set) var isSynced = false
-  /// Whether `limboKeys` was not kept up because the view was not current.
+  /// Whether `limboKeys` was not updated because the view was not current.
   private var isLimboStale = true
-  /// Whether the view finds out which documents are in limbo. If another client does, a view is current when it is in
-  /// sync there.
+  /// Whether the view tracks its documents in limbo. If another client does, a view is current when that client's view
+  /// is in sync.
   var tracksLimbo = true
   private var readTime: SnapshotVersion?
 
   /// A view of the cached documents.
   /// - Parameters:
-  ///   - result: documents that match, each once, whether or not they fit into the limit.
-  ///   - hints: the hints of their ids, if they are known.
+  ///   - result: the matching documents, without duplicates, inside and outside the limit.
+  ///   - hints: the hints of their ids, if known.
   ///   - readTime: the read time of the cached result, if the target was ever in sync.
   init(
     query: Query, documents result: consuming [Document], hints: [KeyHint] = [], syncedKeys: Set<DocumentKey>,
@@ -92,20 +93,20 @@ struct View: Sendable {
 
   // MARK: Documents
 
-  /// Whether a document matches the query, the limit aside.
+  /// Whether a document matches the query, ignoring the limit.
   func matches(_ document: Document) -> Bool { target.matches(document) }
 
   /// Whether a changed document that does not match may change the view.
   func isConcerned(byNotMatching key: DocumentKey) -> Bool {
-    // A view that owes a look at all of its documents takes any occasion.
+    // A view that must recheck all of its documents uses any opportunity.
     isLimboStale && isCurrent || !documents.isEmpty && documents.contains(key)
   }
 
   /// Computes the effect of changed documents on the view.
   /// - Parameters:
-  ///   - changed: each document once.
-  ///   - isMatch: whether the only document matches the query, the limit aside; `nil` if that is not known.
-  ///   - previous: a step that needed a refill, continued with what the store returned for the whole query.
+  ///   - changed: the changed documents, without duplicates.
+  ///   - isMatch: whether the only document matches the query, ignoring the limit; `nil` if unknown.
+  ///   - previous: a step that needed a refill, to be continued with the store's result for the whole query.
   ///   - acknowledged: the write to these documents that the backend committed.
   func step(
     _ changed: [Document], isMatch: Bool? = nil, after previous: Step? = nil, acknowledged: BatchID? = nil
@@ -128,11 +129,11 @@ struct View: Sendable {
     return step
   }
 
-  /// The number of documents from which sorting them at once is faster than finding the place of each.
+  /// The minimum number of documents for sorting, which is then faster than finding each position.
   private static let many = 32
 
   /// The step of an empty view to many documents.
-  /// - Returns: `nil` for another view, or few documents.
+  /// - Returns: `nil` for a view that is not empty, or for few documents.
   private func filling(with changed: [Document]) -> Step? {
     guard changed.count >= Self.many, documents.isEmpty, heldBack.isEmpty, viewed.query.limit == nil else { return nil }
     var step = emptyStep
@@ -143,9 +144,9 @@ struct View: Sendable {
     return step
   }
 
-  /// The step that many documents make which are new to the view, as a backend sends a large result bit by bit. They are
-  /// put into the view at once: a copy of what it was before would have each part of it copied that they come into.
-  /// - Returns: `nil`, and nothing has changed, if other documents change as well.
+  /// The step for many new documents, as when a backend sends a large result in parts. They are inserted into the view
+  /// immediately: a copy of the previous set would copy each part that receives documents.
+  /// - Returns: `nil`, without any change, if other documents change as well.
   private mutating func inserting(_ changed: [Document], _ news: News) -> Step? {
     guard changed.count >= Self.many, let listed = news.target?.added, listed.count > changed.count / 2,
       !documents.isEmpty, heldBack.isEmpty, viewed.query.limit == nil
@@ -165,9 +166,9 @@ struct View: Sendable {
 
   private var emptyStep: Step { Step(documents: documents, mutatedKeys: mutatedKeys, heldBack: heldBack) }
 
-  /// Whether the limit is full with the help of pending writes: of documents that the backend has not named for this
-  /// query, or that it would put in another place. Documents outside may then belong to the result once these writes are
-  /// rejected or the user changes; they are unseen, and so not in limbo.
+  /// Whether the limit is full only because of pending writes: it has documents that the backend has not listed for
+  /// this query, or would order differently. Documents outside may then enter the result once these writes are rejected
+  /// or the user changes. They are not shown, so they are not in limbo.
   var hidesDocuments: Bool {
     guard let limit = viewed.query.limit, documents.count == limit else { return false }
     return !mutatedKeys.isEmpty || !documents.allSatisfy { syncedKeys.contains($0.key) }
@@ -190,7 +191,7 @@ struct View: Sendable {
     let location = step.documents.location(of: key)
     let old = location.document
     let isCommitted = old?.hasLocalMutations == true && document.hasCommittedMutations
-    // Undoing a write looks the same if a write before it was acknowledged; an undone write disappears at once.
+    // Undoing a write looks the same if an earlier write was acknowledged; an undone write disappears immediately.
     let held = step.heldBack.isEmpty ? nil : step.heldBack[key]
     let batch = isCommitted ? acknowledged ?? held?.batch : nil
     let isHeldBack = batch != nil
@@ -213,7 +214,7 @@ struct View: Sendable {
       document.hasLocalMutations || (document.hasCommittedMutations && mutatedKeys.contains(key) && !isUndone)
     if let old {
       if old.data != document.data {
-        // A pure acknowledgement is not shown: the backend's version follows (SEMANTICS A9).
+        // A pure acknowledgement is not shown, because the backend's version follows (SEMANTICS A9).
         if isHeldBack { return }
         step.changes.track(DocumentChange(kind: .modified, document: document))
         if let edge, isOutside(document, edge: edge) { step.needsRefill = true }
@@ -232,14 +233,14 @@ struct View: Sendable {
 
   // MARK: Sharing
 
-  /// Takes a step to the stored documents, and to the keys that the backend listed as stored.
+  /// Applies a step to the stored documents, and the keys that the backend listed according to the store.
   mutating func synchronise(_ step: Step, syncedKeys keys: Set<DocumentKey>, causes: [SnapshotCause]) -> Outcome {
     syncedKeys = keys
     isLimboStale = true
     return take(step, News(causes: causes))
   }
 
-  /// Leaves it to another client, which has the streams from now on, to find out whether the view is in sync.
+  /// Leaves it to another client, which now has the streams, to determine whether the view is in sync.
   mutating func stopTrackingLimbo() {
     tracksLimbo = false
     isCurrent = isSynced
@@ -248,20 +249,20 @@ struct View: Sendable {
     isLimboStale = true
   }
 
-  /// Whether the backend's next snapshot matters to the view even if it changes neither its documents nor its target: it
-  /// may tell that a held-back version will not come, or the view owes a look at all of its documents.
+  /// Whether the backend's next snapshot concerns the view even if it changes neither its documents nor its target: it
+  /// may show that a held-back version will not arrive, or the view must recheck all of its documents.
   var waitsForSnapshot: Bool { !heldBack.isEmpty || isLimboStale && isCurrent }
 
   // MARK: Taking a step
 
-  /// Takes changed documents and what the backend said at the same time.
+  /// Applies changed documents and the backend's event for the target.
   mutating func take(_ concern: ViewTable.Concern, _ news: News, acknowledged: BatchID?) -> Result {
     if let step = inserting(concern.documents, news) { return .outcome(take(step, news)) }
     let step = step(concern.documents, isMatch: concern.isMatch, acknowledged: acknowledged)
     return step.needsRefill ? .needsRefill(step) : .outcome(take(step, news))
   }
 
-  /// Takes the step and what the backend said at the same time.
+  /// Applies the step and the backend's event for the target.
   mutating func take(_ step: Step, _ news: News) -> Outcome {
     let (target, version, isPendingReset, causes) = (news.target, news.version, news.isPendingReset, news.causes)
     let old = documents
@@ -288,7 +289,7 @@ struct View: Sendable {
         updateLimbo(documents.keys { !synced.contains($0.key) }, &outcome)
       } else {
         updateLimbo(step.isFilling ? documents.keys : step.touched, &outcome)
-        // Documents that are listed now can only leave.
+        // Documents that are listed now can only leave limbo.
         if let target, !limboKeys.isEmpty { updateLimbo(target.added, &outcome) }
         if let target { updateLimbo(target.removed, &outcome) }
         updateLimbo(unlisted, &outcome)
@@ -305,7 +306,7 @@ struct View: Sendable {
     let hasChanges = !step.changes.isEmpty || step.isFilling || step.inserted != nil
     guard hasChanges || wasSynced != isSynced else { return outcome }
     hasCachedResults = news.hasPosition
-    // The write comes first: its acknowledgement came before the documents that show it.
+    // The write comes first, because its acknowledgement preceded the documents with its result.
     let results = step.shown.sorted().map { SnapshotCause.acknowledged($0) }
     var snapshot = snapshot(causes: results.isEmpty ? causes : results.filter { !causes.contains($0) } + causes)
     if let inserted = step.inserted {
@@ -324,26 +325,27 @@ struct View: Sendable {
     return outcome
   }
 
-  /// Makes the view not current, because the client went offline.
+  /// Makes the view not current when the client went offline.
   mutating func wentOffline(causes: [SnapshotCause]) -> ViewSnapshot? {
     guard isCurrent else { return nil }
     isCurrent = false
     return take(emptyStep, News(causes: causes)).snapshot
   }
 
-  /// Makes the view not current, because no client watches its target any more; its documents are in limbo no longer.
+  /// Makes the view not current, because no client watches its target any more. None of its documents are in limbo any
+  /// more.
   mutating func becomeUnwatched() -> ViewSnapshot? {
     limboKeys = []
     overdue = []
     return wentOffline(causes: [])
   }
 
-  /// Makes a new view as current as one whose target it shares.
+  /// Makes a new view as current as the other view of its target.
   mutating func becomeCurrent(token: ResumeToken?) -> Outcome {
     take(emptyStep, News(TargetChange(resumeToken: token, isCurrent: true), causes: []))
   }
 
-  /// - Parameter keys: documents whose place may have changed.
+  /// - Parameter keys: the documents whose position may have changed.
   private mutating func updateLimbo(_ keys: some Sequence<DocumentKey>, _ outcome: inout Outcome) {
     for key in keys {
       let isInLimbo = shouldBeInLimbo(key)
@@ -358,15 +360,15 @@ struct View: Sendable {
     }
   }
 
-  /// - Returns: documents whose write was committed before this snapshot of the backend, which does not list them:
-  ///   their versions will not come by themselves.
+  /// - Returns: documents whose write was committed before this snapshot of the backend, which does not list them.
+  ///   Their versions will not arrive without a lookup.
   private func unlisted(at version: SnapshotVersion?) -> [DocumentKey] {
     guard let version, !heldBack.isEmpty else { return [] }
     return heldBack.lazy.filter { $0.value.version <= version && !syncedKeys.contains($0.key) }.map(\.key)
   }
 
-  /// Whether the document has to be looked up. A local write may explain why the backend does not list it, so that it
-  /// is not looked up as long as the backend's version may still come.
+  /// Whether the document must be looked up. A local write may explain why the backend does not list it, so there is no
+  /// lookup while the backend's version may still arrive.
   private func shouldBeInLimbo(_ key: DocumentKey) -> Bool {
     guard !syncedKeys.contains(key), let document = documents[key] else { return false }
     return !document.hasLocalMutations || overdue.contains(key)

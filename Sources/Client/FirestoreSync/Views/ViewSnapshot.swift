@@ -5,8 +5,8 @@ package import FirestoreModel
 import FirestoreProtocol
 package import FirestoreQuery
 
-/// A query with what follows from it, computed once. An object, so that copies of views and snapshots, of which there
-/// are many, count one reference.
+/// A query with derived values, computed once. A class, so that copies of views and snapshots, of which there are many,
+/// count one reference.
 final class ViewedQuery: Sendable {
   let query: Query
   let target: Target
@@ -19,17 +19,17 @@ final class ViewedQuery: Sendable {
   }
 }
 
-/// The state of a query's result, and its changes since the snapshot before.
+/// The state of a query's result, and its changes since the previous snapshot.
 package struct ViewSnapshot: Sendable {
   private let viewed: ViewedQuery
   package var query: Query { viewed.query }
   package var documents: DocumentSet
-  /// The documents of the snapshot before. O(changes log documents) if it only lacks those that were added.
+  /// The documents of the previous snapshot. O(changes log documents) if documents were only added.
   package var oldDocuments: DocumentSet {
     get { before ?? withoutAdded }
     set { before = newValue }
   }
-  /// `nil` if it only lacks the documents that were added: keeping it would have later changes copy what it shares.
+  /// `nil` if documents were only added: keeping the set would make later changes copy the shared parts.
   private var before: DocumentSet?
   private var withoutAdded: DocumentSet {
     var documents = documents
@@ -37,25 +37,25 @@ package struct ViewSnapshot: Sendable {
     return documents
   }
 
-  /// The document as it was in the snapshot before.
+  /// The document in the previous snapshot.
   package func previous(_ key: DocumentKey) -> Document? { onlyAdds ? nil : before?[key] }
 
-  /// Whether all changes are documents that came.
+  /// Whether all changes are additions.
   package var onlyAdds: Bool { before == nil || listed == nil }
 
   /// The changes: removed, added, modified, metadata; each kind in query order. O(documents) for a listener's first
-  /// snapshot, which makes the list when it is asked for.
+  /// snapshot, which creates the list on demand.
   package var changes: [DocumentChange] {
     get { listed ?? documents.map { DocumentChange(kind: .added, document: $0) } }
     set { listed = newValue }
   }
-  /// Makes the changes the documents that were added, in query order, to what is shown now without them.
+  /// Makes the changes the additions of these documents, in query order.
   mutating func add(_ inserted: [Document]) {
     before = nil
     listed = inserted.map { DocumentChange(kind: .added, document: $0) }
   }
 
-  /// Makes the changes those of a snapshot whose documents were all added.
+  /// Makes the changes the additions of all documents.
   mutating func addAll() { listed = nil }
 
   /// The keys of the documents with a kind of change.
@@ -66,10 +66,10 @@ package struct ViewSnapshot: Sendable {
 
   /// The number of changes.
   package var changeCount: Int { listed?.count ?? documents.count }
-  /// The changes; `nil` if every document was added, and nothing else happened.
+  /// The changes; `nil` if every document was added, and nothing else changed.
   private var listed: [DocumentChange]?
-  /// Documents that matched and do not any more, in their present state: missing if they were deleted. A document that
-  /// only the limit keeps out is not among them.
+  /// The documents that no longer match, in their present state: missing if they were deleted. Documents that only the
+  /// limit excludes are not included.
   package var departed: [DocumentKey: Document] = [:]
   package var mutatedKeys: DocumentKeySet
   package var isFromCache: Bool
@@ -111,7 +111,7 @@ package struct ViewSnapshot: Sendable {
     self.readTime = readTime
   }
 
-  /// The snapshot as a listener's first: every document added.
+  /// The snapshot as the first one of a listener: every document is added.
   func asInitial() -> ViewSnapshot {
     var initial = self
     initial.oldDocuments = DocumentSet(comparing: query)
@@ -122,7 +122,7 @@ package struct ViewSnapshot: Sendable {
     return initial
   }
 
-  /// The snapshot without changes in which only metadata changed.
+  /// The snapshot without changes of metadata only.
   func excludingMetadataChanges() -> ViewSnapshot {
     var stripped = self
     if let listed, listed.contains(where: { $0.kind == .metadata }) {
@@ -132,7 +132,7 @@ package struct ViewSnapshot: Sendable {
     return stripped
   }
 
-  /// One snapshot that takes a reader from before `self` to `later`.
+  /// One snapshot that replaces `self` and `later` for a reader that has seen neither.
   package func merged(with later: ViewSnapshot) -> ViewSnapshot {
     var merged = later
     merged.before = before
@@ -144,7 +144,7 @@ package struct ViewSnapshot: Sendable {
       merged.listed = changes
       if before == nil, !changes.allSatisfy({ $0.kind == .added }) { merged.before = withoutAdded }
     } else {
-      // The reader has seen nothing yet: all that is there now is new.
+      // The reader has seen nothing yet, so every document is new.
       merged.listed = nil
     }
     merged.departed = departed.merging(later.departed) { $1 }
@@ -155,14 +155,14 @@ package struct ViewSnapshot: Sendable {
 }
 
 extension View {
-  /// The backend's word about a view's target, with the causes of the change.
+  /// The backend's changes of a view's target, with their causes.
   struct News: Sendable {
     var target: TargetChange?
-    /// The version of the backend's snapshot, if one caused this.
+    /// The version of the backend's snapshot, if it is the cause.
     var version: SnapshotVersion?
-    /// Whether the target has a position of the backend's with it.
+    /// Whether the target has a position of the backend with it.
     var hasPosition = false
-    /// Whether the target is being sent again because its documents did not add up.
+    /// Whether the target is sent again because its documents did not match.
     var isPendingReset = false
     var causes: [SnapshotCause]
 
@@ -174,7 +174,7 @@ extension View {
       hasPosition = target.resumeToken != nil
     }
 
-    /// - Parameter follows: whether the event's position is that of the target, too.
+    /// - Parameter follows: whether the event's position also applies to the target.
     init(_ event: RemoteEvent?, _ id: TargetID, _ causes: [SnapshotCause], follows: Bool) {
       self.init(causes: causes)
       guard let event else { return }
@@ -187,7 +187,7 @@ extension View {
 
   enum Result {
     case outcome(Outcome)
-    /// A full limit lost a document: the step has to be continued over the whole query, and taken.
+    /// A full limit lost a document: the step must be continued over the whole query, and then applied.
     case needsRefill(Step)
   }
 

@@ -3,25 +3,25 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
 
-/// Names a view; later views have higher ids, which is the order in which snapshots are made.
+/// The id of a view. Later views have higher ids, which is the order of snapshots.
 struct ViewID: Hashable, Comparable, Sendable {
   let rawValue: Int
   static func < (left: ViewID, right: ViewID) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// All views, found by query, by target, and by the documents that could match.
+/// All views, by query, by target, and by possibly matching documents.
 struct ViewTable: Sendable {
   struct Entry: Sendable {
     let id: ViewID
     let target: TargetID
     var view: View
-    /// A condition of the query; `nil` for a query that has none which routes tell apart.
+    /// A condition of the query; `nil` if the query has no condition for routing.
     let equality: Equality?
-    /// Whether the view is to be asked about documents that do not meet `equality`.
+    /// Whether the view must also see documents that do not satisfy `equality`.
     fileprivate(set) var isOccupied = false
   }
 
-  /// A field that has a value, by strict equality.
+  /// A field and its value, by strict equality.
   struct Equality: Hashable, Sendable {
     let path: FieldPath
     let value: Value
@@ -31,20 +31,20 @@ struct ViewTable: Sendable {
   struct Concern: Sendable {
     let id: ViewID
     let documents: [Document]
-    /// Whether the only document matches the query, the limit aside; `nil` if that is not known.
+    /// Whether the only document matches the query, ignoring the limit; `nil` if unknown.
     var isMatch: Bool?
   }
 
   /// The views, ascending by id. They are in an array, so that a view is read without a copy: there may be many
-  /// listeners, and copying a view costs more than finding out that a change does not concern it.
+  /// listeners, and copying a view costs more than determining that a change does not concern it.
   private var entries: [Entry] = []
   private var idOfQuery: [Query: ViewID] = [:]
   private var idsOfTarget: [TargetID: [ViewID]] = [:]
   private var byDocument: [DocumentKey: [ViewID]] = [:]
   private var byCollection: [ResourcePath: ViewRoute] = [:]
-  /// Views of collection groups, by the collection id as a path, whose identity is bytewise.
+  /// Views of collection groups, by the collection id as a path, which compares bytes.
   private var byGroup: [ResourcePath: ViewRoute] = [:]
-  /// The views to which the backend's next snapshot matters in any case.
+  /// The views that the backend's next snapshot concerns in any case.
   private(set) var waiting: Set<ViewID> = []
   private var nextID = 0
 
@@ -59,7 +59,7 @@ struct ViewTable: Sendable {
 
   func target(of id: ViewID) -> TargetID? { position(of: id).map { entries[$0].target } }
 
-  /// Looks at a view without copying it.
+  /// Reads a view without copying it.
   func read<Result>(_ id: ViewID, _ body: (View) -> Result) -> Result? {
     guard let position = position(of: id) else { return nil }
     return entries.withUnsafeBufferPointer { body($0[position].view) }
@@ -118,7 +118,7 @@ struct ViewTable: Sendable {
     if self[keyPath: table][path]?.isEmpty == true { self[keyPath: table][path] = nil }
   }
 
-  /// Notes what a view's state means for the changes that concern it.
+  /// Updates the routes with a view's state.
   private mutating func noteState(_ position: Int) {
     let (id, isWaiting) = (entries[position].id, entries[position].view.waitsForSnapshot)
     if isWaiting {
@@ -135,11 +135,11 @@ struct ViewTable: Sendable {
 
   // MARK: Changes
 
-  /// The views that changes may concern, ascending by id; no other view is looked at.
+  /// The views that changes may concern, ascending by id. Other views are not read.
   func concerns(of changes: [DocumentKey: Document]) -> [Concern] {
     if changes.count == 1, let (key, document) = changes.first { return concerns(of: document, key) }
     var affected: [ViewID: [Document]] = [:]
-    // Documents that change together are mostly of one collection.
+    // Documents that change together are usually in one collection.
     var collection: (path: ResourcePath, route: ViewRoute?)?
     for (key, document) in changes {
       if !byDocument.isEmpty {
@@ -166,7 +166,7 @@ struct ViewTable: Sendable {
     }
   }
 
-  /// The place of a view whose condition a document does not meet.
+  /// The position of a view with a condition that a document does not satisfy.
   private func otherwiseOccupied(_ id: ViewID, _ document: Document) -> Int? {
     guard let position = position(of: id), let equality = entries[position].equality,
       document[equality.path] != equality.value
@@ -174,7 +174,7 @@ struct ViewTable: Sendable {
     return position
   }
 
-  /// The views that one document concerns: those that show it, and those that it matches.
+  /// The views that one document concerns: it is shown or matches.
   private func concerns(of document: Document, _ key: DocumentKey) -> [Concern] {
     let documents = [document]
     var found = (byDocument.isEmpty ? [] : byDocument[key] ?? []).map { Concern(id: $0, documents: documents) }
@@ -217,13 +217,13 @@ extension Query {
   }
 }
 
-/// The views of one collection or group, found by a value that their documents have: among many queries most ask for
-/// another value than a document has, and are not looked at.
+/// The views of one collection or group, by a value of their documents. Among many queries most require another value
+/// than a document has, and are skipped.
 struct ViewRoute: Sendable {
-  /// The views whose queries have no condition that tells them apart.
+  /// The views of queries without a condition for routing.
   private var others: [ViewID] = []
   private var byValue: [FieldPath: [Value: [ViewID]]] = [:]
-  /// The views with a condition that are to be asked about other documents as well, since they show some.
+  /// The views with a condition that must also see other documents, because they show some.
   private(set) var occupied: Set<ViewID> = []
 
   var isEmpty: Bool { others.isEmpty && byValue.isEmpty }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// One attempt of a transaction, as mobile clients run them: the backend holds no lock and knows no transaction. Reads
-/// note the versions they saw, writes are collected, and one commit of them all demands those versions.
+/// One attempt of a transaction as in mobile clients: the backend holds no lock and knows no transaction. Reads record
+/// the versions, writes are collected, and one commit of all writes requires those versions.
 package struct OptimisticTransaction: Sendable {
   private enum Seen: Equatable {
     case version(SnapshotVersion)
@@ -14,13 +14,13 @@ package struct OptimisticTransaction: Sendable {
   private var readOrder: [DocumentKey] = []
   private var written: Set<DocumentKey> = []
   private var mutations: [Mutation] = []
-  /// The error of a write; the commit reports it.
+  /// The error of a write, which the commit reports.
   private var failure: RPCStatus?
   private var isFinished = false
 
   package init() {}
 
-  /// - Throws: `invalid-argument` once something was written: a read could not show the write.
+  /// - Throws: `invalid-argument` after the first write: a read could not show the write.
   package func checkReadable() throws(RPCStatus) {
     try checkUnfinished()
     if !mutations.isEmpty || failure != nil {
@@ -29,8 +29,8 @@ package struct OptimisticTransaction: Sendable {
     }
   }
 
-  /// Notes the backend's answer to a read.
-  /// - Throws: `aborted` if it differs from an earlier answer: then the attempt cannot succeed any more.
+  /// Records the backend's result of a read.
+  /// - Throws: `aborted` if it differs from an earlier result, so that the attempt cannot succeed.
   package mutating func note(_ documents: [Document]) throws(RPCStatus) {
     for document in documents {
       let now: Seen = document.exists ? document.version.map(Seen.version) ?? .missing : .missing
@@ -59,13 +59,13 @@ package struct OptimisticTransaction: Sendable {
     written.insert(mutation.key)
   }
 
-  /// Has the commit fail, unless an earlier write was wrong already.
+  /// Makes the commit fail, unless an earlier write has failed.
   package mutating func fail(_ status: RPCStatus) {
     if failure == nil { failure = status }
   }
 
   /// Ends the attempt.
-  /// - Returns: the writes, and a check for every document that was read only.
+  /// - Returns: the writes, and a check for every document that was only read.
   package mutating func finish() throws(RPCStatus) -> [Mutation] {
     try checkUnfinished()
     isFinished = true
@@ -86,12 +86,12 @@ package struct OptimisticTransaction: Sendable {
   private func checkUnfinished() throws(RPCStatus) {
     if isFinished {
       throw RPCStatus(
-        .failedPrecondition, "A transaction cannot be used any more when its block has returned.")
+        .failedPrecondition, "A transaction cannot be used after its block has returned.")
     }
   }
 }
 
-/// The number and delays of the attempts of a transaction.
+/// The attempts of a transaction, with their delays.
 package struct TransactionRetries: Sendable {
   /// The SDK's number of attempts (`kDefaultTransactionMaxAttempts`).
   package static let defaultAttempts = 5
@@ -99,7 +99,7 @@ package struct TransactionRetries: Sendable {
   private var remaining: Int
   private var backoff = Backoff()
 
-  /// - Parameter attempts: the number of attempts in all, the first one included.
+  /// - Parameter attempts: the total number of attempts, including the first.
   package init(attempts: Int) {
     remaining = attempts
   }
@@ -110,16 +110,16 @@ package struct TransactionRetries: Sendable {
     return backoff.next(using: &random)
   }
 
-  /// Whether another attempt may follow on a failure of this one.
+  /// Whether another attempt may follow this failure.
   ///
   /// The backend answers an outdated read with `failed-precondition` or `aborted`, and with `already-exists` if a
-  /// document was read as missing; these can go well next time, as can any code that is not permanent (SDK
+  /// document was read as missing. These can succeed next time, as can any code that is not permanent (SDK
   /// `TransactionRunner::IsRetryableTransactionError`).
   package func allowsAttempt(after code: StatusCode) -> Bool {
     guard remaining > 0 else { return false }
     if code.isConflict { return true }
     switch code {
-    // This code means that the caller has lost interest.
+    // This code means that the caller has cancelled.
     case .cancelled: return false
     default: return !code.isPermanentForWrites
     }
@@ -127,6 +127,6 @@ package struct TransactionRetries: Sendable {
 }
 
 extension StatusCode {
-  /// Whether a transaction ends so whose documents have changed since it read them.
+  /// Whether a transaction ends with this code if its documents have changed since it read them.
   package var isConflict: Bool { self == .aborted || self == .alreadyExists || self == .failedPrecondition }
 }

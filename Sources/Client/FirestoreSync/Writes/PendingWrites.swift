@@ -2,24 +2,24 @@
 import FirestoreModel
 import FirestoreProtocol
 
-/// The current user's pending batches in order, and the state of each. Mirrors the store's queue, so that neither
-/// sending nor showing the queue reads the store.
+/// The current user's pending batches in order, each with its state. Mirrors the store's queue, so that neither sending
+/// nor showing the queue reads the store.
 ///
 ///     first ─┬─ in flight ─┬─────── unsent ───────┬─ last        at most `capacity` in flight; the k-th response
 ///          head         sentEnd              entries.count       answers the k-th batch in flight (S4)
 ///
-/// Batches leave at the front, except those that the user cancels, whose places stay until the front reaches them.
+/// Batches leave at the front. Cancelled batches leave a gap that remains until the front reaches it.
 struct PendingWrites: Sendable {
-  /// The bound of batches in flight (SDK remote_store: MAX_PENDING_WRITES).
+  /// The maximum number of batches in flight (SDK remote_store: MAX_PENDING_WRITES).
   static let capacity = 10
 
   struct Entry: Sendable {
     package let batch: MutationBatch
-    /// The number of times that the batch was sent since the client was started.
+    /// The number of attempts to send the batch since the client was started.
     fileprivate(set) var attempts = 0
     /// The error of the last failed attempt to send the batch.
     fileprivate(set) var lastError: RPCStatus?
-    /// The time at which the batch was last sent.
+    /// The time when the batch was last sent.
     fileprivate(set) var sentAt: Timestamp?
     /// The size of the encoded batch; `nil` until it is measured.
     fileprivate(set) var byteCount: Int?
@@ -29,17 +29,17 @@ struct PendingWrites: Sendable {
   /// The batches, ascending by id; entries before `head` have left.
   private var entries: [Entry] = []
   private var head = 0
-  /// The position before which entries were sent on the current stream.
+  /// The position after the last entry that was sent on the current stream.
   private var sentEnd = 0
   private(set) var count = 0
-  /// The number of batches that there were since the queue was last empty.
+  /// The number of batches since the queue was last empty.
   private(set) var total = 0
   private(set) var inFlightCount = 0
-  /// The last batch that was ever in the queue.
+  /// The newest batch ever in the queue.
   private(set) var newest: BatchID?
-  /// The newest token of the current stream; `nil` until its handshake is answered.
+  /// The newest token of the current stream; `nil` until the answer to its handshake.
   private var streamToken: [UInt8]?
-  /// The position before which entries have been measured.
+  /// The position after the last measured entry.
   private var measuredEnd = 0
   private var measuredBytes = 0
 
@@ -59,7 +59,7 @@ struct PendingWrites: Sendable {
   /// The batches in flight, and the next ones to be sent.
   var pipeline: [Entry] { Array(pending.prefix(Self.capacity)) }
 
-  /// Whether the batch came after all that were ever in the queue.
+  /// Whether the batch is newer than all batches ever in the queue.
   func isNew(_ id: BatchID) -> Bool { newest.map { $0 < id } ?? true }
 
   func contains(_ id: BatchID) -> Bool { position(of: id) != nil }
@@ -100,13 +100,13 @@ struct PendingWrites: Sendable {
 
   // MARK: Sending
 
-  /// Whether `take` has a batch to give.
+  /// Whether `take` can return a batch.
   var hasUnsent: Bool { streamToken != nil && inFlightCount < min(count, Self.capacity) }
 
-  /// Notes that the backend answered the handshake.
+  /// Records the answer to the handshake.
   mutating func streamOpened(token: [UInt8]) { streamToken = token }
 
-  /// Takes the next batch to send; it counts as in flight from here on.
+  /// Takes the next batch to send, which now counts as in flight.
   mutating func take(at now: Timestamp) -> (batch: MutationBatch, request: WriteRequest)? {
     guard let streamToken, inFlightCount < Self.capacity,
       let position = entries[sentEnd...].firstIndex(where: { !$0.hasLeft })
@@ -119,16 +119,16 @@ struct PendingWrites: Sendable {
     return (batch, WriteRequest(streamToken: streamToken, mutations: batch.mutations))
   }
 
-  /// The batch that the next response is about (S4); `nil` if none is in flight.
+  /// The batch of the next response (S4); `nil` if none is in flight.
   var oldestInFlight: MutationBatch? { inFlightCount > 0 ? pending.first?.batch : nil }
 
-  /// Notes a response's token.
+  /// Records a response's token.
   mutating func answered(token: [UInt8]) { streamToken = token }
 
-  /// Notes the end of the stream: batches that were not answered are sent again on the next.
+  /// Records the end of the stream: batches without a response are sent again on the next one.
   mutating func streamClosed() { (sentEnd, inFlightCount, streamToken) = (head, 0, nil) }
 
-  /// Notes the error of an attempt to send a batch, or the whole pipeline if none is named.
+  /// Records the error of an attempt to send a batch, or the whole pipeline without an id.
   mutating func note(_ error: RPCStatus, of id: BatchID? = nil) {
     for id in id.map({ [$0] }) ?? pipeline.map(\.batch.id) {
       if let position = position(of: id) { entries[position].lastError = error }
@@ -137,8 +137,8 @@ struct PendingWrites: Sendable {
 
   // MARK: Showing
 
-  /// The pending batches with their sizes; of a queue longer than twice `ends` only that many at each end. O(ends + new
-  /// batches).
+  /// The pending batches with their sizes. For a queue longer than twice `ends`, only `ends` batches at each end.
+  /// O(ends + new batches).
   mutating func measured(ends: Int? = nil) -> [Entry] {
     measure()
     guard let ends, count > 2 * ends else { return Array(pending) }
@@ -168,22 +168,22 @@ struct PendingWrites: Sendable {
   }
 }
 
-/// Waits for pending writes, each for those that were pending when it began.
+/// The waits for pending writes, each for the writes that were pending when it began.
 struct WriteWaits: Sendable {
   private var waits: [(highest: BatchID, wait: PendingWritesWait)] = []
 
-  /// - Parameter highest: the last batch that is waited for.
+  /// - Parameter highest: the last batch to wait for.
   mutating func add(_ wait: PendingWritesWait, until highest: BatchID) { waits.append((highest, wait)) }
 
-  /// Takes the waits that are over.
-  /// - Parameter first: the first batch that is still pending; `nil` if none is.
+  /// Removes and returns the waits that are over.
+  /// - Parameter first: the first batch that is still pending; `nil` without pending batches.
   mutating func takeDone(before first: BatchID?) -> [PendingWritesWait] {
     let done = waits.filter { entry in first.map { entry.highest < $0 } ?? true }
     if let first { waits.removeAll { $0.highest < first } } else { waits = [] }
     return done.map(\.wait)
   }
 
-  /// Takes all of them, since what they wait for will not come.
+  /// Removes and returns all waits, because their writes will not be completed.
   mutating func takeAll() -> [PendingWritesWait] {
     defer { waits = [] }
     return waits.map(\.wait)

@@ -8,7 +8,7 @@ package import FirestoreSQLite
 extension SyncCore {
   /// Stores a write, shows it to the listeners and starts sending it.
   /// - Parameter rejected: a rejected write that this write replaces.
-  /// - Throws: the store's error if it cannot keep the write; then nothing happened.
+  /// - Throws: the store's error if it cannot store the write; nothing happens.
   package mutating func write(
     _ mutations: [Mutation], at now: Timestamp, insteadOf rejected: BatchID? = nil
   ) throws(StoreError) -> BatchID {
@@ -22,11 +22,11 @@ extension SyncCore {
     return result.batchID
   }
 
-  /// Drops a batch that is not in flight; its overlay is undone and its write fails with `cancelled`.
-  /// - Returns: whether the batch is dropped. Otherwise another client of the cache, which has the streams, was asked
-  ///   to drop it: its answer is the write's completion, or the effect `refuseCancellation`.
+  /// Drops a batch that is not in flight. Its overlay is undone and its write fails with `cancelled`.
+  /// - Returns: whether the batch is dropped. Otherwise the client of the cache with the streams is requested to drop
+  ///   it: its answer is the write's completion, or the effect `refuseCancellation`.
   /// - Throws: `not-found` for a batch that is not pending, `failed-precondition` for one that the backend may be
-  ///   applying right now, and errors of the store.
+  ///   applying, and errors of the store.
   @discardableResult
   package mutating func cancelWrite(_ id: BatchID) throws(RPCStatus) -> Bool {
     if let objection = objectionToCancelling(id) { throw objection }
@@ -45,17 +45,17 @@ extension SyncCore {
   func objectionToCancelling(_ id: BatchID) -> RPCStatus? {
     if !writes.queue.contains(id) { return RPCStatus(.notFound, "Write \(id) is not pending.") }
     guard writes.queue.isInFlight(id) || health.waiting.contains(where: { $0.batch == id }) else { return nil }
-    return RPCStatus(.failedPrecondition, "Write \(id) is in flight; go offline first to cancel it.")
+    return RPCStatus(.failedPrecondition, "Write \(id) is in flight. Go offline first to cancel it.")
   }
 
-  /// - Parameter status: the reason, if it is not that the user cancelled the write.
+  /// - Parameter status: the reason, if the user did not cancel the write.
   mutating func takeBack(_ id: BatchID, _ status: RPCStatus? = nil) throws(StoreError) {
     let changes = try store.reject(id)
     let cancelled = RPCStatus(.cancelled, "Write \(id) was cancelled before it was sent.")
     finish(id, .failure(status ?? cancelled), at: nil, changes)
   }
 
-  /// Takes a write back, or refuses to, for another client of the cache.
+  /// Cancels a write for another client of the cache, or refuses to.
   mutating func answerCancellation(_ id: BatchID) throws(StoreError) {
     if let objection = objectionToCancelling(id) {
       try store.refuseCancellation(of: id, objection)
@@ -64,14 +64,14 @@ extension SyncCore {
     }
   }
 
-  /// Repeats the requests to drop a write that were not answered: another client may have the streams now.
+  /// Repeats the unanswered requests to drop a write, because another client may have the streams now.
   mutating func askAgainToCancel() throws(StoreError) {
     for id in writes.answers.awaitedCancellations where objectionToCancelling(id) == nil {
       if isPrimary { try takeBack(id) } else { try store.askToCancel(id) }
     }
   }
 
-  /// Finishes the wait when all writes pending now are done: at once if there are none.
+  /// Finishes the wait when all writes pending now are done, immediately if there are none.
   package mutating func waitForPendingWrites(_ wait: PendingWritesWait) {
     if let damage = health.damage { return output.append(.finishWait(wait, damage)) }
     if !writes.add(wait) { output.append(.finishWait(wait, nil)) }
@@ -79,7 +79,7 @@ extension SyncCore {
 
   // MARK: The write stream
 
-  /// Sees that waiting batches are sent, in order (S4).
+  /// Starts sending waiting batches, in order (S4).
   mutating func sendWrites() {
     guard network.isUsed else { return }
     if writes.isDue {
@@ -90,10 +90,10 @@ extension SyncCore {
     }
   }
 
-  /// The number of batches that are in flight or would be sent next: none while the network is not used.
+  /// The number of batches that are in flight or are sent next; none while the network is not used.
   package var outstandingWrites: Int { network.isUsed ? min(writes.queue.count, PendingWrites.capacity) : 0 }
 
-  /// Begins to send, because the handshake was answered.
+  /// Begins to send after the answer to the handshake.
   package mutating func writeStreamOpened(token: [UInt8], in epoch: StreamEpoch) {
     guard writes.opened(token: token, in: epoch) else { return }
     output.statusChanged()
@@ -101,7 +101,7 @@ extension SyncCore {
     sendWrites()
   }
 
-  /// Takes the next batch for the stream; it is in flight from here on.
+  /// Takes the next batch for the stream, which is now in flight.
   package mutating func takeWrite(in epoch: StreamEpoch, at now: Timestamp) -> (id: BatchID, request: WriteRequest)? {
     guard let (batch, sent) = writes.take(in: epoch, at: now) else { return nil }
     var request = sent
@@ -110,13 +110,13 @@ extension SyncCore {
     return (batch.id, request)
   }
 
-  /// Deals with the answer that the backend committed the oldest batch in flight (S4).
+  /// Handles the answer that the backend committed the oldest batch in flight (S4).
   package mutating func receive(
     _ response: CommitResponse, token: [UInt8], in epoch: StreamEpoch, at now: Timestamp
   ) {
     guard writes.isOpen(in: epoch) else { return }
     guard let batch = writes.answered(response, token: token) else {
-      let broken = RPCStatus(.internal, "the write stream answered \(response.results.count) writes nobody asked for")
+      let broken = RPCStatus(.internal, "the write stream answered \(response.results.count) writes that were not sent")
       output.append(.close(.write, epoch))
       return writeStreamEnded(broken, in: epoch, at: now)
     }
@@ -144,14 +144,14 @@ extension SyncCore {
   }
 
   /// Signals the result, then shows it (S3).
-  /// - Parameter time: the time of the backend's answer; `nil` for a write that the user took back, or another client
-  ///   sent.
+  /// - Parameter time: the time of the backend's answer; `nil` for a write that the user cancelled, or that another
+  ///   client sent.
   mutating func finish(
     _ id: BatchID, _ result: Result<CommitResponse, RPCStatus>, at time: Timestamp?, _ changes: [DocumentKey: Document]
   ) {
     output.statusChanged()
     let result = writes.deadlines.ended(id, result)
-    // A batch that another client sent may have been dealt with before.
+    // A batch that another client sent may have been processed before.
     guard let waits = writes.finish(id, result, at: time, isShared: sharing != nil) else {
       return emit(changes, causes: [])
     }
@@ -164,8 +164,8 @@ extension SyncCore {
     }
   }
 
-  /// Deals with a stream that ended by itself: an error about the oldest batch in flight rejects that batch; everything
-  /// else is sent again.
+  /// Handles a stream that ended on the other side. An error about the oldest batch in flight rejects that batch; all
+  /// other batches are sent again.
   mutating func writeStreamEnded(_ status: RPCStatus, in epoch: StreamEpoch, at now: Timestamp) {
     guard let end = writes.failed(status, in: epoch) else { return }
     output.statusChanged()
@@ -189,7 +189,7 @@ extension SyncCore {
 }
 
 extension SyncCore {
-  /// The current user's writes that the backend rejected, in the order in which they were made.
+  /// The current user's rejected writes, in the order of their creation.
   package mutating func rejectedWrites() throws(StoreError) -> [RejectedWrite] {
     if let rejected = writes.answers.rejected { return rejected }
     let rejected = try store.rejectedWrites()
@@ -197,10 +197,11 @@ extension SyncCore {
     return rejected
   }
 
-  /// Puts a rejected write into the queue again, as the newest; it leaves the rejected ones in the same transaction.
+  /// Puts a rejected write into the queue again as the newest one, and removes it from the rejected writes in the same
+  /// transaction.
   /// - Parameter mutations: the mutations to write instead of the rejected ones.
   /// - Returns: the write's new number.
-  /// - Throws: `not-found` for a write that is not among the rejected ones, and errors of the store.
+  /// - Throws: `not-found` for a write that is not a rejected one, and errors of the store.
   package mutating func resend(
     _ id: BatchID, as mutations: [Mutation]?, at now: Timestamp
   ) throws(RPCStatus) -> BatchID {
@@ -218,8 +219,8 @@ extension SyncCore {
     return batch
   }
 
-  /// Forgets a rejected write.
-  /// - Throws: `not-found` for a write that is not among the rejected ones, and errors of the store.
+  /// Drops a rejected write.
+  /// - Throws: `not-found` for a write that is not a rejected one, and errors of the store.
   package mutating func dropRejectedWrite(_ id: BatchID) throws(RPCStatus) {
     let wasThere: Bool
     do throws(StoreError) {
@@ -232,7 +233,7 @@ extension SyncCore {
     output.statusChanged()
   }
 
-  /// - Returns: the number of writes that were forgotten.
+  /// - Returns: the number of dropped writes.
   package mutating func dropAllRejectedWrites() throws(StoreError) -> Int {
     let count = try store.dropAllRejectedWrites()
     writes.answers.rejectedWritesRead([])
@@ -241,6 +242,6 @@ extension SyncCore {
   }
 
   private static func notRejected(_ id: BatchID) -> RPCStatus {
-    RPCStatus(.notFound, "Write \(id) is not among the rejected writes; it was sent again or dropped.")
+    RPCStatus(.notFound, "Write \(id) is not a rejected write. It was sent again or dropped.")
   }
 }

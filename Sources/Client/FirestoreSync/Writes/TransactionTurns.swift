@@ -2,13 +2,13 @@
 package import FirestoreModel
 import Synchronization
 
-/// The order in which transactions of one client try again that overtook each other.
+/// The order of retries of one client's conflicting transactions.
 ///
-/// A transaction whose documents another one of this client has changed needs no delay before it tries again, because
-/// the backend is not busy and no other client is in the way. It waits until the transactions that failed before it at
-/// the same documents have ended, and transactions that read these documents for the first time wait behind it. A
-/// transaction that the block of another one runs does not wait for that one, as far as Swift's tasks tell; where they
-/// do not, the longest wait ends it.
+/// A transaction needs no delay before its retry if another transaction of this client has changed its documents,
+/// because the backend is not busy and no other client is involved. It waits until the transactions that failed earlier
+/// on the same documents have ended. Transactions that read these documents for the first time wait after it. A
+/// transaction inside another one's block does not wait for that one, as far as Swift's tasks show; otherwise the
+/// maximum wait ends it.
 package final class TransactionTurns: Sendable {
   private struct Attempt {
     var reads: Set<DocumentKey> = []
@@ -16,7 +16,7 @@ package final class TransactionTurns: Sendable {
     var isOvertaken = false
   }
 
-  /// The longest wait for a turn while none of those before it ends.
+  /// The maximum wait for a turn while no earlier transaction ends.
   package static let patience = Duration.seconds(30)
 
   /// The transactions whose blocks the current task runs.
@@ -33,18 +33,18 @@ package final class TransactionTurns: Sendable {
     var lastTransaction: UInt64 = 0
     var lastWait: UInt64 = 0
     var attempts: [UInt64: Attempt] = [:]
-    /// The transactions that try again, in the order in which they failed first, with the documents they read.
+    /// The transactions to retry, in the order of their first failure, with the documents they read.
     var queue: [(transaction: UInt64, keys: Set<DocumentKey>)] = []
     var waits: [UInt64: Wait] = [:]
-    /// The waits that ended before they had begun.
+    /// The waits that ended before they began.
     var ended: Set<UInt64> = []
 
-    /// Whether no transaction that failed earlier has one of the documents.
+    /// Whether no transaction that failed earlier uses one of the documents.
     func isFree(_ keys: Set<DocumentKey>, _ transaction: UInt64, _ enclosing: Set<UInt64>) -> Bool {
       before(keys, transaction, enclosing).isEmpty
     }
 
-    /// The transactions whose end is waited for. A transaction that never failed is behind all.
+    /// The transactions to wait for. A transaction without a failure comes after all others.
     func before(_ keys: Set<DocumentKey>, _ transaction: UInt64, _ enclosing: Set<UInt64>) -> [UInt64] {
       queue.prefix { $0.transaction != transaction }
         .filter { !$0.keys.isDisjoint(with: keys) && !enclosing.contains($0.transaction) }.map(\.transaction)
@@ -62,13 +62,13 @@ package final class TransactionTurns: Sendable {
   private let executor: (any TaskExecutor)?
 
   /// - Parameters:
-  ///   - clock: measures the longest wait.
-  ///   - executor: where it is measured; `nil` for the usual one.
+  ///   - clock: measures the maximum wait.
+  ///   - executor: the executor of the wait; `nil` for the default one.
   package init(clock: any Clock<Duration> = ContinuousClock(), on executor: (any TaskExecutor)? = nil) {
     (self.clock, self.executor) = (clock, executor)
   }
 
-  /// The number of transactions that are running or wait.
+  /// The number of running and waiting transactions.
   package var count: Int { state.withLock { Set($0.attempts.keys).union($0.queue.map(\.transaction)).count } }
 
   /// Whether a transaction waits for its turn.
@@ -86,19 +86,19 @@ package final class TransactionTurns: Sendable {
     }
   }
 
-  /// Has a transaction read documents, after those that try again with them.
+  /// Records that a transaction reads documents, after the transactions that retry with them.
   package func reads(_ keys: Set<DocumentKey>, _ transaction: UInt64) async {
     await wait(for: keys, transaction, atMost: Self.patience)
     state.withLock { $0.attempts[transaction, default: Attempt()].reads.formUnion(keys) }
   }
 
-  /// Notes that a commit of a transaction is on its way.
+  /// Records that a commit of a transaction was sent.
   package func commits(_ keys: Set<DocumentKey>, _ transaction: UInt64) {
     state.withLock { $0.attempts[transaction, default: Attempt()].writes = keys }
   }
 
   /// Ends an attempt that failed because a document has changed.
-  /// - Returns: the documents it read, if another transaction of this client is the cause; `nil` if it is not.
+  /// - Returns: the documents it read, if another transaction of this client is the cause; `nil` otherwise.
   package func fails(_ transaction: UInt64) -> Set<DocumentKey>? {
     state.withLock { state in
       guard let attempt = state.attempts.removeValue(forKey: transaction) else { return nil }
@@ -108,7 +108,7 @@ package final class TransactionTurns: Sendable {
     }
   }
 
-  /// Waits for the turn to try again.
+  /// Waits for the turn to retry.
   package func turn(
     _ transaction: UInt64, _ keys: Set<DocumentKey>, atMost longest: Duration = TransactionTurns.patience
   ) async {

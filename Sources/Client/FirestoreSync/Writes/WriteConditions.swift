@@ -4,11 +4,11 @@ import FirestoreLocal
 package import FirestoreModel
 import FirestoreSQLite
 
-/// The conditions under which a caller wants a write to be made and sent.
+/// The caller's conditions for a write.
 package struct WriteConditions: Hashable, Sendable {
-  /// The time that the write may wait to be sent; `nil` for as long as it takes.
+  /// The maximum time before the write is sent; `nil` without a limit.
   package var deadline: Duration?
-  /// Whether the write is not made at all if the backend is known to be out of reach.
+  /// Whether the write fails immediately if the backend is known to be unreachable.
   package var failsIfOffline: Bool
 
   package init(deadline: Duration? = nil, failsIfOffline: Bool = false) {
@@ -19,11 +19,11 @@ package struct WriteConditions: Hashable, Sendable {
   package static let none = WriteConditions()
 }
 
-/// The times until which batches of this process may wait to be sent. A batch that was sent has none: whether the
-/// backend has applied it is not known before its answer.
+/// The deadlines for sending batches of this process. A batch that was sent has none: before the answer, it is unknown
+/// whether the backend has applied it.
 struct WriteDeadlines: Sendable {
   private var times: [BatchID: Timestamp] = [:]
-  /// Batches that another client of the cache was asked to take back, because their time is over.
+  /// Batches that another client of the cache is requested to cancel, because their deadline has passed.
   private var asked: Set<BatchID> = []
 
   var isEmpty: Bool { times.isEmpty }
@@ -34,18 +34,18 @@ struct WriteDeadlines: Sendable {
 
   mutating func askedToTakeBack(_ id: BatchID) { asked.insert(id) }
 
-  /// The earliest time among batches.
+  /// The earliest deadline of the batches.
   func earliest(where isWaiting: (BatchID) -> Bool) -> Timestamp? {
     times.filter { isWaiting($0.key) }.map(\.value).min()
   }
 
-  /// The batches whose time is over, in their order.
+  /// The batches whose deadline has passed, in order.
   func passed(at now: Timestamp, where isWaiting: (BatchID) -> Bool) -> [BatchID] {
     times.filter { $0.value <= now && isWaiting($0.key) }.map(\.key).sorted()
   }
 
-  /// Forgets a batch that has left the queue.
-  /// - Returns: its result: a batch that another client took back for its deadline has missed that.
+  /// Removes a batch that has left the queue.
+  /// - Returns: its result: a batch that another client cancelled for its deadline has missed the deadline.
   mutating func ended<Success>(_ id: BatchID, _ result: Result<Success, RPCStatus>) -> Result<Success, RPCStatus> {
     times[id] = nil
     guard asked.remove(id) != nil, case .failure(let status) = result, status.code == .cancelled else { return result }
@@ -55,16 +55,16 @@ struct WriteDeadlines: Sendable {
 
 extension RPCStatus {
   static func missedDeadline(_ id: BatchID) -> RPCStatus {
-    RPCStatus(.deadlineExceeded, "Write \(id) was not sent before its deadline, and was taken back.")
+    RPCStatus(.deadlineExceeded, "Write \(id) was not sent before its deadline and was cancelled.")
   }
 }
 
 extension SyncCore {
-  /// The pause after which a write whose time is over is looked at again, if it could not be taken back.
+  /// The delay before the next attempt to cancel an expired write.
   private static let pauseAfterFailure = Duration.seconds(1)
 
   /// Makes a write under conditions, otherwise like `write(_:at:)`.
-  /// - Throws: `unavailable` for a write that is not to be made offline, and errors of the store; then nothing happened.
+  /// - Throws: `unavailable` for a write that must not be made offline, and errors of the store; nothing happens.
   package mutating func write(
     _ mutations: [Mutation], _ conditions: WriteConditions, at now: Timestamp
   ) throws(RPCStatus) -> BatchID {
@@ -80,14 +80,14 @@ extension SyncCore {
     return id
   }
 
-  /// The reason why the backend is known to be out of reach; `nil` while it answers, or was not asked yet.
+  /// The reason why the backend is known to be unreachable; `nil` while it answers, or before the first request.
   private var reasonForOffline: String? {
-    if !isNetworkEnabled { return "the network is switched off" }
-    return onlineState == .offline ? "the backend is out of reach" : nil
+    if !isNetworkEnabled { return "the network is disabled" }
+    return onlineState == .offline ? "the backend is unreachable" : nil
   }
 
-  /// Takes back the writes whose deadline has passed before they were sent for the first time; they fail with
-  /// `deadline-exceeded`. A write that was sent goes on to be sent until it is answered.
+  /// Cancels the writes whose deadline has passed before they were first sent; they fail with `deadline-exceeded`. A
+  /// write that was sent is sent again until it is answered.
   package mutating func expireWrites(at now: Timestamp) {
     for id in writes.deadlines.passed(at: now, where: writes.queue.contains) {
       guard writes.queue.attempts(of: id) == 0 else {
@@ -103,7 +103,7 @@ extension SyncCore {
           try store.askToCancel(id)
         }
       } catch {
-        // The write waits on, and is looked at again.
+        // The write remains pending and is checked again.
         writes.deadlines.set(now + Self.pauseAfterFailure, of: id)
       }
     }
@@ -119,15 +119,15 @@ extension SyncCore {
 }
 
 extension SyncCore {
-  /// Takes a write out of the queue that was not sent, and keeps it among the rejected ones: it can be sent again from
-  /// there. Its local change is undone, and its write fails with `cancelled`.
+  /// Removes an unsent write from the queue and stores it as a rejected write, so that it can be sent again. Its local
+  /// change is undone, and its write fails with `cancelled`.
   /// - Throws: `not-found` for a batch that is not pending, `failed-precondition` for one in flight, or if another
   ///   client of the cache has the streams; and errors of the store.
   package mutating func setWriteAside(_ id: BatchID, at now: Timestamp) throws(RPCStatus) {
     if let objection = objectionToCancelling(id) { throw objection }
     guard isPrimary else {
       throw RPCStatus(
-        .failedPrecondition, "Another program has this cache's streams, and alone sets writes aside.")
+        .failedPrecondition, "Another program has this cache's streams. Only that program can set writes aside.")
     }
     do throws(StoreError) {
       let rejection = Rejection(status: .setAside, time: now, attempts: writes.queue.attempts(of: id))

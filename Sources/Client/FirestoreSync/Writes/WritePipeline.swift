@@ -3,13 +3,13 @@ import FirestoreClientState
 import FirestoreModel
 import FirestoreProtocol
 
-/// The current user's writes on their way to the backend: the queue, the stream that takes them there, and the answers.
+/// The current user's writes: the queue, the stream that sends them, and the answers.
 ///
 ///     closed ──start──► starting ──opened──► open ──take, answered──┐
 ///       ▲                  │                  │ ▲                   │      failed, stop: batches in flight
 ///       └── stop, failed ──┴──────────────────┘ └───────────────────┘      return to the queue
 ///
-/// Transitions that return effects want them performed.
+/// Callers must perform the effects that transitions return.
 struct WritePipeline: Sendable {
   private(set) var user: String?
   private(set) var queue = PendingWrites()
@@ -19,14 +19,14 @@ struct WritePipeline: Sendable {
 
   // MARK: The user
 
-  /// Takes up a user's queue.
+  /// Adopts a user's queue.
   mutating func begin(_ user: String?, with batches: [MutationBatch]) {
     self.user = user
     queue = PendingWrites(batches)
   }
 
-  /// Takes up another user's queue.
-  /// - Returns: the waits for writes of the user before, which are over.
+  /// Adopts another user's queue.
+  /// - Returns: the waits for writes of the previous user, which are over.
   mutating func changeUser(to user: String?, with batches: [MutationBatch]) -> [PendingWritesWait] {
     begin(user, with: batches)
     answers.rejectedWritesChanged()
@@ -37,16 +37,16 @@ struct WritePipeline: Sendable {
 
   mutating func append(_ batch: MutationBatch) { queue.append(batch) }
 
-  /// Appends batches that other clients of the cache may have stored, as far as they are new.
+  /// Appends new batches that other clients of the cache may have stored.
   mutating func appendNew(_ batches: [MutationBatch]) {
     for batch in batches where queue.isNew(batch.id) { queue.append(batch) }
   }
 
-  /// Takes a batch out of the queue: it was answered, or taken back.
+  /// Removes an answered or cancelled batch from the queue.
   /// - Parameters:
   ///   - time: the time of the backend's answer to this client.
   ///   - isShared: whether another client of the cache may have sent the batch.
-  /// - Returns: the waits that are over; `nil` for another client's batch that was dealt with before.
+  /// - Returns: the waits that are over; `nil` for another client's batch that was processed before.
   mutating func finish(
     _ id: BatchID, _ result: Result<CommitResponse, RPCStatus>, at time: Timestamp?, isShared: Bool
   ) -> [PendingWritesWait]? {
@@ -61,12 +61,12 @@ struct WritePipeline: Sendable {
   /// Measures the pending batches; see `PendingWrites.measured`.
   mutating func measured(ends: Int?) -> [PendingWrites.Entry] { queue.measured(ends: ends) }
 
-  /// Sums up the sizes of all pending batches.
+  /// The total size of all pending batches.
   mutating func size() -> QueueSize {
     QueueSize(count: queue.count, total: queue.total, byteCount: queue.byteCount())
   }
 
-  /// Begins to wait until all writes that are pending now are done.
+  /// Begins a wait until all writes that are pending now are done.
   /// - Returns: whether there are any.
   mutating func add(_ wait: PendingWritesWait) -> Bool {
     guard let last = queue.last else { return false }
@@ -86,14 +86,14 @@ struct WritePipeline: Sendable {
     return .open(.write, stream.epoch, after: delay)
   }
 
-  /// The effects by which an open stream is told of batches to send, or closed after a while without any.
+  /// The effects for an open stream: the next batches to send, or the closing after an idle time.
   var prompt: [SyncEffect] {
     guard stream.isOpen else { return [] }
     if queue.hasUnsent { return [.cancel(.writeIdle), .wake(.write)] }
     return queue.isEmpty ? [.schedule(.writeIdle, after: ClientStream.idleTimeout)] : []
   }
 
-  /// Notes that the backend answered the handshake.
+  /// Records the answer to the handshake.
   /// - Returns: whether the epoch is the current one (S8).
   mutating func opened(token: [UInt8], in epoch: StreamEpoch) -> Bool {
     guard stream.opened(epoch) else { return false }
@@ -101,7 +101,7 @@ struct WritePipeline: Sendable {
     return true
   }
 
-  /// Takes the next batch for the stream; it is in flight from here on.
+  /// Takes the next batch for the stream, which is now in flight.
   mutating func take(
     in epoch: StreamEpoch, at now: Timestamp
   ) -> (batch: MutationBatch, request: WriteRequest)? {
@@ -111,8 +111,8 @@ struct WritePipeline: Sendable {
 
   func isOpen(in epoch: StreamEpoch) -> Bool { epoch == stream.epoch && stream.isOpen }
 
-  /// Notes an answer, which is about the oldest batch in flight (S4).
-  /// - Returns: that batch; `nil`, and nothing is noted, for an answer that fits no batch.
+  /// Records an answer for the oldest batch in flight (S4).
+  /// - Returns: that batch; `nil`, without any change, for an answer that matches no batch.
   mutating func answered(_ response: CommitResponse, token: [UInt8]) -> MutationBatch? {
     guard let batch = queue.oldestInFlight, batch.mutations.count == response.results.count else { return nil }
     stream.succeeded()
@@ -120,15 +120,15 @@ struct WritePipeline: Sendable {
     return batch
   }
 
-  /// The end of a stream by itself.
+  /// The end of a stream on the other side.
   struct End {
     let wasOpen: Bool
-    /// The batch that the error is about, if it is about one: everything else is sent again.
+    /// The batch of the error, if it concerns one. All other batches are sent again.
     let refused: MutationBatch?
   }
 
-  /// Notes that the stream ended by itself. A permanent error after the handshake is about the oldest batch in flight
-  /// (PROTOCOL §3.1).
+  /// Records that the stream ended on the other side. A permanent error after the handshake concerns the oldest batch
+  /// in flight (PROTOCOL §3.1).
   /// - Returns: `nil` for an old epoch (S8).
   mutating func failed(_ status: RPCStatus, in epoch: StreamEpoch) -> End? {
     guard epoch == stream.epoch, stream.isStarted else { return nil }
@@ -140,7 +140,7 @@ struct WritePipeline: Sendable {
     return end
   }
 
-  /// Gives the stream up; the next start is immediate.
+  /// Closes the stream; the next start is immediate.
   mutating func stop() -> [SyncEffect] {
     let epoch = stream.isStarted ? stream.epoch : nil
     stream.stop()
@@ -148,24 +148,24 @@ struct WritePipeline: Sendable {
     return epoch.map { [.close(.write, $0)] } ?? []
   }
 
-  /// Gives up a stream that waits to be opened, so that it is started anew without a backoff.
+  /// Abandons a stream that is not open yet, so that it starts again without a backoff.
   mutating func skipBackoff() -> [SyncEffect] { stream.skipBackoff().map { [.close(.write, $0)] } ?? [] }
 }
 
-/// The answers to the current user's writes: the calls that wait for them, the last that came, and the rejected writes.
+/// The answers to the current user's writes: the waiting calls, the last answers, and the rejected writes.
 struct WriteAnswers: Sendable {
   private var waits = WriteWaits()
-  /// Writes that the client with the streams was asked to take back.
+  /// Writes that the client with the streams is requested to cancel.
   private var cancellations: Set<BatchID> = []
   private(set) var history = WriteHistory()
-  /// The stored rejected writes of the user; `nil` until a caller asks, and after each rejection.
+  /// The stored rejected writes of the user; `nil` until a caller reads them, and after each rejection.
   private(set) var rejected: [RejectedWrite]?
 
-  /// Notes the result of a batch that has left the queue.
+  /// Records the result of a batch that has left the queue.
   /// - Parameters:
-  ///   - documents: the documents of the batch, if they are known.
+  ///   - documents: the documents of the batch, if known.
   ///   - delay: the time from sending to the backend's answer.
-  ///   - first: the first batch that is still pending; `nil` if none is.
+  ///   - first: the first batch that is still pending; `nil` without pending batches.
   /// - Returns: the waits that are over.
   mutating func add(
     _ result: Result<CommitResponse, RPCStatus>, of id: BatchID, _ documents: WrittenDocuments?, after delay: Duration?,
@@ -179,35 +179,35 @@ struct WriteAnswers: Sendable {
 
   mutating func add(_ wait: PendingWritesWait, until last: BatchID) { waits.add(wait, until: last) }
 
-  /// Takes all waits, since what they wait for will not come.
+  /// Removes and returns all waits, because their writes will not be completed.
   mutating func takeWaits() -> [PendingWritesWait] { waits.takeAll() }
 
   // MARK: Cancellations
 
-  /// The writes that the client with the streams was asked to take back, without an answer so far.
+  /// The writes that the client with the streams is requested to cancel, without an answer so far.
   var awaitedCancellations: [BatchID] { cancellations.sorted() }
 
-  /// Notes that the client with the streams was asked to take a write back.
+  /// Records a request to the client with the streams to cancel a write.
   mutating func cancellationAsked(of id: BatchID) { cancellations.insert(id) }
 
-  /// Notes that the write was answered, or is not taken back.
-  /// - Returns: whether this client had asked to take it back.
+  /// Records that the write was answered, or is not cancelled.
+  /// - Returns: whether this client had requested to cancel it.
   @discardableResult
   mutating func cancellationEnded(of id: BatchID) -> Bool { cancellations.remove(id) != nil }
 
   // MARK: Rejected writes
 
-  /// Notes which rejected writes are stored.
+  /// Records the stored rejected writes.
   mutating func rejectedWritesRead(_ writes: [RejectedWrite]) { rejected = writes }
 
-  /// Notes that others are stored now; they are read again when a caller asks.
+  /// Records that the stored rejected writes have changed; the next caller reads them again.
   mutating func rejectedWritesChanged() { rejected = nil }
 
-  /// Notes that a rejected write is not stored any more.
+  /// Records that a rejected write is no longer stored.
   mutating func rejectedWriteLeft(_ id: BatchID) { rejected?.removeAll { $0.id == id } }
 }
 
-/// The results of the last batches that left the queue, and the backend's times to answer.
+/// The results of the last batches, and the backend's response times.
 struct WriteHistory: Sendable {
   private static let capacity = 64
 
@@ -218,7 +218,7 @@ struct WriteHistory: Sendable {
   private var sequence = 0
 
   /// - Parameters:
-  ///   - documents: the documents of the batch, if they are known.
+  ///   - documents: the documents of the batch, if known.
   ///   - after: the time from sending to the backend's answer.
   mutating func add(
     _ batch: BatchID, _ result: Result<CommitResponse, RPCStatus>, of documents: WrittenDocuments?, after: Duration?
