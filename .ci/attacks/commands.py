@@ -157,7 +157,7 @@ def serve_beside(home, name, table):
     row = f"{name}, then serve"
     if name == "serve":
         status, _, errors = run(home, "serve", "--data", f"{home}/data", "--port", "0", timeout=30)
-        if status == 69 and "serves it on a port" in errors:
+        if status == 69 and "serves the data on a port" in errors:
             return table.add(row, "69, names the other")
         return table.violate(row, f"status {status}", one_line(errors))
     try:

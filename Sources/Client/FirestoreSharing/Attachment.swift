@@ -8,22 +8,22 @@ import Glibc
 import Synchronization
 
 extension DataKeeper {
-  /// The needs of a thread that stays attached.
+  /// The values of a thread that remains attached.
   struct Attached: Sendable {
     fileprivate let welcome: SharingLine.Welcome
     fileprivate let line: OwnerLine
     fileprivate let socket: DataSocket
     fileprivate var attachment: Attachment
-    /// The bytes that came behind the welcome.
+    /// The bytes after the welcome.
     fileprivate var received: [UInt8]
   }
 
-  /// The times in milliseconds: between two questions to the owner for a sign of life, until a silent owner is looked
-  /// at as possibly stopped, and until an owner that is not stopped counts as silent; it may be in the middle of
-  /// something long.
+  /// The times in milliseconds: the interval of requests to the owner for a sign of life, the silence after which the
+  /// owner may be stopped, and the silence after which a running owner counts as silent. It may be in the middle of a
+  /// long operation.
   private static let (interval, stopPatience, patience): (CInt, CInt, CInt) = (2_000, 500, 10_000)
 
-  /// - Returns: `nil` if the data is not wanted any more.
+  /// - Returns: `nil` if the data is no longer needed.
   func attach(
     _ welcome: SharingLine.Welcome, _ line: OwnerLine, _ received: [UInt8], _ socket: DataSocket?
   ) -> Attached? {
@@ -40,8 +40,8 @@ extension DataKeeper {
     return Attached(welcome: welcome, line: line, socket: socket, attachment: attachment, received: received)
   }
 
-  /// Stays attached until the owner is gone, or this process lets the data go. While the owner does not answer there is
-  /// no way, and its calls have ended. Blocks.
+  /// Remains attached until the owner ends, or this process closes the data. While the owner does not answer, the data
+  /// is unreachable, and its calls have ended. Blocks.
   func stay(_ attached: Attached) {
     var attached = attached
     let (owner, line) = (attached.welcome.owner, attached.line)
@@ -81,11 +81,11 @@ extension DataKeeper {
       state.line = nil
       state.others = []
     }
-    // Callers from now on wait for the next way.
+    // Later callers wait for the next connection.
     attachment.end()
   }
 
-  /// Ends the calls on an owner that does not answer, with the reason.
+  /// Ends the calls to an owner that does not answer, with the reason.
   private func suspend(_ attachment: Attachment) {
     let reason = RPCStatus(.unavailable, DataKeeper.silence(of: attachment.owner).message)
     change { state in
@@ -97,7 +97,7 @@ extension DataKeeper {
   }
 }
 
-/// The way to data that another process has open, as long as that process serves it.
+/// The connection to data that another process has open, as long as that process serves it.
 final class Attachment: Sendable {
   private struct State {
     var datastores: [DatabaseID: GRPCDatastore] = [:]
@@ -115,11 +115,11 @@ final class Attachment: Sendable {
 
   var owner: DataMember { welcome.owner }
 
-  /// Whether the owner is gone, or does not answer.
+  /// Whether the owner has ended, or does not answer.
   var isOver: Bool { state.withLock { $0.isOver } }
 
   /// - Parameter thread: reads and writes the connections of the database's first datastore.
-  /// - Returns: `nil` if the owner is gone, or does not answer.
+  /// - Returns: `nil` if the owner has ended, or does not answer.
   func datastore(for database: DatabaseID, on thread: ConnectionThread) -> GRPCDatastore? {
     state.withLock { state in
       if state.isOver { return nil }
@@ -144,14 +144,14 @@ final class Attachment: Sendable {
   }
 }
 
-/// The connection on which a process that is attached hears of the owner: it ends with the owner, however that ends.
-/// Used by one thread, which it blocks; `cut` may come from any.
+/// The connection for messages between an attached process and the owner. It ends with the owner, however that ends.
+/// Used by one thread, which it blocks; any thread may call `cut`.
 final class OwnerLine: Sendable {
   enum News {
     case line(SharingLine)
-    /// No line came within the time.
+    /// No line arrived within the time.
     case silence
-    /// The owner is gone, or sends a line that no owner sends.
+    /// The owner has ended, or sent an invalid line.
     case end
   }
 
@@ -162,21 +162,21 @@ final class OwnerLine: Sendable {
 
   deinit { close(descriptor) }
 
-  /// - Returns: false if the owner is gone.
+  /// - Returns: false if the owner has ended.
   @discardableResult func send(_ line: SharingLine) -> Bool {
     let bytes = Array(line.text.utf8)
-    // A full buffer means that the owner does not read; the line, a question, is dropped.
+    // A full buffer means that the owner does not read. The line, a request, is dropped.
     return Glibc.send(descriptor, bytes, bytes.count, CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT)) >= 0
       || errno == EAGAIN
   }
 
-  /// Has the reader find the end of the line.
+  /// Ends the connection, so that the reader finds its end.
   func cut() { shutdown(descriptor, CInt(SHUT_RDWR)) }
 
   /// Waits for the next line.
   /// - Parameters:
-  ///   - received: the bytes of the line that have come before.
-  ///   - milliseconds: the time to wait; negative to wait for ever.
+  ///   - received: the bytes of the line that arrived before.
+  ///   - milliseconds: the time to wait; negative to wait forever.
   func next(_ received: inout [UInt8], within milliseconds: CInt) -> News {
     while true {
       if let end = received.firstIndex(of: 0x0A) {

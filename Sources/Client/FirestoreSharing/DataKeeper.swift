@@ -8,7 +8,7 @@ import FirestoreServer
 import Glibc
 import Synchronization
 
-/// Keeps a way to the data of a directory: has it open, or is attached to the process that has it open.
+/// Keeps a directory's data reachable: opens it, or attaches to the process that has it open.
 ///
 /// ```
 ///            ┌──────────── the lock is free ───────────► own: serves the socket, to the end
@@ -16,50 +16,50 @@ import Synchronization
 ///     ▲      └── a welcome on the socket ──► attached          │ the lock is free
 ///     └───────────── the owner is gone ─────────┴──────────────┘
 /// ```
-/// The process that holds the directory's lock owns the data. The system drops the lock, and ends the connections, of a
-/// process that ends in any way; then each of the others tries for both at once, and one of them gets the lock.
+/// The process with the directory's lock owns the data. When a process ends in any way, the system releases its lock
+/// and ends its connections. Then each other process tries to get both, and one of them gets the lock.
 final class DataKeeper: Sendable {
   enum Way: Sendable {
     case own(LocalBackend)
     case attached(Attachment)
   }
 
-  /// A way, with the generation that tells whether it is still the same.
+  /// A connection to the data, with a generation that shows whether it is still the same.
   struct Passage: Sendable {
     let way: Way
     fileprivate let generation: Int
 
-    /// Whether a failure may result from the end of the way: a broken line, or a server that is being stopped.
+    /// Whether a failure may result from the end of the connection: a broken stream, or a server that is being stopped.
     func isBroken(by status: RPCStatus) -> Bool {
       guard case .attached = way else { return false }
       return [.unavailable, .cancelled, .internal, .unknown].contains(status.code)
     }
 
-    /// The reason why calls on the way are not answered, once it is over.
+    /// The reason why calls are not answered after the end of the connection.
     var loss: String {
       switch way {
-      case .own: "This process has let the data go."
-      case .attached(let attachment): "The data is not open in \(attachment.owner) any more."
+      case .own: "This process has closed the data."
+      case .attached(let attachment): "\(attachment.owner) no longer has the data open."
       }
     }
   }
 
   struct State {
     var way: Way?
-    /// The reason why there has been no way for longer than a change of the owner takes.
+    /// The reason why the data has been unreachable for longer than a change of the owner takes.
     var reason: RPCStatus?
-    /// The number of changes of the way and the reason so far.
+    /// The number of changes of the connection and the reason so far.
     var generation = 0
-    /// The random number of the data, once it is known.
+    /// The random number of the data, once known.
     var instance: [UInt8]?
-    /// The values for the thread that stays attached.
+    /// The values for the thread that remains attached.
     var arrival: Attached?
     var server: SocketServer?
     var line: OwnerLine?
     var others: [DataMember] = []
-    /// The reason why the owner keeps the data that this process has asked for.
+    /// The reason why the owner keeps the data that this process has requested.
     var refusal: String?
-    /// Whether this process had the data and let others have it, for as long as it is stopped.
+    /// Whether this process had the data and handed it over, while it is stopped.
     var hasHandedOver = false
     var isClosed = false
     var observers: [Int: AsyncStream<Void>.Continuation] = [:]
@@ -74,10 +74,10 @@ final class DataKeeper: Sendable {
   let member: DataMember
   let configuration: BackendConfiguration
   let pausesForPort: Bool
-  /// The time within which the holder of the data has to share it.
+  /// The time for the holder of the data to share it.
   let patience: Duration
   let state = Mutex(State())
-  /// The queue of the thread that searches or stays attached, on which it blocks.
+  /// The queue of the thread that searches or remains attached, which it blocks.
   private let queue = DispatchQueue(label: "shared-data")
 
   init(
@@ -91,14 +91,14 @@ final class DataKeeper: Sendable {
     self.patience = patience
   }
 
-  /// Starts a thread that goes on as attached, or searching.
+  /// Starts a thread that remains attached, or searches.
   func start(_ attached: Attached?, from search: DataSearch) {
     state.withLock { $0.arrival = attached }
     queue.async { self.keep(search) }
   }
 
-  /// Lets the data go, and all processes that are attached to this one. If it was open here, waits until it is closed,
-  /// which takes a millisecond or two, unless some work goes on for longer than a moment.
+  /// Closes the data, and ends all processes' attachments to this one. If the data was open here, waits until it is
+  /// closed, which takes a millisecond or two, unless some work takes longer.
   func close() {
     guard end() else { return }
     Self.closing.withLock { _ = $0.insert(directory) }
@@ -107,12 +107,12 @@ final class DataKeeper: Sendable {
     while isClosing, .now < deadline { usleep(500) }
   }
 
-  /// The directories that this process has let go. The server's thread closes each after whatever it still does.
+  /// The directories that this process is closing. The server's thread closes each one after its present work.
   private static let closing = Mutex<Set<String>>([])
-  /// The longest time that closing may take before the directory counts as one that is held.
+  /// The longest time for closing, after which the directory counts as held.
   static let closingTime = Duration.seconds(30)
 
-  /// Whether this process has let the directory go and has its lock still.
+  /// Whether this process is closing the directory and still has its lock.
   var isClosing: Bool {
     guard Self.closing.withLock({ $0.contains(directory) }) else { return false }
     if holdsLock { return true }
@@ -120,7 +120,7 @@ final class DataKeeper: Sendable {
     return false
   }
 
-  /// Ends the way. A function of its own, so that nothing keeps the backend while its end is waited for.
+  /// Ends the connection. A separate function, so that nothing retains the backend while its end is awaited.
   /// - Returns: whether the data was open here.
   private func end() -> Bool {
     let (way, server, line, observers) = state.withLock { state in
@@ -146,7 +146,7 @@ final class DataKeeper: Sendable {
     DirectoryLock.isHeld(directory) && DirectoryLock.lastHolder(of: directory)?.process == getpid()
   }
 
-  /// - Returns: false if the data is not wanted any more.
+  /// - Returns: false if the data is no longer needed.
   @discardableResult func change(_ body: (inout State) -> Void) -> Bool {
     let observers = state.withLock { state -> [AsyncStream<Void>.Continuation]? in
       if state.isClosed { return nil }
@@ -157,7 +157,7 @@ final class DataKeeper: Sendable {
     return observers != nil
   }
 
-  /// A stream that yields now and after each change; ends when the data is let go.
+  /// A stream that yields now and after each change; ends when the data is closed.
   func changes() -> AsyncStream<Void> {
     let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let id = state.withLock { state -> Int? in
@@ -175,9 +175,9 @@ final class DataKeeper: Sendable {
     return stream
   }
 
-  /// The present way, or the next that comes.
-  /// - Parameter known: the generation of a reason that the caller has told before and does not want again.
-  /// - Throws: the reason why there is none; `cancelled`.
+  /// The present connection, or the next one.
+  /// - Parameter known: the generation of a reason that the caller has already reported.
+  /// - Throws: the reason why the data is unreachable; `cancelled`.
   func way(knowing known: Int? = nil) async throws(RPCStatus) -> Passage {
     if let passage = state.withLock({ $0.passage }) { return passage }
     for await _ in changes() {
@@ -189,7 +189,7 @@ final class DataKeeper: Sendable {
       ? RPCStatus(.cancelled, "The call was cancelled.") : RPCStatus(.unavailable, "The data was closed.")
   }
 
-  /// Waits until a way is over, or for cancellation.
+  /// Waits until a connection has ended, or for cancellation.
   func end(of passage: Passage) async {
     for await _ in changes() where state.withLock({ $0.generation }) != passage.generation { return }
   }
@@ -200,36 +200,36 @@ final class DataKeeper: Sendable {
       case .own: DataCompany(.owner, others: state.others)
       case .attached(let attachment): DataCompany(.attached(to: attachment.owner), others: state.others)
       case nil:
-        DataCompany(.unreachable(state.reason?.message ?? "The data is changing hands."))
+        DataCompany(.unreachable(state.reason?.message ?? "The data is moving to another process."))
       }
     }
   }
 }
 
-/// Data that a process has to have open itself, as a server on a port does: it answers what the socket does not, and holds
-/// requests to rules.
+/// Data that a process must open itself, like a server on a port, which answers requests that the socket does not, and
+/// applies rules to requests.
 ///
 /// ```
-/// guest ── give ──► owner ─┬─ lets the data go, and looks for it when another has it ──► the guest has the lock, or another
-///                          └─ no REASON                                                  guest, who is asked next
+/// guest ── give ──► owner ─┬─ closes the data, searches when another has it ───────► the guest has the lock, or another
+///                          └─ no REASON                                             guest, asked next
 /// ```
 extension DataKeeper {
-  /// The longest time for which a process that has let the data go leaves it to the others. The one that asked for it
+  /// The longest time that a process leaves the data to others after it handed it over. The requesting process
   /// tries every ten milliseconds.
   private static let headStart = Duration.milliseconds(500)
-  /// The pause between two looks at whether another process has the data.
+  /// The interval of the checks whether another process has the data.
   private static let look = Duration.milliseconds(5)
-  /// The pause before an owner is asked again that has ended the connection and has the data still.
+  /// The pause before repeating the request to an owner that has ended the connection and still has the data.
   private static let pause = Duration.milliseconds(50)
 
-  /// Lets another process have the data, to which this one is attached then.
-  /// - Returns: the reason why the data is kept; `nil` if it is let go.
+  /// Hands the data over to another process and attaches to it.
+  /// - Returns: the reason why the data is kept; `nil` if it is handed over.
   func giveUp() -> String? {
-    if pausesForPort { return "it serves it on a port" }
+    if pausesForPort { return "it serves the data on a port" }
     Task {
       await handOver(within: Self.headStart)
       let deadline = ContinuousClock.now + Self.headStart
-      // The task is never cancelled, so that no sleep fails.
+      // The task is never cancelled, so no sleep fails.
       while !isLockedElsewhere, .now < deadline { try? await ContinuousClock().sleep(for: Self.look) }
       takeUp()
     }
@@ -241,25 +241,25 @@ extension DataKeeper {
     DirectoryLock.isHeld(directory) && DirectoryLock.lastHolder(of: directory)?.process != getpid()
   }
 
-  /// Has the data open here, also if another process has it, which is asked for it.
-  /// - Throws: `unavailable` if that one keeps it, says nothing or does not know the question; `cancelled`.
+  /// Opens the data here. If another process has it, requests it from that process.
+  /// - Throws: `unavailable` if that process keeps it, does not answer, or does not know the request; `cancelled`.
   func claim(until deadline: ContinuousClock.Instant) async throws(RPCStatus) {
     var asked: DataMember?
     var known: Int?
     while true {
       let passage: Passage
       do throws(RPCStatus) { passage = try await way(knowing: known) } catch {
-        // An owner that was asked, and is slow to answer again, has the data still.
+        // An owner that was requested and answers slowly still has the data.
         let (isClosed, generation) = state.withLock { ($0.isClosed, $0.generation) }
         guard let asked, error.code != .cancelled, !isClosed else { throw error }
-        if .now >= deadline { throw Self.refusal(of: asked, "it does not let it go") }
+        if .now >= deadline { throw Self.refusal(of: asked, "it does not hand the data over") }
         known = generation
         continue
       }
       guard case .attached(let attachment) = passage.way else { return }
       if asked == attachment.owner {
-        // An owner that ends the connection at this question has the data still.
-        if .now >= deadline { throw Self.refusal(of: attachment.owner, "it does not let it go") }
+        // An owner that ends the connection at this request still has the data.
+        if .now >= deadline { throw Self.refusal(of: attachment.owner, "it does not hand the data over") }
         do { try await ContinuousClock().sleep(for: Self.pause) } catch { throw Self.isCancelled }
       }
       asked = attachment.owner
@@ -286,7 +286,7 @@ extension DataKeeper {
     case cancelled
   }
 
-  /// - Returns: `nil` when the owner has let the data go, or is gone.
+  /// - Returns: `nil` when the owner has handed the data over, or has ended.
   private func answer(to passage: Passage, until deadline: ContinuousClock.Instant) async -> Answer? {
     await withTaskGroup(of: Answer?.self) { group in
       group.addTask {
@@ -307,21 +307,21 @@ extension DataKeeper {
   }
 }
 
-/// The handover before a stop: a stopped process answers no call, so that it lets others have the data before.
+/// The handover before a stop: a stopped process answers no calls, so it first hands the data over.
 extension DataKeeper {
-  /// The interval at which the keeper looks whether the data is closed.
+  /// The interval of the checks whether the data is closed.
   private static let glance = Duration.milliseconds(2)
 
-  /// Lets the data go, if it is open here: calls wait and streams end. Returns when others can have it, or when some
-  /// work goes on for longer than the grace.
+  /// Closes the data if it is open here: calls wait and streams end. Returns when others can open it, or when some work
+  /// takes longer than `grace`.
   func handOver(within grace: Duration) async {
     guard await letGo() else { return }
     let deadline = ContinuousClock.now + grace
-    // Cancelled, it looks again without a pause, until the deadline.
+    // A cancelled task checks without a pause until the deadline.
     while holdsLock, .now < deadline { try? await ContinuousClock().sleep(for: Self.glance) }
   }
 
-  /// Lets the data go. A function of its own, so that nothing keeps the backend while its end is waited for.
+  /// Closes the data. A separate function, so that nothing retains the backend while its end is awaited.
   /// - Returns: false if the data is not open here.
   private func letGo() async -> Bool {
     var held: (backend: LocalBackend, server: SocketServer?)?
@@ -342,7 +342,7 @@ extension DataKeeper {
     return true
   }
 
-  /// Looks for the data again after `handOver`: opens it here, or is attached to the process that has it by now.
+  /// Searches for the data again after `handOver`: opens it here, or attaches to the process that has it now.
   func takeUp() {
     let hadHandedOver = state.withLock { state in
       defer { state.hasHandedOver = false }

@@ -8,33 +8,33 @@ import Glibc
 import LocalSockets
 import Synchronization
 
-/// One search for a way to the data, by the thread that searches.
+/// One search for a connection to the data, by the searching thread.
 struct DataSearch {
   enum Find {
     case own(LocalBackend)
     case attached(SharingLine.Welcome, OwnerLine, received: [UInt8])
-    /// The data is held, and no process answers on its socket yet.
+    /// The data is locked, and no process answers on its socket yet.
     case nobody(StoreError)
     /// A process accepts the connection and has not sent anything yet.
     case silent(OwnerLine, StoreError)
     case failed(StoreError)
   }
 
-  /// The time within which the holder of the data has to share it before it counts as one that does not answer.
+  /// The time for the holder of the data to share it, before it counts as unresponsive.
   static let patience = Duration.milliseconds(1_500)
 
-  /// The interval in milliseconds at which an awaited process is looked at.
+  /// The interval of the checks of an awaited process, in milliseconds.
   private static let glance: CInt = 100
 
   private(set) var socket: DataSocket?
-  /// The time within which the first holder has to answer, if that is not the keeper's patience.
+  /// The time for the first holder to answer; by default the keeper's patience.
   var grace: Duration?
 
   private static func milliseconds(until deadline: ContinuousClock.Instant) -> CInt {
     CInt(clamping: Int64((deadline - .now) / .milliseconds(1)) + 1)
   }
 
-  /// Tries for the lock and then for the socket.
+  /// Tries to get the lock, and then to connect to the socket.
   mutating func attempt(_ keeper: DataKeeper) -> Find {
     let held: StoreError
     do throws(StoreError) {
@@ -63,7 +63,7 @@ struct DataSearch {
     return welcome(on: line, until: .now + (grace ?? keeper.patience), held, keeper)
   }
 
-  /// - Parameter deadline: the end of the wait; `nil` to wait for ever. A stopped process is not waited for that long.
+  /// - Parameter deadline: the end of the wait; `nil` to wait forever. The wait for a stopped process is shorter.
   func welcome(
     on line: OwnerLine, until deadline: ContinuousClock.Instant?, _ held: StoreError, _ keeper: DataKeeper
   ) -> Find {
@@ -83,7 +83,7 @@ struct DataSearch {
       return .failed(
         StoreError(
           .locked,
-          "\(welcome.owner) has the data open, and is of a version of Hearth that shares data in another way "
+          "\(welcome.owner) has the data open with a version of Hearth that shares data in another way "
             + "(\(welcome.version), not \(SharingLine.version)). Use the same version, or end that process."))
     case .line(.refusal(let reason)): return .failed(StoreError(.locked, reason))
     case .silence: return .silent(line, held)
@@ -99,7 +99,7 @@ extension DataKeeper {
     let backend = try LocalBackend(
       configuration, on: ServerThread.executor,
       pause: { [weak self, pausesForPort] in
-        // A long read need not let connections in between if there are none.
+        // A long read need not pause for connections if there are none.
         let hasGuests = self?.state.withLock { !$0.others.isEmpty } ?? false
         if pausesForPort || hasGuests { await ServerThread.pause() } else { await Task.yield() }
       })
@@ -117,7 +117,7 @@ extension DataKeeper {
         self?.giveUp()
       }
     } catch {
-      // This process can use the data all the same.
+      // This process can still use the data.
       configuration.report(error.message)
     }
     let isWanted = change { state in
@@ -128,14 +128,14 @@ extension DataKeeper {
       state.server = server
     }
     if !isWanted, let server {
-      // A socket that stays behind answers no one, and the next owner replaces it.
+      // A remaining socket has no listener, and the next owner replaces it.
       try? DataSocket(in: directory).remove()
       server.close()
     }
     return backend
   }
 
-  /// Keeps a way, or looks for one, until this process has the data itself or lets it go. Blocks.
+  /// Keeps a connection, or searches for one, until this process opens the data itself or closes it. Blocks.
   func keep(_ search: DataSearch) {
     var search = search
     search.grace = nil
@@ -160,7 +160,7 @@ extension DataKeeper {
       case .failed(let error):
         tell(error)
         failures += 1
-        // The next try comes soon at first, since damage, a full disk or another version may be mended.
+        // The first retries are early, since damage, a full disk or another version may be fixed soon.
         usleep(min(failures, 20) * 50_000)
       }
     }
@@ -173,7 +173,7 @@ extension DataKeeper {
     state.withLock { $0.arrival = $0.isClosed ? nil : attached }
   }
 
-  /// Waits on the same connection, which brings the welcome when the owner goes on, and ends when the owner is gone.
+  /// Waits on the same connection. The welcome arrives when the owner continues; the connection ends with the owner.
   private func wait(for line: OwnerLine, _ held: StoreError, _ search: DataSearch) {
     // The line is stored so that it can be cut.
     guard change({ $0.line = line }) else { return }
@@ -184,7 +184,7 @@ extension DataKeeper {
     }
   }
 
-  /// Reports the reason why there is no way, once.
+  /// Reports the reason why the data is unreachable, once.
   private func tell(_ error: StoreError) {
     let status = RPCStatus(.unavailable, error.message)
     if state.withLock({ $0.reason == status }) { return }
@@ -194,13 +194,13 @@ extension DataKeeper {
     }
   }
 
-  /// The error for a silent holder, whose name is not known.
+  /// The error for a silent holder with an unknown name.
   var silenceOfHolder: StoreError {
     let holder = DirectoryLock.presentHolder(of: directory)
     return Self.silence(of: holder.map { DataMember(process: $0.process, name: "") })
   }
 
-  /// - Parameter owner: the owner, as far as it is known.
+  /// - Parameter owner: the owner, if known.
   static func silence(of owner: DataMember?) -> StoreError {
     guard let owner else { return StoreError(.locked, "The process that has the data open does not answer.") }
     let name = owner.name.isEmpty ? "Process \(owner.process)" : "Process \(owner.process) (\(owner.name))"
@@ -212,11 +212,11 @@ extension DataKeeper {
   }
 }
 
-/// The socket beside the data, on which the process that has the data open serves it to the others of its user.
+/// The socket next to the data. The process that has the data open serves it there to other processes of its user.
 final class DataSocket: Sendable {
   private let socket: LocalSocket
 
-  /// - Parameter directory: the directory, which exists.
+  /// - Parameter directory: an existing directory.
   init(in directory: String) throws(StoreError) {
     do throws(LocalSocketError) {
       socket = try LocalSocket(LocalBackend.socketName, in: directory)
@@ -225,16 +225,16 @@ final class DataSocket: Sendable {
     }
   }
 
-  /// The path, short enough for an address; good in this process as long as this value lives.
+  /// The path, short enough for an address; valid in this process while this value exists.
   var address: String { socket.address }
 
   /// The users whose processes may share the data.
   var trustedUsers: Set<UInt32> { socket.trustedUsers }
 
-  /// Listens, and replaces a socket that an ended process left.
+  /// Listens, and replaces the socket of an ended process.
   /// - Precondition: this process has locked the directory.
   /// - Returns: a descriptor that the caller closes.
-  /// - Throws: `notWritable` if no socket can be made.
+  /// - Throws: `notWritable` if the socket cannot be created.
   func listen() throws(StoreError) -> CInt {
     do throws(LocalSocketError) {
       return try socket.listen()
@@ -248,6 +248,6 @@ final class DataSocket: Sendable {
   /// - Precondition: this process has locked the directory.
   func remove() { socket.remove() }
 
-  /// Connects, and finds out which user's process is at the other end.
+  /// Connects, and determines the user of the process at the other end.
   func connect() -> LocalSocket.Approach { socket.connect() }
 }

@@ -8,9 +8,8 @@ import Foundation
 import LocalSockets
 import Synchronization
 
-/// The data of a directory, which any number of processes use together. The first process to come has it open and
-/// serves it to the others on a socket beside it; when that one ends, another takes its place. Open as long as this
-/// value lives.
+/// The data of a directory, shared by any number of processes. The first process opens it and serves it to the others
+/// on a socket next to it. When that process ends, another takes its place. Open as long as this value exists.
 package final class SharedData: Sendable {
   private let keeper: DataKeeper
 
@@ -18,18 +17,19 @@ package final class SharedData: Sendable {
 
   deinit { keeper.close() }
 
-  /// Opens the data of a directory, or attaches to it, if it is not in this process yet. Blocks while that is done:
-  /// milliseconds, or up to `grace` where the process that holds the data does not answer.
+  /// Opens the data of a directory, or attaches to it, if this process has not done so yet. Blocks meanwhile: for
+  /// milliseconds, or up to `grace` if the process that holds the data does not answer.
   /// - Parameters:
-  ///   - name: the name by which other processes see this one.
-  ///   - pausesForPort: a server on a port has the data open: long reads let its connections in between, and the data is not
-  ///     handed to another process that asks for it.
-  ///   - waits: data whose holder does not answer is no error: it cannot be reached for now.
-  ///   - grace: the time that the caller waits for a holder that does not answer; then the search goes on in a thread of its
-  ///     own, and the data cannot be reached for now. `nil` waits for the whole patience, and then goes by `waits`.
-  ///   - patience: the time that the holder may take to answer.
-  ///   - objection: the reason against a database that is named here for the first time.
-  /// - Throws: `locked` when another process holds the directory and does not share it; `notWritable`, `notPrivate`,
+  ///   - name: the name of this process for other processes.
+  ///   - pausesForPort: whether a server on a port has the data open. Long reads then pause for its connections, and
+  ///     the data is not handed over to another process that requests it.
+  ///   - waits: whether an unresponsive holder is not an error: the data is temporarily unreachable instead.
+  ///   - grace: the time to wait for an unresponsive holder. Then the search continues in a separate thread, and the
+  ///     data is temporarily unreachable. `nil` waits for `patience`, and then applies `waits`.
+  ///   - patience: the time for the holder to answer.
+  ///   - objection: the reason to reject a database that is used here for the first time.
+  /// - Throws: `locked` if another process holds the directory and does not share it; `notWritable`, `notPrivate`,
+  ///   `newerSchema`, `corrupt`.
   ///   `newerSchema`, `corrupt`.
   package static func open(
     _ directory: String, durability: BackendConfiguration.Durability = .normal,
@@ -60,26 +60,27 @@ package final class SharedData: Sendable {
 
   private struct Weak { weak var data: SharedData? }
 
-  /// The data that is open, by path. A directory is opened once in a process.
+  /// The open data, by path. A process opens a directory once.
   private static let open = Mutex<[String: Weak]>([:])
 
   /// The name of the program.
   package static let processName = CommandLine.arguments.first?.split(separator: "/").last.map(String.init) ?? "program"
 
-  /// The random number of the data; `nil` as long as it is unknown.
+  /// The random number of the data; `nil` while unknown.
   package var instance: [UInt8]? { keeper.state.withLock { $0.instance } }
 
-  /// The warning for a user who asks for more durability than the process that has the data open gives; `nil` for none.
+  /// The warning for a user who requests more durability than the process that has the data open provides; `nil` for
+  /// none.
   package func durabilityWarning(_ wanted: BackendConfiguration.Durability) -> String? {
     guard wanted == .full, case .attached(let attachment)? = keeper.state.withLock({ $0.way }),
       attachment.welcome.durability != .full
     else { return nil }
-    return "\(attachment.owner) has the data open, where a commit does not wait for the disk as --sync full asks."
+    return "\(attachment.owner) has the data open, and its commits do not wait for the disk as --sync full requires."
   }
 
-  /// The users of a directory's data, first the process that has it open, as that process tells it. Blocks for a
+  /// The users of a directory's data, as reported by the process that has it open, which comes first. Blocks for a
   /// moment.
-  /// - Returns: an empty array if no process has it open and shares it, or answers.
+  /// - Returns: an empty array if no process has the data open, shares it, or answers.
   package static func users(of directory: String) -> [DataMember] {
     guard case .connected(let descriptor)? = try? DataSocket(in: directory).connect() else { return [] }
     let line = OwnerLine(descriptor)
@@ -111,23 +112,23 @@ package final class SharedData: Sendable {
     return stream
   }
 
-  /// Lets other processes have the data, before this one is stopped, as by Ctrl-Z: a stopped process answers no call.
-  /// Others can have the data when this returns, unless some work goes on here for longer than the grace. Calls wait
-  /// until `takeUp`.
+  /// Hands the data over before this process is stopped, as by Ctrl-Z, because a stopped process answers no calls.
+  /// Others can open the data when this returns, unless some work here takes longer than `grace`. Calls wait until
+  /// `takeUp`.
   package func handOver(within grace: Duration = .milliseconds(500)) async { await keeper.handOver(within: grace) }
 
-  /// Looks for the data again, when this process goes on after `handOver`.
+  /// Searches for the data again when this process continues after `handOver`.
   package func takeUp() { keeper.takeUp() }
 
-  /// Opens the data in this process. Another process that has it is asked to let it go, and is attached to this one
-  /// then, unless it serves the data on a port.
-  /// - Parameter patience: the longest time to wait for it.
-  /// - Throws: `unavailable` with the reason why the data is not to be had; `cancelled`.
+  /// Opens the data in this process. If another process has it, requests it from that process, which then attaches to
+  /// this one, unless it serves the data on a port.
+  /// - Parameter patience: the longest time to wait for the data.
+  /// - Throws: `unavailable` with the reason why the data cannot be opened; `cancelled`.
   package func claim(within patience: Duration = .seconds(5)) async throws(RPCStatus) {
     try await keeper.claim(until: .now + patience)
   }
 
-  /// The way of calls to the data for a while.
+  /// The present way to reach the data.
   package enum Access: Sendable {
     /// The backend of this process, which has the data open.
     case own(LocalBackend)
@@ -135,10 +136,10 @@ package final class SharedData: Sendable {
     case attached(to: DataMember)
   }
 
-  /// Waits until a way to the data is over, or for cancellation.
+  /// Waits until a connection to the data has ended, or for cancellation.
   package typealias End = @Sendable () async -> Void
 
-  /// The present way to the data, or the next that comes, however long that takes.
+  /// The present connection to the data, or the next one, however long that takes.
   /// - Throws: `cancelled`.
   package func access() async throws(RPCStatus) -> (Access, End) {
     let keeper = keeper
@@ -152,7 +153,7 @@ package final class SharedData: Sendable {
         case .attached(let attachment): return (.attached(to: attachment.owner), end)
         }
       } catch {
-        // The data is open as long as this value lives, which is until here.
+        // The data is open as long as this value exists, which is until here.
         if error.code == .cancelled || keeper.state.withLock({ $0.isClosed }) { throw error }
         known = keeper.state.withLock { $0.generation }
       }
@@ -161,10 +162,10 @@ package final class SharedData: Sendable {
 }
 
 extension DataKeeper {
-  /// Finds the first way.
+  /// Finds the first connection.
   /// - Parameters:
-  ///   - waits: whether a holder that does not answer is no error.
-  ///   - grace: the time after which a process that shares the data is waited for elsewhere.
+  ///   - waits: whether an unresponsive holder is not an error.
+  ///   - grace: the time after which another thread waits for a process that shares the data.
   fileprivate func find(waits: Bool, grace: Duration?) throws(StoreError) {
     var search = DataSearch()
     search.grace = grace
@@ -176,8 +177,8 @@ extension DataKeeper {
       case .attached(let welcome, let line, let received):
         return start(attach(welcome, line, received, search.socket), from: search)
       case .nobody(let held):
-        // A process that does not share the data, such as a repair, is not waited for; one that has just come announces
-        // sharing in a moment.
+        // There is no wait for a process that does not share the data, such as a repair. A process that has just
+        // started announces sharing soon.
         let serves = DirectoryLock.lastHolder(of: directory)?.serves ?? true
         let time = isClosing ? max(patience, Self.closingTime) : patience
         if ContinuousClock.now - began < (serves ? grace ?? time : .milliseconds(30)) {

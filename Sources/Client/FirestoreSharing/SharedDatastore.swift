@@ -6,17 +6,17 @@ package import FirestoreProtocol
 package import SerialExecutors
 import Synchronization
 
-/// One database of data that several processes use together. A call that its owner did not live to answer is repeated
-/// to the next owner; a commit has a name, so that it is applied once. A stream ends with the owner, and its client
-/// resumes it with the next.
+/// One database of data that several processes use. A call whose owner ended before the answer is repeated to the next
+/// owner; a commit has a name, so it is applied only once. A stream ends with the owner, and its client resumes it with
+/// the next one.
 package final class SharedDatastore: Datastore {
-  /// The data, open as long as this value is used.
+  /// The data, open as long as this value exists.
   private let data: SharedData
   private let keeper: DataKeeper
   private let database: DatabaseID
-  /// The thread of the way to another process, made when it or the loop is asked for.
+  /// The thread of the connection to another process, created on first use.
   private let thread = LazyThread()
-  /// The generation of the reason for which the last stream ended: the next waits for another one.
+  /// The generation of the reason why the last stream ended. The next stream waits for another reason.
   private let told = Mutex<Int?>(nil)
 
   init(_ data: SharedData, _ keeper: DataKeeper, _ database: DatabaseID) {
@@ -25,17 +25,17 @@ package final class SharedDatastore: Datastore {
     self.database = database
   }
 
-  /// False, because a silent owner is asked for a sign of life, and a stream ends with the owner.
+  /// False, because a silent owner is requested to send a sign of life, and a stream ends with the owner.
   package var canFallSilent: Bool { false }
 
   package var loop: (any WorkLoop & TaskExecutor)? { thread.value }
 
   package func reconnect() { attached?.reconnect() }
 
-  /// The sizes since this process has been attached to the present owner; `nil` in the owner's process.
+  /// The traffic since this process attached to the present owner; `nil` in the owner's process.
   package var traffic: DatastoreTraffic? { attached?.traffic }
 
-  /// The way to the owner; `nil` where the data is this process's own.
+  /// The connection to the owner; `nil` if this process has the data open.
   private var attached: GRPCDatastore? {
     guard case .attached(let attachment)? = keeper.state.withLock({ $0.way }) else { return nil }
     return attachment.datastore(for: database, on: thread.value)
@@ -73,7 +73,7 @@ package final class SharedDatastore: Datastore {
     try end.get()
   }
 
-  /// Runs a stream, on the next way if the first ends before a request was sent on it.
+  /// Runs a stream, and continues on the next connection if the first one ends before a request was sent on it.
   private func stream(
     _ start: StreamStart, _ body: @escaping @Sendable (any Datastore) async throws(RPCStatus) -> Void
   ) async -> Result<Void, RPCStatus> {
@@ -93,8 +93,8 @@ package final class SharedDatastore: Datastore {
 
   // MARK: Calls
 
-  /// Makes a call, and repeats it if its way is over before the answer.
-  /// - Parameter isRepeatable: whether it may happen twice.
+  /// Makes a call, and repeats it if its connection ends before the answer.
+  /// - Parameter isRepeatable: whether it may be executed twice.
   private func call<Answer: Sendable>(
     isRepeatable: Bool = true, _ body: @escaping @Sendable (any Datastore) async throws(RPCStatus) -> Answer
   ) async throws(RPCStatus) -> Answer {
@@ -107,16 +107,16 @@ package final class SharedDatastore: Datastore {
       if let answer = await pass(passage, body) { return try answer.get() }
       if !isRepeatable {
         throw RPCStatus(
-          .unavailable, "The process that had the data ended before it answered; what it has written is not known.")
+          .unavailable, "The process that had the data ended before it answered. The write may have been applied.")
       }
     }
   }
 
-  /// The time within which the way of a failed call may turn out to be over: the call may know before the keeper does.
+  /// The time to find out that the connection of a failed call has ended. The call may know before the keeper.
   private static let patience = Duration.seconds(1)
 
-  /// Runs `body` on a way, as long as the way exists.
-  /// - Returns: `nil` if the way is over, and the call with it.
+  /// Runs `body` on a connection while it exists.
+  /// - Returns: `nil` if the connection ended, and the call with it.
   private func pass<Answer: Sendable>(
     _ passage: DataKeeper.Passage, _ body: @escaping @Sendable (any Datastore) async throws(RPCStatus) -> Answer
   ) async -> Result<Answer, RPCStatus>? {
@@ -133,7 +133,7 @@ package final class SharedDatastore: Datastore {
       var end = await group.next() ?? nil
       if case .failure(let status)? = end, passage.isBroken(by: status), !Task.isCancelled {
         group.addTask {
-          // Cancelled, the result is no longer waited for.
+          // The caller does not await the result after cancellation.
           try? await ContinuousClock().sleep(for: Self.patience)
           return .failure(status)
         }
@@ -141,7 +141,7 @@ package final class SharedDatastore: Datastore {
       }
       group.cancelAll()
       if end == nil {
-        // The call may have been answered all the same.
+        // The call may have been answered nevertheless.
         for await late in group { if case .success? = late { end = late } }
       }
       if end == nil, Task.isCancelled { return .failure(RPCStatus(.cancelled, "The call was cancelled.")) }
@@ -149,7 +149,7 @@ package final class SharedDatastore: Datastore {
     }
   }
 
-  /// - Returns: `nil` if the way is over.
+  /// - Returns: `nil` if the connection has ended.
   private func datastore(on way: DataKeeper.Way) -> (any Datastore)? {
     switch way {
     case .own(let backend): InProcessDatastore(backend: backend, database: database)
@@ -161,7 +161,7 @@ package final class SharedDatastore: Datastore {
     if case .own(let backend)? = keeper.state.withLock({ $0.way }) {
       return try await InProcessDatastore(backend: backend, database: database).commit(mutations)
     }
-    // A sender of its own for each commit, since the backend keeps few answers of each sender.
+    // Each commit has a separate sender, since the backend keeps few answers of each sender.
     let name = WriteRequestID(
       clientID: (0..<16).map { _ in UInt8.random(in: .min ... .max) }, batchID: BatchID(1), sender: .stream)
     return try await call { datastore throws(RPCStatus) in
@@ -178,7 +178,7 @@ package final class SharedDatastore: Datastore {
   }
 
   package func followCommits(deliver: @Sendable (CommitNews) async -> Void) async throws(RPCStatus) {
-    // The news of the next owner begins with everything, so that nothing is missed in between.
+    // The next owner's messages begin with the whole state, so nothing is missed in between.
     let end = await withoutActuallyEscaping(deliver) { deliver in await follow(deliver) }
     throw end
   }
@@ -196,7 +196,7 @@ package final class SharedDatastore: Datastore {
   package func visitDescendants(
     _ request: DescendantsRequest, deliver: @escaping @Sendable ([Document]) async -> Bool
   ) async throws(RPCStatus) {
-    // The next owner is asked for the documents after the last one that its predecessor gave.
+    // Requests from the next owner the documents after the last one from its predecessor.
     let rest = Mutex((request: request, isWanted: true))
     try await call { datastore throws(RPCStatus) in
       let (request, isWanted) = rest.withLock { $0 }
@@ -220,7 +220,7 @@ private final class StreamStart: Sendable {
   /// Whether a request was taken, which would have to be sent again.
   var hasAsked: Bool { state.withLock { $0.hasAsked } }
 
-  /// - Returns: whether the client does not know yet that the stream is open.
+  /// - Returns: whether the client has yet to be notified that the stream is open.
   func opens() -> Bool {
     state.withLock { state in
       defer { state.isOpen = true }
@@ -231,7 +231,7 @@ private final class StreamStart: Sendable {
   func noting<Element>(_ requests: StreamRequests<Element>) -> StreamRequests<Element> {
     StreamRequests {
       let iterator = requests.makeAsyncIterator()
-      // Requests are pulled one at a time, and each call begins where the last ended.
+      // Requests are pulled one at a time, and each call continues after the last one.
       let element = await iterator.next()
       if element != nil { self.state.withLock { $0.hasAsked = true } }
       return element
@@ -239,7 +239,7 @@ private final class StreamStart: Sendable {
   }
 }
 
-/// A thread that is made on first use.
+/// A thread that is created on first use.
 private final class LazyThread: Sendable {
   private let made = Mutex<ConnectionThread?>(nil)
 
