@@ -7,10 +7,10 @@ import FirestoreSQLite
 import SeededRandom
 import SerialExecutors
 
-/// A backend in memory, the ways of named clients to it, and the time, all on one thread: the same calls and the same seed
-/// make the same events in the same order.
+/// A backend in memory, the connections of named clients to it, and the time, all on one thread. The same calls and the
+/// same seed create the same events in the same order.
 package struct SimulatedWorld: Sendable {
-  /// The time at which every simulation begins: the first moment of 2026.
+  /// The start time of every simulation: the first moment of 2026, UTC.
   package static let beginning = Timestamp(seconds: 1_767_225_600)
 
   package let database: DatabaseID
@@ -19,11 +19,11 @@ package struct SimulatedWorld: Sendable {
   package let backend: LocalBackend
   /// The backend without faults.
   package let server: any Datastore
-  /// The changes of faults with which each client begins.
+  /// The initial faults of each client.
   private let changes: [FaultChange]
 
-  /// - Parameter changes: the faults with which each client begins. Words that mean nothing to a client are passed over.
-  /// - Throws: a failure to make the backend.
+  /// - Parameter changes: the initial faults of each client. Faults that do not apply to clients are ignored.
+  /// - Throws: an error of creating the backend.
   package init(_ database: DatabaseID, seed: UInt64, faults changes: [FaultChange] = []) throws(RPCStatus) {
     (self.database, self.seed, self.changes) = (database, seed, changes)
     let loop = VirtualLoop()
@@ -44,18 +44,18 @@ package struct SimulatedWorld: Sendable {
     return Timestamp(seconds: beginning.seconds + seconds, nanoseconds: Int32(attoseconds / 1_000_000_000))
   }
 
-  /// The time of day.
+  /// The simulated time of day.
   package var now: Timestamp { Self.time(of: loop) }
 
-  /// The seed of a client, of which each has its own.
+  /// The seed of a client; each client has a different one.
   package static func seed(of name: String, in seed: UInt64) -> UInt64 {
     SeededGenerator.mixed(seed &+ name.utf8.reduce(UInt64(7)) { $0 &* 31 &+ UInt64($1) })
   }
 
-  /// Faults of a new client.
+  /// The faults of a new client.
   package func faults(of name: String) -> FaultInjector {
     let faults = FaultInjector(seed: Self.seed(of: name, in: seed), clock: loop.clock, on: loop)
-    // Words that mean nothing to a client are refused where they are read.
+    // The parser rejects faults that do not apply to clients.
     for change in changes { try? faults.perform(change) }
     return faults
   }

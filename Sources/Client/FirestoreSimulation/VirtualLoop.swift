@@ -3,12 +3,12 @@ import Foundation
 import SerialExecutors
 import Synchronization
 
-/// A thread on which clients, a backend and the one who plays with them take turns, with a time that passes only when none
-/// of them has anything left to do. What happens on it depends on nothing else: it happens in the same order each time, and
-/// an hour takes as long as the work in it.
+/// A thread that runs clients, a backend and the caller in turns, with a time that advances only when none of them has
+/// work. Events on it depend on nothing else: they have the same order each time, and an hour takes as long as the work
+/// in it.
 ///
-/// Actors run on it by a `QueueExecutor`, tasks by preferring it. Nothing on it may wait for another thread, because time
-/// would not wait for that.
+/// Actors run on it through a `QueueExecutor`, tasks by preferring it. Work on it must not wait for another thread,
+/// because the time would not wait.
 package final class VirtualLoop: WorkLoop, TaskExecutor {
   private struct Sleeper {
     var deadline: Duration
@@ -18,14 +18,14 @@ package final class VirtualLoop: WorkLoop, TaskExecutor {
 
   private struct State {
     var work: [@Sendable () -> Void] = []
-    /// The place of the next work in the list: it is taken from its front.
+    /// The index of the next work in the list.
     var next = 0
     var now = Duration.zero
     var sleepers: [Sleeper] = []
     var cancelled: Set<Int> = []
     var lastSleeper = 0
     var isOver = false
-    /// The number of callers for whom the time stands still.
+    /// The number of callers that stop the time.
     var holds = 0
 
     mutating func takeWork() -> (@Sendable () -> Void)? {
@@ -37,7 +37,7 @@ package final class VirtualLoop: WorkLoop, TaskExecutor {
       return work[next - 1]
     }
 
-    /// The sleeper that wakes first, in the order in which they fell asleep.
+    /// The sleeper that wakes first; sleepers with the same time wake in the order of their calls.
     mutating func takeSleeper() -> CheckedContinuation<Void, any Error>? {
       if isOver || holds > 0 { return nil }
       let first = sleepers.indices.min {
@@ -78,8 +78,7 @@ package final class VirtualLoop: WorkLoop, TaskExecutor {
     perform { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
   }
 
-  /// Lets the time stand still until `release()`, also while nothing is left to do, for work that another thread does
-  /// meanwhile.
+  /// Stops the time until `release()`, even without work, while another thread works.
   package func hold() { state.withLock { $0.holds += 1 } }
 
   /// Ends one `hold()`.
@@ -88,7 +87,7 @@ package final class VirtualLoop: WorkLoop, TaskExecutor {
     wake.signal()
   }
 
-  /// Ends the thread when what is there to do has been done. Sleepers are not woken.
+  /// Ends the thread after the present work. Sleepers are not woken.
   package func end() {
     state.withLock { $0.isOver = true }
     wake.signal()
