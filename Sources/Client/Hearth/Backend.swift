@@ -19,7 +19,7 @@ public struct Backend: Hashable, Sendable {
     case datastore(CustomDatastore)
   }
 
-  /// The surroundings of the app's clients. Backends that differ only in them are equal.
+  /// The clock, thread and randomness of the app's clients. Backends that differ only in them are equal.
   private struct Around: Hashable {
     var surroundings = ClientSurroundings()
     static func == (left: Around, right: Around) -> Bool { true }
@@ -33,25 +33,26 @@ public struct Backend: Hashable, Sendable {
 
   init(kind: Kind) { self.kind = kind }
 
-  /// The backend of a program that names none, as of every command: the emulator or `hearth serve` that the variable
-  /// `FIRESTORE_EMULATOR_HOST` names, and `embedded` without it.
+  /// The default backend, also of every command: the emulator or `hearth serve` at the address in
+  /// `FIRESTORE_EMULATOR_HOST`, or `embedded` if the variable is not set.
   public static var standard: Backend { Backend(kind: .standard) }
 
   /// The embedded backend, durable under `$XDG_DATA_HOME/hearth` (`~/.local/share/hearth`).
   public static var embedded: Backend { embedded(directory: StandardDirectories.data) }
 
-  /// The embedded backend, durable in `backend` below a directory; the caches of its apps lie in `cache` beside it.
-  /// Both are made if need be. All apps that name the same directory are clients of one backend, in one process or in
-  /// many: the first process (a dashboard, a command, `hearth serve`, another program) has the data open and serves it
-  /// to the other processes of its user on a socket beside it; when that process ends, another takes its place within a
-  /// second. While a process has the data open that does not share it, such as `hearth repair`, every call fails with
-  /// `failedPrecondition` and a message that names the process; the next call after it is closed works.
+  /// The embedded backend, durable in `backend` below a directory. The caches of its apps are in `cache` next to it.
+  /// Both are created if necessary. All apps with the same directory are clients of one backend, in one process or
+  /// several. The first process (a dashboard, a command, `hearth serve`, another program) opens the data and serves it
+  /// to the other processes of its user on a socket next to it. When that process ends, another takes its place within
+  /// a second. While a process such as `hearth repair` has the data open without sharing it, every call fails with
+  /// `failedPrecondition` and a message with the name of that process. The next call after it has closed the data
+  /// succeeds.
   public static func embedded(directory: String) -> Backend { Backend(kind: .embedded(directory: directory)) }
 
-  /// An embedded backend that lives in memory and is the app's own.
+  /// An embedded backend in memory, separate for each app.
   public static var inMemory: Backend { Backend(kind: .inMemory(name: nil)) }
 
-  /// An embedded backend that lives in memory as long as this process; apps that give the same name are its clients.
+  /// An embedded backend in memory, which lasts as long as this process. Apps that use the same name are its clients.
   public static func inMemory(named name: String) -> Backend { Backend(kind: .inMemory(name: name)) }
 
   /// Any other datastore, such as one that injects faults.
@@ -62,21 +63,21 @@ public struct Backend: Hashable, Sendable {
     Backend(kind: .datastore(CustomDatastore(datastore))).timed(by: clock)
   }
 
-  /// Any other datastore, whose clients have the time, the chance and the thread of a simulation.
+  /// Any other datastore, whose clients use a simulation's time, randomness and thread.
   package static func datastore(_ datastore: any Datastore, in surroundings: ClientSurroundings) -> Backend {
     var backend = Backend(kind: .datastore(CustomDatastore(datastore)))
     backend.around.surroundings = surroundings
     return backend
   }
 
-  /// The same backend with another clock, which measures every delay and timeout of the app's clients.
+  /// The same backend with another clock for every delay and timeout of the app's clients.
   package func timed(by clock: any Clock<Duration>) -> Backend {
     var backend = self
     backend.around.surroundings.clock = clock
     return backend
   }
 
-  /// The directory for the caches of an app that names none; `nil` for caches in memory.
+  /// The directory for the caches of an app without one; `nil` for caches in memory.
   func cacheDirectory(ofApp name: String) -> String? {
     switch kind {
     case .embedded(let directory): Self.absolute(directory) + "/cache/" + PathComponent.escaped(name)
@@ -86,13 +87,13 @@ public struct Backend: Hashable, Sendable {
     }
   }
 
-  /// The directory's absolute path, so that one directory has one spelling.
+  /// The directory's absolute path, so that each directory has one spelling.
   static func absolute(_ directory: String) -> String {
     URL(fileURLWithPath: directory, isDirectory: true).standardizedFileURL.path
   }
 }
 
-/// A datastore with the identity that makes apps comparable.
+/// A datastore with an identity, which makes apps comparable.
 package final class CustomDatastore: Hashable, Sendable {
   let datastore: any Datastore
 
@@ -102,7 +103,7 @@ package final class CustomDatastore: Hashable, Sendable {
   package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-/// The backend that a client talks to, once its settings and the environment have been asked.
+/// The backend that a client uses, after evaluation of its settings and the environment.
 package enum ResolvedBackend: CustomStringConvertible {
   case embedded(directory: String)
   case inMemory(name: String?)
@@ -110,7 +111,7 @@ package enum ResolvedBackend: CustomStringConvertible {
   case datastore(CustomDatastore)
 
   package struct Server {
-    /// The address as it was given, which need not be a valid one.
+    /// The configured address, which may be invalid.
     var address: String
     var credentials: RemoteCredentials
     var isTLS: Bool
@@ -124,7 +125,7 @@ package enum ResolvedBackend: CustomStringConvertible {
         from: "The host")
     }
 
-    /// The server's address in one spelling.
+    /// The server's address in a normalized spelling.
     var name: String { ((try? endpoint())?.text ?? address).lowercased() }
 
     fileprivate static func emulator(_ address: String) -> Server {
@@ -173,18 +174,18 @@ extension Backend {
   static let cloudHost = "firestore.googleapis.com"
 
   /// Cloud Firestore, or another server of its protocol: an emulator, or `hearth serve`. `FirestoreSettings.host` and
-  /// `isSSLEnabled` give its address; without a host, the variable `FIRESTORE_EMULATOR_HOST` does.
+  /// `isSSLEnabled` set its address; without a host, the variable `FIRESTORE_EMULATOR_HOST` does.
   ///
-  /// An invalid address, or a server that cannot be reached, is no error: the client works offline and tries again, and
-  /// its requests to the server fail with the reason.
+  /// An invalid address, or an unreachable server, is not an error: the client works offline and tries again. Its
+  /// requests to the server fail with the reason.
   public static func remote(_ credentials: RemoteCredentials = .applicationDefault) -> Backend {
     Backend(kind: .remote(credentials))
   }
 }
 
 extension ResolvedBackend {
-  /// Makes the way to a server; an invalid address counts as a server that cannot be reached.
-  /// - Throws: `failedPrecondition` for credentials that would travel in plain text.
+  /// Connects to a server. An invalid address counts as an unreachable server.
+  /// - Throws: `failedPrecondition` for credentials that would be sent in plain text.
   static func connect(
     to server: Server, _ database: DatabaseID, as user: UserAuthorization?, _ appCheck: AppCheckToken?
   ) throws(FirestoreError) -> OpenBackend {
@@ -196,7 +197,7 @@ extension ResolvedBackend {
       return OpenBackend(datastore: UnavailableDatastore(because: error.message), identity: identity)
     }
     let credentials = user.map { .user($0) } ?? server.credentials.credentials
-    // A server that was named as an emulator gets its users' tokens without TLS.
+    // A server that is configured as an emulator receives its users' tokens without TLS.
     let isTrusting = server.allowsInsecureCredentials || (user != nil && server.credentials == .emulatorOwner)
     if !isTrusting, let refusal = credentials.refusal(at: endpoint) {
       throw FirestoreError(refusal)
@@ -208,7 +209,7 @@ extension ResolvedBackend {
   }
 }
 
-/// The identity with which a client calls a remote backend.
+/// A client's credentials for a remote backend.
 public struct RemoteCredentials: Hashable, Sendable {
   private enum Kind: Hashable {
     case application(file: String?)
@@ -218,19 +219,17 @@ public struct RemoteCredentials: Hashable, Sendable {
 
   private let kind: Kind
 
-  /// The credentials that Google's libraries would find: the file that `GOOGLE_APPLICATION_CREDENTIALS` names, else
-  /// what `gcloud auth application-default login` left, else the machine's service account, if the machine is one of
-  /// Google's.
+  /// The credentials that Google's libraries would find: the file in `GOOGLE_APPLICATION_CREDENTIALS`, or the file of
+  /// `gcloud auth application-default login`, or the service account of a machine at Google.
   public static let applicationDefault = RemoteCredentials(kind: .application(file: nil))
 
-  /// The key file of a service account, or a file of the kind `authorized_user`. The file is read when it is first
-  /// needed.
+  /// The key file of a service account, or a file of type `authorized_user`. The file is read on first use.
   public static func file(_ path: String) -> RemoteCredentials { RemoteCredentials(kind: .application(file: path)) }
 
-  /// An access token that the program got elsewhere. Nothing renews it.
+  /// An access token from another source. It is never renewed.
   public static func token(_ token: String) -> RemoteCredentials { RemoteCredentials(kind: .token(Secret(token))) }
 
-  /// The owner's token, with which emulators accept a client as an administrator.
+  /// The owner's token. Emulators accept a client with it as an administrator.
   public static let emulatorOwner = RemoteCredentials(kind: .owner)
 
   fileprivate var credentials: Credentials {
@@ -244,17 +243,17 @@ public struct RemoteCredentials: Hashable, Sendable {
 }
 
 extension Firestore {
-  /// Speaks without TLS to an emulator, or to `hearth serve`, whatever the app's backend is.
+  /// Connects without TLS to an emulator, or to `hearth serve`, regardless of the app's backend.
   ///
-  /// Takes effect only before the first use: later, or with a wrong host or port, nothing changes and every call fails
-  /// with the reason, as for `settings`.
+  /// Takes effect only before the first use. Later, or with an invalid host or port, nothing changes and every call
+  /// fails with the reason, as for `settings`.
   /// - Parameters:
   ///   - host: a name or an address, without a port.
   ///   - port: 1…65535.
   public func useEmulator(withHost host: String, port: Int) {
     guard !host.isEmpty, (1...65535).contains(port) else {
       return refuse(
-        .invalidArgument("useEmulator needs a host and a port of 1…65535, not \"\(host)\" and \(port)."))
+        .invalidArgument("useEmulator needs a host and a port from 1 to 65535, not \"\(host)\" and \(port)."))
     }
     let settings = settings
     // An IPv6 address contains colons itself.
@@ -266,12 +265,12 @@ extension Firestore {
 /// A backend that a client uses.
 struct OpenBackend {
   let datastore: any Datastore
-  /// The database that the client's cache must belong to; `nil` for a backend of which nothing is known.
+  /// The database that the client's cache must belong to; `nil` for an unknown backend.
   let identity: CacheIdentity?
 }
 
 extension Backend {
-  /// Connects as a new `Firestore` does. A backend that cannot be opened counts as one that cannot be reached.
+  /// Connects as a new `Firestore` does. A backend that cannot be opened counts as unreachable.
   package func connect(to database: DatabaseID) -> any Datastore {
     do throws(FirestoreError) {
       return try resolved(FirestoreSettings()).open(for: database).datastore
@@ -282,12 +281,12 @@ extension Backend {
 }
 
 extension ResolvedBackend {
-  /// Opens the way to one database of the backend, and the backend itself if it is not open yet.
+  /// Connects to one database of the backend, and opens the backend if necessary.
   /// - Parameters:
   ///   - user: the user of the app, for servers.
-  ///   - appCheck: the proof that calls come from the app, for servers.
-  /// - Throws: an error with which every call fails, such as `failedPrecondition` for embedded data that another
-  ///   process has open without sharing it.
+  ///   - appCheck: the App Check token of the app, for servers.
+  /// - Throws: the error of every call, such as `failedPrecondition` for embedded data that another process has open
+  ///   without sharing it.
   func open(
     for database: DatabaseID, as user: UserAuthorization? = nil, appCheck: AppCheckToken? = nil
   ) throws(FirestoreError) -> OpenBackend {
@@ -304,8 +303,7 @@ extension ResolvedBackend {
         identity: .memory(name ?? "", database))
     case .embedded(let directory):
       let data = try Self.opening { () throws(StoreError) in
-        // Waits for a holder of the data that is slow to answer: the owner of the cache must be known before it is
-        // opened.
+        // Waits for a holder of the data that answers slowly: the owner of the cache must be known before it is opened.
         try SharedData.open(Backend.absolute(directory) + "/backend")
       }
       return OpenBackend(
@@ -324,11 +322,11 @@ extension ResolvedBackend {
   }
 }
 
-/// The backends in the memory of this process that several apps share.
+/// The backends in the memory of this process that apps share.
 private enum OpenBackends {
   private static let memory = Mutex<[String: LocalBackend]>([:])
 
-  /// The backend of that name, opened once. It stays open as long as the process: nothing else would keep its data
+  /// The backend with this name, opened once. It remains open as long as the process: otherwise its data would be lost
   /// between two clients.
   static func memory(named name: String) throws(StoreError) -> LocalBackend {
     try memory.withLock { open -> Result<LocalBackend, StoreError> in
@@ -342,8 +340,8 @@ private enum OpenBackends {
   }
 }
 
-/// A backend that could not be opened. The client behaves as if it could not be reached: reads come from the cache,
-/// writes wait, and the reason stands in its online state.
+/// A backend that could not be opened. The client treats it as unreachable: reads use the cache, writes wait, and the
+/// online state has the reason.
 package struct UnavailableDatastore: Datastore {
   private let status: RPCStatus
 

@@ -6,7 +6,7 @@ package import FirestoreSync
 package import SerialExecutors
 import Synchronization
 
-/// One open client: an engine with its cache and its way to a backend, and the tasks that it keeps running.
+/// One open client: an engine with its cache and its connection to a backend, and its tasks.
 package final class Client: Sendable {
   package let engine: SyncEngine
   package let datastore: any Datastore
@@ -16,11 +16,11 @@ package final class Client: Sendable {
   let transactionTurns: TransactionTurns
   let log: ClientLog
   let outages: OutageReporter
-  /// The part that shows the client to watchers; `nil` if none may watch it.
+  /// Makes the client visible to watchers; `nil` if watching is not allowed.
   package let inspection: Inspection?
-  /// Streams and timers; ends in `terminate()`.
+  /// The streams and timers; they end in `terminate()`.
   private let running: Task<Void, Never>
-  /// Ends following the app's user.
+  /// Stops following the app's user.
   private let endUsers: @Sendable () -> Void
 
   package convenience init(
@@ -32,7 +32,7 @@ package final class Client: Sendable {
     self.init(cache, datastore: datastore, users: nil, in: surroundings, inspectedAs: plan)
   }
 
-  /// Opens a client with a time, a chance and a thread that may be those of a simulation.
+  /// Opens a client with given time, randomness and thread, as for a simulation.
   /// - Parameter credentials: the source of the user, whom the client follows.
   package convenience init(
     _ cache: LocalStoreConfiguration, datastore: any Datastore, credentials: any CredentialsProvider,
@@ -46,9 +46,9 @@ package final class Client: Sendable {
   /// Opens a client.
   /// - Parameters:
   ///   - users: the changes of the app's user, which the client follows; `nil` for none.
-  ///   - surroundings: the client's time, chance and thread, and whether it connects, and sends the writes that wait in
-  ///     the cache, from the beginning on.
-  ///   - plan: the way in which the client can be watched; if that is not possible, the log says why.
+  ///   - surroundings: the client's time, randomness and thread, and whether it connects, and sends pending writes of
+  ///     the cache, from the start.
+  ///   - plan: the way to make the client visible to watchers. If that fails, the log contains the reason.
   init(
     _ cache: LocalStoreConfiguration, datastore: any Datastore, users: UserChanges?,
     in surroundings: ClientSurroundings,
@@ -71,12 +71,12 @@ package final class Client: Sendable {
     if let users { endUsers = users.follow(engine) } else { endUsers = {} }
   }
 
-  /// Makes a client that asks no backend and sends nothing: it knows only the contents of the cache.
+  /// Creates a client that never uses a backend: it only has the contents of the cache.
   package convenience init(onlyCache cache: LocalStoreConfiguration) {
     self.init(cache, datastore: UnavailableDatastore(because: "Only the cache is read."), isNetworkEnabled: false)
   }
 
-  /// Stops streams, closes the cache, and ends every listener and completion. A second call waits for the first.
+  /// Stops streams, closes the cache, and ends every listener and completion. A second call waits for the first one.
   package func terminate() async {
     endUsers()
     await inspection?.end()
@@ -87,15 +87,15 @@ package final class Client: Sendable {
     await callbackTasks.cancelAndWait()
   }
 
-  /// Ends as a process does that is killed: clients that share its cache are told nothing.
+  /// Ends as a killed process does: the clients that share its cache are not notified.
   package func abandon() async {
     await engine.abandon()
     await terminate()
   }
 }
 
-/// The tasks of listeners and completion handlers. Each ends with its listener or operation; terminating the client
-/// ends them all.
+/// The tasks of listeners and completion handlers. Each ends with its listener or operation. Terminating the client
+/// ends all of them.
 final class CallbackTasks: Sendable {
   private struct State {
     var tasks: [Int: Task<Void, Never>] = [:]
@@ -106,7 +106,7 @@ final class CallbackTasks: Sendable {
   private let state = Mutex(State())
   private let executor: (any TaskExecutor)?
 
-  /// - Parameter executor: where the tasks run; `nil` for the usual one.
+  /// - Parameter executor: the executor of the tasks; `nil` for the default one.
   init(on executor: (any TaskExecutor)? = nil) { self.executor = executor }
 
   /// Starts the task, unless `cancelAndWait()` was called before.
@@ -117,7 +117,7 @@ final class CallbackTasks: Sendable {
       if state.isFinished { return false }
       let number = state.next
       state.next += 1
-      // The task cannot forget itself before it is remembered: both need the lock.
+      // The task must not remove itself before it is stored: both need the lock.
       state.tasks[number] = Task(executorPreference: executor) {
         await operation()
         self.forget(number)
@@ -140,22 +140,22 @@ final class CallbackTasks: Sendable {
   }
 }
 
-/// The time, chance and thread of an app's clients: those of the machine, or those of a simulation.
+/// The time, randomness and thread of an app's clients: the machine's, or a simulation's.
 package struct ClientSurroundings: Sendable {
   /// The clock for every delay and timeout.
   package var clock: any Clock<Duration> = ContinuousClock()
   /// The time of day.
   package var now: @Sendable () -> FirestoreModel.Timestamp = FirestoreModel.Timestamp.now
-  /// The source of chance; each client, and each transaction, has a copy.
+  /// The source of randomness; each client, and each transaction, has a copy.
   package var random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
-  /// Makes the id of a document that gets no other.
+  /// Generates the id of a document without an explicit one.
   package var documentID: @Sendable () -> String = { AutomaticID.make() }
-  /// Whether clients may use the network from the beginning on.
+  /// Whether clients use the network from the start.
   package var beginsOnline = true
-  /// The thread of a simulation, on which clients run and their callbacks are called; `nil` for threads of their own, and
-  /// callbacks on the queue of the settings.
+  /// The thread of a simulation, for clients and their callbacks; `nil` for separate threads, and callbacks on the
+  /// queue of the settings.
   package var loop: (any WorkLoop & TaskExecutor)?
-  /// The clients on that thread with which a shared cache is shared.
+  /// The clients on that thread that share a cache.
   package var company: SharedCompany?
 
   package init() {}

@@ -5,15 +5,15 @@ import FirestoreSync
 public import Foundation
 import Synchronization
 
-/// The events of a client, as lines of text, while logging is enabled.
+/// The events of a client as lines of text, while logging is enabled.
 final class ClientLog: Sendable {
   /// The receiver of the events of all clients; `nil` while logging is not enabled.
   static let sink = Mutex<(@Sendable (FirestoreLogEntry) -> Void)?>(nil)
-  /// The receiver of events that a program should show whether or not logging is enabled; `nil` once it was disabled on
-  /// purpose.
+  /// The receiver of events that a program should show whether or not logging is enabled; `nil` once it was explicitly
+  /// disabled.
   static let warnings = Mutex<(@Sendable (FirestoreLogEntry) -> Void)?>(standardError)
 
-  // A line that cannot be written is lost; this must not end the program.
+  // A failure to write a line is ignored, so that it does not end the program.
   static let standardError: @Sendable (FirestoreLogEntry) -> Void = { entry in
     try? FileHandle.standardError.write(contentsOf: Data("\(entry)\n".utf8))
   }
@@ -29,14 +29,14 @@ final class ClientLog: Sendable {
     self.tasks = tasks
   }
 
-  /// Follows the client's status until logging is disabled. Does nothing if it follows the status already.
+  /// Follows the client's status until logging is disabled. Does nothing if it already does.
   func start() {
     guard Self.sink.withLock({ $0 }) != nil else { return }
     guard !isRunning.exchange(true, ordering: .acquiringAndReleasing) else { return }
     tasks.start { [self] in
       let wasDisabled = await follow()
       isRunning.store(false, ordering: .releasing)
-      // Logging may have been enabled again in between.
+      // Logging may have been enabled again meanwhile.
       if wasDisabled { start() }
     }
   }
@@ -56,7 +56,7 @@ final class ClientLog: Sendable {
     return false
   }
 
-  /// Writes an event from before the client was there.
+  /// Writes an event from before the client was opened.
   static func write(_ event: String, _ database: DatabaseID) {
     sink.withLock { $0 }?(FirestoreLogEntry(event, database))
   }
@@ -65,7 +65,7 @@ final class ClientLog: Sendable {
     warnings.withLock { $0 }?(FirestoreLogEntry(event, database, isWarning: true))
   }
 
-  /// The lines about attempts to open a stream between two of its statuses.
+  /// The lines about attempts to open a stream, from one of its statuses to the next.
   private static func attempts(_ name: String, from old: StreamStatus?, to new: StreamStatus) -> [String] {
     var events: [String] = []
     let isNewError = new.lastError != nil && new.lastError != old?.lastError
@@ -82,7 +82,7 @@ final class ClientLog: Sendable {
     return events
   }
 
-  /// The lines about all that happened between two statuses.
+  /// The lines about all events between two statuses.
   static func events(from old: ClientStatus?, to new: ClientStatus) -> [String] {
     var events: [String] = []
     let outcomes = new.recentOutcomes.filter { $0.sequence > old?.recentOutcomes.last?.sequence ?? 0 }
@@ -99,15 +99,15 @@ final class ClientLog: Sendable {
 
 /// One event of a client, for the log of a program.
 ///
-/// It names databases, numbers of writes and errors, no documents.
+/// It contains databases, write numbers and errors, but no documents.
 public struct FirestoreLogEntry: Hashable, Sendable {
-  /// Whether an outage is told, its reason or its end; everything else is detail.
+  /// Whether the event is about an outage: its start, its reason or its end. All other events are details.
   public let isWarning: Bool
-  /// The time at which the event was told.
+  /// The time of the event's report.
   public let date: Date
   /// The full name of the database, such as `projects/my-app/databases/(default)`.
   public let database: String
-  /// One line, with escapes for characters that could move a terminal's cursor, or reorder or hide text.
+  /// One line. Characters that could move a terminal's cursor, or reorder or hide text, are escaped.
   public let message: String
 
   init(_ event: String, _ database: DatabaseID, isWarning: Bool = false) {
@@ -119,25 +119,25 @@ public struct FirestoreLogEntry: Hashable, Sendable {
 }
 
 extension FirestoreLogEntry: CustomStringConvertible {
-  /// The line that standard error gets.
+  /// The line for standard error.
   public var description: String { "\(date.formatted(.iso8601)) Hearth \(database): \(message)" }
 }
 
-/// The moments at which a program is told that its backend does not answer: after ten seconds, whenever the reason
-/// changes then, and when it answers again.
+/// Decides when to warn that the backend does not answer: after ten seconds, on each later change of the reason, and
+/// when it answers again.
 struct OutageWarning: Sendable {
   /// The time that the SDKs wait for an answer (ONLINE_STATE_TIMEOUT_MS).
   static let delay = Duration.seconds(10)
 
   private enum State: Sendable {
     case none
-    /// An outage that the program has not been told yet.
+    /// An outage that has not been reported yet.
     case begun(ConnectionReason)
     case told(ConnectionReason)
   }
 
   enum Step: Hashable, Sendable {
-    /// Calls `timeIsUp` with this number when the delay is over.
+    /// Call `timeIsUp` with this number after the delay.
     case wait(Int)
     case say(String)
   }
@@ -146,8 +146,9 @@ struct OutageWarning: Sendable {
   /// The number of outages so far.
   private var count = 0
 
-  /// Notes a change of the connection.
-  /// - Parameter reason: the reason why the backend does not answer; `nil` if it does, or if no answer is wanted.
+  /// Records a change of the connection.
+  /// - Parameter reason: the reason why the backend does not answer; `nil` if it does, or if the client requests
+  ///   nothing.
   mutating func note(_ reason: ConnectionReason?) -> Step? {
     switch (state, reason) {
     case (.none, nil): return nil
@@ -162,7 +163,7 @@ struct OutageWarning: Sendable {
       state = .none
       return nil
     case (.told(let last), let reason?):
-      // The outcome of the last attempt holds while the next one is under way.
+      // The result of the last attempt remains valid during the next one.
       if last == reason || reason == .connecting { return nil }
       state = .told(reason)
       return .say("the backend still does not answer: \(reason)")
@@ -173,12 +174,12 @@ struct OutageWarning: Sendable {
   }
 
   /// Ends the delay of an outage.
-  /// - Parameter number: the number of the outage that was waited for.
-  /// - Returns: the line for the program, if that outage goes on; `nil` otherwise.
+  /// - Parameter number: the number of the outage.
+  /// - Returns: the line for the program, if that outage continues; `nil` otherwise.
   mutating func timeIsUp(_ number: Int) -> String? {
     guard number == count, case .begun(let reason) = state else { return nil }
     state = .told(reason)
-    return "the backend has not answered for 10 seconds: \(reason). Reads come from the cache, writes wait, and the "
+    return "the backend has not answered for 10 seconds: \(reason). Reads use the cache, writes wait, and the "
       + "client keeps trying"
   }
 }

@@ -6,9 +6,10 @@ public import Foundation
 import SerialExecutors
 import Synchronization
 
-// A bundle holds query results that were packed at the backend, to fill caches without asking it. A bundle is checked
-// as a whole first: if it is cut short, damaged, or of another database, loading fails with `invalidArgument` and
-// stores nothing. Then its documents are stored in slices, between which reads, writes and listeners go on.
+// A bundle contains query results packed by the backend. Loading it fills caches without queries to the backend. The
+// whole bundle is checked first: if it is incomplete, damaged, or of another database, loading fails with
+// `invalidArgument` and stores nothing. Then its documents are stored in slices. Reads, writes and listeners continue
+// between slices.
 
 extension Firestore {
   /// Starts loading a bundle into the cache.
@@ -24,13 +25,13 @@ extension Firestore {
     load(ByteSource(bundleData), completion)
   }
 
-  /// Starts loading a bundle from a stream, which is read to its end.
+  /// Starts loading a bundle from a stream, up to its end.
   @discardableResult
   public func loadBundle(_ bundleStream: sending InputStream) -> LoadBundleTask {
     loadBundle(bundleStream, completion: nil)
   }
 
-  /// Starts loading a bundle from a stream, which is read to its end.
+  /// Starts loading a bundle from a stream, up to its end.
   /// - Parameter completion: called after all observers, with the last progress or with the error.
   @discardableResult
   public func loadBundle(
@@ -41,14 +42,14 @@ extension Firestore {
   }
 
   /// Loads a bundle into the cache and returns the last progress.
-  /// - Throws: `invalidArgument` for a bundle that is damaged or of another database.
+  /// - Throws: `invalidArgument` for a bundle that is damaged or from another database.
   @discardableResult
   public func loadBundle(_ bundleData: Data) async throws -> LoadBundleTaskProgress {
     try await load(ByteSource(bundleData), LoadBundleTask(queue: callbackQueue))
   }
 
-  /// Loads a bundle from a stream, which is read to its end, and returns the last progress.
-  /// - Throws: `invalidArgument` for a bundle that is damaged or of another database, `unknown` if the stream fails.
+  /// Loads a bundle from a stream, up to its end, and returns the last progress.
+  /// - Throws: `invalidArgument` for a bundle that is damaged or from another database, `unknown` if the stream fails.
   @discardableResult
   public func loadBundle(_ bundleStream: sending InputStream) async throws -> LoadBundleTaskProgress {
     try await load(ByteSource(bundleStream), LoadBundleTask(queue: callbackQueue))
@@ -60,7 +61,7 @@ extension Firestore {
     let task = LoadBundleTask(queue: callbackQueue)
     complete(
       { (progress: LoadBundleTaskProgress?, error) in
-        // A client that cannot be used fails before anything is loaded, so the task must be ended here.
+        // A client that cannot be used fails before loading begins, so the task is ended here.
         if progress == nil { task.finish(nil) }
         guard let completion else { return }
         // The observers are called on the same queue, so the completion comes after them.
@@ -91,20 +92,20 @@ extension Firestore {
 
   // MARK: Named queries
 
-  /// The query that a loaded bundle holds under a name; `nil` if none does, or if the client cannot be used.
+  /// The named query of a loaded bundle; `nil` if there is none, or if the client cannot be used.
   public func getQuery(named name: String) async -> (any Query)? {
     guard let query = try? await client().engine.namedQuery(name) else { return nil }
     return QueryDefinition(firestore: self, query: .success(query))
   }
 
-  /// Starts `getQuery(named:)` and returns at once.
+  /// Starts `getQuery(named:)` and returns immediately.
   /// - Parameter completion: called on `FirestoreSettings.dispatchQueue`.
   public func getQuery(named name: String, completion: @escaping @Sendable ((any Query)?) -> Void) {
     complete({ (query: (any Query)??, _) in completion(query ?? nil) }) { [self] in await getQuery(named: name) }
   }
 }
 
-/// The bytes of a bundle: data, or a stream that is read when they are needed.
+/// The bytes of a bundle: data, or a stream that is read on demand.
 final class ByteSource: Sendable {
   private enum Origin {
     case data(Data)
@@ -116,11 +117,11 @@ final class ByteSource: Sendable {
   init(_ data: Data) { origin = Mutex(.data(data)) }
   init(_ stream: sending InputStream) { origin = Mutex(.stream(stream)) }
 
-  /// The queue for reading and parsing: both may block or take long, which Swift's own threads must not.
+  /// The queue for reading and parsing. Both may block or take a long time, which would hold up Swift's own threads.
   private static let queue = DispatchQueue(label: "hearth.reading", attributes: .concurrent)
 
-  /// Passes all bytes to a closure, off the caller's thread, and returns its result.
-  /// - Parameter loop: the thread of a simulation, which reads in place of the queue.
+  /// Passes all bytes to a closure on another thread, and returns its result.
+  /// - Parameter loop: the thread of a simulation, which reads instead of the queue.
   /// - Throws: the closure's error, or the stream's failure as `unknown`.
   func read<Content: Sendable>(
     on loop: (any WorkLoop)?, _ take: @escaping @Sendable ([UInt8]) throws(FirestoreError) -> Content
@@ -160,17 +161,17 @@ final class ByteSource: Sendable {
   }
 }
 
-/// Names an observer of a `LoadBundleTask`.
+/// The handle of an observer of a `LoadBundleTask`.
 public typealias LoadBundleObserverHandle = Int
 
-/// The loading of a bundle, which goes on observed or not.
+/// The loading of a bundle, which continues without observers.
 public final class LoadBundleTask: Sendable {
   private typealias Observer = @Sendable (LoadBundleTaskProgress) -> Void
 
   private struct State {
     var observers: [(handle: LoadBundleObserverHandle, call: Observer)] = []
     var lastHandle = 0
-    /// The newest progress, which a failure reports with another state.
+    /// The newest progress, which a failure reports with a different state.
     var progress = BundleProgress(totalDocuments: 0, totalBytes: 0)
     var end: LoadBundleTaskProgress?
   }
@@ -180,8 +181,8 @@ public final class LoadBundleTask: Sendable {
 
   init(queue: CallbackQueue) { self.queue = queue }
 
-  /// Calls the observer with every progress from now on, on `FirestoreSettings.dispatchQueue`; if loading is over, once
-  /// with the last progress.
+  /// Registers an observer of all progress from now on, called on `FirestoreSettings.dispatchQueue`. After the end of
+  /// loading, it is called once with the last progress.
   @discardableResult
   public func addObserver(
     _ observer: @escaping @Sendable (LoadBundleTaskProgress) -> Void
@@ -195,12 +196,12 @@ public final class LoadBundleTask: Sendable {
     return handle
   }
 
-  /// Ends one observer without another call. Does nothing for an unknown handle.
+  /// Removes one observer without another call. Does nothing for an unknown handle.
   public func removeObserverWith(handle: LoadBundleObserverHandle) {
     state.withLock { state in state.observers.removeAll { $0.handle == handle } }
   }
 
-  /// Ends all observers without another call.
+  /// Removes all observers without another call.
   public func removeAllObservers() { state.withLock { $0.observers = [] } }
 
   func report(_ progress: BundleProgress) {
@@ -222,39 +223,39 @@ public final class LoadBundleTask: Sendable {
     }
   }
 
-  /// Calls the closure after the observers have been called with all progress reported so far.
+  /// Calls the closure after the observers have been called for all progress so far.
   func afterObservers(_ call: @escaping @Sendable () -> Void) { queue.async(call) }
 
   private func callAll(_ progress: LoadBundleTaskProgress, _ handles: [LoadBundleObserverHandle]) {
     for handle in handles { queue.async { [self] in call(handle, progress) } }
   }
 
-  /// Calls one observer, unless it has been removed. Runs on the queue, so that an observer that was removed there is
-  /// not called any more.
+  /// Calls one observer, unless it has been removed. Runs on the queue, so an observer that was removed there is not
+  /// called any more.
   private func call(_ handle: LoadBundleObserverHandle, _ progress: LoadBundleTaskProgress) {
     state.withLock { state in state.observers.first { $0.handle == handle }?.call }?(progress)
   }
 }
 
-/// The stage of the loading of a bundle.
+/// The stage of loading a bundle.
 public enum LoadBundleTaskState: Hashable, Sendable {
-  /// Ended by an error. No further progress comes.
+  /// An error ended the loading. No further progress follows.
   case error
-  /// More is to come.
+  /// Loading continues.
   case inProgress
-  /// All is loaded. No further progress comes.
+  /// The bundle is loaded. No further progress follows.
   case success
 }
 
-/// The progress of the loading of a bundle.
+/// The progress of loading a bundle.
 public struct LoadBundleTaskProgress: Hashable, Sendable {
-  /// The number of documents of the bundle that the cache has looked at.
+  /// The number of the bundle's documents that the cache has processed.
   public let documentsLoaded: Int
-  /// The number in the whole bundle; 0 if the bundle could not be read.
+  /// The document count of the whole bundle; 0 for an unreadable bundle.
   public let totalDocuments: Int
-  /// The number of bytes of the bundle that belong to these documents.
+  /// The number of bytes for these documents.
   public let bytesLoaded: Int
-  /// The number in the whole bundle; 0 if the bundle could not be read.
+  /// The size of the whole bundle in bytes; 0 for an unreadable bundle.
   public let totalBytes: Int
   /// The stage: in progress, ended with success, or ended by an error.
   public let state: LoadBundleTaskState

@@ -4,42 +4,41 @@ import FirestoreModel
 import FirestoreQuery
 import FirestoreSync
 
-/// The contents of the offline cache and the room that it takes.
+/// The contents and size of the offline cache.
 public struct CacheStatus: Hashable, Sendable {
-  /// The cache's size on disk, the database's log included; for a memory cache the memory of its tables.
+  /// The cache's size on disk, including the database's log; for a memory cache the memory of its tables.
   public let sizeBytes: Int64
-  /// The part of `sizeBytes` that holds nothing any more and will be used again or given back.
+  /// The free part of `sizeBytes`, which will be used again or released.
   public let freeBytes: Int64
-  /// The size from which on the least recently used documents are dropped; `nil` for a cache that is not limited by
-  /// size.
+  /// The size limit. Above it, the least recently used documents are evicted; `nil` for a cache without a limit.
   public let limitBytes: Int64?
-  /// The number of documents, documents that are known not to exist included.
+  /// The document count, including documents that are known not to exist.
   public let documentCount: Int
-  /// The number of queries whose results are kept.
+  /// The number of queries with cached results.
   public let queryCount: Int
-  /// The number of writes that wait for the backend.
+  /// The number of pending writes.
   public let pendingWriteCount: Int
 }
 
-/// The documents and queries that a collection of the cache's garbage has dropped, or would drop.
+/// The documents and queries that a garbage collection of the cache evicted, or would evict.
 public struct CacheGarbageCollection: Hashable, Sendable {
-  /// A query whose result is dropped because it was used least recently.
+  /// A query whose result is evicted because it is the least recently used.
   public struct DroppedQuery: Hashable, Sendable {
-    /// The path of the collection or document; for a collection group, the path below which it is looked for.
+    /// The path of the collection or document; for a collection group, its ancestor.
     public let path: String
-    /// The whole query, in the form in which the cache names it.
+    /// The whole query, in the cache's notation.
     public let description: String
-    /// The number of documents of its result; a document that another query, a listener or a waiting write needs stays.
+    /// The document count of its result. Documents that another query, a listener or a pending write needs remain.
     public let documentCount: Int
   }
 
-  /// Whether this was a dry run: nothing was dropped, and the figures are those of a real run.
+  /// Whether this was a dry run: nothing was evicted, and the numbers are the same as for a real run.
   public let isDryRun: Bool
-  /// The number of dropped documents: they are in no remaining query's result, no listener and no waiting write.
+  /// The number of evicted documents. No remaining query, listener or pending write needed them.
   public let documentCount: Int
-  /// The size of these documents in a dry run; otherwise the number of bytes by which the cache has become smaller.
+  /// The size of these documents in a dry run; otherwise the reduction of the cache's size in bytes.
   public let byteCount: Int64
-  /// The queries whose results were dropped, the least recently used first.
+  /// The queries whose results were evicted, least recently used first.
   public let queries: [DroppedQuery]
 }
 
@@ -49,10 +48,9 @@ extension Firestore {
     try await ask { engine throws(RPCStatus) in CacheStatus(try await engine.cacheOccupancy()) }
   }
 
-  /// Drops the least recently used tenth of the cache, as happens by itself every five minutes, if the cache has
-  /// reached its size limit. Listeners and writes go on meanwhile.
-  /// - Parameter dryRun: whether nothing is dropped; the result is that of a run on a cache which has reached its
-  ///   limit.
+  /// Evicts the least recently used tenth of the cache, if the cache has reached its size limit. This also happens
+  /// automatically every five minutes. Listeners and writes continue meanwhile.
+  /// - Parameter dryRun: whether to evict nothing. The result is the same as for a cache that has reached its limit.
   /// - Returns: `nil` if the cache is below its limit or has none, and for a memory cache with eager collection.
   @discardableResult public func collectGarbage(dryRun: Bool = false) async throws -> CacheGarbageCollection? {
     let engine = try client().engine

@@ -2,36 +2,34 @@
 import Foundation
 import Synchronization
 
-/// The backend that a `Firestore` talks to, and the place of its cache.
+/// The backend of a `Firestore`, and the location of its cache.
 ///
-/// Takes the place of `FirebaseApp` in the official SDK; that name is an alias of it. Equal apps share one `Firestore`
-/// per database.
+/// Replaces `FirebaseApp` of the official SDK, which is an alias here. Equal apps share one `Firestore` per database.
 public struct FirestoreApp: Hashable, Sendable {
-  /// Tells the app from others of the process; caches that Hearth places are named after it.
+  /// The name of the app, unique in the process. Hearth uses it in the paths of caches.
   public var name: String
-  /// The project that its databases belong to.
+  /// The project of its databases.
   public var projectID: String
   /// The server side.
   public var backend: Backend
-  /// The directory of the durable cache; `nil` keeps the cache in memory, and the settings say so.
+  /// The directory of the durable cache; `nil` for a cache in memory, which the settings then report.
   public var cacheDirectory: String?
 
   /// The source of the app's user, for servers with security rules; `nil` for calls with the credentials of `backend`.
   public var credentials: (any CredentialsProvider)? { users.credentials }
-  /// The source of the proof, for servers, that calls come from the app; `nil` for none.
+  /// The source of App Check tokens for servers; `nil` for none.
   public var appCheck: (any AppCheckProvider)? { users.appCheck }
   let users: AppUsers
 
-  /// Makes an app; nothing is opened yet.
+  /// Creates an app without opening anything.
   /// - Parameters:
-  ///   - cacheDirectory: the directory of the cache. Without one, the cache of an embedded backend lies beside its
-  ///     data, that of a remote one under `$XDG_DATA_HOME/hearth/apps`, by the names of app, server, project and
-  ///     database, and that of a backend in memory is in memory. A cache belongs to the database that it was first
-  ///     opened for: for another one it is not used, and `Firestore.persistenceFailure` says so.
-  ///   - credentials: the source of the app's user. Calls to a server are made in the user's name, in place of the
-  ///     backend's own credentials; an embedded backend has no rules, so that users there only have queues of their
-  ///     own.
-  ///   - appCheck: proves to a server that calls come from the app.
+  ///   - cacheDirectory: the directory of the cache. By default, an embedded backend's cache is next to its data, a
+  ///     remote backend's under `$XDG_DATA_HOME/hearth/apps`, by the names of app, server, project and database, and an
+  ///     in-memory backend's in memory. A cache belongs to the first database that opened it. It is not used
+  ///     for another one, and `Firestore.persistenceFailure` has the error.
+  ///   - credentials: the source of the app's user. Calls to a server are made for this user instead of with the
+  ///     backend's credentials. An embedded backend has no rules, so there each user only has a separate queue.
+  ///   - appCheck: the source of App Check tokens for servers.
   public init(
     name: String, projectID: String = "hearth", backend: Backend = .standard, cacheDirectory: String? = nil,
     credentials: (any CredentialsProvider)? = nil, appCheck: (any AppCheckProvider)? = nil
@@ -43,16 +41,16 @@ public struct FirestoreApp: Hashable, Sendable {
     users = AppUsers(credentials: credentials, appCheck: appCheck)
   }
 
-  /// The app of `Firestore.firestore()` unless another one is configured: `Backend.standard`.
+  /// The default app of `Firestore.firestore()`, with `Backend.standard`.
   public static let `default` = FirestoreApp(name: "__default__")
 }
 
-/// The SDK's name of `FirestoreApp`: `FirebaseApp.configure()`.
+/// The SDK's name for `FirestoreApp`: `FirebaseApp.configure()`.
 public typealias FirebaseApp = FirestoreApp
 
 extension FirestoreApp {
-  /// Makes `Firestore.firestore()` use an app from now on. Without a call it uses `FirestoreApp.default`, so that a
-  /// program need not call this; instances that were returned before keep their app.
+  /// Makes `Firestore.firestore()` use an app from now on. Optional: the default is `FirestoreApp.default`. Existing
+  /// instances keep their app.
   public static func configure(_ app: FirestoreApp = .default) { Instances.app.withLock { $0 = app } }
 
   /// The app of `Firestore.firestore()`; never `nil`, optional as in the SDK.
@@ -60,13 +58,13 @@ extension FirestoreApp {
 }
 
 extension Firestore {
-  /// The default database of the app that was configured last (`FirestoreApp.configure(_:)`), or of the default app.
+  /// The default database of the last configured app (`FirestoreApp.configure(_:)`), or of the default app.
   public static func firestore() -> Firestore { firestore(database: "(default)") }
 
   /// The default database of an app.
   public static func firestore(app: FirestoreApp) -> Firestore { firestore(app: app, database: "(default)") }
 
-  /// A database of the app that was configured last, or of the default app.
+  /// A database of the last configured app, or of the default app.
   public static func firestore(database: String) -> Firestore {
     firestore(app: Instances.app.withLock { $0 }, database: database)
   }
@@ -82,7 +80,7 @@ extension Firestore {
     }
   }
 
-  /// Makes the instance for an app whose client is open already, with the settings that the client was opened with.
+  /// Creates the instance for an app whose client is already open, with the settings of that client.
   package static func firestore(
     app: FirestoreApp, database: String, settings: FirestoreSettings, opened client: Client
   ) -> Firestore {
@@ -91,7 +89,7 @@ extension Firestore {
     return instance
   }
 
-  /// Forgets this instance, so that the next caller gets a new one.
+  /// Removes this instance, so that the next caller gets a new one.
   func forget() {
     Instances.all.withLock { instances in
       let name = Instances.Name(app: app, database: databaseID)
@@ -101,12 +99,12 @@ extension Firestore {
 }
 
 extension Firestore {
-  /// Makes every client of this process, running now or opened later, write a line to standard error when it tries to
-  /// connect, when that fails, when its connection changes, when a write is acknowledged or rejected, and when its
-  /// cache cannot be used. The lines name databases, numbers of writes and errors, no documents.
+  /// Makes every present and later client of this process write lines to standard error: when it tries to connect, when
+  /// that fails, when its connection changes, when a write is acknowledged or rejected, and when its cache cannot be
+  /// used. The lines contain databases, write numbers and errors, but no documents.
   ///
-  /// Without a call a client only reports that its backend has not answered for ten seconds, and how that outage goes
-  /// on; with `false`, nothing.
+  /// Without this call a client only reports that its backend has not answered for ten seconds, and the further course
+  /// of that outage. With `false` it reports nothing.
   public static func enableLogging(_ logging: Bool) {
     log(into: logging ? ClientLog.standardError : nil)
   }
@@ -125,9 +123,9 @@ extension Firestore {
     return String(view)
   }
 
-  /// Gives a program's own log, such as a `Logger` of swift-log, the events of every client of this process, and its
-  /// warnings, in place of standard error. `enableLogging(_:)` ends that.
-  /// - Parameter write: receives each event, on any thread, one client's in order. It must not wait for the client.
+  /// Sends the events and warnings of every client of this process to a program's own log, such as a `Logger` of
+  /// swift-log, instead of standard error. `enableLogging(_:)` ends this.
+  /// - Parameter write: receives each event, on any thread, in order for each client. It must not wait for the client.
   public static func enableLogging(to write: @escaping @Sendable (FirestoreLogEntry) -> Void) {
     log(into: write)
   }
@@ -142,7 +140,7 @@ extension Firestore {
   }
 }
 
-/// The instances of this process. The SDK's API promises the same one to every caller.
+/// The instances of this process. The SDK's API guarantees the same instance to every caller.
 private enum Instances {
   struct Name: Hashable {
     var app: FirestoreApp

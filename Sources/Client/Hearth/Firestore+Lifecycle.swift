@@ -5,25 +5,24 @@ import FirestoreSQLite
 import FirestoreSync
 
 extension Firestore {
-  /// Stops everything and closes the cache. Listeners get no more callbacks, sequences of snapshots end with
-  /// `failedPrecondition`, and so does every call that is under way or made later on this instance, except
-  /// `clearPersistence()`. Waiting writes stay in a durable cache and are sent by the next client, which
-  /// `Firestore.firestore(…)` gives once this one is closed.
+  /// Stops everything and closes the cache. Listeners get no more callbacks. Sequences of snapshots, running calls, and
+  /// later calls on this instance except `clearPersistence()` fail with `failedPrecondition`. Pending writes remain in
+  /// a durable cache and are sent by the next client, which `Firestore.firestore(…)` returns once this one is closed.
   public func terminate() async throws {
     await markTerminated()?.terminate()
     forget()
   }
 
-  /// Starts `terminate()` and returns at once.
+  /// Starts `terminate()` and returns immediately.
   /// - Parameter completion: called when the cache is closed, on `FirestoreSettings.dispatchQueue`.
   public func terminate(completion: (@Sendable ((any Error)?) -> Void)? = nil) {
     completeLifecycle(completion) { [self] in try await terminate() }
   }
 
-  /// Deletes the durable cache with all its files, waiting writes included. Works only before the first use or after
-  /// `terminate()`. Clients that share the cache are ended: every call of theirs fails with `failedPrecondition` from
-  /// then on.
-  /// - Throws: `failedPrecondition` while this client runs, or if another client or process holds the cache for itself.
+  /// Deletes the durable cache with all its files, including pending writes. Works only before the first use or after
+  /// `terminate()`. Ends the clients that share the cache: all their later calls fail with `failedPrecondition`.
+  /// - Throws: `failedPrecondition` while this client runs, or if another client or process has exclusive use of the
+  ///   cache.
   public func clearPersistence() async throws {
     if isOpen {
       throw FirestoreError.failedPrecondition("Persistence cannot be cleared while the client is running.")
@@ -37,13 +36,14 @@ extension Firestore {
     }
   }
 
-  /// Starts `clearPersistence()` and returns at once.
-  /// - Parameter completion: called when the files are gone, or with the error, on `FirestoreSettings.dispatchQueue`.
+  /// Starts `clearPersistence()` and returns immediately.
+  /// - Parameter completion: called when the files are deleted, or with the error, on
+  ///   `FirestoreSettings.dispatchQueue`.
   public func clearPersistence(completion: (@Sendable ((any Error)?) -> Void)? = nil) {
     completeLifecycle(completion) { [self] in try await clearPersistence() }
   }
 
-  /// Calls a completion with the result of an operation that runs without a client.
+  /// Calls a completion with the result of an operation without a client.
   private func completeLifecycle(
     _ completion: (@Sendable ((any Error)?) -> Void)?, _ operation: @escaping @Sendable () async throws -> Void
   ) {
@@ -57,22 +57,22 @@ extension Firestore {
 }
 
 extension Firestore {
-  /// Takes the client offline: listeners and reads are served from the cache, writes wait in the queue. When the call
-  /// returns, nothing is sent or received any more. Among clients that share a cache this affects only this one;
-  /// another client that has the connection still sends the queued writes, and its listeners show what it receives.
+  /// Takes the client offline: listeners and reads use the cache, and writes wait in the queue. When the call returns,
+  /// nothing is sent or received any more. Among clients that share a cache this affects only this one. Another client
+  /// with the connection still sends the queued writes, and its listeners show the data that it receives.
   public func disableNetwork() async throws { await (try client()).engine.disableNetwork() }
 
-  /// Starts `disableNetwork()` and returns at once.
+  /// Starts `disableNetwork()` and returns immediately.
   /// - Parameter completion: called when nothing is sent or received any more, on `FirestoreSettings.dispatchQueue`.
   public func disableNetwork(completion: (@Sendable ((any Error)?) -> Void)? = nil) {
     complete(completion) { [self] in try await disableNetwork() }
   }
 
-  /// Lets the client use the network again; waiting writes are sent.
+  /// Lets the client use the network again, and sends pending writes.
   public func enableNetwork() async throws { await (try client()).engine.enableNetwork() }
 
-  /// Starts `enableNetwork()` and returns at once.
-  /// - Parameter completion: called when the network may be used, on `FirestoreSettings.dispatchQueue`.
+  /// Starts `enableNetwork()` and returns immediately.
+  /// - Parameter completion: called when the client may use the network, on `FirestoreSettings.dispatchQueue`.
   public func enableNetwork(completion: (@Sendable ((any Error)?) -> Void)? = nil) {
     complete(completion) { [self] in try await enableNetwork() }
   }
@@ -83,7 +83,7 @@ extension Firestore {
     try await ask { engine throws(RPCStatus) in try await engine.waitForPendingWrites() }
   }
 
-  /// Starts `waitForPendingWrites()` and returns at once.
+  /// Starts `waitForPendingWrites()` and returns immediately.
   /// - Parameter completion: called when the writes are answered, or with the error, on
   ///   `FirestoreSettings.dispatchQueue`.
   public func waitForPendingWrites(completion: @escaping @Sendable ((any Error)?) -> Void) {
@@ -99,9 +99,9 @@ extension Firestore {
     WriteHandle(handle: try checkedClient(for: mutations).engine.write(mutations, options.conditions))
   }
 
-  /// Puts writes into the queue, in call order, and calls a completion with the backend's answer, or with the reason
-  /// why the writes were not queued. The completion comes before the snapshots that contain the result (S3), since both
-  /// go through one serial queue.
+  /// Puts writes into the queue, in call order, and calls a completion with the backend's answer, or with the error if
+  /// the writes were not queued. The completion precedes the snapshots with the result (S3), since both use one serial
+  /// queue.
   func submit(
     _ mutations: () throws(FirestoreError) -> [Mutation], completion: (@Sendable ((any Error)?) -> Void)?
   ) {
@@ -155,7 +155,7 @@ extension Firestore {
     }
   }
 
-  /// Checks references in the data of writes, which must stay in this database.
+  /// Checks that references in the data of writes belong to this database.
   func check(_ mutations: [Mutation]) throws(FirestoreError) {
     do throws(ModelError) {
       for mutation in mutations { try mutation.checkReferences(stayIn: database) }

@@ -7,13 +7,13 @@ import Foundation
 import Glibc
 
 extension Firestore {
-  /// The directory of the durable cache of this database of the app; `nil` for a cache in memory.
+  /// The directory of the durable cache of this app's database; `nil` for a cache in memory.
   ///
-  /// Each backend has its own caches: a write that is queued for an emulator never meets one for Cloud Firestore. If
-  /// the app names the directory itself, the cache notes its database, and refuses all others.
+  /// Each backend has separate caches, so a write that is queued for an emulator is never sent to Cloud Firestore. If
+  /// the app specifies the directory, the cache stores its database and rejects all others.
   package func cacheDirectory(for backend: ResolvedBackend) -> String? {
     guard var path = app.cacheDirectory else { return nil }
-    // No escaped name begins with "@".
+    // Escaped names never begin with "@".
     if hasStandardCache, case .server(let server) = backend { path += "/@" + PathComponent.escaped(server.name) }
     return Self.cacheDirectory(of: database, below: path)
   }
@@ -23,7 +23,7 @@ extension Firestore {
     "\(path)/\(PathComponent.escaped(database.project))/\(PathComponent.escaped(database.database))"
   }
 
-  /// Whether the cache lies in the directory that Hearth chose.
+  /// Whether the cache is in the directory that Hearth chose.
   private var hasStandardCache: Bool { app.cacheDirectory == app.backend.cacheDirectory(ofApp: app.name) }
 
   func storeConfiguration(
@@ -42,11 +42,11 @@ extension Firestore {
 
   /// Starts the client with a durable cache: the web SDK's older spelling of `PersistentCacheSettings`.
   ///
-  /// When this throws because the cache cannot be used, the client has started all the same and works in memory.
+  /// If this throws because the cache cannot be used, the client has started nevertheless and works in memory.
   /// - Parameter synchronizeTabs: whether other clients may use the cache at the same time
   ///   (`PersistentTabManager.multiple`).
   /// - Throws: `failedPrecondition` after the first use, or if another client has the cache and does not share it;
-  ///   `unimplemented` if a cache cannot be kept at its place; else the errors of `persistenceFailure`.
+  ///   `unimplemented` if a cache cannot be stored in its directory; otherwise the errors of `persistenceFailure`.
   public func enablePersistence(synchronizeTabs: Bool = false) async throws {
     guard !isOpen else {
       throw FirestoreError.failedPrecondition(
@@ -55,16 +55,16 @@ extension Firestore {
     settings = settings.withPersistence(synchronizeTabs ? .multiple : .single)
     guard app.cacheDirectory != nil else {
       throw FirestoreError(
-        .unimplemented, "The app \(app.name) keeps its cache in memory: it names no directory for one.")
+        .unimplemented, "The app \(app.name) keeps its cache in memory. Set its cacheDirectory.")
     }
     if let failure = try await persistenceFailure { throw failure }
   }
 
-  /// The reason why the durable cache is not in use and this session's data is kept in memory, or why the cache is a
-  /// new one: `failedPrecondition` if another client holds it and one of the two does not share it, or it belongs to
-  /// another database or a newer version, `unimplemented` if it cannot be kept at its place, `dataLoss` if it was
-  /// damaged (and moved aside), `resourceExhausted` if the disk is full, also if it became so later. `nil` if the
-  /// durable cache is in use, or if memory was asked for.
+  /// The reason why the durable cache is not in use, so that this session's data is in memory, or why the cache is new.
+  /// `failedPrecondition`: another client has it and one of the two does not share it, or it belongs to another
+  /// database or a newer version. `unimplemented`: it cannot be stored in its directory. `dataLoss`: it was damaged,
+  /// and moved aside. `resourceExhausted`: the disk is full, or became full later. `nil` if the durable cache is in
+  /// use, or if the settings specify memory.
   public var persistenceFailure: FirestoreError? {
     get async throws {
       let engine = try client().engine
@@ -77,10 +77,10 @@ extension Firestore {
   }
 }
 
-/// The places of data for which the program names none.
+/// The default directories.
 package enum StandardDirectories {
-  /// The user's home directory: the value of `HOME`, else the system's record of the user. A relative or empty value
-  /// does not count; a user without either has a directory in which nothing can be made.
+  /// The user's home directory: the value of `HOME`, or the system's record of the user. A relative or empty value does
+  /// not count. A user without either has a directory where nothing can be created.
   package static func home(_ environment: [String: String]) -> String {
     if let home = environment["HOME"], home.hasPrefix("/") { return home }
     guard let record = getpwuid(getuid()), let directory = record.pointee.pw_dir else { return "/nonexistent" }
@@ -88,20 +88,20 @@ package enum StandardDirectories {
     return home.hasPrefix("/") ? home : "/nonexistent"
   }
 
-  /// `$XDG_DATA_HOME/hearth`. A relative path in the variable is ignored, as the XDG specification asks.
+  /// `$XDG_DATA_HOME/hearth`. A relative path in the variable is ignored, as the XDG specification requires.
   package static func data(_ environment: [String: String]) -> String {
     let set = environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
     return (set ?? home(environment) + "/.local/share") + "/hearth"
   }
 
-  /// The directory by the environment of this process.
+  /// The directory according to the environment of this process.
   static var data: String { data(ProcessInfo.processInfo.environment) }
 }
 
-/// Turns names that users choose into one component of a file path.
+/// Converts names from users to one component of a file path.
 package enum PathComponent {
-  /// The name with letters, digits, `-` and `_` as they are and every other byte as `%XX`; `%` for an empty name. No
-  /// separators, no `..`, no collisions.
+  /// The name, with every byte except letters, digits, `-` and `_` as `%XX`; `%` for an empty name. No separators, no
+  /// `..`, no collisions.
   package static func escaped(_ name: String) -> String {
     if name.isEmpty { return "%" }
     var text = ""

@@ -5,15 +5,15 @@ import FirestoreModel
 import FirestoreSync
 import Synchronization
 
-/// A Cloud Firestore database as this process sees it: references to its data, and the switch to its network.
+/// A Cloud Firestore database in this process: references to its data, and control of its network.
 ///
-/// A type or call of this module with the name of one in the SDK does what the SDK's reference says
-/// (<https://firebase.google.com/docs/reference/swift/firebasefirestore/api/reference>); its comment says what it does
-/// beyond that, or otherwise.
+/// A type or call of this module with a name from the SDK behaves as the SDK's reference describes
+/// (<https://firebase.google.com/docs/reference/swift/firebasefirestore/api/reference>). Its comment describes
+/// additions and differences.
 ///
-/// The first read, write or listener opens the cache and the way to the backend with the settings of that moment.
+/// The first read, write or listener opens the cache and connects to the backend, with the settings at that moment.
 public final class Firestore: Sendable {
-  /// The app, which names the backend and the place of the cache.
+  /// The app, with the backend and the location of the cache.
   public let app: FirestoreApp
   let database: DatabaseID
   /// The completions of `terminate` and `clearPersistence`, which outlive the client.
@@ -22,16 +22,16 @@ public final class Firestore: Sendable {
 
   private struct State {
     var settings = FirestoreSettings()
-    /// The error in the last assignment to `settings`.
+    /// The error of the last assignment to `settings`.
     var refusal: FirestoreError?
     var phase = Phase.closed
   }
 
   private enum Phase {
-    /// The instance is not used yet. Ends with the first use, or with `terminate()`.
+    /// The instance is not in use yet. This state ends with the first use, or with `terminate()`.
     case closed
     case open(Client)
-    /// `terminate()` was called; the client, if there was one, closes or is closed.
+    /// `terminate()` was called; the client, if any, is closing or closed.
     case terminated(Client?)
   }
 
@@ -52,12 +52,12 @@ public final class Firestore: Sendable {
 
   // MARK: Settings
 
-  /// A copy of the settings; assigning copies too. The copy names the kind of cache that is really used: memory if the
-  /// app's cache is in memory, and from the first use on also if the durable one cannot be used (`persistenceFailure`).
+  /// A copy of the settings; assigning copies too. The copy contains the kind of cache in use: memory if the app's
+  /// cache is in memory, and after the first use also if the durable one cannot be used (`persistenceFailure`).
   ///
-  /// Settings must be assigned before the first use, and a cache must have at least 1 000 000 bytes. An assignment that
-  /// breaks these rules changes nothing, and every call fails with the reason until an assignment that keeps them
-  /// (after the first use: one that equals the settings in force) takes the refusal back.
+  /// Settings must be assigned before the first use, and a cache must have at least 1 000 000 bytes. An invalid
+  /// assignment changes nothing. Every call then fails with the reason until the next valid assignment (after the first
+  /// use: an assignment of the same settings).
   public var settings: FirestoreSettings {
     get {
       var values = state.withLock { $0.settings }.values
@@ -86,14 +86,14 @@ public final class Firestore: Sendable {
           state.refusal = nil
         } else {
           state.refusal = .failedPrecondition(
-            "Firestore has already been started; its settings can no longer be changed. Set them before any other call."
+            "Firestore has already been started. Its settings can no longer be changed. Set them before any other call."
           )
         }
       }
     }
   }
 
-  /// The queue of the settings, without a copy of them, which looks into the environment.
+  /// The queue of the settings. Does not copy the settings, which would read the environment.
   var dispatchQueue: DispatchQueue { state.withLock { $0.settings }.values.dispatchQueue }
 
   /// Makes every call fail with the reason, until settings are assigned.
@@ -113,15 +113,15 @@ public final class Firestore: Sendable {
     DocumentReference(firestore: self, key: ReferencePath.document(documentPath, below: .root))
   }
 
-  /// A query over all collections with one id, wherever they are.
+  /// A query over all collections with one id, at any level.
   public func collectionGroup(_ collectionID: String) -> any Query {
     QueryDefinition(firestore: self, collectionGroup: collectionID)
   }
 
-  /// An empty batch of writes, which are committed together.
+  /// An empty batch of writes, to be committed together.
   public func batch() -> WriteBatch { WriteBatch(firestore: self) }
 
-  // MARK: The client behind them
+  // MARK: The client
 
   /// Opens the client on first use.
   package func client() throws(FirestoreError) -> Client {
@@ -136,7 +136,7 @@ public final class Firestore: Sendable {
           let client = try open(state.settings.values)
           state.phase = .open(client)
           client.log.start()
-          // The outages of a simulation are made on purpose.
+          // The outages of a simulation are intended.
           if app.backend.surroundings.loop == nil { client.outages.watch(client.engine) }
           return client
         }
@@ -157,7 +157,7 @@ public final class Firestore: Sendable {
     let changes = app.credentials.flatMap { credentials in users.map { UserChanges(credentials, $0) } }
     let backend = try resolved.open(for: database, as: users, appCheck: app.users.appCheckToken)
     let surroundings = app.backend.surroundings
-    // The time of a simulation waits for no watcher.
+    // The time of a simulation does not wait for watchers.
     let inspection = surroundings.loop == nil ? inspectionPlan(settings, resolved) : nil
     return Client(
       storeConfiguration(for: resolved, backend.identity, plan),
@@ -165,7 +165,7 @@ public final class Firestore: Sendable {
       users: changes, in: surroundings, inspectedAs: inspection)
   }
 
-  /// Asks the engine a question and returns its answer; its errors become those of the API.
+  /// Calls the engine and returns its result, with its errors converted to the API's.
   func ask<Answer>(
     _ question: (SyncEngine) async throws(RPCStatus) -> Answer
   ) async throws(FirestoreError) -> Answer {
@@ -174,7 +174,7 @@ public final class Firestore: Sendable {
   }
 
   /// Marks this instance as terminated.
-  /// - Returns: the client to terminate, if there was one; a second call returns the same.
+  /// - Returns: the client to terminate, if any; a second call returns the same.
   func markTerminated() -> Client? {
     state.withLock { state in
       switch state.phase {
@@ -189,7 +189,7 @@ public final class Firestore: Sendable {
     }
   }
 
-  /// The client, if one is running.
+  /// The running client, if any.
   var openClient: Client? {
     state.withLock { state in
       if case .open(let client) = state.phase { return client }

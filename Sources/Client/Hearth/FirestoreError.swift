@@ -2,23 +2,22 @@
 package import FirestoreModel
 public import Foundation
 
-/// The reason why a Firestore call failed: one of the codes of Cloud Firestore and a message that names the thing and
-/// the way out.
+/// The reason why a Firestore call failed: a code of Cloud Firestore, and a message with the cause and the remedy.
 ///
-/// Calls that throw in the official SDK throw this. A wrong argument (an empty document path, a limit of zero), for
-/// which the SDK stops the process, never does so here: the reference, query or batch remembers the mistake, and the
-/// first call that can report it does, through its listener, completion or thrown error, with `invalidArgument` or
+/// Calls that throw in the official SDK throw this. The SDK stops the process for an invalid argument, such as an empty
+/// document path or a limit of zero. Hearth never does: the reference, query or batch stores the error, and the first
+/// call that can report it does, through its listener, completion or thrown error, with `invalidArgument` or
 /// `failedPrecondition`.
 ///
-/// Caught as in the SDK: `catch FirestoreErrorCode.notFound`, `catch let error as FirestoreErrorCode` with its `code`,
-/// or `catch let error as NSError where error.domain == FirestoreErrorDomain`.
+/// Catch it as in the SDK: `catch FirestoreErrorCode.notFound`, `catch let error as FirestoreErrorCode` with its
+/// `code`, or `catch let error as NSError where error.domain == FirestoreErrorDomain`.
 public struct FirestoreError: Error, Hashable, Sendable {
   /// The reason, for programs.
   public let code: Code
-  /// The reason, for people: the thing concerned and the way out.
+  /// The reason, for people: the cause and the remedy.
   public let message: String
 
-  /// Makes an error like those of Hearth, for tests and for code that wraps calls.
+  /// Creates an error like Hearth's, for tests and for code that wraps calls.
   public init(_ code: Code, _ message: String) {
     self.code = code
     self.message = message
@@ -50,7 +49,7 @@ extension FirestoreError: CustomStringConvertible, LocalizedError {
   public var errorDescription: String? { message }
 }
 
-/// The SDK's name of `FirestoreError` where codes are named and errors are caught.
+/// The SDK's name for `FirestoreError`, for codes and `catch` clauses.
 ///
 /// A code itself is a `FirestoreErrorCode.Code`, as in the SDK: `FirestoreErrorCode.notFound`.
 public typealias FirestoreErrorCode = FirestoreError
@@ -60,33 +59,33 @@ extension FirestoreError {
   public enum Code: Int, Hashable, Sendable, CaseIterable {
     /// No error.
     case OK = 0
-    /// The call was ended by its caller, or its write was cancelled.
+    /// The caller ended the call, or the write was cancelled.
     case cancelled
-    /// The error has no code of its own.
+    /// The error has no specific code.
     case unknown
-    /// An argument is wrong, whatever the state of the database.
+    /// An argument is invalid, regardless of the database's state.
     case invalidArgument
-    /// Time ran out; the operation may have been done.
+    /// The time ran out; the operation may have been performed.
     case deadlineExceeded
     /// The document does not exist.
     case notFound
-    /// The document exists already.
+    /// The document already exists.
     case alreadyExists
-    /// The caller may not do this.
+    /// The caller lacks permission.
     case permissionDenied
-    /// A quota or the disk is used up.
+    /// A quota or the disk is exhausted.
     case resourceExhausted
-    /// The state of the client or of the database does not allow this.
+    /// The state of the client or the database does not allow the operation.
     case failedPrecondition
-    /// Other clients wrote at the same time; the operation may be tried again.
+    /// Other clients wrote at the same time; the operation may be repeated.
     case aborted
-    /// A value lies outside of its range.
+    /// A value is outside its range.
     case outOfRange
     /// The operation is not supported here.
     case unimplemented
-    /// The backend broke a rule of its own.
+    /// The backend violated one of its invariants.
     case `internal`
-    /// The backend cannot be reached at present.
+    /// The backend is unreachable at present.
     case unavailable
     /// Data was lost or is damaged.
     case dataLoss
@@ -102,7 +101,7 @@ extension FirestoreError {
   }
 }
 
-// The codes by the name of the error, as the SDK has them: `FirestoreErrorCode.notFound`.
+// The codes by the name of the error, as in the SDK: `FirestoreErrorCode.notFound`.
 extension FirestoreError {
   /// `Code.OK`
   public static var OK: Code { .OK }
@@ -143,7 +142,7 @@ extension FirestoreError {
 /// Whether an error is Firestore's and has the code: `catch FirestoreErrorCode.notFound`.
 public func ~= (code: FirestoreError.Code, error: any Error) -> Bool { (error as? FirestoreError)?.code == code }
 
-/// The domain of a `FirestoreError` that is looked at as an `NSError`.
+/// The domain of a `FirestoreError` as an `NSError`.
 public let FirestoreErrorDomain = "FIRFirestoreErrorDomain"
 
 extension FirestoreError: CustomNSError {
@@ -156,15 +155,15 @@ extension FirestoreError: CustomNSError {
 }
 
 #if !canImport(ObjectiveC)
-  // Any error can be cast to `NSError` on Apple platforms. Without Objective-C only `error as NSError` can, and a cast
-  // that may fail, such as that of `catch let error as NSError`, never succeeds, unless the type implements the cast.
+  // Any error can be cast to `NSError` on Apple platforms. Without Objective-C only `error as NSError` works. A
+  // conditional cast, such as in `catch let error as NSError`, never succeeds, unless the type implements it.
   extension FirestoreError: _ObjectiveCBridgeable {
     /// Lets `catch let error as NSError` catch the error; called by casts.
     public func _bridgeToObjectiveC() -> NSError {
       NSError(domain: FirestoreErrorDomain, code: errorCode, userInfo: errorUserInfo)
     }
 
-    /// Makes the error of an `NSError` with Firestore's domain and one of its codes; called by casts.
+    /// Converts an `NSError` with Firestore's domain and one of its codes; called by casts.
     /// - Returns: whether the `NSError` has that domain and such a code.
     public static func _conditionallyBridgeFromObjectiveC(_ source: NSError, result: inout FirestoreError?) -> Bool {
       guard source.domain == FirestoreErrorDomain, let code = Code(rawValue: source.code) else { return false }
@@ -172,15 +171,14 @@ extension FirestoreError: CustomNSError {
       return true
     }
 
-    /// Makes the error of any `NSError`; one of another domain or code becomes `unknown`. Called by casts that must
-    /// succeed.
+    /// Converts any `NSError`; another domain or code becomes `unknown`. Called by casts that must succeed.
     public static func _forceBridgeFromObjectiveC(_ source: NSError, result: inout FirestoreError?) {
       if !_conditionallyBridgeFromObjectiveC(source, result: &result) {
         result = FirestoreError(.unknown, source.localizedDescription)
       }
     }
 
-    /// Does the same as `_forceBridgeFromObjectiveC(_:result:)`, also without an `NSError`; called by casts.
+    /// Like `_forceBridgeFromObjectiveC(_:result:)`, also without an `NSError`; called by casts.
     public static func _unconditionallyBridgeFromObjectiveC(_ source: NSError?) -> FirestoreError {
       var error: FirestoreError?
       if let source { _forceBridgeFromObjectiveC(source, result: &error) }

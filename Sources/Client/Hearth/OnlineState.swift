@@ -3,31 +3,31 @@ import FirestoreClientState
 import FirestoreModel
 import FirestoreSync
 
-/// The client's connection: its phase, since when, and if it is not online, the reason and the next attempt.
+/// The client's connection: its phase with its start, and while not online, the reason and the next attempt.
 public struct OnlineState: Hashable, Sendable {
-  /// The phase of the connection as far as the client knows (SDK: OnlineState).
+  /// The phase of the connection as the client knows it (SDK: OnlineState).
   public enum Phase: String, Hashable, Sendable, CaseIterable {
-    /// The client connects, or has nothing to connect for.
+    /// The client is connecting, or has nothing to connect for.
     case unknown
     /// The backend has answered on the open connection.
     case online
-    /// The backend cannot be reached, or the network is disabled: the cache answers, and writes wait.
+    /// The backend is unreachable, or the network is disabled: reads use the cache, and writes wait.
     case offline
   }
 
-  /// The reason why the client is not online. To be compared with the constants.
+  /// The reason why the client is not online. Compare it with the constants.
   public struct Reason: Hashable, Sendable, CustomStringConvertible {
     private let reason: ConnectionReason
 
     fileprivate init(_ reason: ConnectionReason) { self.reason = reason }
 
-    /// No listener needs a connection, and nothing waits to be sent.
+    /// No listener needs a connection, and no write is pending.
     public static let idle = Reason(.idle)
-    /// The first answer is still awaited.
+    /// The first answer has not arrived yet.
     public static let connecting = Reason(.connecting)
     /// The program called `disableNetwork()`.
     public static let networkDisabled = Reason(.networkDisabled)
-    /// The cache cannot be written, so that nothing may arrive that would have to be stored.
+    /// The cache cannot be written, so nothing may arrive that would have to be stored.
     public static let cacheNotWritable = Reason(.storageFailed)
     /// The last attempt or connection failed with this error.
     public static func failed(_ error: FirestoreError) -> Reason { Reason(.failed(RPCStatus(error))) }
@@ -45,23 +45,23 @@ public struct OnlineState: Hashable, Sendable {
 
   /// The phase: unknown, online or offline.
   public let phase: Phase
-  /// Whether the program lets the client use the network (`disableNetwork()`).
+  /// Whether the client may use the network (`disableNetwork()`).
   public let isNetworkEnabled: Bool
-  /// The time since which `phase` holds, by this device's clock.
+  /// The start of `phase`, by this device's clock.
   public let since: Timestamp
-  /// The reason why the client is not online; `nil` while it is.
+  /// The reason why the client is not online; `nil` while online.
   public let reason: Reason?
-  /// The time at which the next attempt begins; `nil` unless one is being waited for.
+  /// The time of the next attempt; `nil` unless the client waits for one.
   public let nextRetry: Timestamp?
 }
 
 extension Firestore {
-  /// The connection now and after each change; a consumer that falls behind gets the newest state. The sequence ends
-  /// with the client, or at once if the client cannot be used. `await onlineState.current` is the connection now.
+  /// The connection now and after each change; a slow consumer receives the newest state. The sequence ends with the
+  /// client, or immediately if the client cannot be used. `await onlineState.current` is the present connection.
   public var onlineState: StatusUpdates<OnlineState> { statusUpdates { OnlineState($0) } }
 
-  /// Connects now instead of waiting for the next attempt, and writes a cache that failed. Does nothing if no attempt
-  /// is being waited for, or while the network is disabled.
+  /// Connects now instead of waiting for the next attempt, and retries a cache that failed. Does nothing if no attempt
+  /// is scheduled, or while the network is disabled.
   public func retryNow() async throws { await (try client()).engine.retryNow() }
 }
 
@@ -75,10 +75,10 @@ extension OnlineState {
   }
 }
 
-/// One aspect of a client's status, such as the queue of writes: its present state (`current`), or as a sequence one
-/// element for the present state and one for each change of it. Unread elements give way to newer ones.
+/// One aspect of a client's status, such as the queue of writes: its present state (`current`), or a sequence with the
+/// present state and one element for each change. Newer elements replace unread ones.
 public struct StatusUpdates<Element: Equatable & Sendable>: AsyncSequence, Sendable {
-  /// The client, or the reason why there is none.
+  /// The client, or the reason why it cannot be opened.
   let client: Result<Client, FirestoreError>
   let aspect: @Sendable (ClientStatus) -> Element
 
@@ -98,10 +98,10 @@ public struct StatusUpdates<Element: Equatable & Sendable>: AsyncSequence, Senda
     let aspect: @Sendable (ClientStatus) -> Element
     var last: Element?
 
-    /// The present state at first, then the state after the next change; `nil` when the client has ended.
+    /// The present state first, then the state after the next change; `nil` when the client has ended.
     public mutating func next() async -> Element? { await next(isolation: nil) }
 
-    /// The same as `next()`, without leaving the caller's actor.
+    /// Like `next()`, on the caller's actor.
     public mutating func next(isolation actor: isolated (any Actor)?) async throws(Never) -> Element? {
       while let status = await base.next(isolation: actor) {
         let element = aspect(status)
@@ -113,7 +113,7 @@ public struct StatusUpdates<Element: Equatable & Sendable>: AsyncSequence, Senda
     }
   }
 
-  /// A new reader, which begins with the present state.
+  /// A new reader, beginning with the present state.
   public func makeAsyncIterator() -> Iterator {
     let status = (try? client.get())?.engine.status() ?? AsyncStream { $0.finish() }
     return Iterator(base: status.makeAsyncIterator(), aspect: aspect)

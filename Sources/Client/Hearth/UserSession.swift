@@ -5,36 +5,36 @@ import FirestoreSync
 import Foundation
 import Synchronization
 
-/// The source of an app's user, for servers with security rules (`request.auth` in them). Given to `FirestoreApp`; a
-/// program tells a ``UserSession`` who has signed in.
+/// The source of an app's user, for servers with security rules (`request.auth` in them). Pass it to `FirestoreApp`.
+/// Programs sign users in with a ``UserSession``.
 ///
-/// Every user has a separate queue of writes: writes that one user made offline wait while another is signed in, and
-/// are never sent in the other's name.
+/// Every user has a separate queue of writes. One user's offline writes wait while another user is signed in, and are
+/// never sent in the other user's name.
 public protocol CredentialsProvider: AnyObject, Sendable {
-  /// The id of the user who is signed in; `nil` if no user is.
+  /// The id of the signed-in user; `nil` for the signed-out user.
   var userID: String? { get }
 
   /// Registers a closure to be called with the new id at each change of `userID`, before the call that changes it
-  /// returns: writes that a program makes after it has signed a user in are that user's.
+  /// returns. Writes that a program makes after it has signed a user in therefore belong to that user.
   /// - Returns: a closure that ends the registration.
   func onUserChange(_ changed: @escaping @Sendable (String?) -> Void) -> @Sendable () -> Void
 
-  /// Returns a token of Firebase Authentication for the user who is signed in. Called for each call to the server.
-  /// - Parameter forcingRefresh: whether the last token was refused, so that a new one is needed.
-  /// - Returns: the token; `nil` if no user is signed in.
-  /// - Throws: the reason why there is no token now; the call fails with `unavailable`, and streams try again.
+  /// Returns a Firebase Authentication token for the signed-in user. Called for each call to the server.
+  /// - Parameter forcingRefresh: whether the last token was rejected, so that a new one is required.
+  /// - Returns: the token; `nil` for the signed-out user.
+  /// - Throws: the reason why no token is available; the call fails with `unavailable`, and streams try again.
   func token(forcingRefresh: Bool) async throws -> String?
 }
 
 /// Proves that calls come from the app itself (Firebase App Check). Given to `FirestoreApp`.
 public protocol AppCheckProvider: AnyObject, Sendable {
   /// Returns a token. Called for each call to the server.
-  /// - Parameter forcingRefresh: whether the last token was refused, so that a new one is needed.
-  /// - Throws: the reason why there is no token now; the call fails with `unavailable`, and streams try again.
+  /// - Parameter forcingRefresh: whether the last token was rejected, so that a new one is required.
+  /// - Throws: the reason why no token is available; the call fails with `unavailable`, and streams try again.
   func token(forcingRefresh: Bool) async throws -> String
 }
 
-/// The user of an app, whom the program signs in and out.
+/// The user of an app, who is signed in and out by the program.
 ///
 ///     let session = UserSession()
 ///     let app = FirestoreApp(name: "app", projectID: "shop", backend: .remote(), credentials: session)
@@ -51,25 +51,24 @@ public final class UserSession: CredentialsProvider {
 
   private let state = Mutex(State())
 
-  /// Makes a session in which no user is signed in.
+  /// Creates a session without a signed-in user.
   public init() {}
 
-  /// The id of the user who is signed in; `nil` if no user is.
+  /// The id of the signed-in user; `nil` for the signed-out user.
   public var userID: String? { state.withLock { $0.userID } }
 
-  /// Signs a user in, in place of the present one.
-  /// - Parameter token: returns a token of Firebase Authentication (an ID token) for this user; its argument is whether
-  ///   the last token was refused. Called for each call to the server, so it should keep a token while it is valid.
+  /// Signs a user in, and replaces the present one.
+  /// - Parameter token: returns a Firebase Authentication token (an ID token) for this user; its argument is whether
+  ///   the last token was rejected. Called for each call to the server, so it should cache a token while it is valid.
   public func signIn(userID: String, token: @escaping @Sendable (_ forcingRefresh: Bool) async throws -> String) {
     change(to: userID, { forcingRefresh in try await token(forcingRefresh) })
   }
 
-  /// Signs in any user at an emulator or `hearth serve`: the token is unsigned, which servers with real users refuse.
+  /// Signs in any user at an emulator or `hearth serve`. The token is unsigned, so servers with real users reject it.
   /// - Parameters:
   ///   - userID: `request.auth.uid` in rules.
-  ///   - claims: further members of `request.auth.token`, such as `["admin": true]`, of types that JSON has.
+  ///   - claims: further members of `request.auth.token`, such as `["admin": true]`, of JSON types.
   /// - Throws: `invalidArgument` for claims that cannot be written as JSON.
-  /// - Throws: `invalidArgument` for claims that JSON cannot say.
   public func signIn(mockUser userID: String, claims: [String: any Sendable] = [:]) throws {
     var all: [String: Any] = claims
     for (name, value) in ["sub": userID, "user_id": userID] { all[name] = value }
@@ -78,19 +77,19 @@ public final class UserSession: CredentialsProvider {
     if all["firebase"] == nil {
       all["firebase"] = ["sign_in_provider": "custom", "identities": [String: String]()] as [String: Any]
     }
-    // The error below names the user, which the serializer's cannot.
+    // The error below contains the user, unlike the serializer's.
     guard JSONSerialization.isValidJSONObject(all),
       let content = try? JSONSerialization.data(withJSONObject: all, options: [.sortedKeys])
-    else { throw FirestoreError.invalidArgument("The claims of \(userID) are not what JSON can say.") }
+    else { throw FirestoreError.invalidArgument("The claims of \(userID) cannot be written as JSON.") }
     let token = Data(#"{"alg":"none","type":"JWT"}"#.utf8).base64URLText + "." + content.base64URLText + "."
     change(to: userID, { _ in token })
   }
 
-  /// Signs the user out: no user is signed in from now on.
+  /// Signs the user out.
   public func signOut() { change(to: nil) { _ in nil } }
 
   private func change(to userID: String?, _ token: @escaping Token) {
-    // Listeners are called under the lock, so that they learn of two changes in their order.
+    // Listeners are called under the lock, so they receive changes in order.
     state.withLock { state in
       (state.userID, state.token) = (userID, token)
       for listener in state.listeners.values { listener(userID) }
@@ -108,7 +107,7 @@ public final class UserSession: CredentialsProvider {
     return { [weak self] in self?.state.withLock { _ = $0.listeners.removeValue(forKey: number) } }
   }
 
-  /// Returns the token that the closure given to `signIn` returns; `nil` if no user is signed in.
+  /// Returns the token from the closure of `signIn`; `nil` for the signed-out user.
   public func token(forcingRefresh: Bool) async throws -> String? {
     try await state.withLock { $0.token }(forcingRefresh)
   }
@@ -121,8 +120,8 @@ extension Data {
   }
 }
 
-/// The providers of an app's user and of App Check, as its clients need them; two values are equal if their providers
-/// are the same.
+/// The providers of an app's user and of App Check, for its clients. Two values are equal if their providers are
+/// identical.
 struct AppUsers: Hashable, Sendable {
   let credentials: (any CredentialsProvider)?
   let appCheck: (any AppCheckProvider)?
@@ -136,33 +135,33 @@ struct AppUsers: Hashable, Sendable {
     hasher.combine(appCheck.map { ObjectIdentifier($0) })
   }
 
-  /// The authorization of the user's calls, for one client; `nil` without users.
+  /// The authorization of the user's calls, for one client; `nil` without a user provider.
   func authorization() -> UserAuthorization? {
     guard let credentials else { return nil }
     return UserAuthorization(user: credentials.userID, current: { credentials.userID }) {
       forcingRefresh throws(RPCStatus) in
       do { return try await credentials.token(forcingRefresh: forcingRefresh) } catch {
-        throw RPCStatus(.unavailable, "The app's credentials provider gave no token for its user: \(error).")
+        throw RPCStatus(.unavailable, "The app's credentials provider returned no token for its user: \(error).")
       }
     }
   }
 
-  /// The function that gets tokens of App Check; `nil` without App Check.
+  /// The function that returns App Check tokens; `nil` without App Check.
   var appCheckToken: AppCheckToken? {
     guard let appCheck else { return nil }
     return { forcingRefresh throws(RPCStatus) in
       do { return try await appCheck.token(forcingRefresh: forcingRefresh) } catch {
-        throw RPCStatus(.unavailable, "The app's App Check provider gave no token: \(error).")
+        throw RPCStatus(.unavailable, "The app's App Check provider returned no token: \(error).")
       }
     }
   }
 }
 
-/// The changes of user that a client follows.
+/// The user changes that a client follows.
 struct UserChanges: Sendable {
   private let credentials: any CredentialsProvider
   private let authorization: UserAuthorization
-  /// The user with whom the client begins.
+  /// The initial user of the client.
   let first: String?
 
   init(_ credentials: any CredentialsProvider, _ authorization: UserAuthorization) {
@@ -171,14 +170,14 @@ struct UserChanges: Sendable {
     first = authorization.user
   }
 
-  /// Lets the engine follow each change of the user, before anything is asked of it in the new user's name.
-  /// - Returns: a function that ends the following.
+  /// Makes the engine follow each change of the user, before any call for the new user.
+  /// - Returns: a function that ends this.
   func follow(_ engine: SyncEngine) -> @Sendable () -> Void {
     let authorization = authorization
     let last = Mutex(first)
     let change: @Sendable (String?) -> Void = { user in
       last.withLock { last in
-        // The same user with another token: streams go on with the old one.
+        // The same user with another token: streams continue with the old one.
         if user == last { return }
         last = user
         authorization.beginChange()

@@ -2,19 +2,20 @@
 import FirestoreModel
 import Foundation
 
-/// A piece of data that is decoded: a value as a document holds it, or one that a program gave to `Firestore.Decoder`.
+/// Data to decode: a value of a document, or a value that a program passed to `Firestore.Decoder`.
 enum DecodedContent {
-  /// Never an unset server timestamp: those are what the snapshot's reader asked for (`ValueDecoder.settled`).
+  /// A stored value. Server timestamps are already replaced according to the snapshot's reader
+  /// (`ValueDecoder.settled`).
   case stored(Value)
-  /// A map that is a document's content or lies in it, whose fields are decoded one by one.
+  /// A map in a document, or the whole document. Its fields are decoded one by one.
   case encoded(EncodedEntries)
   case given(Any)
 
   /// No value.
   static var null: DecodedContent { .stored(.null) }
 
-  /// The content as Firestore would store it, which distinguishes truth values and the kinds of numbers; `nil` for
-  /// maps, arrays, and types that Firestore does not store.
+  /// The content as Firestore would store it, which distinguishes Booleans and the kinds of numbers; `nil` for maps,
+  /// arrays, and types that Firestore does not store.
   var scalar: Value? {
     switch self {
     case .stored(.map), .stored(.array), .encoded: nil
@@ -31,7 +32,7 @@ enum DecodedContent {
     }
   }
 
-  /// The name of what stands in the data, for error messages.
+  /// The kind of the data, for error messages.
   var kind: String {
     switch self {
     case .stored(.map), .encoded: return "a map"
@@ -41,14 +42,14 @@ enum DecodedContent {
     default: break
     }
     switch scalar {
-    case .boolean?: return "a truth value"
+    case .boolean?: return "a Boolean"
     case .integer?: return "an integer"
     case .double?: return "a double"
     case .timestamp?: return "a timestamp"
     case .string?: return "a string"
     case .bytes?: return "bytes"
     case .reference?: return "a reference"
-    case .geoPoint?: return "a geographical point"
+    case .geoPoint?: return "a GeoPoint"
     case .vector?: return "a vector"
     default: break
     }
@@ -57,13 +58,13 @@ enum DecodedContent {
   }
 }
 
-/// The fields of a map that is decoded.
+/// The fields of a map to decode.
 enum DecodedMap {
   case stored(Fields)
   case encoded(EncodedEntries)
   case given([String: Any])
 
-  /// The number of fields beyond which they are all decoded before any is looked for: each search passes over those
+  /// The maximum number of fields for lookups without decoding all fields first, because each lookup scans the fields
   /// before it.
   private static let few = 24
 
@@ -88,8 +89,8 @@ enum DecodedMap {
     }
   }
 
-  /// The same fields by other names. Of two that get one name the first by its old one counts, so that the choice is
-  /// always the same.
+  /// The same fields with other names. If two fields get the same name, the field whose old name sorts first wins, so
+  /// that the result is always the same.
   func renamed(_ rename: (String) -> String) -> DecodedMap {
     switch self {
     case .stored(let fields):
@@ -102,7 +103,7 @@ enum DecodedMap {
   }
 }
 
-/// The elements of an array that is decoded.
+/// The elements of an array to decode.
 enum DecodedArray {
   case stored([Value])
   case given([Any])
@@ -115,12 +116,12 @@ enum DecodedArray {
   }
 }
 
-/// The part that all decoders of one value share.
+/// The state that all decoders of one value share.
 final class DecodingContext {
   let options: Firestore.Decoder.Options
-  /// The document that the data is from.
+  /// The document with the data.
   let reference: DocumentReference?
-  /// The way in which stored values become Firestore's own types; `nil` where a program gave the data.
+  /// The conversion of stored values to Firestore's types; `nil` for data that a program passed.
   let values: ValueDecoder?
 
   init(options: Firestore.Decoder.Options, reference: DocumentReference?, values: ValueDecoder? = nil) {
@@ -129,7 +130,7 @@ final class DecodingContext {
     self.values = values
   }
 
-  /// The information that the `init(from:)` of the values finds.
+  /// The information for the values' `init(from:)`.
   var userInfo: [CodingUserInfoKey: Any] {
     var userInfo: [CodingUserInfoKey: Any] = options.userInfo
     if let reference { userInfo[.documentReference] = reference }
@@ -142,7 +143,7 @@ final class DecodingContext {
     return .stored(values?.settled(pending) ?? .null)
   }
 
-  /// A field of a map; `nil` if there is none.
+  /// A field of a map; `nil` for a missing field.
   func content(of name: String, in map: DecodedMap) -> DecodedContent? {
     switch map {
     case .stored(let fields): fields[name].map(content)
@@ -164,7 +165,7 @@ final class DecodingContext {
     }
   }
 
-  /// Content as a program gets it where it is not decoded further.
+  /// The content as a value for the program, without further decoding.
   func any(_ content: DecodedContent) -> Any {
     switch content {
     case .stored(let value): values?.any(value) ?? NSNull()

@@ -4,7 +4,7 @@ import FirestoreModel
 /// The fields of a map.
 struct KeyedDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
   private let decoder: StructureDecoder
-  /// The fields by the names of their properties.
+  /// The fields by their property names.
   private let map: DecodedMap
 
   init(decoder: StructureDecoder, map: DecodedMap) {
@@ -69,7 +69,7 @@ struct KeyedDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
   }
 }
 
-// Fields of plain types are read without a decoder of their own, which only their errors need.
+// Fields of plain types are read without a separate decoder, which only their errors need.
 extension KeyedDecoder {
   func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool {
     switch map {
@@ -156,7 +156,7 @@ struct UnkeyedDecoder: UnkeyedDecodingContainer {
 
   mutating func superDecoder() throws -> any Swift.Decoder { try next { $0 } }
 
-  /// Reads the next element; one that cannot be read stays the next.
+  /// Reads the next element. An element that cannot be read remains the next one.
   private mutating func next<Content>(_ read: (StructureDecoder) throws -> Content) throws -> Content {
     let content = try read(try current())
     currentIndex += 1

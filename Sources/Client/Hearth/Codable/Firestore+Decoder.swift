@@ -4,7 +4,7 @@ public import Foundation
 import Synchronization
 
 extension Firestore {
-  /// Turns the data of documents into `Decodable` values.
+  /// Decodes documents' data into `Decodable` values.
   ///
   /// Errors are `DecodingError`s whose coding path leads to the field, or `FirestoreDecodingError`s.
   public final class Decoder: Sendable {
@@ -15,7 +15,7 @@ extension Firestore {
       var keys = KeyDecodingStrategy.useDefaultKeys
       var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
-      /// The strategies that a decoder has until others are set; made once.
+      /// The default strategies; created once.
       static let standard = Options()
     }
 
@@ -30,14 +30,14 @@ extension Firestore {
       try decode(t, from: data, in: nil)
     }
 
-    /// Decodes a value, with the document that it is from.
-    /// - Parameter reference: the document that the data is from, for `@DocumentID`.
+    /// Decodes a value, with its document.
+    /// - Parameter reference: the document with the data, for `@DocumentID`.
     public func decode<T: Decodable>(_ t: T.Type, from data: Any, in reference: DocumentReference?) throws -> T {
       let context = DecodingContext(options: options.withLock { $0 }, reference: reference)
       return try StructureDecoder(.given(data), in: context).value(as: t)
     }
 
-    /// Decodes a document as it is stored, without making `Any`s of its values.
+    /// Decodes a document in its stored form, without converting its values to `Any`.
     func decode<T: Decodable>(
       _ type: T.Type, from data: DocumentData, in reference: DocumentReference, by values: ValueDecoder
     ) throws -> T {
@@ -50,31 +50,31 @@ extension Firestore {
       return try StructureDecoder(content, in: context).value(as: type)
     }
 
-    /// The way in which `Date`s are read; `timestamp` by default.
+    /// The strategy for decoding `Date`s; `timestamp` by default.
     public var dateDecodingStrategy: DateDecodingStrategy {
       get { options.withLock { $0.dates } }
       set { options.withLock { $0.dates = newValue } }
     }
 
-    /// The way in which `Data` is read; `blob` by default.
+    /// The strategy for decoding `Data`; `blob` by default.
     public var dataDecodingStrategy: DataDecodingStrategy {
       get { options.withLock { $0.data } }
       set { options.withLock { $0.data = newValue } }
     }
 
-    /// The way in which infinities and NaN are read; `throw` by default.
+    /// The strategy for decoding infinities and NaN; `throw` by default.
     public var nonConformingFloatDecodingStrategy: NonConformingFloatDecodingStrategy {
       get { options.withLock { $0.floats } }
       set { options.withLock { $0.floats = newValue } }
     }
 
-    /// The way in which names of fields become names of properties; `useDefaultKeys` by default.
+    /// The conversion of field names to property names; `useDefaultKeys` by default.
     public var keyDecodingStrategy: KeyDecodingStrategy {
       get { options.withLock { $0.keys } }
       set { options.withLock { $0.keys = newValue } }
     }
 
-    /// The information that the `init(from:)` of the values finds in its decoder.
+    /// The information that the values' `init(from:)` finds in its decoder.
     public var userInfo: [CodingUserInfoKey: any Sendable] {
       get { options.withLock { $0.userInfo } }
       set { options.withLock { $0.userInfo = newValue } }
@@ -83,19 +83,19 @@ extension Firestore {
 }
 
 extension Firestore.Decoder {
-  /// A way to read a `Date`.
+  /// A strategy for decoding a `Date`.
   public indirect enum DateDecodingStrategy: Sendable {
-    /// A Firestore timestamp; a field that is none is read by another strategy.
+    /// A Firestore timestamp; other fields use the fallback strategy.
     case timestamp(fallback: DateDecodingStrategy)
-    /// The form in which `Date` decodes itself: seconds since 2001.
+    /// The format of `Date`'s `Decodable` conformance: seconds since 2001.
     case deferredToDate
     /// A number of seconds.
     case secondsSince1970
     /// A number of milliseconds.
     case millisecondsSince1970
-    /// A text such as `2026-01-31T12:00:00Z`.
+    /// A string such as `2026-01-31T12:00:00Z`.
     case iso8601
-    /// A text as the formatter reads it.
+    /// A string in the format of the formatter.
     case formatted(DateFormatter)
     /// The value that the closure reads from the field's decoder.
     case custom(@Sendable (any Swift.Decoder) throws -> Date)
@@ -104,37 +104,37 @@ extension Firestore.Decoder {
     public static var timestamp: DateDecodingStrategy { .timestamp(fallback: .deferredToDate) }
   }
 
-  /// A way to read `Data`.
+  /// A strategy for decoding `Data`.
   public enum DataDecodingStrategy: Sendable {
     /// Firestore bytes.
     case blob
-    /// The form in which `Data` decodes itself: an array of numbers.
+    /// The format of `Data`'s `Decodable` conformance: an array of numbers.
     case deferredToData
-    /// A text in Base64.
+    /// A string in Base64.
     case base64
     /// The value that the closure reads from the field's decoder.
     case custom(@Sendable (any Swift.Decoder) throws -> Data)
   }
 
-  /// A way to read infinities and NaN.
+  /// A strategy for decoding infinities and NaN.
   public enum NonConformingFloatDecodingStrategy: Sendable {
-    /// Firestore's own infinities and NaN are refused.
+    /// Firestore's infinities and NaN are rejected.
     case `throw`
-    /// The texts that stand for infinities and NaN in the document.
+    /// The strings for infinities and NaN in the document.
     case convertFromString(positiveInfinity: String, negativeInfinity: String, nan: String)
   }
 
-  /// A way to turn names of fields into names of properties.
+  /// A conversion of field names to property names.
   public enum KeyDecodingStrategy: Sendable {
     /// Fields have the names of the properties.
     case useDefaultKeys
     /// `one_two` becomes `oneTwo`.
     case convertFromSnakeCase
-    /// A closure gives the name.
-    /// - Parameter 0: given the path from the outside in, gives the last key's name.
+    /// A closure returns the name.
+    /// - Parameter 0: receives the path from the outermost key, and returns the last key's name.
     case custom(@Sendable ([any CodingKey]) -> any CodingKey)
 
-    /// Whether names of properties may differ from names of fields.
+    /// Whether property names may differ from field names.
     var convert: Bool { if case .useDefaultKeys = self { false } else { true } }
 
     func name(of key: String, in path: [any CodingKey]) -> String {
@@ -151,11 +151,11 @@ extension DocumentSnapshot {
   /// The document, decoded as a value.
   ///
   /// - Parameters:
-  ///   - type: an optional type if the document may not exist; then it is decoded as `nil`.
-  ///   - serverTimestampBehavior: the value that a server timestamp reads as until the backend has set it.
-  /// - Throws: `DecodingError.valueNotFound` that names the document, over a `FirestoreError` with the code `notFound`,
-  ///   if it does not exist and the type is not optional; else a `DecodingError` whose coding path leads to the field,
-  ///   or a `FirestoreDecodingError`.
+  ///   - type: an optional type if the document may not exist, which is then decoded as `nil`.
+  ///   - serverTimestampBehavior: the value of a server timestamp until the backend has set it.
+  /// - Throws: `DecodingError.valueNotFound` with the name of the document, caused by a `FirestoreError` with the code
+  ///   `notFound`, if the document does not exist and the type is not optional. Otherwise a `DecodingError` with the
+  ///   coding path of the field, or a `FirestoreDecodingError`.
   public func data<T: Decodable>(
     as type: T.Type, with serverTimestampBehavior: ServerTimestampBehavior = .none,
     decoder: Firestore.Decoder = Firestore.Decoder()
@@ -171,7 +171,7 @@ extension DocumentSnapshot {
       throw DecodingError.valueNotFound(
         type,
         DecodingError.Context(
-          codingPath: [], debugDescription: "\(reason) Decode an optional type where it may be missing.",
+          codingPath: [], debugDescription: "\(reason) Decode an optional type if it may be missing.",
           underlyingError: FirestoreError(.notFound, reason)))
     }
   }
@@ -187,7 +187,7 @@ extension DocumentReference {
     try await getDocument(source: source).data(as: type, with: serverTimestampBehavior, decoder: decoder)
   }
 
-  /// Starts to read the document once, as a value, and returns at once.
+  /// Starts reading the document once, as a value, and returns immediately.
   /// - Parameter completion: called with the value or with the error.
   public func getDocument<T: Decodable & Sendable>(
     as type: T.Type, with serverTimestampBehavior: ServerTimestampBehavior = .none,
@@ -204,15 +204,15 @@ extension DocumentReference {
   }
 }
 
-/// The reason why a value could not be decoded, if no `DecodingError` expresses it.
+/// The reason why a value could not be decoded, for errors that are not a `DecodingError`.
 public enum FirestoreDecodingError: Error, Hashable, Sendable {
-  /// The type can only be decoded by `Firestore.Decoder`, or only with the document that the data is from.
+  /// The type can only be decoded by `Firestore.Decoder`, or only together with its document.
   case decodingIsNotSupported(String)
-  /// A `@DocumentID` property has the name of a field that the document has.
+  /// A `@DocumentID` property has the name of a field in the document.
   case fieldNameConflict(String)
 }
 
-/// The reason why a value could not be encoded, if no `EncodingError` expresses it.
+/// The reason why a value could not be encoded, for errors that are not an `EncodingError`.
 public enum FirestoreEncodingError: Error, Hashable, Sendable {
   /// The type can only be encoded by `Firestore.Encoder`.
   case encodingIsNotSupported(String)

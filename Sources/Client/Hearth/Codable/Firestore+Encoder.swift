@@ -3,10 +3,10 @@ public import Foundation
 import Synchronization
 
 extension Firestore {
-  /// Turns `Encodable` values into the data of a write.
+  /// Encodes `Encodable` values into the data of a write.
   ///
-  /// `Timestamp`, `GeoPoint`, `VectorValue`, `DocumentReference` and `FieldValue` pass as they are; a `URL` becomes its
-  /// text, a `Decimal` a double. Errors are `EncodingError`s whose coding path leads to the field.
+  /// `Timestamp`, `GeoPoint`, `VectorValue`, `DocumentReference` and `FieldValue` remain unchanged; a `URL` becomes a
+  /// string, a `Decimal` a double. Errors are `EncodingError`s with the coding path of the field.
   public final class Encoder: Sendable {
     struct Options: Sendable {
       var dates = DateEncodingStrategy.timestamp
@@ -29,36 +29,36 @@ extension Firestore {
         throw EncodingError.invalidValue(
           value,
           EncodingError.Context(
-            codingPath: [], debugDescription: "A document is a map of fields, which \(T.self) is not encoded as."))
+            codingPath: [], debugDescription: "A document is a map of fields, but \(T.self) is not encoded as a map."))
       }
       return data
     }
 
-    /// The way in which `Date`s are written; `timestamp` by default.
+    /// The strategy for encoding `Date`s; `timestamp` by default.
     public var dateEncodingStrategy: DateEncodingStrategy {
       get { options.withLock { $0.dates } }
       set { options.withLock { $0.dates = newValue } }
     }
 
-    /// The way in which `Data` is written; `blob` by default.
+    /// The strategy for encoding `Data`; `blob` by default.
     public var dataEncodingStrategy: DataEncodingStrategy {
       get { options.withLock { $0.data } }
       set { options.withLock { $0.data = newValue } }
     }
 
-    /// The way in which infinities and NaN are written; `throw` by default.
+    /// The strategy for encoding infinities and NaN; `throw` by default.
     public var nonConformingFloatEncodingStrategy: NonConformingFloatEncodingStrategy {
       get { options.withLock { $0.floats } }
       set { options.withLock { $0.floats = newValue } }
     }
 
-    /// The way in which names of properties become names of fields; `useDefaultKeys` by default.
+    /// The conversion of property names to field names; `useDefaultKeys` by default.
     public var keyEncodingStrategy: KeyEncodingStrategy {
       get { options.withLock { $0.keys } }
       set { options.withLock { $0.keys = newValue } }
     }
 
-    /// The information that the `encode(to:)` of the values finds in its encoder.
+    /// The information that the values' `encode(to:)` finds in its encoder.
     public var userInfo: [CodingUserInfoKey: any Sendable] {
       get { options.withLock { $0.userInfo } }
       set { options.withLock { $0.userInfo = newValue } }
@@ -67,52 +67,52 @@ extension Firestore {
 }
 
 extension Firestore.Encoder {
-  /// A way to write a `Date`.
+  /// A strategy for encoding a `Date`.
   public enum DateEncodingStrategy: Sendable {
     /// A Firestore timestamp.
     case timestamp
-    /// The form in which `Date` encodes itself: seconds since 2001.
+    /// The format of `Date`'s `Encodable` conformance: seconds since 2001.
     case deferredToDate
     /// A number of seconds.
     case secondsSince1970
     /// A number of milliseconds.
     case millisecondsSince1970
-    /// A text such as `2026-01-31T12:00:00Z`.
+    /// A string such as `2026-01-31T12:00:00Z`.
     case iso8601
-    /// A text as the formatter writes it.
+    /// A string in the format of the formatter.
     case formatted(DateFormatter)
     /// The data that the closure writes into the field's encoder.
     case custom(@Sendable (Date, any Swift.Encoder) throws -> Void)
   }
 
-  /// A way to write `Data`.
+  /// A strategy for encoding `Data`.
   public enum DataEncodingStrategy: Sendable {
     /// Firestore bytes.
     case blob
-    /// The form in which `Data` encodes itself: an array of numbers.
+    /// The format of `Data`'s `Encodable` conformance: an array of numbers.
     case deferredToData
-    /// A text in Base64.
+    /// A string in Base64.
     case base64
     /// The data that the closure writes into the field's encoder.
     case custom(@Sendable (Data, any Swift.Encoder) throws -> Void)
   }
 
-  /// A way to write infinities and NaN.
+  /// A strategy for encoding infinities and NaN.
   public enum NonConformingFloatEncodingStrategy: Sendable {
-    /// Infinities and NaN are refused with an `EncodingError`.
+    /// Infinities and NaN are rejected with an `EncodingError`.
     case `throw`
-    /// The texts that are written for infinities and NaN.
+    /// The strings for infinities and NaN.
     case convertToString(positiveInfinity: String, negativeInfinity: String, nan: String)
   }
 
-  /// A way to turn names of properties into names of fields.
+  /// A conversion of property names to field names.
   public enum KeyEncodingStrategy: Sendable {
     /// Fields have the names of the properties.
     case useDefaultKeys
     /// `oneTwo` becomes `one_two`.
     case convertToSnakeCase
-    /// A closure gives the name.
-    /// - Parameter 0: given the path from the outside in, gives the last key's name.
+    /// A closure returns the name.
+    /// - Parameter 0: receives the path from the outermost key, and returns the last key's name.
     case custom(@Sendable ([any CodingKey]) -> any CodingKey)
 
     func name(of key: any CodingKey, in path: [any CodingKey]) -> String {
@@ -125,9 +125,9 @@ extension Firestore.Encoder {
   }
 }
 
-/// Names of properties as names of fields and back, by the rules of `JSONEncoder`.
+/// Converts property names to field names and back, by the rules of `JSONEncoder`.
 enum SnakeCase {
-  /// `oneTwoURL` as `one_two_url`. Underscores at either end stay.
+  /// `oneTwoURL` as `one_two_url`. Leading and trailing underscores remain.
   static func from(_ name: String) -> String {
     var result = ""
     let characters = Array(name)
@@ -136,7 +136,7 @@ enum SnakeCase {
         result += character.lowercased()
         continue
       }
-      // A word begins after a lowercase letter, and with the last capital of a run that a lowercase letter follows.
+      // A word begins after a lowercase letter, and at the last uppercase letter of a run before a lowercase letter.
       let follows = !characters[index - 1].isUppercase
       let leads = index + 1 < characters.count && characters[index + 1].isLowercase
       result += (follows || leads ? "_" : "") + character.lowercased()
@@ -144,7 +144,7 @@ enum SnakeCase {
     return result
   }
 
-  /// `one_two` as `oneTwo`. Underscores at either end stay.
+  /// `one_two` as `oneTwo`. Leading and trailing underscores remain.
   static func toCamelCase(_ name: String) -> String {
     let core = name.drop { $0 == "_" }
     guard let end = core.lastIndex(where: { $0 != "_" }) else { return name }
@@ -155,11 +155,11 @@ enum SnakeCase {
   }
 }
 
-// `Firestore.Encoder` and `Firestore.Decoder` pass Firestore's own types through. Other coders get an error for those
-// that mean nothing without a database.
+// `Firestore.Encoder` and `Firestore.Decoder` do not convert Firestore's own types. Other coders fail for types that
+// have no meaning without a database.
 
 extension DocumentReference: Codable {
-  /// Always throws: a reference is nothing without its `Firestore`.
+  /// Always throws: a reference needs its `Firestore`.
   public init(from decoder: any Swift.Decoder) throws {
     throw FirestoreDecodingError.decodingIsNotSupported(
       "A DocumentReference can only be decoded by Firestore.Decoder.")
@@ -179,7 +179,7 @@ extension FieldValue: Encodable {
   }
 }
 
-/// Types that the coders of this module hand on as they are.
+/// The types that this module's coders do not convert.
 enum FirestoreOwnTypes {
   static func contain(_ value: Any) -> Bool {
     switch value {

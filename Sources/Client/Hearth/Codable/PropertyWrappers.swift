@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-/// A type of the value of a `@DocumentID` property.
+/// A type for `@DocumentID` properties.
 public protocol DocumentIDWrappable: Sendable {
   /// The value for a document.
   static func wrap(_ documentReference: DocumentReference) throws -> Self
@@ -17,26 +17,26 @@ extension DocumentReference: DocumentIDWrappable {
   public static func wrap(_ documentReference: DocumentReference) throws -> DocumentReference { documentReference }
 }
 
-/// Holds the id (`String?`) or the reference (`DocumentReference?`) of the document that the value was read from.
+/// The id (`String?`) or the reference (`DocumentReference?`) of the value's document.
 ///
-/// It is never written into the document: encoding leaves the property out. Decoding fails with `fieldNameConflict` if
-/// the document has a field of the property's name.
+/// It is never part of the document: encoding omits the property. Decoding fails with `fieldNameConflict` if the
+/// document has a field with the property's name.
 @propertyWrapper
 public struct DocumentID<Value: DocumentIDWrappable & Codable>: Sendable, Codable {
-  /// `nil` in a value that was not read from a document.
+  /// `nil` for a value that was not read from a document.
   public var wrappedValue: Value?
 
-  /// Makes the property with the value that it has until it is read from a document.
+  /// Creates the property with its value before any read.
   public init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
 
-  /// The id or reference of the document that is decoded.
-  /// - Throws: `FirestoreDecodingError` if the decoder knows no document.
+  /// The id or reference of the decoded document.
+  /// - Throws: `FirestoreDecodingError` if the decoder has no document.
   public init(from decoder: any Swift.Decoder) throws {
-    // The decoder of this library is asked itself: its information would be made for each document.
+    // Checks for this library's decoder first, because creating its `userInfo` for each document would be slow.
     let known = (decoder as? StructureDecoder)?.context.reference
     guard let reference = known ?? decoder.userInfo[.documentReference] as? DocumentReference else {
       throw FirestoreDecodingError.decodingIsNotSupported(
-        "@DocumentID needs a Firestore.Decoder that knows the document; use DocumentSnapshot.data(as:) or "
+        "@DocumentID needs a Firestore.Decoder that knows the document. Use DocumentSnapshot.data(as:) or "
           + "Firestore.Decoder.decode(_:from:in:).")
     }
     wrappedValue = try Value.wrap(reference)
@@ -49,56 +49,56 @@ public struct DocumentID<Value: DocumentIDWrappable & Codable>: Sendable, Codabl
 extension DocumentID: Equatable where Value: Equatable {}
 extension DocumentID: Hashable where Value: Hashable {}
 
-/// A type that the decoder does not treat like others: one question, which nearly every type denies, in place of three.
+/// A type with special decoding. One cast, which fails for nearly every type, replaces three.
 protocol DecodedInItsWay {}
 
-/// A property that is no field of the document.
+/// A property that is not a field of the document.
 protocol DocumentIdentity: DecodedInItsWay {}
 extension DocumentID: DocumentIdentity {}
 
 extension CodingUserInfoKey {
-  /// The key of the document that the data is from.
+  /// The key for the document with the data.
   static let documentReference = CodingUserInfoKey(rawValue: "hearth.documentReference")
 }
 
 extension Dictionary where Key == CodingUserInfoKey {
-  /// Reads or writes the value of a key; an initializer of keys may fail, and `nil` has no value.
+  /// The value for a key; `nil` keys have no value, because the initializer of keys may fail.
   subscript(key: CodingUserInfoKey?) -> Value? {
     get { key.flatMap { self[$0] } }
     set { if let key { self[key] = newValue } }
   }
 }
 
-/// A type of the value of a `@ServerTimestamp` property.
+/// A type for `@ServerTimestamp` properties.
 public protocol ServerTimestampWrappable: Sendable {
-  /// The value for a time that was read.
+  /// The value for a decoded time.
   static func wrap(_ timestamp: Timestamp) throws -> Self
   /// The time to write for a value.
   static func unwrap(_ value: Self) throws -> Timestamp
 }
 
 extension Date: ServerTimestampWrappable {
-  /// The time to the precision of a `Date`.
+  /// The time, with the precision of a `Date`.
   public static func wrap(_ timestamp: Timestamp) throws -> Date { timestamp.dateValue() }
-  /// The time to the microsecond.
+  /// The time, with microseconds.
   public static func unwrap(_ value: Date) throws -> Timestamp { Timestamp(date: value) }
 }
 
 extension Timestamp: ServerTimestampWrappable {
-  /// The time itself.
+  /// The unchanged time.
   public static func wrap(_ timestamp: Timestamp) throws -> Timestamp { timestamp }
-  /// The time itself.
+  /// The unchanged time.
   public static func unwrap(_ value: Timestamp) throws -> Timestamp { value }
 }
 
-/// A time that the backend sets when the property is `nil` as it is written. Read back before the backend has
-/// answered, it is `nil` again.
+/// A time that the backend sets if the property is `nil` when it is written. The property is `nil` again when it is
+/// read before the backend's answer.
 @propertyWrapper
 public struct ServerTimestamp<Value: ServerTimestampWrappable & Codable>: Sendable, Codable {
-  /// `nil` for a time that the backend is to set.
+  /// `nil` for a time that the backend sets.
   public var wrappedValue: Value?
 
-  /// Makes the property with its first value; for `nil` the backend sets the time.
+  /// Creates the property with its initial value; for `nil` the backend sets the time.
   public init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
 
   /// The time in the field; `nil` if the field is `null`.
@@ -107,7 +107,7 @@ public struct ServerTimestamp<Value: ServerTimestampWrappable & Codable>: Sendab
     wrappedValue = container.decodeNil() ? nil : try Value.wrap(try container.decode(Timestamp.self))
   }
 
-  /// Writes the time; for `nil`, the server timestamp that the backend replaces by the time of its commit.
+  /// Writes the time; for `nil`, a server timestamp, which the backend replaces with the time of its commit.
   public func encode(to encoder: any Swift.Encoder) throws {
     var container = encoder.singleValueContainer()
     if let wrappedValue {
@@ -121,13 +121,13 @@ public struct ServerTimestamp<Value: ServerTimestampWrappable & Codable>: Sendab
 extension ServerTimestamp: Equatable where Value: Equatable {}
 extension ServerTimestamp: Hashable where Value: Hashable {}
 
-/// An optional that is written as `null` when it is `nil`; a plain optional that is `nil` is left out of the document.
+/// An optional that is written as `null` for `nil`. A plain optional that is `nil` is omitted from the document.
 @propertyWrapper
 public struct ExplicitNull<Value> {
   /// `nil` for a field that is `null`.
   public var wrappedValue: Value?
 
-  /// Makes the property with its first value.
+  /// Creates the property with its initial value.
   public init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
 }
 
@@ -151,7 +151,7 @@ extension ExplicitNull: Equatable where Value: Equatable {}
 extension ExplicitNull: Hashable where Value: Hashable {}
 extension ExplicitNull: Sendable where Value: Sendable {}
 
-/// A property whose field may be absent even though its type is no optional.
+/// A property whose field may be absent although its type is not optional.
 protocol AbsenceTolerant: DecodedInItsWay {}
 extension ExplicitNull: AbsenceTolerant {}
 extension ServerTimestamp: AbsenceTolerant {}

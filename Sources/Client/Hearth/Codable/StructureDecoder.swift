@@ -4,11 +4,11 @@ import Foundation
 
 /// Decodes one value of a document's data.
 ///
-/// Keeps its parent, by which errors and coding paths name the place in the document.
+/// Keeps its parent, for the paths in errors and coding paths.
 final class StructureDecoder: Swift.Decoder {
   let content: DecodedContent
   let context: DecodingContext
-  /// Whether keys are names of properties, to which the strategy applies; the keys of a dictionary are data.
+  /// Whether keys are property names, which the strategy converts; the keys of a dictionary are data.
   let convertsKeys: Bool
   private let parent: StructureDecoder?
   private let key: (any CodingKey)?
@@ -59,7 +59,7 @@ final class StructureDecoder: Swift.Decoder {
 
   func singleValueContainer() throws -> any SingleValueDecodingContainer { SingleValueDecoder(decoder: self) }
 
-  /// The decoder of something inside of the content.
+  /// The decoder of a nested value.
   func child(_ content: DecodedContent, at key: any CodingKey) -> StructureDecoder {
     StructureDecoder(content, in: self, at: key, convertsKeys: true)
   }
@@ -103,7 +103,7 @@ final class StructureDecoder: Swift.Decoder {
   var isNil: Bool { content.isNull }
 
   func bool() throws -> Bool {
-    guard case .boolean(let value)? = scalar else { throw mismatch(Bool.self, "a truth value") }
+    guard case .boolean(let value)? = scalar else { throw mismatch(Bool.self, "a Boolean") }
     return value
   }
 
@@ -112,7 +112,7 @@ final class StructureDecoder: Swift.Decoder {
     return value
   }
 
-  /// The content as an integer; a double without a fraction is accepted.
+  /// The content as an integer; accepts a double without a fraction.
   func integer<T: FixedWidthInteger>(_ type: T.Type) throws -> T {
     let value: T?
     switch scalar {
@@ -124,12 +124,12 @@ final class StructureDecoder: Swift.Decoder {
     return value
   }
 
-  /// The content as a floating-point number; an integer that the type can hold is accepted.
+  /// The content as a floating-point number; accepts an integer that the type can represent.
   func float<T: BinaryFloatingPoint>(_ type: T.Type) throws -> T {
     switch (scalar, options.floats) {
     case (.double(let double)?, _):
       guard double.isFinite else {
-        throw corrupted("is \(double); set nonConformingFloatDecodingStrategy, which reads such numbers from strings.")
+        throw corrupted("is \(double). Set nonConformingFloatDecodingStrategy to read such numbers from strings.")
       }
       return T(double)
     case (.integer(let integer)?, _):
@@ -146,7 +146,7 @@ final class StructureDecoder: Swift.Decoder {
 }
 
 extension StructureDecoder {
-  /// The content as a value. Firestore's own types and some of Foundation's are decoded here, all others by their own
+  /// The content as a value. Decodes Firestore's own types and some of Foundation's here, and all others by their
   /// `init(from:)`.
   func value<T: Decodable>(as type: T.Type) throws -> T {
     if let plain = try plainValue(as: type) { return plain }
@@ -156,7 +156,7 @@ extension StructureDecoder {
     return try type.init(from: self)
   }
 
-  /// Decodes a value whose type decides on its own way.
+  /// Decodes a value by its type's `init(from:)`.
   func ordinaryValue<T: Decodable>(as type: T.Type) throws -> T {
     if let plain = try plainValue(as: type) { return plain }
     return try type.init(from: self)
@@ -182,7 +182,7 @@ extension StructureDecoder {
     return nil
   }
 
-  /// The elements of an array that holds nothing but texts.
+  /// The elements of an array that contains only strings.
   private static func texts(_ values: [Value]) -> [String]? {
     var texts: [String] = []
     texts.reserveCapacity(values.count)
@@ -213,13 +213,13 @@ extension StructureDecoder {
     case .secondsSince1970: return Date(timeIntervalSince1970: try float(Double.self))
     case .millisecondsSince1970: return Date(timeIntervalSince1970: try float(Double.self) / 1000)
     case .iso8601:
-      // Foundation's error would not say where in the document the text is.
+      // Foundation's error would not contain the path in the document.
       guard let date = try? Date(try string(), strategy: .iso8601) else {
         throw corrupted("must be a time in ISO 8601, such as 2026-01-31T12:00:00Z.")
       }
       return date
     case .formatted(let formatter):
-      guard let date = formatter.date(from: try string()) else { throw corrupted("is no date in the expected format.") }
+      guard let date = formatter.date(from: try string()) else { throw corrupted("is not a date in this format.") }
       return date
     case .custom(let decode): return try decode(self)
     }
@@ -239,18 +239,18 @@ extension StructureDecoder {
   }
 
   private func url() throws -> URL {
-    guard let url = URL(string: try string()) else { throw corrupted("is no URL.") }
+    guard let url = URL(string: try string()) else { throw corrupted("is not a URL.") }
     return url
   }
 
-  /// Decodes a number, or digits in a string, which can hold more than a double.
+  /// Decodes a number, or digits in a string, which can have more digits than a double.
   private func decimal() throws -> Decimal {
     switch scalar {
     case .integer(let integer)?: return Decimal(integer)
     case .double(let double)? where double.isFinite: return NSNumber(value: double).decimalValue
     case .string(let text)?:
       guard let decimal = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")) else {
-        throw corrupted("is no decimal number.")
+        throw corrupted("is not a decimal number.")
       }
       return decimal
     default: throw mismatch(Decimal.self, "a number")

@@ -5,7 +5,7 @@ import Foundation
 final class StructureEncoder: Swift.Encoder {
   let options: Firestore.Encoder.Options
   let codingPath: [any CodingKey]
-  /// Whether keys are names of properties, to which the strategy applies; the keys of a dictionary are data.
+  /// Whether keys are property names, which the strategy converts; the keys of a dictionary are data.
   private let convertsKeys: Bool
   private var content: Content?
 
@@ -37,7 +37,7 @@ final class StructureEncoder: Swift.Encoder {
     }
   }
 
-  // A second container of the same kind writes into the first, as a subclass and its superclass may ask for.
+  // A second container of the same kind writes into the first, for example for a subclass and its superclass.
 
   func container<Key>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
     let map: EncodedMap
@@ -59,7 +59,7 @@ final class StructureEncoder: Swift.Encoder {
 
   // MARK: Values
 
-  /// A value as Firestore data, or as the data that its own `encode(to:)` writes.
+  /// A value as Firestore data, or as the data of its `encode(to:)`.
   func result<T: Encodable>(of value: T) throws -> Any {
     switch value {
     case let date as Date: return try result(of: date)
@@ -112,7 +112,7 @@ final class StructureEncoder: Swift.Encoder {
         number,
         EncodingError.Context(
           codingPath: codingPath,
-          debugDescription: "\(number) is refused; set nonConformingFloatEncodingStrategy to write it as a string."))
+          debugDescription: "\(number) is invalid. Set nonConformingFloatEncodingStrategy to write it as a string."))
     }
     return number.isNaN ? nan : number > 0 ? infinity : negativeInfinity
   }
@@ -121,7 +121,7 @@ final class StructureEncoder: Swift.Encoder {
 /// A map while its entries are written.
 final class EncodedMap {
   var entries: [String: Any] = [:]
-  /// Nested containers and `super`, whose contents come later.
+  /// Nested containers and `super`, with contents that follow.
   var open: [String: StructureEncoder] = [:]
 
   var result: [String: Any] { entries.merging(open.mapValues(\.result)) { _, later in later } }
@@ -161,7 +161,7 @@ struct KeyedEncoder<Key: CodingKey>: KeyedEncodingContainerProtocol {
   mutating func encodeNil(forKey key: Key) throws { map.entries[name(of: key)] = NSNull() }
 
   mutating func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
-    // A document's id is no field of the document.
+    // A document's id is not a field of the document.
     if value is any DocumentIdentity { return }
     map.entries[name(of: key)] = try child(key).result(of: value)
   }
@@ -244,7 +244,7 @@ struct SingleValueEncoder: SingleValueEncodingContainer {
   mutating func encode<T: Encodable>(_ value: T) throws { encoder.write(try encoder.result(of: value)) }
 }
 
-/// A key that is no property: an index, `super`, or a name made by a strategy.
+/// A key that is not a property: an index, `super`, or a converted name.
 struct NameKey: CodingKey {
   let stringValue: String
   let intValue: Int?

@@ -7,15 +7,15 @@ import FirestoreSync
 import SerialExecutors
 import Synchronization
 
-/// The handle with which a listener is removed. Releasing the registration does not stop the listener.
+/// The handle for removing a listener. Releasing the registration does not stop the listener.
 public protocol ListenerRegistration: Sendable {
-  /// Stops the listener; a second call does nothing. If called on `FirestoreSettings.dispatchQueue`, no callback
-  /// follows; if called elsewhere, a callback that has already begun may still finish.
+  /// Stops the listener; a second call does nothing. After a call on `FirestoreSettings.dispatchQueue`, no callback
+  /// follows. After a call elsewhere, a callback that has already begun may still finish.
   func remove()
 }
 
-/// A listener that calls a closure on a dispatch queue: takes a snapshot from the mailbox, calls the closure and waits
-/// for it, then takes the next, so that a slow closure gets merged snapshots instead of a growing queue.
+/// A listener that calls a closure on a dispatch queue. It reads a snapshot from the mailbox, calls the closure and
+/// waits for it before the next one. A slow closure therefore receives merged snapshots, and the queue does not grow.
 final class CallbackListener: ListenerRegistration {
   private let mailbox = SnapshotMailbox()
   private let isRemoved = Atomic(false)
@@ -41,7 +41,7 @@ final class CallbackListener: ListenerRegistration {
       }
       client.callbackListeners.remove(mailbox)
     }
-    // The client was terminated a moment ago: the listener fails like one that is added later.
+    // The client was just terminated: the listener fails like one that is added later.
     if !isStarted { queue.async { deliver(.failure(.terminated)) } }
   }
 
@@ -52,7 +52,7 @@ final class CallbackListener: ListenerRegistration {
   }
 }
 
-/// The registration of a listener that never began because of a wrong argument; its one callback is the error.
+/// The registration of a listener with an invalid argument; its only callback is the error.
 final class RefusedListener: ListenerRegistration {
   private let isRemoved = Atomic(false)
 
@@ -72,24 +72,24 @@ final class CallbackListeners: Sendable {
   func add(_ mailbox: SnapshotMailbox) { mailboxes.withLock { $0[ObjectIdentifier(mailbox)] = mailbox } }
   func remove(_ mailbox: SnapshotMailbox) { mailboxes.withLock { $0[ObjectIdentifier(mailbox)] = nil } }
 
-  /// Ends all of them without another callback.
+  /// Ends all listeners without another callback.
   func finish() {
     for mailbox in mailboxes.withLock({ Array($0.values) }) { mailbox.finish() }
   }
 
-  /// Waits until every snapshot that is in a mailbox now has been called back.
+  /// Waits until the callbacks for all snapshots that are in a mailbox now have finished.
   func settle() async {
     for mailbox in mailboxes.withLock({ Array($0.values) }) { await mailbox.settle() }
   }
 }
 
 extension Firestore {
-  /// Calls back whenever all listeners that one change affects have been called, so that their snapshots belong
-  /// together (S1). Does not mean that they are in sync with the backend.
+  /// Calls back whenever all listeners that a change affects have been called, so that their snapshots are consistent
+  /// (S1). Does not mean that they are in sync with the backend.
   @discardableResult
   public func addSnapshotsInSyncListener(_ listener: @escaping @Sendable () -> Void) -> any ListenerRegistration {
     let queue = callbackQueue
-    // A client that cannot be had raises no snapshots, and this listener has no errors to tell.
+    // A client that cannot be opened has no snapshots, and this listener does not report errors.
     guard let client = try? client() else { return RefusedListener(on: queue) {} }
     return InSyncListener(client: client, on: queue, listener)
   }
@@ -115,8 +115,7 @@ private final class InSyncListener: ListenerRegistration {
   func remove() { isRemoved.store(true, ordering: .releasing) }
 }
 
-/// The place where listeners and completions are called one after the other: the queue of the settings, or the thread of a
-/// simulation.
+/// The serial executor of listeners and completions: the queue of the settings, or a simulation's thread.
 struct CallbackQueue: Sendable {
   private let queue: DispatchQueue
   private let loop: (any WorkLoop)?

@@ -2,11 +2,11 @@
 import FirestoreModel
 import FirestoreQuery
 
-/// Names a collection, and is the query for all of its documents.
+/// A reference to a collection, and the query for all of its documents.
 ///
-/// A reference made from a wrong path is a value like any other; every call on it fails with `invalidArgument`.
+/// A reference with an invalid path is still a value; every call on it fails with `invalidArgument`.
 public struct CollectionReference: Query {
-  /// The database that the collection is in.
+  /// The database of the collection.
   public let firestore: Firestore
   let resourcePath: Result<ResourcePath, FirestoreError>
 
@@ -20,13 +20,13 @@ public struct CollectionReference: Query {
     QueryDefinition(firestore: firestore, query: resourcePath.map { FirestoreQuery.Query(path: $0) })
   }
 
-  /// The last segment of the path; empty for a reference made from a wrong path.
+  /// The last segment of the path; empty for an invalid path.
   public var collectionID: String { (try? resourcePath.get())?.last ?? "" }
 
-  /// The path, slash-separated and relative to the database; empty for a reference made from a wrong path.
+  /// The path, slash-separated and relative to the database; empty for an invalid path.
   public var path: String { (try? resourcePath.get())?.text ?? "" }
 
-  /// The document that holds a subcollection; `nil` for a collection at the root.
+  /// The document that contains a subcollection; `nil` for a collection at the root.
   public var parent: DocumentReference? {
     guard let path = try? resourcePath.get(), let key = DocumentKey(path.parent) else { return nil }
     return DocumentReference(firestore: firestore, key: .success(key))
@@ -37,7 +37,7 @@ public struct CollectionReference: Query {
     document(firestore.app.backend.surroundings.documentID())
   }
 
-  /// A document of the collection, or a document further below.
+  /// A document in the collection, or at any level below it.
   /// - Parameter documentPath: an odd number of segments, relative to the collection.
   public func document(_ documentPath: String) -> DocumentReference {
     DocumentReference(

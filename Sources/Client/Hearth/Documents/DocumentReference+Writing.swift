@@ -8,8 +8,8 @@ extension DocumentReference {
   // MARK: Both stages
 
   /// Replaces the document, or merges fields into it.
-  /// - Parameter options: how long the write may wait, and whether it is made offline.
-  /// - Throws: `invalidArgument` for wrong data. Then nothing is written.
+  /// - Parameter options: the write's deadline, and whether it fails while offline.
+  /// - Throws: `invalidArgument` for invalid data; nothing is written.
   @discardableResult
   public func enqueueData(
     _ data: [String: Any], merge: Bool = false, options: WriteOptions = WriteOptions()
@@ -17,8 +17,8 @@ extension DocumentReference {
     try firestore.submit([merge ? mergeMutation(data) : setMutation(data)], options)
   }
 
-  /// Changes fields of a document that exists.
-  /// - Parameter options: how long the write may wait, and whether it is made offline.
+  /// Changes fields of an existing document.
+  /// - Parameter options: the write's deadline, and whether it fails while offline.
   @discardableResult
   public func enqueueUpdate(
     _ fields: [AnyHashable: Any], options: WriteOptions = WriteOptions()
@@ -26,8 +26,8 @@ extension DocumentReference {
     try firestore.submit([updateMutation(fields)], options)
   }
 
-  /// Deletes the document; a document that does not exist is no error.
-  /// - Parameter options: how long the write may wait, and whether it is made offline.
+  /// Deletes the document; a missing document is not an error.
+  /// - Parameter options: the write's deadline, and whether it fails while offline.
   @discardableResult
   public func enqueueDelete(options: WriteOptions = WriteOptions()) throws -> WriteHandle {
     try firestore.submit([deleteMutation()], options)
@@ -42,7 +42,7 @@ extension DocumentReference {
   }
 
   /// Replaces the document, or merges fields into it.
-  /// - Parameter merge: whether fields that the data does not name are kept.
+  /// - Parameter merge: whether fields that are not in the data remain.
   public func setData(_ data: [String: Any], merge: Bool, completion: (@Sendable ((any Error)?) -> Void)? = nil) {
     write(completion) { () throws(FirestoreError) in try merge ? mergeMutation(data) : setMutation(data) }
   }
@@ -55,13 +55,13 @@ extension DocumentReference {
     write(completion) { () throws(FirestoreError) in try mergeMutation(data, only: mergeFields) }
   }
 
-  /// Changes fields of a document that exists; the backend answers `notFound` otherwise.
-  /// - Parameter fields: keys are strings, in which dots lead into maps, or `FieldPath`s.
+  /// Changes fields of an existing document; fails with `notFound` if it does not exist.
+  /// - Parameter fields: keys are strings, with dots between nested field names, or `FieldPath`s.
   public func updateData(_ fields: [AnyHashable: Any], completion: (@Sendable ((any Error)?) -> Void)? = nil) {
     write(completion) { () throws(FirestoreError) in try updateMutation(fields) }
   }
 
-  /// Deletes the document; a document that does not exist is no error.
+  /// Deletes the document; a missing document is not an error.
   /// - Parameter completion: called when the backend has answered; not while offline.
   public func delete(completion: (@Sendable ((any Error)?) -> Void)? = nil) {
     write(completion) { () throws(FirestoreError) in try deleteMutation() }
@@ -81,7 +81,7 @@ extension DocumentReference {
   }
 
   /// Replaces the document, or merges fields into it.
-  /// - Parameter merge: whether fields that the data does not name are kept.
+  /// - Parameter merge: whether fields that are not in the data remain.
   public nonisolated(nonsending) func setData(_ data: [String: Any], merge: Bool) async throws {
     try await enqueueData(data, merge: merge).acknowledged
   }
@@ -106,7 +106,7 @@ extension DocumentReference {
 
 extension CollectionReference {
   /// Writes a document with a new id.
-  /// - Returns: its reference, at once.
+  /// - Returns: its reference, immediately.
   @discardableResult
   public func addDocument(
     data: [String: Any], completion: (@Sendable ((any Error)?) -> Void)? = nil
@@ -125,7 +125,7 @@ extension CollectionReference {
   }
 
   /// Writes a document with a new id, and returns both stages of the write.
-  /// - Parameter options: how long the write may wait, and whether it is made offline.
+  /// - Parameter options: the write's deadline, and whether it fails while offline.
   @discardableResult
   public func enqueueDocument(
     data: [String: Any], options: WriteOptions = WriteOptions()
@@ -150,7 +150,7 @@ extension DocumentReference {
       switch field {
       case let name as String: paths.append(try name.modelPath())
       case let path as FieldPath: paths.append(try path.modelPath())
-      default: throw .invalidArgument("mergeFields holds strings and FieldPaths, not \(type(of: field)).")
+      default: throw .invalidArgument("mergeFields accepts strings and FieldPaths, not \(type(of: field)).")
       }
     }
     return try mutation(try WriteData.merge(data, only: paths))

@@ -3,21 +3,21 @@ import FirestoreModel
 import FirestoreQuery
 import FirestoreSync
 
-/// Names a document, whether it exists or not.
+/// A reference to a document, which may not exist.
 ///
-/// A reference made from a wrong path is a value like any other; every call on it fails with `invalidArgument`.
+/// A reference with an invalid path is still a value; every call on it fails with `invalidArgument`.
 public struct DocumentReference: Sendable {
-  /// The database that the document is in.
+  /// The database of the document.
   public let firestore: Firestore
   let key: Result<DocumentKey, FirestoreError>
 
-  /// The last segment of the path; empty for a reference made from a wrong path.
+  /// The last segment of the path; empty for an invalid path.
   public var documentID: String { (try? key.get())?.documentID ?? "" }
 
-  /// The path, slash-separated and relative to the database; empty for a reference made from a wrong path.
+  /// The path, slash-separated and relative to the database; empty for an invalid path.
   public var path: String { (try? key.get())?.path.text ?? "" }
 
-  /// The collection that holds the document.
+  /// The collection that contains the document.
   public var parent: CollectionReference {
     CollectionReference(firestore: firestore, path: key.map(\.collection))
   }
@@ -33,12 +33,12 @@ public struct DocumentReference: Sendable {
 
 extension Firestore {
   /// The key of a document of this instance.
-  /// - Throws: `invalidArgument` for a reference with a wrong path, or of another instance.
+  /// - Throws: `invalidArgument` for a reference with an invalid path, or from another instance.
   func key(of document: DocumentReference) throws(FirestoreError) -> DocumentKey {
     let key = try document.key.get()
     guard document.firestore === self else {
       throw .invalidArgument(
-        "The document reference \(document.path) is from a different Firestore instance; make it with this one.")
+        "The document reference \(document.path) is from a different Firestore instance. Create it with this one.")
     }
     return key
   }
@@ -59,7 +59,7 @@ extension DocumentReference: CustomStringConvertible {
   public var description: String { "DocumentReference(\(path))" }
 }
 
-/// Checks paths that users write.
+/// Checks paths from users.
 enum ReferencePath {
   static func collection(_ text: String, below parent: ResourcePath) -> Result<ResourcePath, FirestoreError> {
     joined(text, below: parent, kind: "collection").flatMap { path in
@@ -93,7 +93,7 @@ enum ReferencePath {
     _ text: String, below parent: ResourcePath, kind: String
   ) -> Result<ResourcePath, FirestoreError> {
     if text.isEmpty { return .failure(.invalidArgument("A \(kind) path must not be empty.")) }
-    // A slash at either end is dropped, as in the SDKs.
+    // Leading and trailing slashes are dropped, as in the SDKs.
     let trimmed = text.drop { $0 == "/" }.reversed().drop { $0 == "/" }.reversed()
     do {
       let path = try ResourcePath(validating: String(trimmed))
@@ -108,7 +108,7 @@ enum ReferencePath {
 public enum FirestoreSource: Hashable, Sendable {
   /// The backend, or the cache if the client is offline.
   case `default`
-  /// The backend only; local writes that it has not seen are shown all the same.
+  /// The backend only; pending local writes are still applied.
   case server
   /// The cache only.
   case cache
@@ -116,20 +116,20 @@ public enum FirestoreSource: Hashable, Sendable {
 
 extension DocumentReference {
   /// Reads the document once.
-  /// - Throws: `unavailable` if the source does not know the document: `default` while offline without a cached
-  ///   document, `server` while offline, `cache` for a document that is not cached. A document known not to exist is no
-  ///   error, except with `default` while offline, as in the SDKs.
+  /// - Throws: `unavailable` if the document is unknown to the source: for `default` while offline without a cached
+  ///   document, for `server` while offline, for `cache` without a cached document. A document that is known not to
+  ///   exist is not an error, except for `default` while offline, as in the SDKs.
   public func getDocument(source: FirestoreSource = .default) async throws -> any DocumentSnapshot {
     try await read(source)
   }
 
-  /// Starts `getDocument(source:)` with the default source and returns at once.
+  /// Starts `getDocument(source:)` with the default source and returns immediately.
   /// - Parameter completion: called on `FirestoreSettings.dispatchQueue`.
   public func getDocument(completion: @escaping @Sendable ((any DocumentSnapshot)?, (any Error)?) -> Void) {
     getDocument(source: .default, completion: completion)
   }
 
-  /// Starts `getDocument(source:)` and returns at once.
+  /// Starts `getDocument(source:)` and returns immediately.
   /// - Parameter completion: called on `FirestoreSettings.dispatchQueue`.
   public func getDocument(
     source: FirestoreSource, completion: @escaping @Sendable ((any DocumentSnapshot)?, (any Error)?) -> Void
@@ -169,7 +169,7 @@ extension DocumentReference {
 
   static func query(_ key: DocumentKey) -> FirestoreQuery.Query { FirestoreQuery.Query(path: key.path) }
 
-  /// The document of a document listener's view, which holds one document or none.
+  /// The document of a document listener's view, which contains at most one document.
   func documentSnapshot(_ view: ViewSnapshot) -> any DocumentSnapshot {
     let key = DocumentKey(unchecked: view.query.path)
     return SingleDocumentSnapshot(
@@ -182,10 +182,10 @@ extension DocumentReference {
 }
 
 extension DocumentReference {
-  /// Calls back with the document at once and after each change, on `FirestoreSettings.dispatchQueue`, in order.
+  /// Calls `listener` with the document now and after each change, on `FirestoreSettings.dispatchQueue`, in order.
   ///
-  /// Exactly one argument is non-nil. A document that does not exist is a snapshot whose `exists` is false. An error
-  /// is the last callback.
+  /// Exactly one argument is non-nil. A missing document is a snapshot with `exists == false`. An error is the last
+  /// callback.
   @discardableResult
   public func addSnapshotListener(
     _ listener: @escaping @Sendable ((any DocumentSnapshot)?, (any Error)?) -> Void
@@ -193,8 +193,8 @@ extension DocumentReference {
     addSnapshotListener(options: SnapshotListenOptions(), listener: listener)
   }
 
-  /// Adds a listener, with or without events for metadata alone.
-  /// - Parameter includeMetadataChanges: whether a change of nothing but `SnapshotMetadata` is an event.
+  /// Adds a listener, with or without events for changes of metadata only.
+  /// - Parameter includeMetadataChanges: whether a change of only `SnapshotMetadata` is an event.
   @discardableResult
   public func addSnapshotListener(
     includeMetadataChanges: Bool,
@@ -205,7 +205,7 @@ extension DocumentReference {
   }
 
   /// Adds a listener with options.
-  /// - Parameter options: the source of the data, and the changes that are events.
+  /// - Parameter options: the source of the data, and the changes that cause events.
   @discardableResult
   public func addSnapshotListener(
     options: SnapshotListenOptions,
@@ -230,19 +230,19 @@ extension DocumentReference {
 
   // MARK: As a sequence
 
-  /// The document now and after each change. A consumer that falls behind gets the newest state, not every state.
+  /// The document now and after each change. A slow consumer receives the newest state, not every state.
   public var snapshots: AsyncThrowingStream<any DocumentSnapshot, any Error> {
     snapshots(options: SnapshotListenOptions())
   }
 
-  /// The document now and after each change, with or without elements for metadata alone.
-  /// - Parameter includeMetadataChanges: whether a change of nothing but `SnapshotMetadata` is an element.
+  /// The document now and after each change, with or without elements for changes of metadata only.
+  /// - Parameter includeMetadataChanges: whether a change of only `SnapshotMetadata` is an element.
   public func snapshots(includeMetadataChanges: Bool) -> AsyncThrowingStream<any DocumentSnapshot, any Error> {
     snapshots(options: SnapshotListenOptions().withIncludeMetadataChanges(includeMetadataChanges))
   }
 
   /// The document now and after each change.
-  /// - Parameter bufferingPolicy: the treatment of snapshots that are not read in time.
+  /// - Parameter bufferingPolicy: the treatment of unread snapshots.
   public func snapshots(
     options: SnapshotListenOptions, bufferingPolicy: SnapshotBufferingPolicy = .merged
   ) -> AsyncThrowingStream<any DocumentSnapshot, any Error> {

@@ -2,15 +2,15 @@
 package import FirestoreModel
 import FirestoreQuery
 
-/// The state of a document at one moment as far as it is known; the document may not exist.
+/// The last known state of a document at one moment; the document may not exist.
 ///
-/// The official SDK has a class here. `QueryDocumentSnapshot` is a snapshot whose document exists.
+/// The official SDK has a class here. `QueryDocumentSnapshot` is a snapshot of an existing document.
 public protocol DocumentSnapshot: Sendable {
   /// The content of the snapshot.
   var content: DocumentContent { get }
 }
 
-/// The content of a document snapshot. Data is decoded when it is asked for.
+/// The content of a document snapshot. Data is decoded on demand.
 public struct DocumentContent: Sendable {
   let firestore: Firestore
   let key: DocumentKey
@@ -24,7 +24,7 @@ struct SingleDocumentSnapshot: DocumentSnapshot {
 }
 
 extension Firestore {
-  /// A document as the backend has it.
+  /// A document in the backend's version.
   package func snapshot(atBackend document: Document) -> any DocumentSnapshot {
     SingleDocumentSnapshot(
       content: DocumentContent(
@@ -34,7 +34,7 @@ extension Firestore {
 }
 
 extension DocumentSnapshot {
-  /// Whether the document exists, as far as is known.
+  /// Whether the document is known to exist.
   public var exists: Bool { content.document?.exists ?? false }
   /// The reference to the document.
   public var reference: DocumentReference {
@@ -49,17 +49,17 @@ extension DocumentSnapshot {
   public func data() -> [String: Any]? { data(with: .none) }
 
   /// All fields; `nil` if the document does not exist.
-  /// - Parameter serverTimestampBehavior: the value that stands for a time that the backend has not set yet.
+  /// - Parameter serverTimestampBehavior: the value of a server timestamp until the backend has set it.
   public func data(with serverTimestampBehavior: ServerTimestampBehavior) -> [String: Any]? {
     guard let data = content.document?.data else { return nil }
     return ValueDecoder(firestore: content.firestore, behavior: serverTimestampBehavior).dictionary(data.fields)
   }
 
-  /// The value of one field, read without decoding the others; `nil` if there is none or the field's name is wrong.
+  /// The value of one field, decoded separately; `nil` if the field is missing or its name is invalid.
   public func get(_ field: some FieldName) -> Any? { get(field, serverTimestampBehavior: .none) }
 
-  /// The value of one field; `nil` if there is none or the field's name is wrong.
-  /// - Parameter serverTimestampBehavior: the value that stands for a time that the backend has not set yet.
+  /// The value of one field; `nil` if the field is missing or its name is invalid.
+  /// - Parameter serverTimestampBehavior: the value of a server timestamp until the backend has set it.
   public func get(_ field: some FieldName, serverTimestampBehavior: ServerTimestampBehavior) -> Any? {
     guard let document = content.document, let path = try? field.modelPath() else { return nil }
     let decoder = ValueDecoder(firestore: content.firestore, behavior: serverTimestampBehavior)
@@ -72,19 +72,19 @@ extension DocumentSnapshot {
     get { self.get(field) }
   }
 
-  /// Whether both have the same key and data; metadata does not matter.
+  /// Whether both have the same key and data, regardless of metadata.
   fileprivate func isEqual(to other: some DocumentSnapshot) -> Bool {
     content.firestore === other.content.firestore && content.key == other.content.key
       && content.document?.data == other.content.document?.data
   }
 }
 
-/// Whether both show the same document with the same data; metadata does not matter.
+/// Whether both show the same document with the same data, regardless of metadata.
 public func == (left: any DocumentSnapshot, right: any DocumentSnapshot) -> Bool {
   left.isEqual(to: right)
 }
 
-/// A document of a query's result, which exists.
+/// An existing document of a query's result.
 public struct QueryDocumentSnapshot: DocumentSnapshot {
   /// The content of the snapshot.
   public let content: DocumentContent
@@ -93,7 +93,7 @@ public struct QueryDocumentSnapshot: DocumentSnapshot {
   public func data() -> [String: Any] { data(with: .none) }
 
   /// All fields.
-  /// - Parameter serverTimestampBehavior: the value that stands for a time that the backend has not set yet.
+  /// - Parameter serverTimestampBehavior: the value of a server timestamp until the backend has set it.
   public func data(with serverTimestampBehavior: ServerTimestampBehavior) -> [String: Any] {
     guard let data = content.document?.data else { return [:] }
     return ValueDecoder(firestore: content.firestore, behavior: serverTimestampBehavior).dictionary(data.fields)
@@ -101,6 +101,6 @@ public struct QueryDocumentSnapshot: DocumentSnapshot {
 }
 
 extension QueryDocumentSnapshot: Equatable {
-  /// Whether both show the same document with the same data; metadata does not matter.
+  /// Whether both show the same document with the same data, regardless of metadata.
   public static func == (left: QueryDocumentSnapshot, right: QueryDocumentSnapshot) -> Bool { left.isEqual(to: right) }
 }

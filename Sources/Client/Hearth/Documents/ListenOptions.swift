@@ -3,21 +3,21 @@ import FirestoreClientState
 
 /// The source of a listener's data.
 public enum ListenSource: Hashable, Sendable {
-  /// The cache at once, then the backend.
+  /// The cache immediately, and then the backend.
   case `default`
-  /// The cache and local writes only: the backend is not asked, but documents that it sends for other listeners are
-  /// shown.
+  /// The cache and local writes only. The client does not query the backend, but shows documents that it receives for
+  /// other listeners.
   case cache
 }
 
-/// The source of a listener's data and the changes that are events.
+/// The source of a listener's data and the changes that cause events.
 public struct SnapshotListenOptions: Hashable, Sendable {
   /// The source of the listener's data.
   public let source: ListenSource
-  /// Whether a change of nothing but `SnapshotMetadata` is an event.
+  /// Whether a change of only `SnapshotMetadata` is an event.
   public let includeMetadataChanges: Bool
 
-  /// Makes options with the default source and without events for metadata alone.
+  /// Creates options with the default source, without events for changes of metadata only.
   public init() { self.init(source: .default, includeMetadataChanges: false) }
 
   init(source: ListenSource, includeMetadataChanges: Bool) {
@@ -30,8 +30,8 @@ public struct SnapshotListenOptions: Hashable, Sendable {
     SnapshotListenOptions(source: source, includeMetadataChanges: includeMetadataChanges)
   }
 
-  /// The same options with or without events for metadata alone.
-  /// - Parameter include: whether a change of nothing but `SnapshotMetadata` is an event.
+  /// The same options with or without events for changes of metadata only.
+  /// - Parameter include: whether a change of only `SnapshotMetadata` is an event.
   public func withIncludeMetadataChanges(_ include: Bool) -> SnapshotListenOptions {
     SnapshotListenOptions(source: source, includeMetadataChanges: include)
   }
@@ -41,14 +41,14 @@ public struct SnapshotListenOptions: Hashable, Sendable {
   }
 }
 
-/// The options of a document listener before `SnapshotListenOptions` took their place; kept for older sources.
+/// The former options of a document listener, replaced by `SnapshotListenOptions`; for older sources.
 public struct DocumentListenOptions: Hashable, Sendable {
   var options = SnapshotListenOptions()
 
-  /// Makes options without events for metadata alone.
+  /// Creates options without events for changes of metadata only.
   public init() {}
 
-  /// The same options with or without events for changes of nothing but `SnapshotMetadata`.
+  /// The same options with or without events for changes of only `SnapshotMetadata`.
   public func includeMetadataChanges(_ include: Bool) -> DocumentListenOptions {
     DocumentListenOptions(options.withIncludeMetadataChanges(include))
   }
@@ -56,20 +56,20 @@ public struct DocumentListenOptions: Hashable, Sendable {
   private init(_ options: SnapshotListenOptions) { self.options = options }
 }
 
-/// The options of a query listener before `SnapshotListenOptions` took their place; kept for older sources.
+/// The former options of a query listener, replaced by `SnapshotListenOptions`; for older sources.
 public struct QueryListenOptions: Hashable, Sendable {
   var options = SnapshotListenOptions()
 
-  /// Makes options without events for metadata alone.
+  /// Creates options without events for changes of metadata only.
   public init() {}
 
-  /// The same options, with events for changes of `QuerySnapshot.metadata` if asked for.
+  /// The same options with or without events for changes of `QuerySnapshot.metadata`.
   public func includeQueryMetadataChanges(_ include: Bool) -> QueryListenOptions {
     QueryListenOptions(options.withIncludeMetadataChanges(options.includeMetadataChanges || include))
   }
 
-  /// The same options, with events for changes of the documents' metadata if asked for. Both kinds come together since
-  /// the options were united.
+  /// The same options with or without events for changes of the documents' metadata. The options are united, so this
+  /// enables both kinds.
   public func includeDocumentMetadataChanges(_ include: Bool) -> QueryListenOptions {
     QueryListenOptions(options.withIncludeMetadataChanges(options.includeMetadataChanges || include))
   }
@@ -82,12 +82,11 @@ public struct QueryListenOptions: Hashable, Sendable {
   private init(_ options: SnapshotListenOptions) { self.options = options }
 }
 
-/// The treatment of snapshots of a sequence that were not read yet. None of the policies loses a change.
+/// The treatment of a sequence's unread snapshots. No policy loses a change.
 public enum SnapshotBufferingPolicy: Hashable, Sendable {
-  /// Unread snapshots become one, which shows the newest state and all changes since the snapshot that was read last.
+  /// Unread snapshots are merged into one with the newest state and all changes since the last snapshot that was read.
   case merged
-  /// Each unread snapshot is kept, as in the SDKs, as long as there are no more than this many; then the newest are
-  /// merged.
+  /// Unread snapshots are kept separately, as in the SDKs, up to this number. Beyond it, the newest ones are merged.
   case separate(limit: Int)
 
   var capacity: Int {

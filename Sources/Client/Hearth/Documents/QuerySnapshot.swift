@@ -4,9 +4,9 @@ import FirestoreQuery
 package import FirestoreSync
 import Foundation
 
-/// The result of a query at one moment, and the changes since the snapshot before.
+/// The result of a query at one moment, and the changes since the previous snapshot.
 public struct QuerySnapshot: Sendable {
-  /// The query that the documents match.
+  /// The query of the documents.
   public let query: any Query
   /// The origin of the data.
   public let metadata: SnapshotMetadata
@@ -20,24 +20,24 @@ public struct QuerySnapshot: Sendable {
       causes: view.causes.map(SnapshotCause.init))
   }
 
-  /// Whether no document matches.
+  /// Whether the result is empty.
   public var isEmpty: Bool { view.documents.isEmpty }
-  /// The number of documents that match.
+  /// The document count of the result.
   public var count: Int { view.documents.count }
 
   /// The documents in the query's order.
   public var documents: [QueryDocumentSnapshot] { view.documents.documents.map(snapshot) }
 
-  /// The changes since the snapshot before; the first snapshot adds every document. Documents of which only the
-  /// metadata changed are left out.
+  /// The changes since the previous snapshot; the first snapshot adds every document. Omits documents with changes of
+  /// metadata only.
   public var documentChanges: [DocumentChange] { documentChanges(includeMetadataChanges: false) }
 
-  /// The changes since the snapshot before, with or without changes of metadata alone.
-  /// - Parameter includeMetadataChanges: whether documents of which only the metadata changed count as modified. Only a
-  ///   listener that asked for metadata changes knows of them; for others this makes no difference.
+  /// The changes since the previous snapshot, with or without changes of metadata only.
+  /// - Parameter includeMetadataChanges: whether documents with changes of metadata only count as modified. This only
+  ///   has an effect for listeners with metadata changes.
   public func documentChanges(includeMetadataChanges: Bool) -> [DocumentChange] {
     if view.onlyAdds {
-      // Each comes behind those that were added before it, so that its index is already the one that it keeps.
+      // Added documents follow the ones added before them, so each index is final.
       return view.changes.map { change in
         DocumentChange(.added, snapshot(change.document), from: nil, to: view.documents.index(of: change.document.key))
       }
@@ -82,11 +82,11 @@ extension QuerySnapshot: Sequence {
   public func makeIterator() -> IndexingIterator<[QueryDocumentSnapshot]> { documents.makeIterator() }
 }
 
-/// One document that came, changed or went between two snapshots.
+/// A document that was added, modified or removed between two snapshots.
 public struct DocumentChange: Sendable, Equatable {
-  /// The kind of the change: the document came, changed or went.
+  /// The kind of the change.
   public let type: DocumentChangeType
-  /// The document as it is now; for one that went, its last state.
+  /// The present document; for a removed one, its last state.
   public let document: QueryDocumentSnapshot
   /// The document's index before this change and after the changes before it; `NSNotFound` for an added document.
   public let oldIndex: Int
@@ -108,6 +108,6 @@ public struct DocumentChange: Sendable, Equatable {
 
 /// The kind of change of a document of a query's result.
 public enum DocumentChangeType: Hashable, Sendable {
-  /// The document matches now, still matches with other data or metadata, or matches no longer.
+  /// The document now matches, still matches with other data or metadata, or no longer matches.
   case added, modified, removed
 }

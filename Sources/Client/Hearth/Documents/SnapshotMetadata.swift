@@ -9,13 +9,13 @@ public struct SnapshotMetadata: Sendable {
   /// Whether the data comes from the cache and may be stale or incomplete. `false` once it is complete and current with
   /// the backend.
   public let isFromCache: Bool
-  /// The reasons why the snapshot fired, in order; several if an unread snapshot was merged with later ones. Empty for
-  /// reads that asked the cache only. Not part of equality.
+  /// The reasons for the snapshot, in order; several if an unread snapshot was merged with later ones. Empty for reads
+  /// from the cache only. Not part of equality.
   public let causes: [SnapshotCause]
 }
 
 extension SnapshotMetadata: Hashable {
-  /// Whether both have the same `hasPendingWrites` and `isFromCache`; causes do not matter.
+  /// Whether both have the same `hasPendingWrites` and `isFromCache`, regardless of causes.
   public static func == (left: SnapshotMetadata, right: SnapshotMetadata) -> Bool {
     left.hasPendingWrites == right.hasPendingWrites && left.isFromCache == right.isFromCache
   }
@@ -27,11 +27,11 @@ extension SnapshotMetadata: Hashable {
   }
 }
 
-/// The reason why a snapshot fired. The SDKs do not tell it; here every snapshot has its causes
+/// The reason for a snapshot. The SDKs do not report it; here every snapshot has its causes
 /// (`SnapshotMetadata.causes`).
 ///
-/// To be compared with the constants: `causes.contains(.networkDisabled)`. Later versions may have other causes, with a
-/// `name` and a `description` as well.
+/// Compare it with the constants: `causes.contains(.networkDisabled)`. Later versions may have other causes, which also
+/// have a `name` and a `description`.
 public struct SnapshotCause: Hashable, Sendable, CustomStringConvertible {
   private let cause: FirestoreClientState.SnapshotCause
 
@@ -43,7 +43,7 @@ public struct SnapshotCause: Hashable, Sendable, CustomStringConvertible {
   public static func localWrite(_ id: PendingWrite.ID) -> SnapshotCause { SnapshotCause(.localWrite(BatchID(id))) }
   /// The backend accepted a write.
   public static func acknowledged(_ id: PendingWrite.ID) -> SnapshotCause { SnapshotCause(.acknowledged(BatchID(id))) }
-  /// The backend refused a write, and its local change was undone.
+  /// The backend rejected a write, and its local change was undone.
   public static func rejected(_ id: PendingWrite.ID, _ error: FirestoreError) -> SnapshotCause {
     SnapshotCause(.rejected(BatchID(id), RPCStatus(error)))
   }
@@ -53,22 +53,22 @@ public struct SnapshotCause: Hashable, Sendable, CustomStringConvertible {
   public static func server(_ time: Timestamp) -> SnapshotCause { SnapshotCause(.server(SnapshotVersion(time.model))) }
   /// The program called `disableNetwork()`.
   public static let networkDisabled = SnapshotCause(.networkDisabled)
-  /// The backend cannot be reached.
+  /// The backend is unreachable.
   public static let offline = SnapshotCause(.offline)
-  /// A document that the backend no longer mentioned was looked up.
+  /// A document that the backend no longer listed was looked up.
   public static func limboResolved(path: String) -> SnapshotCause {
     SnapshotCause(.limboResolved(DocumentKey(unchecked: ResourcePath(path))))
   }
-  /// The backend's count of documents disagreed with the cache.
+  /// The backend's document count differed from the cache's.
   public static let existenceFilter = SnapshotCause(.existenceFilter)
   /// Another user signed in.
   public static let userChanged = SnapshotCause(.userChanged)
   /// A bundle was loaded; the name is its id.
   public static func bundleLoaded(_ name: String) -> SnapshotCause { SnapshotCause(.bundleLoaded(name)) }
-  /// The cache, which had failed to answer, works again.
+  /// The cache works again after a failure.
   public static let cacheRecovered = SnapshotCause(.cacheRecovered)
 
-  /// The name in one word, as `hearth watch --json` prints it: `local-write`.
+  /// The name in one word, as in the output of `hearth watch --json`: `local-write`.
   public var name: String { cause.words.name }
 
   /// A few words for people: `write #3 acknowledged`.
@@ -82,6 +82,6 @@ public struct SnapshotCause: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// The error with which the backend refused the write; `nil` for other causes.
+  /// The backend's error for a rejected write; `nil` for other causes.
   public var error: FirestoreError? { if case .rejected(_, let status) = cause { FirestoreError(status) } else { nil } }
 }

@@ -4,7 +4,7 @@ import FirestoreModel
 import FirestoreQuery
 import FirestoreSync
 
-/// A listener whose snapshots are pulled. It listens as long as the value lives: an `AsyncThrowingStream` lets go of it
+/// A listener whose snapshots are pulled. It listens as long as this value exists: an `AsyncThrowingStream` releases it
 /// when its consumer ends or is cancelled.
 final class SnapshotSource: Sendable {
   private let mailbox: SnapshotMailbox
@@ -12,14 +12,15 @@ final class SnapshotSource: Sendable {
   private let id: ListenerID
 
   /// Starts the listener.
-  /// - Parameter capacity: the number of unread snapshots that are kept apart.
+  /// - Parameter capacity: the number of unread snapshots before merging.
   init(engine: SyncEngine, query: FirestoreQuery.Query, options: ListenerOptions, capacity: Int = 1) {
     self.engine = engine
     mailbox = SnapshotMailbox(capacity: capacity)
     id = engine.listen(to: query, options: options, into: mailbox)
   }
 
-  /// The next snapshot, merged from all that the mailbox had no room for; `nil` at the end and on cancellation.
+  /// The next snapshot, merged from the snapshots that exceeded the mailbox's capacity; `nil` at the end and on
+  /// cancellation.
   nonisolated(nonsending) func next() async throws(FirestoreError) -> ViewSnapshot? {
     switch await mailbox.next() {
     case .snapshot(let view): view
@@ -28,8 +29,8 @@ final class SnapshotSource: Sendable {
     }
   }
 
-  /// The reason why the client is not online; `nil` while it is. Without any listener the client would have nothing to
-  /// connect for.
+  /// The reason why the client is not online; `nil` while online. Without a listener the client would have no reason to
+  /// connect.
   nonisolated(nonsending) func connectionReason() async -> ConnectionReason? {
     var status = engine.status(queueEnds: 0).makeAsyncIterator()
     return await status.next()?.reason
@@ -44,8 +45,8 @@ final class SnapshotSource: Sendable {
 }
 
 extension Firestore {
-  /// A stream of snapshots. One that is made from a wrong argument throws the error at the first pull.
-  /// - Parameter snapshot: makes the element; returns `nil` for a view that is passed over.
+  /// A stream of snapshots. For an invalid argument, the first pull throws the error.
+  /// - Parameter snapshot: creates the element; returns `nil` to skip a view.
   func stream<Snapshot: Sendable>(
     of query: Result<FirestoreQuery.Query, FirestoreError>, options: SnapshotListenOptions,
     bufferingPolicy: SnapshotBufferingPolicy, _ snapshot: @escaping @Sendable (ViewSnapshot) throws -> Snapshot?
@@ -70,7 +71,7 @@ extension Firestore {
     }
   }
 
-  /// Starts a listener that calls back with snapshots. A wrong argument is its only callback.
+  /// Starts a listener with callbacks. For an invalid argument, the only callback is the error.
   func listen(
     to query: Result<FirestoreQuery.Query, FirestoreError>, options: SnapshotListenOptions,
     deliver: @escaping @Sendable (Result<ViewSnapshot, FirestoreError>) -> Void
@@ -85,7 +86,7 @@ extension Firestore {
   }
 
   /// The first snapshot of a read: in sync with the backend, or from the cache if the client is offline.
-  /// - Returns: the snapshot, and the listener that it came from.
+  /// - Returns: the snapshot and its listener.
   func firstSnapshot(
     of query: FirestoreQuery.Query, source: ListenerOptions.Source = .default
   ) async throws(FirestoreError) -> (view: ViewSnapshot, listener: SnapshotSource) {
@@ -99,7 +100,7 @@ extension Firestore {
 }
 
 extension FirestoreError {
-  /// The error of a read that needed the server: the SDK's text, then the reason for the missing connection.
+  /// The error of a read that needed the server: the SDK's text, and the reason for the missing connection.
   static func notRead(_ text: String, _ reason: ConnectionReason?) -> FirestoreError {
     guard let reason, reason.isFailure || reason == .networkDisabled else { return FirestoreError(.unavailable, text) }
     let end = reason.description.hasSuffix(".") ? "" : "."

@@ -2,15 +2,15 @@
 import FirestoreModel
 import FirestoreProtocol
 
-/// A value that a pipeline works out for each document: a field, a constant, or a function of others.
+/// A value that a pipeline computes for each document: a field, a constant, or a function of other expressions.
 ///
-/// A wrong field name or value is reported by `Pipeline.execute()`.
+/// `Pipeline.execute()` reports an invalid field name or value.
 public protocol Expression: Sendable {
-  /// The form in which the backend is asked for the expression.
+  /// The expression in the backend's form.
   var term: ExpressionTerm { get }
 }
 
-/// The form in which the backend is asked for an expression, or the error in the expression.
+/// An expression in the backend's form, or its error.
 public struct ExpressionTerm: Sendable {
   let message: Result<ExpressionMessage, FirestoreError>
 
@@ -18,7 +18,7 @@ public struct ExpressionTerm: Sendable {
 
   init(_ body: () throws(FirestoreError) -> ExpressionMessage) { message = Result(catching: body) }
 
-  /// Takes an expression as it is, or a value as a constant; arrays and maps may hold expressions.
+  /// Uses an expression unchanged, or a value as a constant; arrays and maps may contain expressions.
   init(_ value: Any) {
     if let expression = value as? any Expression {
       self = expression.term
@@ -58,23 +58,23 @@ public struct ExpressionTerm: Sendable {
   }
 }
 
-/// A field of the documents; for a document without it the expression has no value, which is not the same as null.
+/// A field of the documents. For a document without it the expression is absent, which is not the same as null.
 public struct Field: Expression, Selectable {
   private let name: Result<FieldPath, FirestoreError>
 
-  /// Names a field.
+  /// Creates a field expression.
   /// - Parameter name: a path with dots, or a `FieldPath`.
   public init(_ name: some FieldName) { self.name = name.fieldPath }
 
   /// The document's name; its value is a `DocumentReference`.
   public static var documentID: Field { Field(FieldPath.documentID()) }
 
-  /// The form in which the backend is asked for the expression.
+  /// The expression in the backend's form.
   public var term: ExpressionTerm {
     ExpressionTerm { () throws(FirestoreError) in .field(try path()) }
   }
 
-  /// The field under its own name.
+  /// The field with its own name.
   public var selection: Selection { Selection { () throws(FirestoreError) in (try path(), .field(try path())) } }
 
   func path() throws(FirestoreError) -> String { try name.get().modelPath().canonicalText }
@@ -82,22 +82,22 @@ public struct Field: Expression, Selectable {
 
 /// A value that is the same for every document.
 public struct Constant: Expression {
-  /// The form in which the backend is asked for the expression.
+  /// The expression in the backend's form.
   public let term: ExpressionTerm
 
-  /// Makes a constant.
-  /// - Parameter value: of a type that can be written; `NSNull()` for null.
+  /// Creates a constant.
+  /// - Parameter value: a value of a writable type; `NSNull()` for null.
   public init(_ value: Any) {
     term = ExpressionTerm { () throws(FirestoreError) in .constant(try ValueEncoder.plain(value)) }
   }
 }
 
-/// A function of other expressions, by the name that the backend knows, also one that has no method here.
+/// A function of other expressions, by the backend's name, including functions without a method here.
 public struct FunctionExpression: Expression {
-  /// The form in which the backend is asked for the expression.
+  /// The expression in the backend's form.
   public let term: ExpressionTerm
 
-  /// Makes a function by its name.
+  /// Creates a function by its name.
   /// - Parameters:
   ///   - functionName: the backend's name of the function, such as `string_concat`.
   ///   - args: expressions, or values as constants.
@@ -106,39 +106,39 @@ public struct FunctionExpression: Expression {
 
 /// A condition: an expression that is true, false, or neither.
 public struct BooleanExpression: Expression {
-  /// The form in which the backend is asked for the expression.
+  /// The expression in the backend's form.
   public let term: ExpressionTerm
 
-  /// Makes a condition by its name.
+  /// Creates a condition by its name.
   /// - Parameters:
   ///   - functionName: the backend's name of the function, such as `string_concat`.
   ///   - args: expressions, or values as constants.
   public init(functionName: String, args: [Any]) { term = ExpressionTerm(function: functionName, args) }
 
-  /// The first value if the condition holds, the second if not. Either may be an expression.
+  /// The first value if the condition is true, otherwise the second. Both may be expressions.
   public func then(_ thenExpression: Any, else elseExpression: Any) -> FunctionExpression {
     FunctionExpression(functionName: "conditional", args: [self, thenExpression, elseExpression])
   }
 
-  /// Counts the documents for which the condition holds.
+  /// Counts the documents that satisfy the condition.
   public func countIf() -> AggregateFunction { AggregateFunction(functionName: "count_if", args: [self]) }
 
-  /// Tests whether both conditions hold.
+  /// Tests whether both conditions are true.
   public static func && (left: BooleanExpression, right: BooleanExpression) -> BooleanExpression {
     BooleanExpression(functionName: "and", args: [left, right])
   }
 
-  /// Tests whether one or both conditions hold.
+  /// Tests whether at least one of the conditions is true.
   public static func || (left: BooleanExpression, right: BooleanExpression) -> BooleanExpression {
     BooleanExpression(functionName: "or", args: [left, right])
   }
 
-  /// Tests whether exactly one of the conditions holds.
+  /// Tests whether exactly one of the conditions is true.
   public static func ^ (left: BooleanExpression, right: BooleanExpression) -> BooleanExpression {
     BooleanExpression(functionName: "xor", args: [left, right])
   }
 
-  /// Tests whether the condition does not hold.
+  /// Tests whether the condition is false.
   public static prefix func ! (condition: BooleanExpression) -> BooleanExpression {
     BooleanExpression(functionName: "not", args: [condition])
   }
@@ -148,15 +148,15 @@ public struct BooleanExpression: Expression {
 public struct Variable: Expression {
   private let name: String
 
-  /// Names a variable.
-  /// - Parameter name: the name that `Pipeline.define(_:)` gave it.
+  /// Creates a reference to a variable.
+  /// - Parameter name: the variable's name in `Pipeline.define(_:)`.
   public init(_ name: String) { self.name = name }
 
-  /// The form in which the backend is asked for the expression.
+  /// The expression in the backend's form.
   public var term: ExpressionTerm { ExpressionTerm(.variable(name)) }
 }
 
-// Functions that have a method. All others are called by name: `FunctionExpression(functionName:args:)`.
+// Functions with a method. All others are available by name: `FunctionExpression(functionName:args:)`.
 
 extension Expression {
   private func function(_ name: String, _ arguments: Any...) -> FunctionExpression {
@@ -169,7 +169,7 @@ extension Expression {
 
   // MARK: Comparison
 
-  /// Tests whether the values are equal; 1 and 1.0 are. An absent value equals none.
+  /// Tests whether the values are equal; 1 and 1.0 are. An absent value equals no value.
   public func equal(_ other: Any) -> BooleanExpression { condition("equal", other) }
   /// The negation of `equal(_:)`.
   public func notEqual(_ other: Any) -> BooleanExpression { condition("not_equal", other) }
@@ -185,7 +185,7 @@ extension Expression {
   public func equalAny(_ others: [Any]) -> BooleanExpression { condition("equal_any", others) }
   /// Tests whether the value equals none of the others.
   public func notEqualAny(_ others: [Any]) -> BooleanExpression { condition("not_equal_any", others) }
-  /// Tests whether the expression has a value, null included.
+  /// Tests whether the expression has a value, including null.
   public func exists() -> BooleanExpression { condition("exists") }
   /// Tests whether the expression has no value.
   public func isAbsent() -> BooleanExpression { condition("is_absent") }
@@ -204,13 +204,13 @@ extension Expression {
   public func subtract(_ other: Any) -> FunctionExpression { function("subtract", other) }
   /// The product.
   public func multiply(_ other: Any) -> FunctionExpression { function("multiply", other) }
-  /// The quotient; of two integers an integer.
+  /// The quotient; an integer for two integers.
   public func divide(_ other: Any) -> FunctionExpression { function("divide", other) }
   /// The remainder of the division.
   public func mod(_ other: Any) -> FunctionExpression { function("mod", other) }
   /// The absolute value.
   public func abs() -> FunctionExpression { function("abs") }
-  /// The number rounded to so many decimal places.
+  /// The number rounded to `places` decimal places.
   public func round(_ places: Int = 0) -> FunctionExpression {
     places == 0 ? function("round") : function("round", places)
   }
@@ -221,9 +221,9 @@ extension Expression {
   public func stringConcat(_ others: [Any]) -> FunctionExpression {
     FunctionExpression(functionName: "string_concat", args: [self] + others)
   }
-  /// The string in capital letters.
+  /// The string in uppercase.
   public func toUpper() -> FunctionExpression { function("to_upper") }
-  /// The string in small letters.
+  /// The string in lowercase.
   public func toLower() -> FunctionExpression { function("to_lower") }
   /// The string without white space at both ends.
   public func trim() -> FunctionExpression { function("trim") }
@@ -235,7 +235,7 @@ extension Expression {
   public func endsWith(_ suffix: Any) -> BooleanExpression { condition("ends_with", suffix) }
   /// Tests whether the string contains `part`.
   public func stringContains(_ part: Any) -> BooleanExpression { condition("string_contains", part) }
-  /// Tests whether the string matches a pattern in which `%` stands for any text and `_` for any character.
+  /// Tests whether the string matches a pattern with the wildcards `%` for any text and `_` for any character.
   public func like(_ pattern: Any) -> BooleanExpression { condition("like", pattern) }
   /// Tests whether a part of the string matches a regular expression.
   public func regexContains(_ pattern: Any) -> BooleanExpression { condition("regex_contains", pattern) }
@@ -252,17 +252,17 @@ extension Expression {
   public func arrayContainsAny(_ elements: [Any]) -> BooleanExpression { condition("array_contains_any", elements) }
   /// The number of elements of the array.
   public func arrayLength() -> FunctionExpression { function("array_length") }
-  /// The element at a place, counted from 0, or from the end if the place is negative.
+  /// The element at an index, counted from 0, or from the end if it is negative.
   public func arrayGet(_ place: Any) -> FunctionExpression { function("array_get", place) }
   /// The arrays joined in this order.
   public func arrayConcat(_ others: [Any]) -> FunctionExpression {
     FunctionExpression(functionName: "array_concat", args: [self] + others)
   }
-  /// The map's value of that name.
+  /// The map's value for this name.
   public func mapGet(_ name: String) -> FunctionExpression { function("map_get", name) }
   /// The Euclidean distance between two vectors of the same length.
   public func euclideanDistance(_ other: Any) -> FunctionExpression { function("euclidean_distance", other) }
-  /// 1 less the cosine of the angle between two vectors.
+  /// 1 minus the cosine of the angle between two vectors.
   public func cosineDistance(_ other: Any) -> FunctionExpression { function("cosine_distance", other) }
   /// The dot product of two vectors.
   public func dotProduct(_ other: Any) -> FunctionExpression { function("dot_product", other) }
@@ -271,7 +271,7 @@ extension Expression {
 
   /// The last segment of a document's name.
   public func documentId() -> FunctionExpression { function("document_id") }
-  /// The time, later by an amount of a unit.
+  /// The time plus an amount of a unit.
   /// - Parameter unit: `microsecond`, `millisecond`, `second`, `minute`, `hour` or `day`.
   public func timestampAdd(amount: Any, unit: String) -> FunctionExpression { function("timestamp_add", unit, amount) }
   /// The time truncated to a unit, in UTC.

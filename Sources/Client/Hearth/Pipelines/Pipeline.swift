@@ -4,14 +4,13 @@ import FirestoreProtocol
 import FirestoreSync
 
 extension Firestore {
-  /// Begins a pipeline: stages through which documents go at the backend, each working on the results of the one
-  /// before.
+  /// Begins a pipeline: a sequence of stages on the backend. Each stage processes the previous one's results.
   ///
-  /// The backend answers a pipeline over its own documents: local writes that it has not seen do not count.
+  /// The backend runs a pipeline on its own documents: pending local writes have no effect.
   public func pipeline() -> PipelineSource { PipelineSource(firestore: self) }
 }
 
-/// The source of the documents of a pipeline.
+/// The source of a pipeline's documents.
 public struct PipelineSource: Sendable {
   let firestore: Firestore
 
@@ -31,7 +30,7 @@ public struct PipelineSource: Sendable {
   /// All documents of the database.
   public func database() -> Pipeline { pipeline("database") { () throws(FirestoreError) in [] } }
 
-  /// The named documents that exist.
+  /// The existing documents among the given ones.
   public func documents(_ references: [DocumentReference]) -> Pipeline {
     pipeline("documents") { () throws(FirestoreError) in
       var paths: [ExpressionMessage] = []
@@ -40,10 +39,10 @@ public struct PipelineSource: Sendable {
     }
   }
 
-  /// The named documents that exist.
+  /// The existing documents among the given ones.
   public func documents(_ paths: [String]) -> Pipeline { documents(paths.map { firestore.document($0) }) }
 
-  /// Documents that are given here by their fields and are in no database. Values may be expressions.
+  /// Documents from the given fields, which are in no database. Values may be expressions.
   public func literals(_ documents: [[String: Any]]) -> Pipeline {
     let terms = documents.map { fields in
       fields.sorted { $0.key < $1.key }.map { (name: $0.key, term: ExpressionTerm($0.value)) }
@@ -66,16 +65,16 @@ public struct PipelineSource: Sendable {
   }
 }
 
-/// Stages through which documents go at the backend. A value: each call returns a longer pipeline.
+/// A sequence of stages on the backend. A value: each call returns a longer pipeline.
 ///
-/// Errors in stages are reported by `execute()`.
+/// `execute()` reports errors in stages.
 public struct Pipeline: Sendable {
   let firestore: Firestore
   let stages: [Result<PipelineMessage.Stage, FirestoreError>]
 
   /// Sends the pipeline to the backend, and waits for all results.
   /// - Throws: `unavailable` while offline, `invalidArgument` for an error in a stage, `unimplemented` for a server
-  ///   that has no pipelines.
+  ///   without pipelines.
   public func execute() async throws -> PipelineSnapshot {
     let message = try message()
     let engine = try firestore.client().engine
@@ -104,17 +103,17 @@ public struct Pipeline: Sendable {
 
   // MARK: Stages
 
-  /// Keeps the documents for which a condition holds.
+  /// Keeps the documents that satisfy a condition.
   public func `where`(_ condition: BooleanExpression) -> Pipeline {
     appending("where") { () throws(FirestoreError) in [try condition.term.message.get()] }
   }
 
-  /// Keeps only these fields and expressions; documents lose their names unless `Field.documentID` is among them.
+  /// Keeps only these fields and expressions. Documents lose their names unless `Field.documentID` is one of them.
   public func select(_ selections: [any Selectable]) -> Pipeline {
     appending("select") { () throws(FirestoreError) in [try Self.map(selections)] }
   }
 
-  /// Sets fields, and keeps the others.
+  /// Sets fields, and keeps all others.
   public func addFields(_ fields: [any Selectable]) -> Pipeline {
     appending("add_fields") { () throws(FirestoreError) in [try Self.map(fields)] }
   }
@@ -129,7 +128,7 @@ public struct Pipeline: Sendable {
   /// Removes fields.
   public func removeFields(_ fields: [String]) -> Pipeline { removeFields(fields.map { Field($0) }) }
 
-  /// Sorts documents by the first ordering, and documents that tie by the next.
+  /// Sorts documents by the first ordering, and ties by the next one.
   public func sort(_ orderings: [Ordering]) -> Pipeline {
     appending("sort") { () throws(FirestoreError) in
       var terms: [ExpressionMessage] = []
@@ -138,26 +137,26 @@ public struct Pipeline: Sendable {
     }
   }
 
-  /// Keeps the first documents, at most so many.
+  /// Keeps at most the first `limit` documents.
   public func limit(_ limit: Int) -> Pipeline { appending("limit") { [.constant(.integer(Int64(limit)))] } }
 
-  /// Leaves out the first documents, so many.
+  /// Skips the first `offset` documents.
   public func offset(_ offset: Int) -> Pipeline { appending("offset") { [.constant(.integer(Int64(offset)))] } }
 
-  /// Works out figures over all documents, or over each group of documents with the same values.
+  /// Computes aggregates over all documents, or over each group of documents with the same values.
   public func aggregate(_ aggregates: [AliasedAggregate], groups: [any Selectable] = []) -> Pipeline {
     appending("aggregate") { () throws(FirestoreError) in
       [try Self.map(aggregates.map(\.selection)), try Self.map(groups)]
     }
   }
 
-  /// Makes one document for each combination of values, with nothing else.
+  /// Creates one document for each combination of values, without other fields.
   public func distinct(_ groups: [any Selectable]) -> Pipeline {
     appending("distinct") { () throws(FirestoreError) in [try Self.map(groups)] }
   }
 
-  /// Makes a document for each element of an array; the element stands in the field of the selection's name.
-  /// - Parameter indexField: the field that gets the element's place in the array; none by default.
+  /// Creates a document for each element of an array. The element is in the field with the selection's name.
+  /// - Parameter indexField: the field for the element's index in the array; none by default.
   public func unnest(_ array: any Selectable, indexField: String? = nil) -> Pipeline {
     appending(
       "unnest",
@@ -176,30 +175,30 @@ public struct Pipeline: Sendable {
     appending("union") { () throws(FirestoreError) in [.pipeline(try other.message())] }
   }
 
-  /// Replaces each document by a map.
+  /// Replaces each document with a map.
   public func replace(with map: any Expression) -> Pipeline {
     appending("replace_with") { () throws(FirestoreError) in
       [try map.term.message.get(), .constant(.string("full_replace"))]
     }
   }
 
-  /// Keeps so many documents, chosen at random.
+  /// Keeps `count` documents, chosen at random.
   public func sample(count: Int) -> Pipeline {
     appending("sample") { [.constant(.integer(Int64(count))), .constant(.string("documents"))] }
   }
 
-  /// Keeps about a share of the documents, chosen at random.
+  /// Keeps approximately a share of the documents, chosen at random.
   /// - Parameter percentage: 0 for none, 1 for all.
   public func sample(percentage: Double) -> Pipeline {
     appending("sample") { [.constant(.double(percentage)), .constant(.string("percent"))] }
   }
 
-  /// Names values for the stages that follow, which read them as `Variable`s.
+  /// Names values for the following stages, which read them as `Variable`s.
   public func define(_ variables: [AliasedExpression]) -> Pipeline {
     appending("let") { () throws(FirestoreError) in [try Self.map(variables)] }
   }
 
-  /// Appends a stage by the name that the backend knows, also one that has no method here.
+  /// Appends a stage by the backend's name, including stages without a method here.
   /// - Parameter params: expressions, or values as constants.
   public func rawStage(name: String, params: [Any], options: [String: Any] = [:]) -> Pipeline {
     appending(
@@ -223,22 +222,22 @@ public struct Pipeline: Sendable {
   }
 }
 
-/// A measure of the distance of two vectors.
+/// A measure of the distance between two vectors.
 public enum DistanceMeasure: String, Hashable, Sendable {
-  /// The length of the straight line between the two.
+  /// The length of the straight line between the vectors.
   case euclidean
-  /// 1 minus the cosine of the angle between the two.
+  /// 1 minus the cosine of the angle between the vectors.
   case cosine
-  /// The dot product of the two: larger is nearer.
+  /// The dot product of the vectors: larger is nearer.
   case dotProduct = "dot_product"
 }
 
 extension Pipeline {
-  /// Keeps the documents whose vectors are nearest to a vector, nearest first. Documents without a vector of the same
-  /// length are left out.
+  /// Keeps the documents with the vectors nearest to a vector, nearest first. Omits documents without a vector of the
+  /// same length.
   /// - Parameters:
-  ///   - limit: the largest number of documents; all by default.
-  ///   - distanceField: the field that gets the distance; none by default.
+  ///   - limit: the maximum number of documents; all by default.
+  ///   - distanceField: the field for the distance; none by default.
   public func findNearest(
     field: Field, vectorValue: VectorValue, distanceMeasure: DistanceMeasure, limit: Int? = nil,
     distanceField: String? = nil

@@ -8,7 +8,7 @@ public struct PipelineSnapshot: Sendable {
   public let pipeline: Pipeline
   /// The results in the order of the last stage.
   public let results: [PipelineResult]
-  /// The time as of which the pipeline read.
+  /// The read time of the pipeline.
   public let executionTime: Timestamp
 
   init(pipeline: Pipeline, _ response: PipelineResponse) {
@@ -18,7 +18,7 @@ public struct PipelineSnapshot: Sendable {
   }
 }
 
-/// One result of a pipeline: a document, or fields that were made of documents.
+/// One result of a pipeline: a document, or computed fields.
 public struct PipelineResult: Sendable {
   private let firestore: Firestore
   private let content: FirestoreProtocol.PipelineResult
@@ -35,15 +35,15 @@ public struct PipelineResult: Sendable {
 
   /// The last segment of the document's path.
   public var id: String? { content.key?.documentID }
-  /// The time at which the document was created.
+  /// The time when the document was created.
   public var createTime: Timestamp? { content.createTime.map { Timestamp($0.timestamp) } }
-  /// The time at which the document was last changed.
+  /// The time when the document was last changed.
   public var updateTime: Timestamp? { content.updateTime.map { Timestamp($0.timestamp) } }
 
   /// All fields.
   public var data: [String: Any] { ValueDecoder(firestore: firestore, behavior: .none).dictionary(content.data.fields) }
 
-  /// The value of one field; `nil` if there is none or the field's name is wrong.
+  /// The value of one field; `nil` if the field is missing or its name is invalid.
   public func get(_ field: some FieldName) -> Any? {
     guard let path = try? field.modelPath() else { return nil }
     return content.data[path].map(ValueDecoder(firestore: firestore, behavior: .none).any)

@@ -2,13 +2,13 @@
 import FirestoreModel
 import FirestoreProtocol
 
-/// An expression under a name: a `Field`, or anything with `as(_:)`.
+/// An expression with a name: a `Field`, or any expression with `as(_:)`.
 public protocol Selectable: Sendable {
   /// The name and its expression.
   var selection: Selection { get }
 }
 
-/// A name and an expression, or the error in them.
+/// A name and an expression, or their error.
 public struct Selection: Sendable {
   let entry: Result<ExpressionMessage.Entry, FirestoreError>
 
@@ -21,7 +21,7 @@ public struct Selection: Sendable {
 }
 
 extension String: Selectable {
-  /// The field of that name.
+  /// The field with this name.
   public var selection: Selection { Field(self).selection }
 }
 
@@ -37,17 +37,17 @@ public struct AliasedExpression: Selectable {
   }
 }
 
-/// A figure over documents, for `Pipeline.aggregate(_:groups:)`.
+/// An aggregate over documents, for `Pipeline.aggregate(_:groups:)`.
 public struct AggregateFunction: Sendable {
   let term: ExpressionTerm
 
-  /// Makes a figure by the name of its function.
+  /// Creates an aggregate by the name of its function.
   /// - Parameters:
   ///   - functionName: the backend's name of the function, such as `array_agg`.
   ///   - args: expressions, or values as constants.
   public init(functionName: String, args: [Any]) { term = ExpressionTerm(function: functionName, args) }
 
-  /// The figure under a name.
+  /// The aggregate with a name.
   public func `as`(_ name: String) -> AliasedAggregate {
     AliasedAggregate(
       selection: Selection { () throws(FirestoreError) in
@@ -59,7 +59,7 @@ public struct AggregateFunction: Sendable {
 /// Counts all documents.
 public func CountAll() -> AggregateFunction { AggregateFunction(functionName: "count", args: []) }
 
-/// A figure with a name.
+/// An aggregate with a name.
 public struct AliasedAggregate: Sendable {
   let selection: Selection
 }
@@ -76,21 +76,21 @@ public struct Ordering: Sendable {
 }
 
 extension Expression {
-  /// The expression under a name; dots in the name make maps.
+  /// The expression with a name; dots in the name create maps.
   public func `as`(_ name: String) -> AliasedExpression { AliasedExpression(self, name) }
 
-  /// Orders from the smallest value on; documents without a value come before all others.
+  /// Orders from the smallest to the largest value; documents without a value come first.
   public func ascending() -> Ordering { Ordering(self, "ascending") }
-  /// Orders from the largest value on.
+  /// Orders from the largest to the smallest value.
   public func descending() -> Ordering { Ordering(self, "descending") }
 
-  /// Counts the documents for which the expression has a value that is not null.
+  /// Counts the documents whose value of the expression is neither absent nor null.
   public func count() -> AggregateFunction { figure("count") }
   /// Counts different values.
   public func countDistinct() -> AggregateFunction { figure("count_distinct") }
   /// The sum of the numbers.
   public func sum() -> AggregateFunction { figure("sum") }
-  /// The mean of the numbers; null if there are none.
+  /// The mean of the numbers; null without numbers.
   public func average() -> AggregateFunction { figure("average") }
   /// The smallest value that is not null.
   public func minimum() -> AggregateFunction { figure("minimum") }

@@ -5,21 +5,21 @@ import FirestoreSync
 public import Foundation
 import Synchronization
 
-/// The place where figures are worked out.
+/// The source of an aggregation.
 public enum AggregateSource: Hashable, Sendable {
-  /// The backend, over its own documents: local writes that it has not seen do not count. Needs the network.
+  /// The backend, over its own documents, without pending local writes. Needs the network.
   case server
-  /// The cache, over its documents that match, local writes included. May be incomplete.
+  /// The cache, over its matching documents, including local writes. May be incomplete.
   case cache
   /// The backend, or the cache if the client is offline.
   case `default`
 }
 
-/// A query that asks for figures instead of documents.
+/// A query for aggregates instead of documents.
 ///
-/// The official SDKs answer it from the backend only.
+/// The official SDKs only support the backend as its source.
 public struct AggregateQuery: Sendable {
-  /// The query whose documents count.
+  /// The query for the documents to aggregate.
   public let query: any Query
   private let fields: [AggregateField]
 
@@ -28,15 +28,15 @@ public struct AggregateQuery: Sendable {
     self.fields = fields
   }
 
-  /// Reads the figures once.
-  /// - Throws: `unavailable` with source `server` while offline; `invalidArgument` for no field, for more than five, or
-  ///   for a wrong one.
+  /// Reads the aggregates once.
+  /// - Throws: `unavailable` with source `server` while offline; `invalidArgument` for no aggregate, more than five, or
+  ///   an invalid one.
   public func getAggregation(source: AggregateSource) async throws -> AggregateQuerySnapshot {
     try await read(source)
   }
 
-  /// Starts `getAggregation(source:)` and returns at once.
-  /// - Parameter completion: called with the figures or with the error, on `FirestoreSettings.dispatchQueue`.
+  /// Starts `getAggregation(source:)` and returns immediately.
+  /// - Parameter completion: called with the aggregates or with the error, on `FirestoreSettings.dispatchQueue`.
   public func getAggregation(
     source: AggregateSource, completion: @escaping @Sendable (AggregateQuerySnapshot?, (any Error)?) -> Void
   ) {
@@ -58,8 +58,8 @@ public struct AggregateQuery: Sendable {
     }
   }
 
-  /// The aggregations to ask for. Their aliases are numbers, since a field's name may be long; a field that is asked
-  /// for twice is worked out once.
+  /// The aggregations to request. Their aliases are numbers, since a field's name may be long. Duplicates are computed
+  /// once.
   func aggregations() throws(FirestoreError) -> [Aggregation] {
     let distinct = distinctFields
     guard (1...Aggregation.maximumCount).contains(distinct.count) else {
@@ -107,19 +107,19 @@ extension Query {
   /// An aggregation that counts the query's documents.
   public var count: AggregateQuery { aggregate([.count()]) }
 
-  /// An aggregation of up to five figures over the query's documents.
+  /// An aggregation of up to five aggregates over the query's documents.
   public func aggregate(_ aggregateFields: [AggregateField]) -> AggregateQuery {
     AggregateQuery(query: self, fields: aggregateFields)
   }
 }
 
-// Figures that follow their query, which no SDK offers. They are worked out here, over the documents of a listener of
-// the query, which are read from the backend once and kept in the cache. For a single look at a large query
+// Aggregates that follow their query, which no SDK offers. They are computed here, over the documents of a listener of
+// the query, which are read from the backend once and cached. For a single read of a large query
 // `getAggregation(source:)` costs far less.
 
 extension AggregateQuery {
-  /// Calls back with the figures at once and after each change of them, on `FirestoreSettings.dispatchQueue`. Exactly
-  /// one argument is non-nil. An error is the last callback.
+  /// Calls `listener` with the aggregates now and after each change of them, on `FirestoreSettings.dispatchQueue`.
+  /// Exactly one argument is non-nil. An error is the last callback.
   @discardableResult
   public func addSnapshotListener(
     options: SnapshotListenOptions = SnapshotListenOptions(),
@@ -137,7 +137,7 @@ extension AggregateQuery {
     }
   }
 
-  /// The figures now and after each change of them; a consumer that falls behind gets the newest.
+  /// The aggregates now and after each change of them; a slow consumer receives the newest ones.
   public func snapshots(
     options: SnapshotListenOptions = SnapshotListenOptions()
   ) -> AsyncThrowingStream<AggregateQuerySnapshot, any Error> {
@@ -163,14 +163,14 @@ extension AggregateQuery {
   }
 }
 
-/// Finds the figures that a listener of an aggregation is told: figures that differ from the last ones.
+/// Detects changed aggregates for a listener.
 private final class FigureChanges: Sendable {
   private let includeMetadataChanges: Bool
   private let last = Mutex<AggregateQuerySnapshot?>(nil)
 
   init(_ options: SnapshotListenOptions) { includeMetadataChanges = options.includeMetadataChanges }
 
-  /// Whether the figures differ from the last ones. The next figures are then compared with these.
+  /// Whether the aggregates differ from the last ones. Stores them for the next comparison.
   func contain(_ figures: AggregateQuerySnapshot) -> Bool {
     last.withLock { last in
       defer { last = figures }
@@ -180,7 +180,7 @@ private final class FigureChanges: Sendable {
   }
 }
 
-/// A figure that a query's documents are reduced to.
+/// An aggregate over a query's documents.
 public struct AggregateField: Hashable, Sendable {
   private enum Kind: Hashable {
     case count
@@ -193,17 +193,17 @@ public struct AggregateField: Hashable, Sendable {
   /// The number of documents.
   public static func count() -> AggregateField { AggregateField(kind: .count) }
 
-  /// The sum of the field's numbers; 0 if there are none. An integer unless one of them is a double or the sum is too
-  /// large for 64 bits. Leaves documents out that lack the field.
+  /// The sum of the field's numbers; 0 without numbers. An integer unless one of them is a double or the sum exceeds 64
+  /// bits. Omits documents without the field.
   public static func sum(_ field: some FieldName) -> AggregateField { AggregateField(kind: .sum(field.fieldPath)) }
 
-  /// The mean of the field's numbers as a double; `NSNull` if there are none. Leaves documents out that lack the field.
+  /// The mean of the field's numbers as a double; `NSNull` without numbers. Omits documents without the field.
   public static func average(_ field: some FieldName) -> AggregateField {
     AggregateField(kind: .average(field.fieldPath))
   }
 
-  /// The function that the backend is asked for.
-  /// - Throws: `invalidArgument` for a wrong field name, or for `FieldPath.documentID()`.
+  /// The function to request from the backend.
+  /// - Throws: `invalidArgument` for an invalid field name, or for `FieldPath.documentID()`.
   func function() throws(FirestoreError) -> Aggregation.Function {
     switch kind {
     case .count: .count
@@ -217,17 +217,17 @@ public struct AggregateField: Hashable, Sendable {
   ) throws(FirestoreError) -> FirestoreModel.FieldPath {
     let path = try field.get().modelPath()
     if path.isDocumentID {
-      throw .invalidArgument("FieldPath.documentID() cannot be summed or averaged; name a field with numbers.")
+      throw .invalidArgument("FieldPath.documentID() cannot be summed or averaged. Use a field with numbers.")
     }
     return path
   }
 }
 
-/// The figures of a query at one moment.
+/// The aggregates of a query at one moment.
 public struct AggregateQuerySnapshot: Sendable {
-  /// The query that the figures answer.
+  /// The query for the aggregates.
   public let query: AggregateQuery
-  /// The origin of the figures: the backend or the cache, and for the cache whether local writes are in them.
+  /// The source of the aggregates: the backend or the cache, and for the cache whether they include local writes.
   public let metadata: SnapshotMetadata
   private let figures: [AggregateField: Value]
 
@@ -237,17 +237,18 @@ public struct AggregateQuerySnapshot: Sendable {
     self.figures = figures
   }
 
-  /// The number of documents; 0 also if `AggregateField.count()` was not asked for, which `get` can tell apart.
+  /// The document count; also 0 without `AggregateField.count()`, unlike `get`.
   public var count: NSNumber { self.get(.count()) as? NSNumber ?? 0 }
 
-  /// The value of one figure: an `NSNumber`, `NSNull` for the average of no numbers, `nil` if it was not asked for.
+  /// The value of one aggregate: an `NSNumber`, `NSNull` for the average of no numbers, `nil` for an aggregate that was
+  /// not requested.
   public func get(_ aggregateField: AggregateField) -> Any? {
     figures[aggregateField].map { ValueDecoder(firestore: query.query.firestore, behavior: .none).any($0) }
   }
 }
 
 extension AggregateQuerySnapshot: Equatable {
-  /// Compares queries and figures; metadata does not matter.
+  /// Whether both have the same query and values, regardless of metadata.
   public static func == (left: AggregateQuerySnapshot, right: AggregateQuerySnapshot) -> Bool {
     left.query == right.query && left.figures == right.figures
   }

@@ -55,15 +55,15 @@ public struct Filter: Hashable, Sendable {
   public static func whereField(_ field: some FieldName, isGreaterThanOrEqualTo value: Any) -> Filter {
     Filter(field, .greaterThanOrEqual, value)
   }
-  /// A filter for a field that is an array with the value.
+  /// A filter for an array field that contains the value.
   public static func whereField(_ field: some FieldName, arrayContains value: Any) -> Filter {
     Filter(field, .arrayContains, value)
   }
-  /// A filter for a field that is an array with one of the values, of which there are at most 30.
+  /// A filter for an array field that contains at least one of at most 30 values.
   public static func whereField(_ field: some FieldName, arrayContainsAny values: [Any]) -> Filter {
     Filter(field, .arrayContainsAny, values)
   }
-  /// A filter for a field that is one of the values, of which there are at most 30.
+  /// A filter for a field that equals one of at most 30 values.
   public static func whereField(_ field: some FieldName, in values: [Any]) -> Filter {
     Filter(field, .in, values)
   }
@@ -74,7 +74,7 @@ public struct Filter: Hashable, Sendable {
 }
 
 extension Filter.Node {
-  /// The filter for one query, with document ids turned into references.
+  /// The filter for one query, with document ids converted to references.
   func resolved(
     for query: FirestoreQuery.Query, in firestore: Firestore
   ) throws(FirestoreError) -> FirestoreQuery.Filter {

@@ -8,17 +8,16 @@ public import Foundation
 extension Firestore {
   /// Sets the local indexes from the JSON of `firestore.indexes.json`.
   ///
-  /// Replaces the indexes that were set before: an index in both lists keeps its entries, one that is left out is
-  /// dropped, and a new one serves queries as soon as the documents cached so far are indexed, which happens in the
-  /// background. Results are the same with and without indexes. Indexes are kept with the cache, in memory or on disk.
-  /// - Parameter completion: called without an error, or with `invalidArgument` that names line and column of the
-  ///   mistake.
+  /// Replaces the previous indexes. An index in both lists keeps its entries, a missing one is dropped. A new one
+  /// serves queries once the cached documents are indexed, which happens in the background. Results are the same with
+  /// and without indexes. Indexes are stored with the cache, in memory or on disk.
+  /// - Parameter completion: called without an error, or with `invalidArgument` with the line and column of the error.
   public func setIndexConfiguration(_ json: String, completion: (@Sendable ((any Error)?) -> Void)? = nil) {
     complete(completion) { try await self.setIndexConfiguration(json) }
   }
 
   /// Sets the local indexes from JSON, like `setIndexConfiguration(_:completion:)`.
-  /// - Throws: `invalidArgument` that names line and column of the mistake.
+  /// - Throws: `invalidArgument` with the line and column of the error.
   public func setIndexConfiguration(_ json: String) async throws {
     _ = try client()
     try await set(try IndexConfigurationReader.read(json))
@@ -48,17 +47,17 @@ extension Firestore {
     try await ask { engine throws(RPCStatus) in try await engine.setIndexes(definitions) }
   }
 
-  /// The local indexes, automatic ones included, and the progress of each.
+  /// The local indexes, including automatic ones, and the progress of each.
   public func localIndexes() async throws -> [LocalIndex] {
     try await ask { engine throws(RPCStatus) in try await engine.indexes().map { LocalIndex($0) } }
   }
 
-  /// The local indexes now and after each change, also after each step of filling one; a consumer that falls behind
-  /// gets the newest state. The sequence ends with the client, or at once if the client cannot be used.
+  /// The local indexes now and after each change, including each step of filling one; a slow consumer receives the
+  /// newest state. The sequence ends with the client, or immediately if the client cannot be used.
   public var localIndexUpdates: StatusUpdates<[LocalIndex]> { statusUpdates { $0.indexes.map(LocalIndex.init) } }
 
-  /// The part that makes and drops indexes of the persistent cache; `nil` with a memory cache, as in the SDK, also with
-  /// one that takes the place of a durable cache.
+  /// Creates and drops indexes of the persistent cache; `nil` with a memory cache, as in the SDK, also with one that
+  /// replaces a durable cache.
   public var persistentCacheIndexManager: PersistentCacheIndexManager? {
     settings.isPersistenceEnabled ? PersistentCacheIndexManager(firestore: self) : nil
   }
@@ -68,13 +67,13 @@ extension Firestore {
 public struct LocalIndex: Hashable, Sendable {
   /// The collections and fields of the index.
   public let definition: IndexDefinition
-  /// Whether the client made the index because a query needed it.
+  /// Whether the client created the index automatically for a query.
   public let isAutomatic: Bool
-  /// Whether queries use it.
+  /// Whether queries use the index.
   public let isReady: Bool
-  /// The number of documents cached before the index that are indexed by now; 0 of 0 when it is ready.
+  /// The number of documents from before the index that are indexed so far; 0 when it is ready.
   public let documentsIndexed: Int
-  /// The number of documents that were cached before the index; 0 when it is ready.
+  /// The number of documents from before the index; 0 when it is ready.
   public let documentsTotal: Int
 
   init(_ state: IndexState) {
@@ -88,8 +87,7 @@ public struct LocalIndex: Hashable, Sendable {
 
 extension Firestore {
   /// Sets the local indexes from JSON in a stream, which is read to its end.
-  /// - Parameter completion: called without an error, or with `invalidArgument` that names line and column of the
-  ///   mistake.
+  /// - Parameter completion: called without an error, or with `invalidArgument` with the line and column of the error.
   public func setIndexConfiguration(
     _ stream: sending InputStream, completion: (@Sendable ((any Error)?) -> Void)? = nil
   ) {
@@ -98,7 +96,7 @@ extension Firestore {
   }
 
   /// Sets the local indexes from JSON in a stream, which is read to its end.
-  /// - Throws: `invalidArgument` that names line and column of the mistake.
+  /// - Throws: `invalidArgument` with the line and column of the error.
   public func setIndexConfiguration(_ stream: sending InputStream) async throws {
     let source = ByteSource(stream)
     _ = try client()
@@ -108,28 +106,28 @@ extension Firestore {
   private func text(of source: ByteSource) async throws(FirestoreError) -> String {
     try await source.read(on: app.backend.surroundings.loop) { bytes throws(FirestoreError) in
       guard let text = String(validating: bytes, as: UTF8.self) else {
-        throw .invalidArgument("The index configuration is not text in UTF-8.")
+        throw .invalidArgument("The index configuration is not UTF-8.")
       }
       return text
     }
   }
 }
 
-/// Makes and drops indexes of the persistent cache. None of its calls reports errors, as in the SDK: without an index a
-/// query gives the same answer, only later.
+/// Creates and drops indexes of the persistent cache. None of its calls reports errors, as in the SDK: without an index
+/// a query returns the same result, only later.
 public final class PersistentCacheIndexManager: Sendable {
   private let firestore: Firestore
 
   init(firestore: Firestore) { self.firestore = firestore }
 
-  /// Lets a query that reads many documents of the cache for few results make an index for the next time. Off until it
-  /// is called; not remembered across starts, while the indexes are.
+  /// Lets a query that reads many cached documents for few results create an index for the next time. Off by default.
+  /// The setting does not survive a restart, but the indexes do.
   public func enableIndexAutoCreation() { setAutoCreation(true) }
 
-  /// Stops making indexes; existing ones stay and are used.
+  /// Stops creating indexes; existing ones remain in use.
   public func disableIndexAutoCreation() { setAutoCreation(false) }
 
-  /// Drops all indexes, the configured ones included.
+  /// Drops all indexes, including configured ones.
   public func deleteAllIndexes() { try? firestore.client().engine.deleteAllIndexes() }
 
   private func setAutoCreation(_ isEnabled: Bool) { try? firestore.client().engine.setIndexAutoCreation(isEnabled) }
@@ -137,29 +135,28 @@ public final class PersistentCacheIndexManager: Sendable {
 
 /// The definition of a local index: the typed form of one entry of `firestore.indexes.json`.
 ///
-/// An index serves a query whose conditions fix its leading fields (`==`, `in`, `array-contains`), bound or order the
-/// next one, and whose orderings are the rest; other queries use as much of it as they can.
+/// An index serves a query whose conditions fix the leading fields (`==`, `in`, `array-contains`) and bound or order
+/// the next one, and whose orderings are the remaining fields. Other queries use as much of it as they can.
 public struct IndexDefinition: Hashable, Sendable {
-  /// The queries that an index is meant for. The cache's indexes serve both kinds, whatever is given here.
+  /// The intended queries of an index. The cache's indexes serve both kinds in any case.
   public enum QueryScope: String, Hashable, Sendable, CaseIterable {
-    /// Queries on one collection.
+    /// Queries of one collection.
     case collection = "COLLECTION"
-    /// Queries on all collections with the id.
+    /// Queries of all collections with the id.
     case collectionGroup = "COLLECTION_GROUP"
   }
 
   /// The id of the collections, such as `cities`.
   public let collectionGroup: String
-  /// The queries that the index is meant for.
+  /// The intended queries of the index.
   public let queryScope: QueryScope
-  /// The fields, the first one leading.
+  /// The fields, leading field first.
   public let fields: [IndexField]
 
-  /// Makes a definition.
+  /// Creates a definition.
   /// - Parameters:
   ///   - collectionGroup: the id of the collections, such as `cities`.
-  ///   - fields: at least one, each once, at most one of them an array. `setIndexConfiguration` reports fields that
-  ///     break this.
+  ///   - fields: at least one, without duplicates, with at most one array. `setIndexConfiguration` reports violations.
   public init(collectionGroup: String, queryScope: QueryScope = .collection, fields: [IndexField]) {
     self.collectionGroup = collectionGroup
     self.queryScope = queryScope
@@ -171,15 +168,15 @@ public struct IndexDefinition: Hashable, Sendable {
 public struct IndexField: Hashable, Sendable {
   /// The order of the entries.
   public enum Order: String, Hashable, Sendable, CaseIterable {
-    /// Ascending, from the smallest value on.
+    /// Ascending, from the smallest to the largest value.
     case ascending = "ASCENDING"
-    /// Descending, from the largest value on.
+    /// Descending, from the largest to the smallest value.
     case descending = "DESCENDING"
   }
 
-  /// The way in which an array is searched.
+  /// The kind of search in an array.
   public enum ArrayConfig: String, Hashable, Sendable, CaseIterable {
-    /// The array is searched for an element.
+    /// A search for an element.
     case contains = "CONTAINS"
   }
 
@@ -187,17 +184,17 @@ public struct IndexField: Hashable, Sendable {
   public let fieldPath: String
   /// The order of an ordered field; `nil` for an array.
   public let order: Order?
-  /// The way in which an array is searched; `nil` for an ordered field.
+  /// The kind of search in an array; `nil` for an ordered field.
   public let arrayConfig: ArrayConfig?
 
-  /// Makes an ordered field of an index.
+  /// Creates an ordered field of an index.
   public init(fieldPath: String, order: Order = .ascending) {
     self.fieldPath = fieldPath
     self.order = order
     arrayConfig = nil
   }
 
-  /// Makes a field of an index for an array whose elements are searched.
+  /// Creates a field of an index for an array whose elements are searched.
   public init(fieldPath: String, arrayConfig: ArrayConfig) {
     self.fieldPath = fieldPath
     order = nil

@@ -6,18 +6,17 @@ import FirestoreModel
 
 /// Reads the JSON index definitions of a project (`firestore.indexes.json`).
 ///
-/// An index with a `vectorConfig` is passed over: it serves vector searches at the server only. An override's indexes
-/// are taken as indexes of that one field. Other entries that the server's tools write about indexes (`density`, `ttl`,
-/// …) have no meaning for a cache; an entry that they do not write is refused, because a misspelt list would drop its
-/// indexes.
+/// Skips an index with a `vectorConfig`: it only serves vector searches at the server. An override's indexes become
+/// indexes of that one field. Other index entries of the server's tools (`density`, `ttl`, …) have no meaning for a
+/// cache. Unknown entries are rejected, because a misspelled list would drop its indexes.
 package enum IndexConfigurationReader {
   /// Reads the definitions.
-  /// - Throws: `invalidArgument` with line and column, and the path of the entry that does not follow the format.
+  /// - Throws: `invalidArgument` with line and column, and the path of the entry that violates the format.
   package static func read(_ json: String) throws(FirestoreError) -> [FieldIndex] {
     do throws(JSONError) {
       return try definitions(in: try JSONSyntax(parsing: json))
     } catch {
-      throw .invalidArgument("The index configuration is wrong at \(error)")
+      throw .invalidArgument("The index configuration is invalid at \(error)")
     }
   }
 
@@ -33,7 +32,7 @@ package enum IndexConfigurationReader {
     for (number, override) in try list(root["fieldOverrides"], "fieldOverrides").enumerated() {
       definitions += try self.definitions(ofOverride: override, "fieldOverrides[\(number)]")
     }
-    if root["indexes"] == nil { throw root.error("\"indexes\" is missing; an empty list drops all indexes.") }
+    if root["indexes"] == nil { throw root.error("\"indexes\" is missing. An empty list drops all indexes.") }
     return definitions
   }
 
@@ -78,7 +77,7 @@ package enum IndexConfigurationReader {
     return definitions
   }
 
-  /// The members that Google's tools write into each object, in today's format and the one before.
+  /// The members that Google's tools write into each object, in the present format and the previous one.
   private enum Members {
     static let index = [
       "collectionGroup", "collectionId", "queryScope", "fields", "density", "apiScope", "multikey", "unique", "name",
@@ -98,7 +97,7 @@ package enum IndexConfigurationReader {
     _ = try word(scope, IndexDefinition.QueryScope.allCases.map(\.rawValue), place + ".queryScope")
   }
 
-  /// An ordering or membership in an array, and only one of them.
+  /// An ordering or an array configuration, but not both.
   private static func kind(of field: JSONSyntax, _ place: String) throws(JSONError) -> FieldIndex.Kind {
     switch (field["order"], field["arrayConfig"]) {
     case (let order?, nil):
@@ -108,7 +107,7 @@ package enum IndexConfigurationReader {
     case (nil, let array?):
       _ = try word(array, IndexField.ArrayConfig.allCases.map(\.rawValue), place + ".arrayConfig")
       return .contains
-    case (_?, _?): throw field.error("\(place) has both order and arrayConfig; keep one of them.")
+    case (_?, _?): throw field.error("\(place) has both order and arrayConfig. Keep one of them.")
     case (nil, nil):
       throw field.error("\(place) needs \"order\": \"ASCENDING\" or \"DESCENDING\", or \"arrayConfig\": \"CONTAINS\".")
     }
@@ -134,7 +133,7 @@ package enum IndexConfigurationReader {
     _ value: JSONSyntax?, of parent: JSONSyntax, _ place: String
   ) throws(JSONError) -> String {
     guard case .object = parent.kind else {
-      throw parent.error("An object with \(place) was expected, not \(parent.kindName).")
+      throw parent.error("Expected an object with \(place), not \(parent.kindName).")
     }
     guard let value else { throw parent.error("\(place) is missing.") }
     guard case .string(let text) = value.kind, !text.isEmpty else {
@@ -153,8 +152,8 @@ package enum IndexConfigurationReader {
 }
 
 extension JSONSyntax {
-  /// Allows members of an object with these names only.
-  /// - Throws: an error at the place of the value of a member with another name.
+  /// Accepts only members of an object with these names.
+  /// - Throws: an error at the value of a member with another name.
   fileprivate func allowOnly(_ names: [String], _ place: String?) throws(JSONError) {
     guard case .object(let members) = kind else { return }
     for member in members where !names.contains(where: { $0.utf8.elementsEqual(member.name.utf8) }) {
@@ -163,7 +162,7 @@ extension JSONSyntax {
     }
   }
 
-  /// Runs `body` and reports its errors at the place of this value.
+  /// Runs `body` and reports its errors at this value.
   fileprivate func reporting<Result>(
     _ place: String, _ body: () throws(ModelError) -> Result
   ) throws(JSONError) -> Result {
@@ -176,10 +175,10 @@ extension JSONSyntax {
 }
 
 extension IndexConfigurationReader {
-  /// The indexes of a project by its configuration, with their scopes; indexes for vectors are passed over.
+  /// The indexes of a project according to its configuration, with their scopes; skips vector indexes.
   /// - Throws: the errors of `read`.
   package static func composites(_ json: String) throws(FirestoreError) -> [CompositeIndex] {
-    // `read` reports all mistakes.
+    // `read` reports all errors.
     _ = try read(json)
     guard let root = try? JSONSyntax(parsing: json) else { return [] }
     let indexes = root["indexes"]?.elements ?? []
@@ -194,16 +193,16 @@ extension IndexConfigurationReader {
 }
 
 extension CompositeIndex {
-  /// Reads one index; `nil` for an index for vectors, and for an entry that is not of the format.
+  /// Reads one index; `nil` for a vector index, and for an invalid entry.
   /// - Parameters:
-  ///   - owner: the object that names the collection.
-  ///   - scope: the object that names the scope.
-  ///   - path: the path of the only field, if the field does not name it.
+  ///   - owner: the object with the collection id.
+  ///   - scope: the object with the scope.
+  ///   - path: the path of the only field, if the field has no name.
   fileprivate init?(of owner: JSONSyntax, fields: [JSONSyntax], _ scope: JSONSyntax, path: String? = nil) {
     guard let group = (owner["collectionGroup"] ?? owner["collectionId"])?.text else { return nil }
     var own: [Field] = []
     for field in fields {
-      // An index of a field whose name is no path serves no query.
+      // An index of a field with an invalid path serves no query.
       guard field["vectorConfig"] == nil, let name = field["fieldPath"]?.text ?? path,
         let path = try? FirestoreModel.FieldPath(validating: name)
       else { return nil }

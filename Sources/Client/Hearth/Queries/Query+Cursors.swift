@@ -48,7 +48,7 @@ extension Query {
   }
 }
 
-/// The values of a cursor, one for each leading ordering.
+/// The values of a cursor, one for each of the leading orderings.
 private enum CursorValues {
   static func of(
     _ values: [Any], for query: FirestoreQuery.Query, in firestore: Firestore
@@ -56,7 +56,7 @@ private enum CursorValues {
     let orderings = query.explicitOrderBy
     guard values.count <= orderings.count else {
       throw .invalidArgument(
-        "A cursor has one value per order(by:) at most: \(values.count) values for \(orderings.count) orderings.")
+        "A cursor has at most one value per order(by:), not \(values.count) values for \(orderings.count) orderings.")
     }
     let names = DocumentNames(firestore: firestore, query: query)
     var encoded: [Value] = []
@@ -67,8 +67,8 @@ private enum CursorValues {
     return encoded
   }
 
-  /// The values of a document. Makes the query's implied orderings explicit, the id last, so that the cursor keeps its
-  /// meaning.
+  /// The values of a document. Makes the query's implied orderings explicit, ending with the id, so that the cursor
+  /// remains valid.
   static func of(
     _ snapshot: any DocumentSnapshot, for query: inout FirestoreQuery.Query, in firestore: Firestore
   ) throws(FirestoreError) -> [Value] {
@@ -100,7 +100,7 @@ private enum CursorValues {
   }
 }
 
-/// Turns document ids in filters and cursors into the references that they stand for.
+/// Converts document ids in filters and cursors to references.
 struct DocumentNames {
   let firestore: Firestore
   let query: FirestoreQuery.Query
@@ -119,7 +119,7 @@ struct DocumentNames {
     }
   }
 
-  /// The reference that an id stands for.
+  /// The reference for an id.
   /// - Parameter value: an id, for a collection group a path from the root, or a reference.
   func reference(_ value: Value) throws(FirestoreError) -> Value {
     switch value {
@@ -131,7 +131,7 @@ struct DocumentNames {
     case .string(let text): return .reference(firestore.database, try key(text))
     default:
       throw .invalidArgument(
-        "FieldPath.documentID() is compared with document ids (strings) or DocumentReferences only.")
+        "FieldPath.documentID() can only be compared with document ids (strings) or DocumentReferences.")
     }
   }
 
@@ -143,7 +143,7 @@ struct DocumentNames {
       }
       return DocumentKey(unchecked: query.path.appending(text))
     }
-    // The message below says for what the text was meant.
+    // The error message below describes the intended path.
     guard let path = try? ResourcePath(validating: text), let key = DocumentKey(path) else {
       throw .invalidArgument("In a collection group query \"\(text)\" must be the path of a document.")
     }

@@ -4,18 +4,17 @@ import FirestoreModel
 package import FirestoreQuery
 import FirestoreSync
 
-/// A list of documents that can be read and listened to: a collection, a collection group, or either of them filtered,
-/// ordered and limited.
+/// A list of documents to read and listen to: a collection or collection group, optionally filtered, ordered and
+/// limited.
 ///
-/// The official SDK has a class here. A protocol lets a collection be a query, and both be values that the compiler
-/// knows to be `Sendable`. A query that Firestore would refuse is a value like any other; every call on it fails with
-/// `invalidArgument` and names the mistake.
+/// The official SDK has a class here. With a protocol, a collection can be a query, and both are `Sendable` values. An
+/// invalid query is still a value; every call on it fails with `invalidArgument` and the reason.
 public protocol Query: Sendable {
-  /// The query as a value that can be an element of a `Set` or a key.
+  /// The query as a value for use in a `Set` or as a key.
   var definition: QueryDefinition { get }
 }
 
-/// The definition of any query as a `Hashable` value, and a query itself.
+/// The definition of any query as a `Hashable` value, which is itself a query.
 public struct QueryDefinition: Query {
   /// The database that the query reads.
   public let firestore: Firestore
@@ -50,7 +49,7 @@ extension Query {
   /// The database that the query reads.
   public var firestore: Firestore { definition.firestore }
 
-  /// The query with a change, or the error in the query or in the change.
+  /// The query with a change, or the error of the query or the change.
   func refined(
     _ change: (inout FirestoreQuery.Query) throws(FirestoreError) -> Void
   ) -> any Query {
@@ -64,7 +63,7 @@ extension Query {
     return QueryDefinition(firestore: firestore, query: result)
   }
 
-  /// The query for the core, checked as a whole.
+  /// The query for the core, validated as a whole.
   package func validated() throws(FirestoreError) -> FirestoreQuery.Query {
     let query = try definition.query.get()
     do {
@@ -82,7 +81,7 @@ public func == (left: any Query, right: any Query) -> Bool {
 }
 
 extension Query {
-  /// Keeps only documents for which the filter holds; several filters must all hold.
+  /// Keeps only documents that satisfy the filter; several filters must all be satisfied.
   public func whereFilter(_ filter: Filter) -> any Query {
     refined { query throws(FirestoreError) in
       query.filters.append(try filter.node.get().resolved(for: query, in: firestore))
@@ -113,15 +112,15 @@ extension Query {
   public func whereField(_ field: some FieldName, isGreaterThanOrEqualTo value: Any) -> any Query {
     whereFilter(.whereField(field, isGreaterThanOrEqualTo: value))
   }
-  /// Keeps only documents whose field is an array with the value.
+  /// Keeps only documents whose field is an array that contains the value.
   public func whereField(_ field: some FieldName, arrayContains value: Any) -> any Query {
     whereFilter(.whereField(field, arrayContains: value))
   }
-  /// Keeps only documents whose field is an array with one of the values, of which there are at most 30.
+  /// Keeps only documents whose field is an array that contains at least one of at most 30 values.
   public func whereField(_ field: some FieldName, arrayContainsAny values: [Any]) -> any Query {
     whereFilter(.whereField(field, arrayContainsAny: values))
   }
-  /// Keeps only documents whose field is one of the values, of which there are at most 30.
+  /// Keeps only documents whose field equals one of at most 30 values.
   public func whereField(_ field: some FieldName, in values: [Any]) -> any Query {
     whereFilter(.whereField(field, in: values))
   }
@@ -132,11 +131,11 @@ extension Query {
 }
 
 extension Query {
-  /// Orders by a field, ascending; documents without the field are left out.
+  /// Orders by a field, ascending; omits documents without the field.
   public func order(by field: some FieldName) -> any Query { order(by: field, descending: false) }
 
-  /// Orders by a field; documents without it are left out. Further orderings break ties; document ids break the last
-  /// ones.
+  /// Orders by a field; omits documents without the field. Further orderings break ties; document ids break the
+  /// remaining ones.
   public func order(by field: some FieldName, descending: Bool) -> any Query {
     refined { query throws(FirestoreError) in
       if query.start != nil || query.end != nil {
@@ -147,11 +146,11 @@ extension Query {
     }
   }
 
-  /// Keeps the first documents only.
+  /// Keeps only the first documents.
   /// - Parameter limit: at least 1, and at most 2 147 483 647.
   public func limit(to limit: Int) -> any Query { limited(to: limit, .first) }
 
-  /// Keeps the last documents only, in the query's order. Needs an `order(by:)`.
+  /// Keeps only the last documents, in the query's order. Requires an `order(by:)`.
   /// - Parameter limit: at least 1, and at most 2 147 483 647.
   public func limit(toLast limit: Int) -> any Query { limited(to: limit, .last) }
 
@@ -170,19 +169,19 @@ extension Query {
 extension Query {
   /// Reads the query's result once.
   ///
-  /// While offline, `default` and `cache` return the cached documents, of which there may be none, with
-  /// `metadata.isFromCache`; `server` throws `unavailable`.
+  /// While offline, `default` and `cache` return the cached documents, possibly none, with `metadata.isFromCache`;
+  /// `server` throws `unavailable`.
   public func getDocuments(source: FirestoreSource = .default) async throws -> QuerySnapshot {
     try await read(source)
   }
 
-  /// Starts `getDocuments(source:)` with the default source and returns at once.
+  /// Starts `getDocuments(source:)` with the default source and returns immediately.
   /// - Parameter completion: called on `FirestoreSettings.dispatchQueue`.
   public func getDocuments(completion: @escaping @Sendable (QuerySnapshot?, (any Error)?) -> Void) {
     getDocuments(source: .default, completion: completion)
   }
 
-  /// Starts `getDocuments(source:)` and returns at once.
+  /// Starts `getDocuments(source:)` and returns immediately.
   /// - Parameter completion: called on `FirestoreSettings.dispatchQueue`.
   public func getDocuments(
     source: FirestoreSource, completion: @escaping @Sendable (QuerySnapshot?, (any Error)?) -> Void
@@ -206,9 +205,10 @@ extension Query {
 }
 
 extension Query {
-  /// Calls back with the query's result at once and after each change, on `FirestoreSettings.dispatchQueue`, in order.
+  /// Calls `listener` with the query's result now and after each change, on `FirestoreSettings.dispatchQueue`, in
+  /// order.
   ///
-  /// The first snapshot comes from the cache if it holds anything for the query, and the backend's snapshot after it.
+  /// The first snapshot comes from the cache if it contains anything for the query, followed by the backend's snapshot.
   /// Exactly one argument is non-nil. An error is the last callback.
   @discardableResult
   public func addSnapshotListener(
@@ -217,8 +217,8 @@ extension Query {
     addSnapshotListener(options: SnapshotListenOptions(), listener: listener)
   }
 
-  /// Adds a listener, with or without events for metadata alone.
-  /// - Parameter includeMetadataChanges: whether a change of nothing but `SnapshotMetadata` is an event.
+  /// Adds a listener, with or without events for changes of metadata only.
+  /// - Parameter includeMetadataChanges: whether a change of only `SnapshotMetadata` is an event.
   @discardableResult
   public func addSnapshotListener(
     includeMetadataChanges: Bool, listener: @escaping @Sendable (QuerySnapshot?, (any Error)?) -> Void
@@ -228,7 +228,7 @@ extension Query {
   }
 
   /// Adds a listener with options.
-  /// - Parameter options: the source of the data, and the changes that are events.
+  /// - Parameter options: the source of the data, and the changes that cause events.
   @discardableResult
   public func addSnapshotListener(
     options: SnapshotListenOptions, listener: @escaping @Sendable (QuerySnapshot?, (any Error)?) -> Void
@@ -251,20 +251,20 @@ extension Query {
 
   // MARK: As a sequence
 
-  /// The result now and after each change. A consumer that falls behind gets the newest state, with all changes since
-  /// the snapshot that it read last.
+  /// The result now and after each change. A slow consumer receives the newest state, with all changes since its last
+  /// snapshot.
   public var snapshots: AsyncThrowingStream<QuerySnapshot, any Error> {
     snapshots(options: SnapshotListenOptions())
   }
 
-  /// The result now and after each change, with or without elements for metadata alone.
-  /// - Parameter includeMetadataChanges: whether a change of nothing but `SnapshotMetadata` is an element.
+  /// The result now and after each change, with or without elements for changes of metadata only.
+  /// - Parameter includeMetadataChanges: whether a change of only `SnapshotMetadata` is an element.
   public func snapshots(includeMetadataChanges: Bool) -> AsyncThrowingStream<QuerySnapshot, any Error> {
     snapshots(options: SnapshotListenOptions().withIncludeMetadataChanges(includeMetadataChanges))
   }
 
   /// The result now and after each change.
-  /// - Parameter bufferingPolicy: the treatment of snapshots that are not read in time.
+  /// - Parameter bufferingPolicy: the treatment of unread snapshots.
   public func snapshots(
     options: SnapshotListenOptions, bufferingPolicy: SnapshotBufferingPolicy = .merged
   ) -> AsyncThrowingStream<QuerySnapshot, any Error> {

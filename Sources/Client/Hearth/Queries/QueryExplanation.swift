@@ -3,34 +3,34 @@ import FirestoreClientState
 import FirestoreModel
 import FirestoreSync
 
-/// The way in which the cache answers a query, and its cost. `description` says it in sentences.
+/// The cache's plan for a query, and its cost. `description` explains it in sentences.
 public struct QueryExplanation: Hashable, Sendable, CustomStringConvertible {
   /// The source of the documents.
   public enum Plan: String, Hashable, Sendable, CaseIterable {
-    /// The query names its one document.
+    /// The one document of the query.
     case document
-    /// The documents that the query had when it was last in sync with the server, and those that changed since.
+    /// The documents of the query's last result in sync with the server, and the documents that changed since.
     case syncedResult
-    /// The documents that local indexes named.
+    /// The documents that local indexes found.
     case index
     /// All cached documents of the collection or group.
     case scan
   }
 
-  /// The part that an index had in an answer.
+  /// The role of an index in a query plan.
   public struct IndexUse: Hashable, Sendable, CustomStringConvertible {
     private let use: FirestoreClientState.IndexUse
 
     fileprivate init(_ use: FirestoreClientState.IndexUse) { self.use = use }
 
-    /// The index that was used.
+    /// The index.
     public var index: IndexDefinition { IndexDefinition(use.index) }
-    /// The conditions that the index answered, such as `state == "CA"`; the others were checked on the documents that
-    /// it named.
+    /// The conditions that the index evaluated, such as `state == "CA"`; all others were evaluated on the documents
+    /// that it found.
     public var servedFilters: [String] { use.filterTexts }
-    /// Whether documents were read in the query's order, and only until its limit was reached.
+    /// Whether documents were read in the query's order, up to its limit.
     public var servesOrder: Bool { use.servesOrder }
-    /// The use as text, such as `cities(state ascending) for state == "CA"`.
+    /// The use of the index as text, such as `cities(state ascending) for state == "CA"`.
     public var description: String { use.description }
   }
 
@@ -48,28 +48,28 @@ public struct QueryExplanation: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// The indexes that were used, with the plan `index`.
+  /// The indexes of the plan `index`.
   public var indexes: [IndexUse] { explanation.indexes.map { IndexUse($0) } }
-  /// The number of cached documents that were compared with the query, without those that have pending writes.
+  /// The number of cached documents that were compared with the query, not counting documents with pending writes.
   public var documentsScanned: Int { explanation.documentsScanned }
-  /// The number of documents of the result.
+  /// The document count of the result.
   public var documentsReturned: Int { explanation.documentsReturned }
   /// The number of index entries that were read to find the documents.
   public var indexEntriesRead: Int { explanation.entriesRead }
-  /// The time that the cache took.
+  /// The duration of the query in the cache.
   public var duration: Duration { explanation.duration }
-  /// The indexes that would spare a scan and are not there yet, with the plan `scan`. Empty if none would.
+  /// The missing indexes that would avoid a scan, for the plan `scan`. Empty if no index would help.
   public var suggestedIndexes: [IndexDefinition] { explanation.suggestedIndexes.map { IndexDefinition($0) } }
-  /// Whether an index is still being filled, and not used yet.
+  /// Whether an index is still being filled, and therefore not in use yet.
   public var isBuildingIndexes: Bool { explanation.isBuildingIndexes }
-  /// Always `true`: the server is not asked, and documents outside of the cache take no part.
+  /// Always `true`: the query only uses cached documents.
   public var isFromCache: Bool { true }
   /// The explanation in several lines: the plan, the indexes, the cost, and indexes that would help.
   public var description: String { explanation.description }
 }
 
 extension Query {
-  /// Answers the query from the cache and explains the answer: its plan, its indexes and its cost.
+  /// Runs the query on the cache and explains its plan, its indexes and its cost.
   public func explain() async throws -> QueryExplanation {
     let query = try validated()
     return try await firestore.ask { engine throws(RPCStatus) in QueryExplanation(try await engine.explain(query)) }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// Names a field, possibly inside maps, without splitting names at dots as in plain strings.
+/// A path to a field, possibly inside maps. Unlike in plain strings, dots do not separate names.
 public struct FieldPath: Hashable, Sendable {
   let names: [String]
 
-  /// Names a field.
-  /// - Parameter names: from the outside in. There must be one at least, and none may be empty; the call that uses a
-  ///   path which breaks this reports it.
+  /// Creates a path.
+  /// - Parameter names: the names, outermost first. At least one, and none empty; the call that uses an invalid path
+  ///   reports it.
   public init(_ names: [String]) { self.names = names }
 
   /// The document's own id, for filters, orderings and cursors.
@@ -24,14 +24,14 @@ public struct FieldPath: Hashable, Sendable {
   }
 }
 
-/// A name of a field: a `FieldPath`, or a string in which dots separate the names of nested maps.
+/// A field name: a `FieldPath`, or a string with dots between the names of nested maps.
 public protocol FieldName: Sendable {
-  /// The path, or the error in the name.
+  /// The path, or the error of the name.
   var fieldPath: Result<FieldPath, FirestoreError> { get }
 }
 
 extension FieldPath: FieldName {
-  /// The path itself, or the error if it has no names or an empty one.
+  /// The path itself, or the error for a path without names or with an empty one.
   public var fieldPath: Result<FieldPath, FirestoreError> {
     if names.isEmpty { return .failure(.invalidArgument("A FieldPath needs at least one field name.")) }
     if names.contains(where: \.isEmpty) {
@@ -42,12 +42,12 @@ extension FieldPath: FieldName {
 }
 
 extension String: FieldName {
-  /// The path with the string's parts between dots. `~*/[]` are refused as in the SDK: a name with them needs a
+  /// The path of the string's parts between dots. `~*/[]` are rejected as in the SDK: names with them need a
   /// `FieldPath`.
   public var fieldPath: Result<FieldPath, FirestoreError> {
     if let character = first(where: { "~*/[]".contains($0) }) {
       return .failure(
-        .invalidArgument("Field \"\(self)\" contains '\(character)'; use FieldPath([…]) for names with ~*/[]."))
+        .invalidArgument("Field \"\(self)\" contains '\(character)'. Use FieldPath([…]) for names with ~*/[]."))
     }
     let names = split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     if names.contains(where: \.isEmpty) {
@@ -59,7 +59,7 @@ extension String: FieldName {
 }
 
 extension FieldName {
-  /// The path as the core names it.
+  /// The path in the core's form.
   func modelPath() throws(FirestoreError) -> FirestoreModel.FieldPath {
     FirestoreModel.FieldPath(segments: try fieldPath.get().names)
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// Stands in a write for a value that the backend works out, or for the removal of a field.
+/// A placeholder in a write for a value that the backend computes, or for the removal of a field.
 public struct FieldValue: Hashable, Sendable {
   enum Kind: Hashable {
     case delete
@@ -15,23 +15,24 @@ public struct FieldValue: Hashable, Sendable {
 
   let kind: Kind
 
-  /// Removes the field. For `updateData` (at the top level) and merging `setData` only.
+  /// Removes the field. Only for `updateData` (at the top level) and merging `setData`.
   public static func delete() -> FieldValue { FieldValue(kind: .delete) }
 
-  /// Sets the field to the time at which the backend commits the write.
+  /// Sets the field to the backend's commit time of the write.
   public static func serverTimestamp() -> FieldValue { FieldValue(kind: .serverTimestamp) }
 
-  /// Appends the elements that the array does not hold yet; a field that is no array becomes one.
+  /// Appends the elements that are not in the array yet. Replaces a field that is not an array with an array.
   public static func arrayUnion(_ elements: [Any]) -> FieldValue {
     FieldValue(kind: .arrayUnion(elements.map(ValueEncoder.element)))
   }
 
-  /// Removes every occurrence of the elements; a field that is no array becomes an empty one.
+  /// Removes every occurrence of the elements. Replaces a field that is not an array with an empty array.
   public static func arrayRemove(_ elements: [Any]) -> FieldValue {
     FieldValue(kind: .arrayRemove(elements.map(ValueEncoder.element)))
   }
 
-  /// Adds to the number in the field; integers stop at their limits. A field that is no number becomes the operand.
+  /// Adds to the number in the field; integers saturate at their limits. Replaces a field that is not a number with the
+  /// operand.
   public static func increment(_ operand: Int64) -> FieldValue { FieldValue(kind: .increment(.integer(operand))) }
   /// Adds to the number in the field; the result is a double.
   public static func increment(_ operand: Double) -> FieldValue { FieldValue(kind: .increment(.double(operand))) }
@@ -46,7 +47,7 @@ public struct FieldValue: Hashable, Sendable {
   /// Sets the field to the greater of its number and the operand; a larger double replaces an integer.
   public static func maximum(_ operand: Double) -> FieldValue { FieldValue(kind: .maximum(.double(operand))) }
 
-  /// A vector of doubles, which is a type of its own and no array.
+  /// A vector of doubles, which is a separate type and not an array.
   public static func vector(_ array: [Double]) -> VectorValue { VectorValue(array) }
   /// A vector of the numbers, stored as doubles.
   public static func vector(_ array: [Float]) -> VectorValue { VectorValue(array) }
@@ -73,12 +74,12 @@ extension FieldValue {
   }
 }
 
-/// The value that a server timestamp reads as until the backend has set it.
+/// The value of a server timestamp until the backend has set it.
 public enum ServerTimestampBehavior: Hashable, Sendable {
   /// `NSNull`.
   case none
-  /// This device's time of the write.
+  /// The time of the write by this device's clock.
   case estimate
-  /// The value that the field held before; `NSNull` if it held none.
+  /// The previous value of the field; `NSNull` if it had none.
   case previous
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A value type that is a class in the SDK for Apple platforms, with the spellings that the class has there from
-/// `NSObject`: `isEqual` for `==`, and `copy` for an assignment.
+/// A value type that is a class in the SDK for Apple platforms, with that class's methods from `NSObject`: `isEqual`
+/// for `==`, and `copy` for an assignment.
 public protocol FirestoreObject: Equatable {}
 
 extension FirestoreObject {
   /// Whether the other value is of this type and equal (`==`).
   public func isEqual(_ object: Any?) -> Bool { object as? Self == self }
 
-  /// The value itself, which needs no copy because it cannot be changed.
+  /// The value itself, which needs no copy because it is immutable.
   public func copy() -> Any { self }
 }
 
@@ -32,22 +32,22 @@ extension Query {
   /// Whether the other value is the same query of the same database.
   public func isEqual(_ object: Any?) -> Bool { (object as? any Query).map { $0 == self } ?? false }
 
-  /// The value itself, which needs no copy because it cannot be changed.
+  /// The value itself, which needs no copy because it is immutable.
   public func copy() -> Any { self }
 }
 
 extension DocumentSnapshot {
-  /// Whether the other value shows the same document with the same data; metadata does not matter.
+  /// Whether the other value shows the same document with the same data, regardless of metadata.
   public func isEqual(_ object: Any?) -> Bool { (object as? any DocumentSnapshot).map { $0 == self } ?? false }
 
-  /// The value itself, which needs no copy because it cannot be changed.
+  /// The value itself, which needs no copy because it is immutable.
   public func copy() -> Any { self }
 }
 
-// Settings and options are objects here as well, which can be changed.
+// Settings and options are mutable objects here as well.
 
 extension FirestoreSettings {
-  /// Whether the other object is settings with which a client would be the same.
+  /// Whether a client with the other settings would be the same.
   public func isEqual(_ object: Any?) -> Bool { object as? FirestoreSettings == self }
 
   /// New settings with the same values.

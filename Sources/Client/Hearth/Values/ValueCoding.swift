@@ -2,8 +2,8 @@
 import FirestoreModel
 import Foundation
 
-/// Turns Swift values into Firestore values. Sentinels are refused here; `WriteData` takes them out of writes before.
-/// Errors name the field and the type, never the value.
+/// Converts Swift values to Firestore values. Rejects sentinels, which `WriteData` removes from writes before. Errors
+/// contain the field and the type, never the value.
 enum ValueEncoder {
   /// Encodes a filter operand or cursor value.
   static func plain(_ value: Any) throws(FirestoreError) -> Value {
@@ -15,7 +15,7 @@ enum ValueEncoder {
     Result { () throws(FirestoreError) in try self.value(value, at: [], in: .array) }
   }
 
-  /// The container that directly holds a value.
+  /// The container of a value.
   enum Surroundings { case map, array }
 
   /// Encodes a value.
@@ -25,7 +25,7 @@ enum ValueEncoder {
   ) throws(FirestoreError) -> Value {
     if any is FieldValue {
       throw .invalidArgument(
-        "FieldValue can only stand in the maps of a write, not in arrays or queries\(place(path)).")
+        "FieldValue can only be used in the maps of a write, not in arrays or queries\(place(path)).")
     }
     if let scalar = try scalar(any, at: path) { return scalar }
     if let array = any as? [Any] {
@@ -46,7 +46,7 @@ enum ValueEncoder {
   }
 
   static func scalar(_ any: Any, at path: [String]) throws(FirestoreError) -> Value? {
-    // `as NSNumber` would convert Swift's own numbers and truth values, so the exact type is compared.
+    // `as NSNumber` would convert Swift's own numbers and Booleans, so the exact type is compared.
     if type(of: any) is NSNumber.Type, let number = any as? NSNumber { return self.number(number) }
     switch any {
     case is NSNull: return .null
@@ -77,8 +77,8 @@ enum ValueEncoder {
     return integer
   }
 
-  /// The value of a number whose Swift type is lost, as `JSONSerialization` returns them. Truth values and `Int8` share
-  /// an encoding there; 0 and 1 in it are taken for truth values.
+  /// The value of a number whose Swift type is lost, as in results of `JSONSerialization`. Booleans and `Int8` share an
+  /// encoding there; 0 and 1 in it are read as Booleans.
   private static func number(_ number: NSNumber) -> Value {
     switch UInt8(bitPattern: number.objCType.pointee) {
     case UInt8(ascii: "f"), UInt8(ascii: "d"): .double(number.doubleValue)
@@ -92,7 +92,7 @@ enum ValueEncoder {
     _ timestamp: Timestamp, at path: [String]
   ) throws(FirestoreError) -> FirestoreModel.Timestamp {
     guard timestamp.isInRange else {
-      throw .invalidArgument("A Timestamp must lie in the years 1 to 9999\(place(path)).")
+      throw .invalidArgument("A Timestamp must be in the years 1 to 9999\(place(path)).")
     }
     return timestamp.model
   }
@@ -105,7 +105,7 @@ enum ValueEncoder {
     }
   }
 
-  /// ` (found in field a.b)`, or nothing outside of a document.
+  /// ` (found in field a.b)`, or an empty string outside a document.
   static func place(_ path: [String]) -> String {
     path.isEmpty ? "" : " (found in field \(path.joined(separator: ".")))"
   }
@@ -120,10 +120,10 @@ extension Optional: OptionalValue {
   var isNone: Bool { self == nil }
 }
 
-/// Turns Firestore values into Swift values.
+/// Converts Firestore values to Swift values.
 ///
-/// Numbers become `NSNumber`, as on Apple platforms, so that `as? Int`, `as? Int64` and `as? Double` all work,
-/// whichever of Firestore's two number types the field holds.
+/// Numbers become `NSNumber`, as on Apple platforms, so `as? Int`, `as? Int64` and `as? Double` all work for both of
+/// Firestore's number types.
 struct ValueDecoder {
   var firestore: Firestore
   var behavior: ServerTimestampBehavior
@@ -153,7 +153,7 @@ struct ValueDecoder {
     }
   }
 
-  /// The value that stands for a time that the backend has not set yet.
+  /// The value of a server timestamp that the backend has not set yet.
   func settled(_ pending: FirestoreModel.ServerTimestamp) -> Value {
     switch behavior {
     case .none: .null
@@ -162,11 +162,11 @@ struct ValueDecoder {
     }
   }
 
-  /// A reference into another database keeps its path but cannot be followed from here.
+  /// A reference to another database keeps its path but cannot be used here.
   private func reference(_ database: DatabaseID, _ key: DocumentKey) -> Any {
     if database == firestore.database { return DocumentReference(firestore: firestore, key: .success(key)) }
     return DocumentReference(
       firestore: firestore,
-      key: .failure(.invalidArgument("\(database.name(of: key)) lies in another database.")))
+      key: .failure(.invalidArgument("\(database.name(of: key)) is in another database.")))
   }
 }

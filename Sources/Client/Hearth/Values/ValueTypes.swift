@@ -2,14 +2,14 @@
 package import FirestoreModel
 public import Foundation
 
-/// A point in time with nanoseconds; the backend keeps microseconds.
+/// A point in time with nanoseconds; the backend stores microseconds.
 public struct Timestamp: Hashable, Comparable, Sendable, Codable {
   /// The seconds since 1970-01-01T00:00:00Z.
   public let seconds: Int64
   /// The nanoseconds after `seconds`: 0…999 999 999.
   public let nanoseconds: Int32
 
-  /// Makes a time.
+  /// Creates a time.
   /// - Parameters:
   ///   - seconds: since 1970-01-01T00:00:00Z; years 1 to 9999 can be written.
   ///   - nanoseconds: after `seconds`, 0…999 999 999.
@@ -18,20 +18,20 @@ public struct Timestamp: Hashable, Comparable, Sendable, Codable {
     self.nanoseconds = nanoseconds
   }
 
-  /// Makes the time of a date.
-  /// - Parameter date: kept to the microsecond, which is more than a `Date` of our time holds.
+  /// Creates the time of a date.
+  /// - Parameter date: rounded to microseconds, which is more precise than a present-day `Date`.
   public init(date: Date) {
     self.init(FirestoreModel.Timestamp(date))
   }
 
-  /// Makes the present time, by this device's clock.
+  /// Creates the present time, by this device's clock.
   public init() { self.init(date: Date()) }
 
   package init(_ timestamp: FirestoreModel.Timestamp) {
     self.init(seconds: timestamp.seconds, nanoseconds: timestamp.nanoseconds)
   }
 
-  /// The time as a `Date`, to the precision of a `Date`.
+  /// The time, with the precision of a `Date`.
   public func dateValue() -> Date {
     Date(timeIntervalSince1970: Double(seconds) + Double(nanoseconds) / 1e9)
   }
@@ -55,7 +55,7 @@ public struct Timestamp: Hashable, Comparable, Sendable, Codable {
 }
 
 extension FirestoreModel.Timestamp {
-  /// The date's time, clamped to the range of 64 bits of microseconds; `Timestamp.isInRange` is far narrower.
+  /// The date's time, clamped to 64 bits of microseconds; `Timestamp.isInRange` is far narrower.
   package init(_ date: Date) {
     let microseconds = (date.timeIntervalSince1970 * 1e6).rounded()
     self.init(microseconds: Int64(exactly: microseconds) ?? (microseconds < 0 ? .min : .max))
@@ -72,12 +72,12 @@ extension Timestamp: CustomStringConvertible {
 
 /// A place on Earth, in degrees.
 public struct GeoPoint: Hashable, Sendable, Codable {
-  /// The latitude, -90…90; the call that writes or queries with another value reports it.
+  /// The latitude, -90…90; the call that writes or queries another value reports it.
   public let latitude: Double
   /// The longitude, -180…180.
   public let longitude: Double
 
-  /// Makes a point from degrees.
+  /// Creates a point from degrees.
   public init(latitude: Double, longitude: Double) {
     self.latitude = latitude
     self.longitude = longitude
@@ -86,13 +86,13 @@ public struct GeoPoint: Hashable, Sendable, Codable {
   var isInRange: Bool { (-90...90).contains(latitude) && (-180...180).contains(longitude) }
 }
 
-/// A vector of numbers, which Firestore stores apart from arrays. Made by `FieldValue.vector(_:)`.
+/// A vector of numbers, which Firestore distinguishes from arrays. Created by `FieldValue.vector(_:)`.
 public struct VectorValue: Hashable, Sendable, Codable {
   /// The components.
   public let array: [Double]
 
-  /// Makes a vector. At most 2 048 components can be written.
+  /// Creates a vector. At most 2 048 components can be written.
   public init(_ array: [Double]) { self.array = array }
-  /// Makes a vector of the numbers, stored as doubles.
+  /// Creates a vector of the numbers, stored as doubles.
   public init(_ array: [Float]) { self.array = array.map(Double.init) }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// A collection of writes that are committed together or not at all: a `WriteBatch` or a `Transaction`.
+/// A collection of writes that are committed atomically: a `WriteBatch` or a `Transaction`.
 ///
-/// Both classes of the SDK have these calls. A wrong argument is reported by the commit.
+/// Both classes of the SDK have these calls. The commit reports an invalid argument.
 public protocol DocumentWriter {
   /// Adds a write; called by the methods below.
   @discardableResult
@@ -13,7 +13,7 @@ public protocol DocumentWriter {
 /// One write of one document.
 public struct DocumentWrite {
   let document: DocumentReference
-  /// The write, or the error in its arguments.
+  /// The write, or the error of its arguments.
   let mutation: Result<Mutation, FirestoreError>
 
   fileprivate init(
@@ -38,7 +38,7 @@ extension DocumentWriter {
   }
 
   /// Replaces the document, or merges fields into it.
-  /// - Parameter merge: whether fields that the data does not name are kept.
+  /// - Parameter merge: whether fields that are not in the data remain.
   @discardableResult
   public func setData(_ data: [String: Any], forDocument document: DocumentReference, merge: Bool) -> Self {
     add(
@@ -56,8 +56,8 @@ extension DocumentWriter {
     )
   }
 
-  /// Changes fields of a document that exists.
-  /// - Parameter fields: keys are strings, in which dots lead into maps, or `FieldPath`s.
+  /// Changes fields of an existing document.
+  /// - Parameter fields: keys are strings, with dots between nested field names, or `FieldPath`s.
   @discardableResult
   public func updateData(_ fields: [AnyHashable: Any], forDocument document: DocumentReference) -> Self {
     add(DocumentWrite(document) { document throws(FirestoreError) in try document.updateMutation(fields) })
@@ -70,7 +70,7 @@ extension DocumentWriter {
   }
 }
 
-// Writes of `Encodable` values. The value is encoded before the call returns, which throws the error if it cannot be.
+// Writes of `Encodable` values. The value is encoded before the call returns; the call throws encoding errors.
 extension DocumentWriter {
   /// Replaces the document.
   /// - Throws: `EncodingError` or `FirestoreEncodingError` if the value cannot be encoded.
@@ -82,7 +82,7 @@ extension DocumentWriter {
   }
 
   /// Replaces the document, or merges the value into it.
-  /// - Parameter merge: whether fields that the value does not have are kept.
+  /// - Parameter merge: whether fields that are not in the value remain.
   @discardableResult
   public func setData<T: Encodable>(
     from value: T, forDocument document: DocumentReference, merge: Bool,
@@ -102,8 +102,8 @@ extension DocumentWriter {
   }
 }
 
-// Writes of `Encodable` values. The value is encoded before the call returns, which throws the error if it cannot be.
-// There are no suspending forms, as in the SDK: `enqueueData(from:)` gives a handle to wait for.
+// Writes of `Encodable` values. The value is encoded before the call returns; the call throws encoding errors. As in
+// the SDK, there is no `async` form; `enqueueData(from:)` returns a handle to await.
 
 extension DocumentReference {
   /// Replaces the document.
@@ -116,7 +116,7 @@ extension DocumentReference {
   }
 
   /// Replaces the document, or merges the value into it.
-  /// - Parameter merge: whether fields that the value does not have are kept.
+  /// - Parameter merge: whether fields that are not in the value remain.
   public func setData<T: Encodable>(
     from value: T, merge: Bool, encoder: Firestore.Encoder = Firestore.Encoder(),
     completion: (@Sendable ((any Error)?) -> Void)? = nil
@@ -134,7 +134,7 @@ extension DocumentReference {
   }
 
   /// Replaces the document, or merges the value into it, and returns both stages of the write.
-  /// - Parameter options: how long the write may wait, and whether it is made offline.
+  /// - Parameter options: the write's deadline, and whether it fails while offline.
   @discardableResult
   public func enqueueData<T: Encodable>(
     from value: T, merge: Bool = false, encoder: Firestore.Encoder = Firestore.Encoder(),
@@ -146,7 +146,7 @@ extension DocumentReference {
 
 extension CollectionReference {
   /// Writes a document with a new id.
-  /// - Returns: its reference, at once.
+  /// - Returns: its reference, immediately.
   @discardableResult
   public func addDocument<T: Encodable>(
     from value: T, encoder: Firestore.Encoder = Firestore.Encoder(),
@@ -156,7 +156,7 @@ extension CollectionReference {
   }
 
   /// Writes a document with a new id, and returns both stages of the write.
-  /// - Parameter options: how long the write may wait, and whether it is made offline.
+  /// - Parameter options: the write's deadline, and whether it fails while offline.
   @discardableResult
   public func enqueueDocument<T: Encodable>(
     from value: T, encoder: Firestore.Encoder = Firestore.Encoder(), options: WriteOptions = WriteOptions()

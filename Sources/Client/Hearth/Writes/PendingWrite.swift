@@ -6,31 +6,31 @@ import FirestoreSync
 
 /// A write that the backend has not acknowledged.
 public struct PendingWrite: Hashable, Sendable, Identifiable {
-  /// The state of a waiting write: the event that it waits for.
+  /// The state of a pending write.
   public enum State: Hashable, Sendable {
-    /// The write is held back: the network is disabled, or not used because the cache cannot be written.
+    /// The write is held back: the network is disabled, or unused because the cache cannot be written.
     case held
-    /// The write waits for its turn.
+    /// The write waits in the queue.
     case queued
-    /// The write was sent and is not answered yet.
+    /// The write was sent and has no answer yet.
     case inFlight
-    /// The write waits for the next attempt to connect, at this time.
+    /// The write waits for the next connection attempt, at this time.
     case backoff(until: Timestamp)
   }
 
-  /// The write's number, which grows with each write of the client; no other write of the cache has it.
+  /// The write's number, ascending for each client and unique in the cache.
   public let id: Int64
-  /// The changes of documents that the write makes, in order.
+  /// The changes of documents in the write, in order.
   public let operations: [WriteOperation]
   /// The time of the write, by this device's clock.
   public let writtenAt: Timestamp
-  /// The number of bytes of the write as it is stored.
+  /// The stored size of the write in bytes.
   public let byteCount: Int
-  /// The number of times that the write was sent since the client was started.
+  /// The number of attempts to send the write since the client was started.
   public let attempts: Int
-  /// The event that the write waits for.
+  /// The state of the write.
   public let state: State
-  /// The error of the last attempt to send the write; `nil` if none failed.
+  /// The error of the last attempt to send the write; `nil` without a failure.
   public let lastError: FirestoreError?
 
   /// The paths of the documents that the write changes, in order.
@@ -38,17 +38,16 @@ public struct PendingWrite: Hashable, Sendable, Identifiable {
 }
 
 extension Firestore {
-  /// The queue of writes, oldest first, now and after each change; a consumer that falls behind gets the newest state.
-  /// `await pendingWrites.current` is the queue now.
+  /// The queue of writes, oldest first, now and after each change; a slow consumer receives the newest state. `await
+  /// pendingWrites.current` is the present queue.
   public var pendingWrites: StatusUpdates<[PendingWrite]> {
     let firestore = self
     return statusUpdates { status in status.pendingWrites.map { PendingWrite($0, firestore) } }
   }
 
-  /// Removes a write from the queue: its local change is undone and the write fails with `cancelled`. Later writes to
-  /// the same documents stay, as if this one had never been made.
-  /// - Throws: `failedPrecondition` for a write that is already on its way, `notFound` for one that is not in the
-  ///   queue.
+  /// Removes a write from the queue. Its local change is undone and the write fails with `cancelled`. Later writes to
+  /// the same documents remain, as if this one had never been made.
+  /// - Throws: `failedPrecondition` for a write that was already sent, `notFound` for one that is not in the queue.
   public func cancelPendingWrite(_ id: PendingWrite.ID) async throws {
     try await ask { engine throws(RPCStatus) in try await engine.cancelWrite(BatchID(id)) }
   }
@@ -72,8 +71,8 @@ extension PendingWrite {
   }
 }
 
-/// A write that the backend refused for good. Its local change is undone, but its data is kept, also across restarts,
-/// until the write is sent again or dropped.
+/// A write that the backend rejected permanently. Its local change is undone, but its data is stored, also across
+/// restarts, until the write is sent again or dropped.
 public struct RejectedWrite: Hashable, Sendable, Identifiable {
   /// The number that the write had in `Firestore.pendingWrites`.
   public let id: Int64
@@ -81,11 +80,11 @@ public struct RejectedWrite: Hashable, Sendable, Identifiable {
   public let operations: [WriteOperation]
   /// The time of the write, by this device's clock.
   public let writtenAt: Timestamp
-  /// The time of the backend's refusal, by this device's clock.
+  /// The time of the rejection, by this device's clock.
   public let rejectedAt: Timestamp
-  /// The number of bytes of the write as it is stored.
+  /// The stored size of the write in bytes.
   public let byteCount: Int
-  /// The number of times that the client which got the answer had sent the write.
+  /// The number of attempts to send the write by the client that received the answer.
   public let attempts: Int
   /// The backend's error.
   public let error: FirestoreError
@@ -95,25 +94,25 @@ public struct RejectedWrite: Hashable, Sendable, Identifiable {
 }
 
 extension Firestore {
-  /// The writes that the backend refused for good, oldest first, now and after each change; a consumer that falls
-  /// behind gets the newest state. Writes that were taken back with `cancelPendingWrite`, or for their deadline, are not
-  /// among them; those that the dashboard set aside in the same cache are, with the code `cancelled`.
+  /// The writes that the backend rejected permanently, oldest first, now and after each change; a slow consumer
+  /// receives the newest state. Does not include writes that `cancelPendingWrite` or their deadline cancelled. Includes
+  /// writes that the dashboard set aside in the same cache, with the code `cancelled`.
   ///
-  /// Rejected writes are kept per user, in the same transaction that undoes their local change. Of more than 1 000
-  /// writes or 10 MiB the oldest are forgotten, but never the one that was refused last.
+  /// Rejected writes are stored per user, in the same transaction that undoes their local change. Beyond 1 000 writes
+  /// or 10 MiB the oldest are dropped, but never the most recently rejected one.
   public var rejectedWrites: StatusUpdates<[RejectedWrite]> {
     let firestore = self
     return statusUpdates { status in status.rejectedWrites.map { RejectedWrite($0, firestore) } }
   }
 
-  /// Sends a rejected write again, as a new write at the end of the queue; the rejected write is forgotten in the same
-  /// step. The handle fails with `notFound` for a write that is not among the rejected ones.
+  /// Sends a rejected write again, as a new write at the end of the queue, and removes it from the rejected writes in
+  /// the same step. The handle fails with `notFound` for a write that is not a rejected one.
   @discardableResult public func resendRejectedWrite(_ id: RejectedWrite.ID) throws -> WriteHandle {
     WriteHandle(handle: try client().engine.resend(BatchID(id)))
   }
 
-  /// Sends a batch in place of a rejected write, otherwise like `resendRejectedWrite(_:)`.
-  /// - Parameter batch: a batch that is not committed; it cannot be used again.
+  /// Sends a batch instead of a rejected write, otherwise like `resendRejectedWrite(_:)`.
+  /// - Parameter batch: an uncommitted batch, which cannot be used again.
   @discardableResult
   public func resendRejectedWrite(_ id: RejectedWrite.ID, as batch: WriteBatch) throws -> WriteHandle {
     let engine = try client().engine
@@ -122,14 +121,14 @@ extension Firestore {
     return WriteHandle(handle: engine.resend(BatchID(id), as: mutations))
   }
 
-  /// Forgets a rejected write.
-  /// - Throws: `notFound` for a write that is not among the rejected ones.
+  /// Drops a rejected write.
+  /// - Throws: `notFound` for a write that is not a rejected one.
   public func dropRejectedWrite(_ id: RejectedWrite.ID) async throws {
     try await ask { engine throws(RPCStatus) in try await engine.dropRejectedWrite(BatchID(id)) }
   }
 
-  /// Forgets all rejected writes of the current user.
-  /// - Returns: the number of writes that were forgotten.
+  /// Drops all rejected writes of the current user.
+  /// - Returns: the number of dropped writes.
   @discardableResult public func dropAllRejectedWrites() async throws -> Int {
     try await ask { engine throws(RPCStatus) in try await engine.dropAllRejectedWrites() }
   }
@@ -153,9 +152,9 @@ public struct WriteOperation: Sendable {
   public enum Kind: String, Hashable, Sendable, CaseIterable {
     /// Replaces the document (`setData`).
     case set
-    /// Changes some fields and keeps the others, also if the document does not exist yet (`setData` with merge).
+    /// Changes some fields and keeps the others, also in a missing document (`setData` with merge).
     case merge
-    /// Changes some fields of a document that exists (`updateData`).
+    /// Changes some fields of an existing document (`updateData`).
     case update
     /// Deletes the document.
     case delete
@@ -174,13 +173,12 @@ public struct WriteOperation: Sendable {
     }
   }
 
-  /// The document that is changed.
+  /// The changed document.
   public var document: DocumentReference { DocumentReference(firestore: firestore, key: .success(mutation.key)) }
   /// The document's path, relative to the database.
   public var path: String { mutation.key.path.text }
 
-  /// The plain values that are written; server timestamps, increments and array operations are not among them.
-  /// Empty for a deletion.
+  /// The plain values of the write, without server timestamps, increments and array operations. Empty for a deletion.
   public func data() -> [String: Any] {
     switch mutation.operation {
     case .set(let fields), .patch(let fields, _):
@@ -189,18 +187,18 @@ public struct WriteOperation: Sendable {
     }
   }
 
-  /// The paths of the fields that are removed, in the notation of `updateData`.
+  /// The paths of the removed fields, in the notation of `updateData`.
   public var removedFields: [String] {
     guard case .patch(let fields, let mask) = mutation.operation else { return [] }
     return mask.paths.filter { fields[$0] == nil }.map(\.canonicalText).sorted()
   }
 
-  /// The paths of the fields whose new value the backend computes, in the notation of `updateData`.
+  /// The paths of the fields with values that the backend computes, in the notation of `updateData`.
   public var computedFields: [String] { mutation.transforms.map(\.path.canonicalText) }
 }
 
 extension WriteOperation: Hashable {
-  /// Whether both are the same change of the same document of the same database.
+  /// Whether both make the same change to the same document of the same database.
   public static func == (left: WriteOperation, right: WriteOperation) -> Bool {
     left.firestore === right.firestore && left.mutation == right.mutation
   }

@@ -5,13 +5,13 @@ import FirestoreSync
 public import Foundation
 import Synchronization
 
-/// The transaction with which the block of `Firestore.runTransaction` reads and writes. Usable until the block returns.
+/// The transaction for the block of `Firestore.runTransaction`. Usable until the block returns.
 ///
-/// All reads come before all writes. A wrong argument of a write fails the transaction when the block has returned.
+/// All reads must precede all writes. An invalid argument of a write fails the transaction after the block.
 public final class Transaction: DocumentWriter, Sendable {
   private let firestore: Firestore
   private let client: Client
-  /// Its number among the client's `transactionTurns`.
+  /// The transaction's number in the client's `transactionTurns`.
   private let number: UInt64
   private let state = Mutex(OptimisticTransaction())
 
@@ -23,9 +23,9 @@ public final class Transaction: DocumentWriter, Sendable {
 
   // MARK: Reading
 
-  /// Reads a document from the backend; blocks the calling thread meanwhile. For blocks that are not `async`.
-  /// - Throws: `invalidArgument` after a write, `aborted` if the document has changed since this transaction read it
-  ///   before, or the backend's error. A document that does not exist is no error.
+  /// Reads a document from the backend and blocks the calling thread meanwhile. For blocks that are not `async`.
+  /// - Throws: `invalidArgument` after a write, `aborted` if the document has changed since this transaction first read
+  ///   it, or the backend's error. A missing document is not an error.
   public func getDocument(_ document: DocumentReference) throws -> any DocumentSnapshot {
     let answer = BlockingAnswer<any DocumentSnapshot>()
     let isStarted = client.callbackTasks.start { [self] in
@@ -36,7 +36,7 @@ public final class Transaction: DocumentWriter, Sendable {
   }
 
   /// Reads a document from the backend.
-  /// - Throws: the errors of the form that blocks.
+  /// - Throws: the errors of the blocking form.
   public func getDocument(_ document: DocumentReference) async throws -> any DocumentSnapshot {
     try await read(document)
   }
@@ -59,7 +59,7 @@ public final class Transaction: DocumentWriter, Sendable {
 
   // MARK: Writing
 
-  /// Adds a write, which is committed when the block has ended well.
+  /// Adds a write, which is committed after the block succeeds.
   @discardableResult
   public func add(_ write: DocumentWrite) -> Transaction {
     do throws(FirestoreError) {
@@ -100,11 +100,11 @@ public final class Transaction: DocumentWriter, Sendable {
 public final class TransactionOptions: Sendable {
   private let attempts = Mutex(TransactionRetries.defaultAttempts)
 
-  /// Makes options with five attempts, as in the SDK.
+  /// Creates options with five attempts, as in the SDK.
   public init() {}
 
-  /// The number of times that the block may be run in all; 5 unless set. A number outside 1…`Int32.max` fails the
-  /// transaction with `invalidArgument`.
+  /// The maximum number of runs of the block; 5 by default. A number outside 1…`Int32.max` fails the transaction with
+  /// `invalidArgument`.
   public var maxAttempts: Int {
     get { attempts.withLock { $0 } }
     set { attempts.withLock { $0 = newValue } }
@@ -130,24 +130,24 @@ extension TransactionOptions: Hashable {
 }
 
 #if !canImport(ObjectiveC)
-  /// The place at which the block of a transaction leaves its error, as on Apple platforms.
+  /// The pointer for the error of a transaction's block, as on Apple platforms.
   public typealias NSErrorPointer = UnsafeMutablePointer<NSError?>?
 #endif
 
-// A transaction reads from the backend and commits if no document that it read has changed meanwhile; otherwise the
-// block is run again, after a delay, up to `TransactionOptions.maxAttempts` times. If another transaction of this client
-// has changed the document, it is run again in turn, without a delay. It needs the backend: while the
-// network is disabled it fails at once with `unavailable`. Listeners see its writes when the backend reports them.
+// A transaction reads from the backend and commits if no document that it read has changed meanwhile. Otherwise the
+// block runs again after a delay, up to `TransactionOptions.maxAttempts` times. If another transaction of this client
+// has changed the document, it runs again in turn, without a delay. It needs the backend: while the network is disabled
+// it fails immediately with `unavailable`. Listeners see its writes when the backend reports them.
 //
-// A block that ends with a `FirestoreError` that may pass (such as `aborted`) is run again; any other error ends the
+// A block that ends with a temporary `FirestoreError` (such as `aborted`) runs again. Any other error ends the
 // transaction and is thrown to the caller.
 
 extension Firestore {
   // MARK: With a suspending block
 
   /// Runs a transaction.
-  /// - Parameter body: may be run several times.
-  /// - Returns: the block's result in the attempt that was committed.
+  /// - Parameter body: may run several times.
+  /// - Returns: the block's result in the committed attempt.
   @discardableResult
   public func runTransaction<Success: Sendable>(
     with options: TransactionOptions? = nil, _ body: @escaping @Sendable (Transaction) async throws -> Success
@@ -195,7 +195,7 @@ extension Firestore {
     }
   }
 
-  /// The code of an error of Firestore, also of one that was an `NSError` in between.
+  /// The code of a Firestore error, even if it was converted to an `NSError` and back.
   private static func code(of error: any Error) -> StatusCode? {
     (error as? FirestoreError).flatMap { StatusCode(rawValue: $0.code.rawValue) }
   }
@@ -203,9 +203,9 @@ extension Firestore {
   // MARK: With the SDK's block
 
   /// Runs a transaction.
-  /// - Parameter updateBlock: may be run several times, on a queue of its own, where it may block. An error that it
-  ///   leaves in the pointer ends the attempt.
-  /// - Returns: the block's result in the attempt that was committed.
+  /// - Parameter updateBlock: may run several times, on a separate queue, where it may block. An error in the pointer
+  ///   ends the attempt.
+  /// - Returns: the block's result in the committed attempt.
   @discardableResult
   public func runTransaction(
     _ updateBlock: @escaping @Sendable (Transaction, NSErrorPointer) -> sending Any?
@@ -225,8 +225,8 @@ extension Firestore {
     }.take()
   }
 
-  /// Starts a transaction and returns at once.
-  /// - Parameter completion: called with the block's result in the attempt that was committed, or with the error.
+  /// Starts a transaction and returns immediately.
+  /// - Parameter completion: called with the block's result in the committed attempt, or with the error.
   public func runTransaction(
     _ updateBlock: @escaping @Sendable (Transaction, NSErrorPointer) -> sending Any?,
     completion: @escaping @Sendable (Any?, (any Error)?) -> Void
@@ -234,10 +234,10 @@ extension Firestore {
     runTransaction(with: nil, block: updateBlock, completion: completion)
   }
 
-  /// Starts a transaction with options and returns at once.
+  /// Starts a transaction with options and returns immediately.
   /// - Parameters:
   ///   - options: the number of attempts; `nil` for five.
-  ///   - completion: called with the block's result in the attempt that was committed, or with the error.
+  ///   - completion: called with the block's result in the committed attempt, or with the error.
   public func runTransaction(
     with options: TransactionOptions?,
     block updateBlock: @escaping @Sendable (Transaction, NSErrorPointer) -> sending Any?,
@@ -250,7 +250,7 @@ extension Firestore {
     }
   }
 
-  /// The queue for blocks: they wait for their reads, which none of Swift's own threads may do.
+  /// The queue for blocks. They block for their reads, which must not happen on Swift's own threads.
   private static let blockQueue = DispatchQueue(label: "hearth.transactions", attributes: .concurrent)
 
   private static func run(
@@ -266,7 +266,7 @@ extension Firestore {
   }
 }
 
-/// A result that a thread waits for. The holder of this value must give an answer.
+/// A result that a thread waits for. The owner of this value must provide a result.
 final class BlockingAnswer<Success: Sendable>: Sendable {
   private let result = Mutex<Result<Success, FirestoreError>?>(nil)
   private let isThere = DispatchSemaphore(value: 0)
@@ -276,7 +276,7 @@ final class BlockingAnswer<Success: Sendable>: Sendable {
     isThere.signal()
   }
 
-  /// Blocks the thread until the answer is there. To be called once.
+  /// Blocks the thread until the result is available. Call it once.
   func wait() throws(FirestoreError) -> Success {
     isThere.wait()
     guard let answer = result.withLock({ $0 }) else { throw .terminated }
@@ -285,13 +285,13 @@ final class BlockingAnswer<Success: Sendable>: Sendable {
 }
 
 extension Result {
-  /// The result of an operation that suspends.
+  /// The result of an asynchronous operation.
   init(_ operation: () async throws(Failure) -> Success) async {
     do { self = .success(try await operation()) } catch { self = .failure(error) }
   }
 }
 
-/// A block's result on its way from the block's thread to the caller: taken once.
+/// Passes a block's result from the block's thread to the caller, once.
 final class BlockResult: Sendable {
   private let value: Mutex<Any?>
 

@@ -3,9 +3,9 @@ import FirestoreModel
 import FirestoreSync
 import Synchronization
 
-/// Writes that are made and committed together or not at all. The backend takes 10 MiB at once.
+/// Writes that are made and committed atomically. The backend accepts at most 10 MiB.
 ///
-/// A wrong argument is reported by the commit.
+/// The commit reports an invalid argument.
 public final class WriteBatch: DocumentWriter, Sendable {
   private struct State {
     var mutations: [Mutation] = []
@@ -18,7 +18,7 @@ public final class WriteBatch: DocumentWriter, Sendable {
 
   init(firestore: Firestore) { self.firestore = firestore }
 
-  /// Adds a write, unless the batch was committed.
+  /// Adds a write, unless the batch was already committed.
   @discardableResult
   public func add(_ write: DocumentWrite) -> WriteBatch {
     let result = Result { () throws(FirestoreError) in try write.mutation(in: firestore) }
@@ -36,8 +36,8 @@ public final class WriteBatch: DocumentWriter, Sendable {
   // MARK: Committing
 
   /// Queues the batch to be sent; see `WriteHandle`.
-  /// - Parameter options: how long the batch may wait, and whether it is made offline.
-  /// - Throws: `invalidArgument` for a wrong argument, or `failedPrecondition` for a second commit.
+  /// - Parameter options: the write's deadline, and whether it fails while offline.
+  /// - Throws: `invalidArgument` for an invalid argument, or `failedPrecondition` for a second commit.
   @discardableResult
   public func enqueue(options: WriteOptions = WriteOptions()) throws -> WriteHandle {
     try firestore.submit(try take(), options)
@@ -54,7 +54,7 @@ public final class WriteBatch: DocumentWriter, Sendable {
 
   private func submit() throws(FirestoreError) -> WriteHandle { try firestore.submit(try take()) }
 
-  /// The writes of the batch, which can be taken only once.
+  /// The writes of the batch, which can be fetched only once.
   func take() throws(FirestoreError) -> [Mutation] {
     let taken = state.withLock { state -> Result<[Mutation], FirestoreError> in
       if state.isCommitted { return .failure(.failedPrecondition("A write batch can only be committed once.")) }
@@ -67,14 +67,14 @@ public final class WriteBatch: DocumentWriter, Sendable {
 
 /// Both stages of a write.
 ///
-/// Awaiting a write means awaiting the backend in every official SDK, which while offline is forever. With a handle a
-/// caller awaits the stage that it needs:
+/// In the official SDKs, awaiting a write means awaiting the backend, which never returns while offline. With a handle
+/// a caller awaits the required stage:
 /// ```swift
 /// let write = try city.enqueueData(["name": "Paris"])
 /// try await write.local            // durable here, and visible to listeners
 /// try await write.acknowledged     // committed by the backend
 /// ```
-/// The write is sent whether or not its handle is awaited.
+/// The write is sent even if its handle is not awaited.
 public struct WriteHandle: Sendable {
   let handle: FirestoreSync.WriteHandle
 
@@ -86,15 +86,15 @@ public struct WriteHandle: Sendable {
   }
 
   /// Returns once the write survives the process (with a durable cache) and is visible to listeners. Throws if the
-  /// cache cannot store the write, or with `unavailable` for one that is not to be made offline
-  /// (``WriteOptions/failsIfOffline``); then nothing was written.
+  /// cache cannot store the write, or `unavailable` for one that must not be made offline
+  /// (``WriteOptions/failsIfOffline``); nothing is written then.
   public var local: Void {
     get async throws { _ = try await id }
   }
 
-  /// Returns when the backend has committed the write; throws its rejection, after which the local change is undone.
-  /// Waits while the client is offline; a write that was not sent before its ``WriteOptions/deadline`` is taken back, and
-  /// this throws `deadlineExceeded`.
+  /// Returns when the backend has committed the write. Throws the backend's rejection, after the local change is
+  /// undone. Waits while the client is offline. A write that was not sent before its ``WriteOptions/deadline`` is
+  /// cancelled, and this throws `deadlineExceeded`.
   public var acknowledged: Void {
     get async throws {
       do { _ = try await handle.acknowledged } catch { throw FirestoreError(error) }
@@ -102,34 +102,34 @@ public struct WriteHandle: Sendable {
   }
 }
 
-/// The conditions under which a write is made and sent.
+/// The conditions for making and sending a write.
 ///
 /// ```swift
 /// let bid = try auction.enqueueUpdate(["bid": 120], options: WriteOptions(deadline: .seconds(10), failsIfOffline: true))
 /// ```
 public struct WriteOptions: Hashable, Sendable {
-  /// The time that the write may wait to be sent; `nil`, the default, for as long as it takes.
+  /// The maximum time before the write is sent; `nil`, the default, for no limit.
   ///
-  /// A write that was not sent when its time is over is taken back: its local change is undone,
-  /// ``WriteHandle/acknowledged`` fails with `deadlineExceeded`, and it is not among ``Firestore/rejectedWrites``.
+  /// A write that was not sent in time is cancelled: its local change is undone, ``WriteHandle/acknowledged`` fails
+  /// with `deadlineExceeded`, and it is not one of ``Firestore/rejectedWrites``.
   ///
-  /// A write that was sent is not taken back, also if its answer does not come and it waits to be sent again: the
-  /// backend may have applied it. Its handle waits for the answer, however long that takes.
+  /// A write that was sent is never cancelled, even while it waits to be resent without an answer, because the backend
+  /// may have applied it. Its handle waits for the answer, however long that takes.
   ///
-  /// The deadline belongs to this process. A write that is still queued when the process ends is sent by the next one,
-  /// without a deadline.
+  /// The deadline only applies in this process. If a write is still queued when the process ends, the next process
+  /// sends it, without a deadline.
   public var deadline: Duration?
 
-  /// Whether the write is refused while the backend is known to be out of reach; `false` is the default.
+  /// Whether the write fails while the backend is known to be unreachable; `false` by default.
   ///
-  /// Both stages of a refused write fail with `unavailable`, and nothing is written here either. The backend is known
-  /// to be out of reach while the network is disabled, and after an attempt to reach it has failed; not before the
-  /// first attempt. A write that is accepted waits if the backend is lost afterwards: a ``deadline`` bounds that.
+  /// Both stages of such a write fail with `unavailable`, and nothing is written here either. The backend is known to
+  /// be unreachable while the network is disabled, and after an attempt to reach it has failed, but not before the
+  /// first attempt. An accepted write waits if the connection is lost afterwards; use ``deadline`` to limit this.
   public var failsIfOffline: Bool
 
   /// - Parameters:
-  ///   - deadline: the time that the write may wait to be sent.
-  ///   - failsIfOffline: whether the write is refused while the backend is known to be out of reach.
+  ///   - deadline: the maximum time before the write is sent.
+  ///   - failsIfOffline: whether the write fails while the backend is known to be unreachable.
   public init(deadline: Duration? = nil, failsIfOffline: Bool = false) {
     self.deadline = deadline
     self.failsIfOffline = failsIfOffline

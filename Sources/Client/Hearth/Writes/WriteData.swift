@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// The data of one write, taken apart: plain fields, removed fields, and transforms.
+/// The data of one write, split into plain fields, removed fields, and transforms.
 struct WriteData {
   private var fields = Fields()
   /// The paths of plain and of removed fields.
@@ -25,7 +25,7 @@ struct WriteData {
     return (.patch(parsed.fields, FieldMask(parsed.mask)), parsed.transforms)
   }
 
-  /// A write that merges the named fields of the data; each of them must be there.
+  /// A write that merges only the listed fields of the data; each of them must exist.
   static func merge(
     _ data: [String: Any], only paths: [FirestoreModel.FieldPath]
   ) throws(FirestoreError) -> (Mutation.Operation, [FieldTransform]) {
@@ -38,7 +38,7 @@ struct WriteData {
     }
     for path in parsed.removed where mask.covers(path) && !mask.paths.contains(path) {
       throw .invalidArgument(
-        "FieldValue.delete() must be named by mergeFields itself, not by a field around it"
+        "FieldValue.delete() must be listed in mergeFields itself, not through an enclosing field"
           + "\(ValueEncoder.place(path.segments)).")
     }
     let transforms = parsed.transforms.filter { mask.covers($0.path) }
@@ -50,7 +50,7 @@ struct WriteData {
     return (.patch(fields, FieldMask(mask.paths.subtracting(transformed))), transforms)
   }
 
-  /// A write that changes the fields at the given paths and leaves the others.
+  /// A write that changes the fields at the given paths and keeps all others.
   static func update(_ data: [AnyHashable: Any]) throws(FirestoreError) -> (Mutation.Operation, [FieldTransform]) {
     var parsed = WriteData()
     var seen: [FirestoreModel.FieldPath] = []
@@ -58,8 +58,8 @@ struct WriteData {
       let path = try Self.path(name)
       if let other = seen.first(where: { $0.isPrefix(of: path) || path.isPrefix(of: $0) }) {
         throw .invalidArgument(
-          "updateData names field \(other.segments.joined(separator: ".")) and "
-            + "\(path.segments.joined(separator: ".")), one of which contains the other.")
+          "updateData has both field \(other.segments.joined(separator: ".")) and "
+            + "\(path.segments.joined(separator: ".")). One contains the other.")
       }
       seen.append(path)
       for (depth, segment) in path.segments.enumerated() {
@@ -82,7 +82,7 @@ struct WriteData {
 
   private enum Deletes { case allowed, refused }
 
-  /// Adds one entry of an update, which replaces the value at the path, sentinels inside a map included.
+  /// Adds one entry of an update, which replaces the value at the path, including sentinels inside a map.
   private mutating func add(_ any: Any, at path: FirestoreModel.FieldPath) throws(FirestoreError) {
     if let sentinel = any as? FieldValue {
       try add(sentinel, at: path, deletes: .allowed)
@@ -90,7 +90,7 @@ struct WriteData {
       mask.insert(path)
       var inner = WriteData()
       try inner.addMap(map, at: path.segments, deletes: .refused)
-      // A map of nothing but transforms has no value of its own: the mask removes the old value.
+      // A map that contains only transforms has no plain value: the mask removes the old value.
       fields[path] = inner.fields[path]
       transforms += inner.transforms
     } else {
@@ -99,7 +99,7 @@ struct WriteData {
     }
   }
 
-  /// Adds a map's entries; the mask gets the leaves, and the path of a map that is empty.
+  /// Adds a map's entries; the mask receives the leaves, and the path of an empty map.
   private mutating func addMap(_ map: [String: Any], at path: [String], deletes: Deletes) throws(FirestoreError) {
     if map.isEmpty, !path.isEmpty {
       let path = FirestoreModel.FieldPath(segments: path)
@@ -131,7 +131,7 @@ struct WriteData {
       removed.insert(path)
     } else {
       throw .invalidArgument(
-        "FieldValue.delete() can only stand at the top level of updateData or in a merging setData"
+        "FieldValue.delete() can only be used at the top level of updateData or in a merging setData"
           + "\(ValueEncoder.place(path.segments)).")
     }
   }
