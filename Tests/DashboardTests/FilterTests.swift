@@ -59,7 +59,8 @@ struct FilterTests {
     arguments: [
       ("paid status:", 13, "a value is missing"), ("n:>=", 5, "a value is missing after >="),
       ("a /b", 3, "a pattern ends with /"), ("/(a/", 2, "this group has no )"), ("x /a)/", 5, "there is no ("),
-      ("/[a/", 2, "this set has no ]"), ("/*/", 2, "nothing to repeat before *"), ("//", 1, "the pattern is empty"),
+      ("/[a/", 2, "this set has no ]"), ("/*/", 2, "there is nothing to repeat before *"),
+      ("//", 1, "the pattern is empty"),
       ("/a{9,2}/", 3, "2 is less than 9"), ("/a{2000}/", 3, "at most 100 repeats"), ("/(?=a)/", 2, "lookaround"),
       ("/\\p/", 2, "\\p is not known"), ("/a/b", 4, "a blank parts"), ("a..b:1", 1, ""),
       ("__name__:x", 1, "ids are words"), ("/((((a{50}){50}){50}){50})/", 2, "the pattern is too long"),

@@ -133,7 +133,7 @@ struct TransportTests {
     arguments: [
       ("compressed", [1, 0, 0, 0, 1, 7], StatusCode.internal),
       ("too large", [0, 2, 0, 0, 0], .resourceExhausted),
-      ("without a status", [0, 0, 0, 0, 0], .internal), ("0 answers", [], .internal),
+      ("without a status", [0, 0, 0, 0, 0], .internal), ("0 responses", [], .internal),
     ] as [(String, [UInt8], StatusCode)])
   func wrongAnswers(_ words: String, _ bytes: [UInt8], _ code: StatusCode) async throws {
     let result = try await collections { _, stream in

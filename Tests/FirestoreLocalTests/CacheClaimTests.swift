@@ -53,7 +53,9 @@ struct CacheClaimTests {
       let claim = CacheClaim(others, replacesOthers: replacesOthers)
       let failure = try #require(refusal(claim))
       #expect(failure.kind == .foreign && failure.code == .failedPrecondition)
-      for part in [place.path, ours.description, others.description, "a write is kept", "another cache directory"] {
+      for part in [
+        place.path, ours.description, others.description, "a write is stored in it", "another cache directory",
+      ] {
         #expect(failure.message.contains(part), "\(failure.message)")
       }
       #expect(try waitingWrites(claim) == 0)

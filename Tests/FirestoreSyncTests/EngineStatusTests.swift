@@ -61,7 +61,7 @@ struct EngineStatusTests {
 
       let refused = await #expect(throws: RPCStatus.self) { try await test.engine.cancelWrite(batch) }
       #expect(refused?.code == .failedPrecondition)
-      #expect(refused?.message.contains("go offline") == true)
+      #expect(refused?.message.contains("Go offline first") == true)
 
       await test.engine.disableNetwork()
       let held = try await test.write(where: { $0.state == .held })

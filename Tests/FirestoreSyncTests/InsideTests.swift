@@ -187,8 +187,7 @@ struct InsideTests {
       }
       await test.engine.disableNetwork()
       _ = test.listen("rooms")
-      await #expect(throws: RPCStatus(.failedPrecondition, "The watch stream is closed: the network is disabled."))
-      {
+      await #expect(throws: RPCStatus(.failedPrecondition, "The watch stream is closed: the network is disabled.")) {
         try await test.engine.restartStream(.watch)
       }
     }

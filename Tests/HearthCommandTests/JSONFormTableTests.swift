@@ -59,6 +59,39 @@ import Testing
     ]
   }
 
+  /// One of each answer to a request, with every member; of answers that fail, the failure.
+  private static func answers() -> [ClientEvent] {
+    let (window, orders) = (WindowTag(1), ResourcePath("orders"))
+    let document = Document(key: key("orders/a"), version: nil, state: .missing)
+    return [
+      .windowLoaded(window, [], isFromCache: true, total: 1), .windowFailed(window, error),
+      .searched(window, SearchNews(hits: [], looked: 1, found: 0, isDone: true, isFromCache: true)),
+      .located(window, key("orders/a"), cachedCount: 1), .collections(below: .root, ["orders"]),
+      .collectionsUnlisted(below: .root, error), .missingDocuments(in: orders, []), .counted(orders, 1),
+      .committed(.collections([])), .commitsUnheard("offline"), .company(DataCompany(.owner)),
+      .detail(
+        key("orders/a"), remote: document, overlay: set("orders/a", ["n": 1]), local: document, isFromCache: true),
+      .conflict(
+        WriteConflict(batch: BatchID(1), key: key("orders/a"), fields: [], commitTime: SnapshotVersion(time))),
+      .answered(
+        AnsweredWrite(
+          batch: BatchID(1), mutations: [], commitTime: SnapshotVersion(time), refusal: .aborted, existed: [:])),
+      .contested(
+        ClientConflict(
+          key: key("orders/a"), other: "bob", batch: BatchID(1), isLater: true,
+          outcome: .replaced([], after: .seconds(1)))),
+      .explained(query, .failure(error)), .previewed(query, .failure(error)), .decisions(.failure(error)),
+      .inside(.failure(error)), .surveyed(.failure(error)), .fieldTypes(in: orders, .failure(error)),
+      .requestFailed(error), .attachmentEnded("shop has ended"), .closed,
+    ]
+  }
+
+  /// The members that an answer has in place of `error`.
+  private static let results = [
+    "explained": "explanation", "previewed": "preview", "decisions": "decisions", "inside": "inside",
+    "surveyed": "survey", "field-types": "types",
+  ]
+
   private static func members(_ value: some JSONFormed) throws -> Set<String> {
     guard case .object(let members) = value.json(JSONContext()).kind else { return [] }
     return Set(members.map(\.name))
@@ -71,7 +104,7 @@ import Testing
     var rows: [String: Set<String>] = [:]
     for line in part.split(separator: "\n") where line.hasPrefix("| ") && !line.hasPrefix("| `type`") {
       let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
-      let names = cells[1].split(separator: " ").map { $0.trimmingCharacters(in: ["`"]) }
+      let names = cells.count < 2 ? [] : cells[1].split(separator: " ").map { $0.trimmingCharacters(in: ["`"]) }
       rows[cells[0].trimmingCharacters(in: ["`"])] = Set(names)
     }
     return rows
@@ -90,6 +123,23 @@ import Testing
     for (type, members) in told { #expect(rows[type] == members, "\(type)") }
     #expect(told.count == 18)
     #expect(Set(EventPattern.Kind.lines.map(\.rawValue)) == Set(told.keys))
+  }
+
+  @Test("The manual lists every event and its members")
+  func answers() throws {
+    let rows = try Self.rows()
+    var listed: Set<String> = []
+    for event in Self.lines() + Self.answers() {
+      let type = try #require(event.json(JSONContext())["type"]).text()
+      listed.insert(type)
+      let members = try Self.members(event).subtracting(["type"])
+      #expect(rows[type] == members.union([Self.results[type]].compactMap(\.self)), "\(type)")
+    }
+    // Each type that can be read has a sample here.
+    let forms = try Page("Sources/Client/ClientPort/Forms/EventForms.swift").text
+    let read = try #require(forms.components(separatedBy: "extension ClientEvent: JSONUnion").last)
+    let types = read.matches(of: /case "([a-z-]+)":/).map { String($0.1) }
+    #expect(Set(types) == listed && types.count > 40)
   }
 
   @Test("The manual lists the members of queries, documents, changes, writes and errors")

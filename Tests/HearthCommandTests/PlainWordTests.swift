@@ -17,16 +17,19 @@ struct PlainWordTests {
 
   @Test("Scenario steps and session commands are accepted, and blank lines ignored")
   func words() throws {
-    guard case .perform([.setNetwork(enabled: false)])? = try parser.word("offline") else {
+    guard case .request(.request(.setNetwork(enabled: false)))? = try parser.word("offline") else {
       Issue.record("offline")
       return
     }
-    guard case .write(let mutation)? = try parser.word("update cities/SF population=3") else {
+    guard case .request(.request(.write(let mutations)))? = try parser.word("update cities/SF population=3"),
+      let mutation = mutations.first
+    else {
       Issue.record("update")
       return
     }
     #expect(mutation.key == key("cities/SF") && mutation.precondition == .exists(true))
-    guard case .drop(BatchID(3))? = try parser.word("drop #3"), case .stop("my list")? = try parser.word("stop my list")
+    guard case .request(.drop(BatchID(3)))? = try parser.word("drop #3"),
+      case .stop("my list")? = try parser.word("stop my list")
     else {
       Issue.record("drop, stop")
       return
@@ -67,8 +70,8 @@ struct PlainWordTests {
         continue
       }
     }
-    guard case .perform([.setWriteAside(BatchID(3))])? = try parser.word("aside 3"),
-      case .perform([.resend(BatchID(3), as: nil)])? = try parser.word("again #3")
+    guard case .request(.request(.setWriteAside(BatchID(3))))? = try parser.word("aside 3"),
+      case .request(.request(.resend(BatchID(3), as: nil)))? = try parser.word("again #3")
     else {
       Issue.record("aside, again")
       return

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import ClientPort
 import FirestoreClientState
 import FirestoreJSON
 import FirestoreModel
@@ -138,8 +139,8 @@ struct QueryMouthTests {
     },
     Mouth(name: "step of a scenario") { text in
       let steps = try ScenarioParser(database: database).steps("update cities/SF a=\(text)", of: "file")
-      guard case .client(.write(let mutation))? = steps.first?.action, case .patch(let fields, _) = mutation.operation,
-        let value = fields["a"]
+      guard case .client(.request(.request(.write(let mutations))))? = steps.first?.action,
+        case .patch(let fields, _)? = mutations.first?.operation, let value = fields["a"]
       else { throw TextError("no value") }
       return Query(path: collection, filters: [.field(FieldFilter(FieldPath("a"), .equal, value))])
     },

@@ -104,9 +104,9 @@ import Testing
   @Test("Merging lists every field that is not a map, and empty maps")
   func merge() throws {
     let content = try DocumentJSON.parse("{\"a\": {\"b\": 1, \"c\": {}}, \"d\": [1]}", database: database)
-    let mutation = WriteArgument.set(key, content, merge: true)
+    let mutation = WriteText.set(key, content, merge: true)
     let mask = FieldMask([FieldPath(segments: ["a", "b"]), FieldPath(segments: ["a", "c"]), FieldPath("d")])
     #expect(mutation.operation == .patch(content.fields, mask))
-    #expect(WriteArgument.set(key, content, merge: false).operation == .set(content.fields))
+    #expect(WriteText.set(key, content, merge: false).operation == .set(content.fields))
   }
 }

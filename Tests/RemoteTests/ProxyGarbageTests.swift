@@ -42,7 +42,7 @@ import Testing
       "a stream with the server's number 2"),
     Nonsense(
       "data of no stream", opening + RawRequest.data([1, 2, 3], stream: 7), "a frame of unknown stream 7"),
-    Nonsense("data of the connection", opening + RawRequest.data([1, 2, 3], stream: 0), "a frame of stream 0"),
+    Nonsense("data of the connection", opening + RawRequest.data([1, 2, 3], stream: 0), "a frame of unknown stream 0"),
     Nonsense(
       "data behind the end", opening + call + RawRequest.data([0], isLast: true) + RawRequest.data([0]),
       "after the end of a stream"),

@@ -27,16 +27,18 @@ import Testing
     let steps = try parser.steps(text, of: "file")
     #expect(steps.map(\.line) == [3, 4, 5, 6, 7, 8])
     #expect(steps[1].text == "set cities/SF {\"a\": 1}")
-    guard case .client(.goOffline) = steps[0].action, case .client(.goOnline) = steps[3].action else {
+    guard case .client(.request(.request(.setNetwork(enabled: false)))) = steps[0].action,
+      case .client(.request(.request(.setNetwork(enabled: true)))) = steps[3].action
+    else {
       Issue.record("not offline and online")
       return
     }
-    guard case .client(.write(let mutation)) = steps[1].action else {
+    guard case .client(.request(.request(.write(let mutations)))) = steps[1].action else {
       Issue.record("not a write")
       return
     }
-    #expect(
-      mutation == Mutation(key: DocumentKey(unchecked: ResourcePath("cities/SF")), operation: .set(["a": .integer(1)])))
+    let set = Mutation(key: DocumentKey(unchecked: ResourcePath("cities/SF")), operation: .set(["a": .integer(1)]))
+    #expect(mutations == [set])
     guard case .client(.expect(let pattern, .seconds(2))) = steps[2].action else {
       Issue.record("not an expectation")
       return
@@ -110,7 +112,9 @@ import Testing
   func assignments() throws {
     let steps = try parser.steps(
       "update c/d a='x y' b=[p, 2] c={\"m\": \"x y\"} d=it's `e f`=\"g h\"", of: "file")
-    guard case .client(.write(let mutation)) = steps[0].action, case .patch(let fields, _) = mutation.operation else {
+    guard case .client(.request(.request(.write(let mutations)))) = steps[0].action,
+      case .patch(let fields, _) = mutations.first?.operation
+    else {
       Issue.record("not an update")
       return
     }

@@ -275,13 +275,7 @@ extension ShellText {
       let escaped = text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
       return "\"" + escaped + (isComplete ? "\"" : "")
     case .bracket: return text
-    case nil, .backslash:
-      var typed = ""
-      for character in text {
-        if " \t\n'\"\\;#|&<>()$`*?!{}[]~".contains(character) { typed.append("\\") }
-        typed.append(character)
-      }
-      return typed
+    case nil, .backslash: return PlainText.shellWord(text)
     }
   }
 }

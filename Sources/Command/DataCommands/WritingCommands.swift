@@ -46,7 +46,7 @@ package struct AddCommand: AsyncParsableCommand, WritingCommand {
     let collection = try DataPath.collection(collection)
     let key = DocumentKey(unchecked: collection.appending(AutomaticID.make()))
     let content = try DocumentArgument.read(document, database: writing.database)
-    var mutation = WriteArgument.set(key, content, merge: false)
+    var mutation = WriteText.set(key, content, merge: false)
     mutation.precondition = .exists(false)
     try await writing.commit(mutation)
     if !writing.json { try OutputFile.print(data: key.path.text + "\n") }
@@ -79,7 +79,7 @@ package struct CreateCommand: AsyncParsableCommand, WritingCommand {
 
   package mutating func run() async throws {
     let key = try DataPath.document(path)
-    var mutation = WriteArgument.set(
+    var mutation = WriteText.set(
       key, try DocumentArgument.read(document, database: writing.database), merge: false)
     mutation.precondition = .exists(false)
     try await writing.commit(mutation)
@@ -117,7 +117,7 @@ package struct SetCommand: AsyncParsableCommand, WritingCommand {
   package mutating func run() async throws {
     let key = try DataPath.document(path)
     let content = try DocumentArgument.read(document, database: writing.database)
-    var mutation = WriteArgument.set(key, content, merge: merge)
+    var mutation = WriteText.set(key, content, merge: merge)
     mutation.precondition = existing.precondition
     try await writing.commit(mutation, unchangedSince: existing.unchanged.ifUnchangedSince)
   }

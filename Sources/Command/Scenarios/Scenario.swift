@@ -23,7 +23,7 @@ package struct ScenarioStep: Sendable {
     case rules(Ruleset?)
     case bundle(ScenarioBundle)
     /// Writes at the server's side.
-    case write(Mutation)
+    case write([Mutation])
     /// Prints the result of a listener, or of all: those of the client that the step names, or of each client.
     case snapshot(String?)
     /// Prints a text.
@@ -56,13 +56,12 @@ package struct ScenarioStep: Sendable {
     case listenNamed(String, name: String?, ListenerOptions)
     /// Ends a listener.
     case stop(String)
-    case goOffline, goOnline
-    case write(Mutation)
+    /// A request in the text form that palette and `hearth plain` have too.
+    case request(TypedRequest)
     /// Gathers the client's writes until `commit`, which makes them one.
     case beginBatch, commitBatch
     /// Changes the user, whose queue of writes is another one.
     case changeUser(String?)
-    case fault(FaultChange)
     case expect(EventPattern, within: Duration)
     /// No event of a listener may happen.
     case expectNothing(on: String?, within: Duration)
@@ -128,8 +127,6 @@ package enum ClientSetting: Sendable {
   case automaticIndexes(Bool)
   /// Drops all local indexes.
   case noIndexes
-  /// Takes documents out of the cache.
-  case evict(EvictionScope)
 }
 
 /// A bundle that a scenario makes at the server's side.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientPort
 import CommandOutput
 import CommandTransfer
 import FirestoreClientState
@@ -35,14 +36,6 @@ extension ScenarioParser {
       let unit = Self.units.first(where: { $0.0 == size.dropFirst(digits.count) })?.1
     else { throw TextError(column: 1, "Expected \"size\" and so many bytes, such as size 500kB.") }
     return Int64(number * unit)
-  }
-
-  /// Reads `evict`, `evict PATH` and `evict QUERY`.
-  func evictionScope(_ text: String) throws(TextError) -> EvictionScope {
-    if text.isEmpty { return .everything }
-    let query = try QueryLine.parse(text, in: database)
-    let isPath = !text.contains(where: \.isWhitespace) && query.collectionGroup == nil
-    return isPath ? .path(query.path) : .matching(query)
   }
 
   // MARK: Indexes
@@ -203,7 +196,7 @@ extension ScenarioParser {
       do throws(TextError) {
         switch verb {
         case "set":
-          let mutation = try set(rest)
+          let mutation = try RequestText(in: database).set(rest)
           guard case .set(let fields) = mutation.operation, mutation.transforms.isEmpty else {
             throw TextError(column: 1, "A document of a bundle has values, and no transforms.")
           }

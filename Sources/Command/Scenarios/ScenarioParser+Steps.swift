@@ -16,7 +16,7 @@ extension ScenarioParser {
     "client", "listen", "stop", "offline", "online", "set", "merge", "create", "update", "delete", "batch", "commit",
     "user", "fault", "calm", "restart", "kill", "snapshot", "caption", "wait", "expect", "repeat", "rules", "bundle",
     "load",
-    "index", "indexes", "cache", "evict", "clock",
+    "index", "indexes", "cache", "evict", "clock", "retry", "drop", "aside", "again",
   ]
 
   func action(_ line: String) throws(TextError) -> ScenarioStep.Action {
@@ -32,17 +32,16 @@ extension ScenarioParser {
       if rest.isEmpty { return .client(action) }
       throw TextError("Expected nothing after \(verb).")
     }
+    if let typed = try RequestText(in: database).read(verb, rest) {
+      if case .request(.undo) = typed { throw TextError("\"undo\" is not a step: a scenario writes the opposite.") }
+      if case .request(.redo) = typed { throw TextError("\"redo\" is not a step: a scenario writes again.") }
+      return .client(.request(typed))
+    }
     switch verb {
     case "client": return .world(.open(try client(rest)))
     case "listen": return .client(try listen(rest))
     case "stop": return .client(.stop(try name(rest, "the listener")))
-    case "set": return .client(.write(try set(rest)))
-    case "merge": return .client(.write(try set(rest, merge: true)))
-    case "create": return .client(.write(try create(rest)))
-    case "update": return .client(.write(try update(rest)))
-    case "delete": return .client(.write(Mutation(key: try key(rest), operation: .delete)))
     case "user": return .client(.changeUser(rest == "none" ? nil : try name(rest, "the user, or none")))
-    case "fault": return .client(.fault(try fault(rest)))
     case "snapshot": return .world(.snapshot(rest.isEmpty ? nil : try name(rest, "a listener")))
     case "caption": return .world(.caption(rest))
     case "wait": return .world(try wait(rest))
@@ -53,7 +52,6 @@ extension ScenarioParser {
     case "index": return .client(.setting(try index(rest)))
     case "indexes": return .client(.setting(try indexes(rest)))
     case "cache": return .client(.cacheSize(try cacheSize(rest)))
-    case "evict": return .client(.setting(.evict(try evictionScope(rest))))
     case "clock": return .client(.setting(.clock(try clock(rest))))
     default:
       if let meant = NearestName.suggestion(for: verb, among: Self.verbs) {
@@ -65,14 +63,10 @@ extension ScenarioParser {
 
   /// The steps of one word.
   private static let words: [String: ScenarioStep.ClientAction] = [
-    "offline": .goOffline, "online": .goOnline, "batch": .beginBatch, "commit": .commitBatch, "restart": .restart,
-    "kill": .kill, "calm": .fault(.calm),
+    "batch": .beginBatch, "commit": .commitBatch, "restart": .restart, "kill": .kill,
   ]
 
-  static func firstWord(_ text: String) -> (String, String) {
-    let end = text.firstIndex(where: \.isWhitespace) ?? text.endIndex
-    return (String(text[..<end]), String(text[end...].trimming()))
-  }
+  static func firstWord(_ text: String) -> (String, String) { RequestText.firstWord(text) }
 
   private func name(_ text: String, _ what: String) throws(TextError) -> String {
     guard !text.isEmpty, !text.contains(where: \.isWhitespace) else {
@@ -120,12 +114,6 @@ extension ScenarioParser {
       try QueryLine.parse(isWhole ? text : words.joined(separator: " "), in: database), name: name, options)
   }
 
-  private func fault(_ text: String) throws(TextError) -> FaultChange {
-    let change = try FaultText.parse(text)
-    if let objection = change.objectionOfClients { throw TextError(column: 1, objection) }
-    return change
-  }
-
   private func wait(_ text: String) throws(TextError) -> ScenarioStep.WorldAction {
     var words = text.split(whereSeparator: \.isWhitespace).map(String.init)
     guard words.starts(with: ["for", "sync"]) else { return .pause(try duration(text, of: text)) }
@@ -150,72 +138,7 @@ extension ScenarioParser {
     }
   }
 
-  // MARK: Writes
-
-  func set(_ text: String, merge: Bool = false) throws(TextError) -> Mutation {
-    let (path, json) = Self.firstWord(text)
-    let key = try key(path)
-    do throws(JSONError) {
-      return WriteArgument.set(key, try DocumentJSON.parse(json, database: database), merge: merge)
-    } catch {
-      throw TextError(error, from: text.unicodeScalars.count - json.unicodeScalars.count + 1)
-    }
-  }
-
-  private func create(_ text: String) throws(TextError) -> Mutation {
-    var mutation = try set(text)
-    mutation.precondition = .exists(false)
-    return mutation
-  }
-
-  private func update(_ text: String) throws(TextError) -> Mutation {
-    let (path, rest) = Self.firstWord(text)
-    let key = try key(path)
-    var changes: [(path: FieldPath, value: JSONSyntax)] = []
-    for (word, place) in Self.assignments(rest) {
-      do throws(TextError) { changes.append(try FieldAssignment.parse(word)) } catch {
-        throw error.moved(by: text.unicodeScalars.count - rest.unicodeScalars.count + place)
-      }
-    }
-    if changes.isEmpty { throw TextError("Expected FIELD=VALUE after the path.") }
-    do throws(CommandFailure) {
-      return try WriteArgument.update(key, changes, removing: [], database: database)
-    } catch {
-      throw TextError(error.message)
-    }
-  }
-
-  /// The words of a text, with the scalars before each; quotes and brackets of a value hold words together.
-  private static func assignments(_ text: String) -> [(word: String, place: Int)] {
-    var words: [(String, Int)] = []
-    var cursor = TextCursor(text)
-    while true {
-      cursor.skipSpace()
-      if cursor.isAtEnd { return words }
-      let start = cursor.position
-      var quote: Unicode.Scalar?
-      var depth = 0
-      while let next = cursor.next, quote != nil || depth > 0 || !next.properties.isWhitespace {
-        let before = cursor.position > start ? cursor.scalars[cursor.position - 1] : "="
-        cursor.position += 1
-        if let open = quote {
-          if next == "\\", open != "'" { cursor.position = min(cursor.position + 1, cursor.scalars.count) }
-          if next == open { quote = nil }
-        } else if next == "`" || "\"'".unicodeScalars.contains(next) && "=[{,: ".unicodeScalars.contains(before) {
-          quote = next
-        } else if "[{".unicodeScalars.contains(next), depth > 0 || before == "=" {
-          depth += 1
-        } else if "]}".unicodeScalars.contains(next), depth > 0 {
-          depth -= 1
-        }
-      }
-      words.append((cursor.text(start..<cursor.position), start))
-    }
-  }
-
-  func key(_ text: String) throws(TextError) -> DocumentKey {
-    do throws(ModelError) { return try DocumentKey(validating: text) } catch { throw TextError(error.message) }
-  }
+  func key(_ text: String) throws(TextError) -> DocumentKey { try RequestText.key(text) }
 }
 
 // Steps that wait for something.

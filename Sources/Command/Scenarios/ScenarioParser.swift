@@ -201,7 +201,7 @@ package struct ScenarioParser {
 extension ScenarioStep.Action {
   /// The action of a step that names the server: a write is the server's own.
   fileprivate var atServer: ScenarioStep.Action {
-    if case .client(.write(let mutation)) = self { .world(.write(mutation)) } else { self }
+    if case .client(.request(.request(.write(let mutations)))) = self { .world(.write(mutations)) } else { self }
   }
 
   /// The listener that is meant.

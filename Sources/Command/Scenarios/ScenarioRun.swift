@@ -80,9 +80,9 @@ package struct ScenarioRun: Sendable {
     case .rules(let ruleset):
       do throws(RPCStatus) { try await world.put(ruleset) } catch { throw failure(step, error.message, .usage) }
     case .bundle(let bundle): state.bundles[bundle.name] = try await bytes(of: bundle, step)
-    case .write(let mutation):
-      try check(mutation, step)
-      do throws(RPCStatus) { _ = try await world.clients.server.commit([mutation]) } catch {
+    case .write(let mutations):
+      for mutation in mutations { try check(mutation, step) }
+      do throws(RPCStatus) { _ = try await world.clients.server.commit(mutations) } catch {
         throw failure(step, "\(error)")
       }
     case .caption(let text): return [text]
@@ -130,20 +130,47 @@ package struct ScenarioRun: Sendable {
       }
       listen(to: found, name, options, by: client, step)
     case .stop(let name): client.stop(name)
-    case .goOffline: await client.client.goOffline()
-    case .goOnline: await client.client.goOnline()
-    case .write(let mutation):
-      try check(mutation, step)
-      if !client.gather(mutation) { try await write([mutation], by: client, step) }
+    case .request(let typed): try await perform(typed, by: client, step)
     case .beginBatch: client.beginBatch()
     case .commitBatch: if let batch = client.takeBatch(), !batch.isEmpty { try await write(batch, by: client, step) }
     case .changeUser(let user): await client.client.changeUser(to: user)
-    case .fault(let change):
-      do { try client.client.faults.perform(change) } catch { throw failure(step, "\(error)") }
     case .expect(let pattern, let limit): try await expect(pattern, limit, of: client, step)
     case .expectNothing(let listener, let limit): try await expectNothing(on: listener, limit, of: client, step)
     case .expectState(let wanted, let limit):
       try await wait(limit, step) { try await client.holds(wanted, at: world.clients.server) }
+    }
+  }
+
+  private func perform(_ typed: TypedRequest, by client: ScenarioClient, _ step: ScenarioStep) async throws {
+    do throws(RPCStatus) {
+      switch typed {
+      case .request(.setNetwork(let isOn)): isOn ? await client.client.goOnline() : await client.client.goOffline()
+      case .request(.evict(let scope, let age)): _ = try await client.engine.evict(scope, olderThan: age)
+      case .request(.retryNow): await client.engine.retryNow()
+      case .request(.setWriteAside(let batch)): try await client.engine.setWriteAside(batch)
+      case .request(.resend(let batch, _)): _ = try await client.engine.resend(batch, as: nil).local
+      case .drop(let batch):
+        for await status in client.engine.status() {
+          let isPending = status.pendingWrites.contains { $0.id == batch }
+          if isPending {
+            try await client.engine.cancelWrite(batch)
+          } else {
+            try await client.engine.dropRejectedWrite(batch)
+          }
+          break
+        }
+      case .request, .fault: break
+      }
+    } catch { throw failure(step, "\(error)") }
+    switch typed {
+    case .request(.write(let mutations)):
+      for mutation in mutations {
+        try check(mutation, step)
+        if !client.gather(mutation) { try await write([mutation], by: client, step) }
+      }
+    case .fault(let change):
+      do { try client.client.faults.perform(change) } catch { throw failure(step, "\(error)") }
+    case .request, .drop: break
     }
   }
 
@@ -242,7 +269,6 @@ extension ScenarioRun {
         try await client.engine.setIndexes(known.filter { $0 != index } + [index])
       case .automaticIndexes(let isOn): client.engine.setIndexAutoCreation(isOn)
       case .noIndexes: client.engine.deleteAllIndexes()
-      case .evict(let scope): _ = try await client.engine.evict(scope)
       }
     } catch { throw failure(step, error.message) }
   }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientPort
 import CommandOutput
 import FirestoreClientState
 import FirestoreJSON
@@ -29,8 +30,8 @@ struct StoryWords {
       case .patch(let fields, let mask): patches(path, fields, mask, mutation.transforms)
       }
     return candidates.first { candidate in
-      guard case .client(.write(let read))? = action(candidate) else { return false }
-      return Self.isSame(read, mutation)
+      guard case .client(.request(.request(.write(let read))))? = action(candidate) else { return false }
+      return read.count == 1 && Self.isSame(read[0], mutation)
     }
   }
 
@@ -103,7 +104,7 @@ struct StoryWords {
   /// The step of a fault; `nil` for one that means nothing between a client and its backend.
   func step(_ change: FaultChange) -> String? {
     let step = change == .calm ? "calm" : "fault \(FaultText.words(of: change))"
-    guard case .client(.fault(let read))? = action(step), read == change else { return nil }
+    guard case .client(.request(.fault(let read)))? = action(step), read == change else { return nil }
     return step
   }
 

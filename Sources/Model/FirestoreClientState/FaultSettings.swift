@@ -84,6 +84,9 @@ package enum FaultEvent: Hashable, Sendable {
 
 /// One change of the faults between a client and its backend; `FaultText` reads and writes it as text.
 package enum FaultChange: Hashable, Sendable {
+  /// Whether it happens once, and leaves the settings unchanged.
+  package var isOnce: Bool { if case .event = self { true } else { false } }
+
   case latency(Duration, jitter: Duration, on: FaultLane?)
   /// The bandwidth in bytes per second for each stream; `nil` for no limit.
   case bandwidth(Int?, on: FaultLane?)

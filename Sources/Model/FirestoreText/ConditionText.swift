@@ -304,7 +304,7 @@ package enum OperatorText {
 
   private static func hint(for word: String) -> String {
     if let hint = foreign[word.lowercased()] { return " \(hint)" }
-    return NearestName.suggestion(for: word, among: words.keys).map { " Is \($0) meant?" } ?? ""
+    return NearestName.suggestion(for: word, among: words.keys).map { " Did you mean \($0)?" } ?? ""
   }
 
   /// - Returns: the operator and its length in scalars.

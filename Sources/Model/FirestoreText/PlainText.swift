@@ -18,6 +18,16 @@ package enum PlainText {
     otherWord(text) ?? time(text) ?? number(text) ?? type(text)
   }
 
+  /// The text as one word of a shell.
+  package static func shellWord(_ text: String) -> String {
+    var word = ""
+    for character in text {
+      if " \t\n'\"\\;#|&<>()$`*?!{}[]~".contains(character) { word.append("\\") }
+      word.append(character)
+    }
+    return word
+  }
+
   /// A JSON string.
   static func quoted(_ text: String) -> String { JSONSyntax(.string(text)).lineText }
 

@@ -80,7 +80,7 @@ package struct QueryLine {
   private func stray() -> TextError {
     let found = cursor.found
     let near = NearestName.suggestion(for: found, among: ClauseWord.allCases.map(\.rawValue))
-    let hint = near.map { " Is \($0) meant?" } ?? ""
+    let hint = near.map { " Did you mean \($0)?" } ?? ""
     return TextError(
       column: cursor.column, "Expected where, order by, limit or last here, found \"\(found)\".\(hint)")
   }

@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0
 import FirestoreJSON
 package import FirestoreModel
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreText
 
 /// Documents as rows of cells, with a first row of names: the path, then fields, those of maps by their paths.
 /// It cannot be copied: each document that comes would copy all that wait.
@@ -65,18 +66,6 @@ struct DelimitedDocuments: ~Copyable {
 
   private func hasColumns(below column: FieldPath, _ columns: [FieldPath]) -> Bool {
     columns.contains { $0 != column && column.isPrefix(of: $0) }
-  }
-}
-
-extension Fields {
-  /// The paths of all values that are not maps, and of empty maps.
-  package var leaves: [FieldPath] { leaves(below: []) }
-
-  private func leaves(below parent: [String]) -> [FieldPath] {
-    entries.flatMap { name, value -> [FieldPath] in
-      if case .map(let inner) = value, !inner.isEmpty { return inner.leaves(below: parent + [name]) }
-      return [FieldPath(segments: parent + [name])]
-    }
   }
 }
 

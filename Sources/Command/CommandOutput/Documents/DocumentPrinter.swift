@@ -2,6 +2,7 @@
 import FirestoreJSON
 package import FirestoreModel
 package import FirestoreQuery
+import FirestoreText
 import Glibc
 import TerminalCanvas
 

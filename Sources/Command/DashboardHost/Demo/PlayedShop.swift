@@ -316,13 +316,15 @@ extension PlayedShop {
       switch step.action {
       case .client(.listen(let query, _, _)):
         perform(state.listen(to: query, name: ListenerRecord.defaultName(for: query)))
-      case .client(.goOffline): if isOnline { goOffline() }
-      case .client(.goOnline): if !isOnline { goOnline() }
-      case .client(.write(let mutation)), .world(.write(let mutation)):
-        batch += 1
-        write(mutation, as: BatchID(batch))
+      case .client(.request(.request(.setNetwork(let isOn)))):
+        if isOn != isOnline { isOn ? goOnline() : goOffline() }
+      case .client(.request(.request(.write(let mutations)))), .world(.write(let mutations)):
+        for mutation in mutations {
+          batch += 1
+          write(mutation, as: BatchID(batch))
+        }
         if isOnline { acknowledgeAll() }
-      case .client(.fault(let change)): perform(state.cause(change))
+      case .client(.request(.fault(let change))): perform(state.cause(change))
       // The screen is one client's: what others do, and what only a run can do, is not on it.
       default: break
       }

@@ -45,13 +45,11 @@ extension PlainSession {
   private func take(_ word: PlainWord, _ line: String) async {
     if word.writes, let reason = refusal { return say("refused: \(reason)") }
     switch word {
-    case .perform(let effects): for effect in effects { perform([.client(effect)]) }
-    case .fault(let change):
-      perform(state.cause(change))
-      // The dashboard itself tells of what happens once.
-      if case .event(_) = change { break }
-      say("faults: \(FaultText.account(of: change))")
-    case .write(let mutation): perform([.client(.write([mutation]))])
+    case .request(.drop(let batch)): await drop(batch)
+    case .request(let typed):
+      perform(state.perform(typed))
+      // The dashboard itself reports faults that happen once.
+      if case .fault(let change) = typed, !change.isOnce { say("faults: \(FaultText.account(of: change))") }
     case .listen(let query):
       perform(state.listen(to: query, name: ListenerRecord.defaultName(for: query)))
       say("listens to \(QueryText.line(query))" + (state.listeners.last.map { " as \($0.name)" } ?? ""))
@@ -60,7 +58,6 @@ extension PlainSession {
         return say("no listener is called \(name); listeners tells them")
       }
       stop(listener)
-    case .drop(let batch): drop(batch, in: await present())
     case .tell(let subject, let asJSON): await tell(subject, asJSON: asJSON || options.report == .lines)
     case .document(let key, let asJSON): await tell(key, asJSON: asJSON || options.report == .lines)
     case .followRequests(let asJSON): await followRequests(asJSON: asJSON || options.report == .lines)
@@ -113,14 +110,11 @@ extension PlainSession {
     return present
   }
 
-  private func drop(_ batch: BatchID, in state: DashboardState) {
-    if state.writes.live.contains(where: { $0.batch == batch }) {
-      perform([.client(.cancelWrite(batch))])
-    } else if state.writes.rejected.contains(where: { $0.batch == batch }) {
-      perform([.client(.dropRejected([batch]))])
-    } else {
-      say("no write \(batch) waits or was refused; queue tells them")
+  private func drop(_ batch: BatchID) async {
+    guard let request = await present().request(dropping: batch) else {
+      return say("no write \(batch) waits or was refused; queue tells them")
     }
+    perform([.client(request)])
   }
 
   private var refusal: String? {

@@ -3,7 +3,7 @@ package import ClientPort
 import CommandOptions
 package import CommandOutput
 import DashboardModel
-package import FirestoreClientState
+import FirestoreClientState
 package import FirestoreModel
 package import FirestoreQuery
 import FirestoreText
@@ -11,15 +11,10 @@ import Scenarios
 
 /// A line that a user types to a dashboard without a screen.
 package enum PlainWord: Sendable {
-  /// Effects that need no further word, such as going offline.
-  case perform([ClientRequest])
-  case fault(FaultChange)
-  case write(Mutation)
+  case request(TypedRequest)
   case listen(Query)
   /// End the listener of this name.
   case stop(String)
-  /// Cancel a waiting batch, or forget a refused one.
-  case drop(BatchID)
   /// Tell a part of what the dashboard shows, in words or as JSON.
   case tell(PlainSubject, asJSON: Bool)
   /// Open a document, and tell what its pane shows.
@@ -33,19 +28,7 @@ package enum PlainWord: Sendable {
   case quit
 
   /// Whether a session that may not write refuses it.
-  var writes: Bool {
-    switch self {
-    case .write, .drop: true
-    case .perform(let effects):
-      effects.contains { effect in
-        switch effect {
-        case .undo, .redo, .resend, .write, .setWriteAside: true
-        default: false
-        }
-      }
-    case .fault, .listen, .stop, .tell, .document, .followRequests, .expect, .expectNothing, .help, .quit: false
-    }
-  }
+  var writes: Bool { if case .request(let typed) = self { typed.writes } else { false } }
 }
 
 /// A part of the dashboard that a session without a screen can tell.
@@ -110,11 +93,15 @@ package struct PlainWordParser: Sendable {
     case ("follow", 2) where words[1] == "requests": return .followRequests(asJSON: false)
     case ("follow", 3) where words[1...] == ["requests", "--json"]: return .followRequests(asJSON: true)
     case ("document", _): return try Self.document(line)
-    case ("drop", 2): return .drop(try Self.batch(words[1]))
-    case ("aside", 2): return .perform([.setWriteAside(try Self.batch(words[1]))])
-    case ("again", 2): return .perform([.resend(try Self.batch(words[1]))])
     case ("stop", 2...): return .stop(words.dropFirst().joined(separator: " "))
     default: break
+    }
+    let (verb, rest) = RequestText.firstWord(line)
+    do throws(TextError) {
+      if let typed = try RequestText(in: database).read(verb, rest) { return .request(typed) }
+    } catch {
+      let place = error.column == nil ? error : error.moved(by: line.unicodeScalars.count - rest.unicodeScalars.count)
+      throw CommandFailure(.usage, "\(place)")
     }
     guard let step = try steps(line).first else { return nil }
     guard step.client == nil, case .client(let action) = step.action, let word = Self.word(action) else {
@@ -127,11 +114,8 @@ package struct PlainWordParser: Sendable {
   /// The word that does what a step does; `nil` for steps that scenarios alone have.
   private static func word(_ action: ScenarioStep.ClientAction) -> PlainWord? {
     switch action {
-    case .goOffline: .perform([.setNetwork(enabled: false)])
-    case .goOnline: .perform([.setNetwork(enabled: true)])
-    case .fault(let change): .fault(change)
+    case .request(let typed): .request(typed)
     case .listen(let query, nil, ListenerOptions()): .listen(query)
-    case .write(let mutation): .write(mutation)
     case .expect(let pattern, let limit): .expect(pattern, within: limit)
     case .expectNothing(nil, let limit): .expectNothing(within: limit)
     default: nil
@@ -140,9 +124,6 @@ package struct PlainWordParser: Sendable {
 
   private static func own(_ word: String) -> PlainWord? {
     switch word {
-    case "undo": .perform([.undo()])
-    case "redo": .perform([.redo()])
-    case "retry": .perform([.retryNow])
     case "help": .help
     case "quit": .quit
     default: nil
@@ -156,14 +137,6 @@ package struct PlainWordParser: Sendable {
     if asJSON { path = path.dropLast("--json".count).trimming() }
     if path.isEmpty { throw CommandFailure(.usage, "document needs the path of one, as in document cities/SF.") }
     return .document(try DataPath.document(String(path)), asJSON: asJSON)
-  }
-
-  private static func batch(_ text: String) throws(CommandFailure) -> BatchID {
-    let digits = text.hasPrefix("#") ? text.dropFirst() : text[...]
-    guard let number = Int64(digits), number > 0 else {
-      throw CommandFailure(.usage, "\(text) is no number of a write; queue tells them, as #3.")
-    }
-    return BatchID(number)
   }
 
   private func steps(_ line: String) throws(CommandFailure) -> [ScenarioStep] {

@@ -30,7 +30,8 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
         client NAME [user UID] [shares NAME], then NAME: STEP; server: WRITE
         rules FILE | rules ... end | rules none; bundle NAME from QUERY | bundle NAME ... end; load NAME; listen named NAME
         index COLLECTION FIELD [desc|contains], ... | indexes automatic|manual|none
-        cache size BYTES | evict [PATH|QUERY] | clock ahead TIME|behind TIME|right
+        cache size BYTES | evict [PATH|QUERY] [older than TIME] | clock ahead TIME|behind TIME|right
+        retry | drop #N | aside #N | again #N
         expect added|modified|removed|metadata|acknowledged|rejected [PATH] [on NAME] [with CODE] [within TIME]
         expect synced|cached|failed|nothing [on NAME]; expect pending N, results N, online, offline, same
         expect [no] document PATH [where CONDITION] [on NAME|at server|in cache]

@@ -11,6 +11,33 @@ import TerminalCanvas
 extension Keymap {
   static let withArgument: [Command] =
     [offline, latency, fault, client, theme, glyphs, keys, go, query, listen, stop, filter, shot] + cache
+    + typedRequests
+
+  /// The requests whose text says all, as `hearth plain` and scenarios have them.
+  private static let typedRequests: [Command] = RequestText.forms.compactMap { form in
+    guard ["set", "merge", "create", "update", "delete", "online", "drop", "aside", "again"].contains(form.verb) else {
+      return nil
+    }
+    let writes = form.verb != "online"
+    if form.argument.isEmpty {
+      return Command(
+        form.verb, "", in: .screen, form.effect, writes: writes,
+        run: { $0.perform(.request(.setNetwork(enabled: true))) })
+    }
+    let argument = CommandArgument(
+      name: form.argument, hint: form.example,
+      completions: { text, state in text.contains(" ") ? [] : state.knownPaths.filter { $0.contains("/") } },
+      read: { text, state throws(TextError) in
+        guard let typed = try RequestText(in: state.configuration.database).read(form.verb, text) else {
+          throw TextError(column: 1, form.example)
+        }
+        if case .drop(let batch) = typed, state.request(dropping: batch) == nil {
+          throw TextError(column: 1, "no write \(batch) is pending or was rejected")
+        }
+        return CommandArgument.Meaning(account: "\(form.effect): \(text)") { $0.perform(typed) }
+      })
+    return Command(form.verb, form.effect, argument, writes: writes)
+  }
 
   private static let offline = Command(
     "offline", "go offline, for a while or until you go online again",
@@ -45,8 +72,7 @@ extension Keymap {
       name: "FAULT", hint: "latency 200ms on write, loss 10%, next write drop-ack, down watch",
       completions: { text, _ in FaultText.forms.map(\.word).filter { $0.hasPrefix(text) } },
       read: { text, _ throws(TextError) in
-        let change = try FaultText.parse(text)
-        if let objection = change.objectionOfClients { throw TextError(column: 1, objection) }
+        let change = try RequestText.fault(text)
         return CommandArgument.Meaning(account: FaultText.account(of: change)) { $0.cause(change) }
       }))
 
@@ -293,11 +319,11 @@ extension Command {
   /// A command that is in the palette only, since it takes an argument. If it is chosen without one, the palette asks
   /// for it.
   init(
-    _ name: String, _ help: String, _ argument: CommandArgument,
+    _ name: String, _ help: String, _ argument: CommandArgument, writes: Bool = false,
     alone: (@Sendable (inout DashboardState) -> [Effect])? = nil
   ) {
     self.init(
-      name, "", in: .screen, help, title: Wording { _ in "\(name) \(argument.label)" },
+      name, "", in: .screen, help, title: Wording { _ in "\(name) \(argument.label)" }, writes: writes,
       run: alone ?? { state in
         state.openPalette(typed: name + " ")
         return []
@@ -306,31 +332,7 @@ extension Command {
   }
 }
 
-/// The text behind `evict` and `purge`: what is to leave, and how old it has to be.
 enum EvictionText {
-  /// Takes `older than 2h` off the end of a text.
-  /// - Returns: the text before it, and the age; `nil` for a text without it.
-  static func age(in text: String) throws(TextError) -> (rest: String, age: Duration?) {
-    let words = text.split(separator: " ")
-    if words.suffix(3).first == "older", words.count >= 3, words[words.count - 2] == "than" {
-      let rest = String(text[..<words[words.count - 3].startIndex]).trimmed
-      return (rest, try DurationText.parse(String(words[words.count - 1])))
-    }
-    if words.last == "older" || words.suffix(2) == ["older", "than"] {
-      throw TextError(column: 1, "write: PATH older than 2h")
-    }
-    return (text, nil)
-  }
-
-  /// Reads a path or a query; an empty text is everything.
-  static func scope(_ text: String, _ state: DashboardState) throws(TextError) -> EvictionScope {
-    if text.isEmpty { return .everything }
-    let query = try QueryLine.parse(text, in: state.configuration.database)
-    if query.limit != nil { throw TextError(column: 1, "an eviction has no limit: all that match leave") }
-    let isPath = query.filters.isEmpty && query.collectionGroup == nil && query.explicitOrderBy.isEmpty
-    return isPath ? .path(query.path) : .matching(query)
-  }
-
   static func account(of scope: EvictionScope, _ age: Duration?) -> String {
     let what =
       switch scope {

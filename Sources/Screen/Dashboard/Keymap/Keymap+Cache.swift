@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientPort
 import DashboardModel
 import FirestoreClientState
 import FirestoreModel
@@ -59,8 +60,7 @@ extension Keymap {
         text.contains(" ") ? [] : state.knownPaths.flatMap { [$0, $0 + " older than 2h"] } + ["older than 2h"]
       },
       read: { text, state throws(TextError) in
-        let (rest, age) = try EvictionText.age(in: text)
-        let scope = try EvictionText.scope(rest, state)
+        let (scope, age) = try RequestText(in: state.configuration.database).eviction(text)
         return CommandArgument.Meaning(account: EvictionText.account(of: scope, age)) {
           $0.evict(scope, olderThan: age)
         }
@@ -77,7 +77,7 @@ extension Keymap {
         text.contains(" ") ? [] : state.knownPaths.flatMap { [$0, $0 + " older than 2h"] } + ["older than 2h"]
       },
       read: { text, state throws(TextError) in
-        let (rest, age) = try EvictionText.age(in: text)
+        let (rest, age) = try RequestText.age(in: text)
         let scope = EvictionScope.tombstones(rest.isEmpty ? nil : try state.cachedPath(rest))
         return CommandArgument.Meaning(account: EvictionText.account(of: scope, age)) {
           $0.evict(scope, olderThan: age)

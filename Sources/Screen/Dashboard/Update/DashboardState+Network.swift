@@ -1,12 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-import ClientPort
-import DashboardModel
+package import ClientPort
+package import DashboardModel
 import FirestoreClientState
-import FirestoreModel
+package import FirestoreModel
 import FirestoreText
 import TerminalCanvas
 
 extension DashboardState {
+  /// Performs a request that was typed.
+  package mutating func perform(_ typed: TypedRequest) -> [Effect] {
+    switch typed {
+    case .request(let request): [.client(request)]
+    case .fault(let change): cause(change)
+    case .drop(let batch): request(dropping: batch).map { [.client($0)] } ?? []
+    }
+  }
+
+  /// The request that cancels a pending write or forgets a rejected one; `nil` if there is no such write.
+  package func request(dropping batch: BatchID) -> ClientRequest? {
+    if writes.live.contains(where: { $0.batch == batch }) { return .cancelWrite(batch) }
+    return writes.rejected.contains { $0.batch == batch } ? .dropRejected([batch]) : nil
+  }
+
   /// Switches the network off, and on again by itself after a given duration.
   mutating func goOffline(for duration: Duration?) -> [Effect] {
     outages.scheduleReturn(

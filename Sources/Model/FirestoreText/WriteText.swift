@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreJSON
+package import FirestoreModel
+
+/// Writes of one document as people type them.
+package enum WriteText {
+  /// A new value of a field, or a transform of it, as JSON.
+  package typealias Change = (path: FieldPath, value: JSONSyntax)
+  package typealias Content = (fields: Fields, transforms: [FieldTransform])
+
+  /// Replaces the document, or merges every field that the content names.
+  package static func set(_ key: DocumentKey, _ content: Content, merge: Bool) -> Mutation {
+    guard merge else { return Mutation(key: key, operation: .set(content.fields), transforms: content.transforms) }
+    let mask = FieldMask(content.fields.leaves)
+    return Mutation(key: key, operation: .patch(content.fields, mask), transforms: content.transforms)
+  }
+
+  /// Changes fields of a document that exists. Each path names one field: `address.city` changes one field of a map.
+  /// - Throws: for a value that JSON of documents does not have; the reason begins with the path.
+  package static func update(
+    _ key: DocumentKey, _ changes: [Change], removing: [FieldPath], database: DatabaseID
+  ) throws(JSONError) -> Mutation {
+    let (content, paths) = try content(of: changes, database: database)
+    return Mutation(
+      key: key, operation: .patch(content.fields, FieldMask(paths + removing)), precondition: .exists(true),
+      transforms: content.transforms)
+  }
+
+  /// - Returns: the fields and transforms, and the paths of the fields.
+  package static func content(
+    of changes: [Change], database: DatabaseID
+  ) throws(JSONError) -> (content: Content, paths: [FieldPath]) {
+    var fields = Fields()
+    var transforms: [FieldTransform] = []
+    var paths: [FieldPath] = []
+    for (path, syntax) in changes {
+      let name = path.last
+      let content: Content
+      do throws(JSONError) {
+        content = try DocumentJSON.fields(
+          of: JSONSyntax(.object([JSONSyntax.Member(name, syntax)])), database: database)
+      } catch {
+        throw JSONError(line: error.line, column: error.column, reason: "\(path.canonicalText): \(error.reason)")
+      }
+      transforms += content.transforms.map { transform in
+        let inner = transform.path.segments.dropFirst()
+        return FieldTransform(path: FieldPath(segments: path.segments + inner), operation: transform.operation)
+      }
+      // A transform of the field itself leaves nothing to replace.
+      if content.transforms.contains(where: { $0.path.segments.count == 1 }) { continue }
+      paths.append(path)
+      if let value = content.fields[name] { fields[path] = value }
+    }
+    return ((fields, transforms), paths)
+  }
+
+  /// Refuses paths of which one contains another.
+  package static func refuseOverlaps(_ paths: [FieldPath]) throws(TextError) {
+    for (index, path) in paths.enumerated() {
+      for other in paths[..<index] where other.isPrefix(of: path) || path.isPrefix(of: other) {
+        throw TextError(
+          "\(other.canonicalText) and \(path.canonicalText) name the same field or one inside the other.")
+      }
+    }
+  }
+}
+
+extension Fields {
+  /// The paths of all values that are not maps, and of empty maps.
+  package var leaves: [FieldPath] { leaves(below: []) }
+
+  private func leaves(below parent: [String]) -> [FieldPath] {
+    entries.flatMap { name, value -> [FieldPath] in
+      if case .map(let inner) = value, !inner.isEmpty { return inner.leaves(below: parent + [name]) }
+      return [FieldPath(segments: parent + [name])]
+    }
+  }
+}
+
+/// A change of a field as people write it: `field=value`.
+package enum FieldAssignment {
+  /// - Returns: the field's path, and the value as JSON: a text that reads as JSON is that, all else what `ValueReader`
+  ///   makes of it, but that a text may have slashes in it and be empty.
+  package static func parse(_ text: String) throws(TextError) -> (path: FieldPath, value: JSONSyntax) {
+    var isQuoted = false
+    var isEscaped = false
+    let separator = text.unicodeScalars.firstIndex { scalar in
+      if isEscaped {
+        isEscaped = false
+      } else if scalar == "`" {
+        isQuoted.toggle()
+      } else if scalar == "\\" {
+        isEscaped = isQuoted
+      }
+      return scalar == "=" && !isQuoted
+    }
+    guard let separator else {
+      throw TextError("Expected FIELD=VALUE, or one JSON object with all fields to change.")
+    }
+    let path = try FieldPathText.parse(String(text[..<separator]))
+    let start = text.unicodeScalars.index(after: separator)
+    let column = text.unicodeScalars.distance(from: text.startIndex, to: start) + 1
+    return (path, try value(String(text[start...]), column))
+  }
+
+  private static func value(_ text: String, _ column: Int) throws(TextError) -> JSONSyntax {
+    do throws(JSONError) {
+      return try JSONSyntax(parsing: text)
+    } catch {
+      // A text that begins like JSON was meant to be JSON.
+      if let first = text.utf8.first, "{\"".utf8.contains(first) { throw TextError(error, from: column) }
+      if let first = text.utf8.first, "['".utf8.contains(first) { return try quoted(text, column) }
+      if text == "NaN" { return try JSONSyntax(of: .double(.nan)) }
+      if let time = Timestamp(rfc3339: text) { return try JSONSyntax(of: .timestamp(time)) }
+      if let typed = try TypedLiteral.syntax(text, column: column) { return typed }
+      if let reason = PlainText.otherMeaning(ofWritten: text) {
+        throw TextError(
+          column: column, "\(reason) Text that reads so is written \(PlainText.shellWord("string:" + text)).")
+      }
+      return JSONSyntax(.string(text))
+    }
+  }
+
+  /// A list with words in it, or a text in single quotes.
+  private static func quoted(_ text: String, _ column: Int) throws(TextError) -> JSONSyntax {
+    do throws(TextError) {
+      return try JSONSyntax(of: try ValueReader(database: JSONSyntax.anyDatabase).value(of: text))
+    } catch {
+      throw error.moved(by: column - 1)
+    }
+  }
+}
+
+extension JSONSyntax {
+  /// The database that references are relative to until it is known which is written to.
+  fileprivate static let anyDatabase = DatabaseID(project: "any")
+
+  fileprivate init(of value: Value) throws(TextError) {
+    do throws(JSONError) { try self.init(parsing: DocumentJSON.line(of: value, relativeTo: Self.anyDatabase)) } catch {
+      throw TextError(error.reason)
+    }
+  }
+}
