@@ -28,7 +28,7 @@ extension Inspection {
 }
 
 extension Inspection.Plan {
-  /// The way to a backend, with faults in it that a watcher may set.
+  /// The datastore with faults that a watcher can set.
   package func disturbing(_ datastore: any Datastore, clock: any Clock<Duration>) -> any Datastore {
     FaultyDatastore(datastore, faults: faults, clock: clock)
   }
@@ -64,7 +64,7 @@ extension ResolvedBackend {
 package enum InspectionPermission {
   static let variable = "HEARTH_INSPECT"
 
-  /// - Parameter isInspectable: what holds where the environment says nothing.
+  /// - Parameter isInspectable: the setting that applies if the environment variable is not set.
   package static func isGiven(unlessSaid isInspectable: Bool, _ environment: [String: String]) -> Bool {
     switch environment[variable] {
     case "1": true
@@ -74,23 +74,23 @@ package enum InspectionPermission {
   }
 }
 
-/// The socket on which a client is watched, as long as the client or the process lives: its name goes when the process
-/// exits, and when SIGTERM, SIGINT or SIGHUP ends one that leaves these signals to their default action.
+/// The socket on which watchers connect, for the life of the client or the process. Its name is removed when the
+/// process exits, and when SIGTERM, SIGINT or SIGHUP ends a process that leaves these signals at their default action.
 final class InspectionSocket: Sendable {
   private struct Registry {
     var sockets: [InspectionAddress: LocalSocket] = [:]
-    /// The numbers of the names, for signal handlers.
+    /// The numbers by socket address, for signal handlers.
     var numbers: [InspectionAddress: CInt] = [:]
     var removesAtExit = false
   }
 
-  /// The sockets of this process, whose names are removed when it ends.
+  /// The sockets of this process. Their names are removed when it ends.
   private static let registry = Mutex(Registry())
 
   let descriptor: CInt
   private let address: InspectionAddress
 
-  /// Opens a socket with a name that is free.
+  /// Opens a socket with an unused name.
   /// - Throws: the reason why there is no socket, in one line.
   init(in folder: InspectionFolder) throws(InspectionFolder.Failure) {
     try folder.prepare()
@@ -113,7 +113,7 @@ final class InspectionSocket: Sendable {
     Self.removeAtExit()
   }
 
-  /// Removes the socket's name, so that no watcher finds it any more. The caller closes the descriptor.
+  /// Removes the socket's name, so that watchers no longer find it. The caller closes the descriptor.
   func remove() {
     let socket = Self.registry.withLock { registry in
       if let number = registry.numbers.removeValue(forKey: address) { csn_forget(number) }
@@ -132,7 +132,7 @@ final class InspectionSocket: Sendable {
   }
 
   private static func removeAll() {
-    // A child of this process must not remove the names when it ends.
+    // A child of this process must not remove the names when it exits.
     registry.withLock { registry in
       for (address, socket) in registry.sockets where address.process == getpid() { socket.remove() }
       registry.sockets = [:]

@@ -7,10 +7,10 @@ import FirestoreQuery
 import FirestoreSync
 
 extension Inspection {
-  /// Performs a watcher's request. Questions are answered from the cache, once; the backend is not asked.
-  /// - Returns: the event that answers it; `nil` for a change, which the status reports, and for a collection that is
-  ///   too large to be counted.
-  /// - Throws: the reason why it is refused.
+  /// Performs a watcher's request. Queries are answered once, from the cache, without the backend.
+  /// - Returns: the reply event; `nil` for a change, which the status reports, and for a collection that is too large
+  ///   to count.
+  /// - Throws: the reason why the request is refused.
   func answer(_ request: ClientRequest, of watcher: Int) async throws(RPCStatus) -> ClientEvent? {
     try request.check()
     switch request {
@@ -52,7 +52,7 @@ extension Inspection {
       watchers[watcher]?.hasSwitchedOff = false
       await engine.enableNetwork()
     case .setNetwork(false):
-      // A network that the program itself has switched off stays off when the watcher goes.
+      // A network that the program itself has disabled stays disabled after the watcher disconnects.
       if isNetworkEnabled { watchers[watcher]?.hasSwitchedOff = true }
       await engine.disableNetwork()
     case .retryNow: await engine.retryNow()
@@ -73,7 +73,7 @@ extension Inspection {
     }
   }
 
-  /// The largest numbers of documents and bytes in one answer.
+  /// The largest document and byte counts of one reply.
   private static let mostDocuments = 500
   private static let mostDocumentBytes = 4 << 20
 
@@ -85,8 +85,8 @@ extension Inspection {
 }
 
 extension Document {
-  /// The document without the mark of acknowledged writes: they wait for nothing, though no listener has brought their
-  /// version yet.
+  /// The document without the mark of acknowledged writes. They are not pending, even before a listener has delivered
+  /// their version.
   fileprivate var withoutAcknowledgedWrites: Document {
     var document = self
     if hasCommittedMutations { document.pending = .none }
@@ -115,11 +115,10 @@ extension ListenerSnapshot {
   }
 }
 
-/// Checks of a watcher's requests. A watcher may be of another version, or a different program: its requests are
-/// checked like those of a program to its own client, so that no number in them reaches arithmetic that ends the
-/// program.
+/// Validation of a watcher's requests. A watcher may have another version or be a different program, so its requests
+/// get the same checks as a program's own calls. No number in them can trap in arithmetic.
 extension ClientRequest {
-  /// The longest that a watcher may let each message be late.
+  /// The longest delay of a message that a watcher may set.
   private static let longestDelay = Duration.seconds(3600)
   private static let mostBytes = 1_000_000_000
 
@@ -149,7 +148,7 @@ extension ClientRequest {
       for case let rate? in rates where !(1...Self.mostBytes).contains(rate) {
         throw Self.refusal("A bandwidth is 1 to \(Self.mostBytes) bytes a second.")
       }
-      // A network that comes and goes at every moment is down.
+      // A network that flaps faster than this is down.
       if let flap = settings.flap, flap < .milliseconds(1) { throw Self.refusal("A network flaps each 1 ms at most.") }
     case .causeFault(let event):
       if let objection = FaultChange.event(event).objectionOfClients { throw Self.refusal(objection) }

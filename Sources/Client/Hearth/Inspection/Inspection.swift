@@ -9,11 +9,12 @@ import Glibc
 import LocalSockets
 import SerialExecutors
 
-/// Shows one client to watchers of the same user, and lets them control it if they ask for that.
+/// Shows one client to watchers of the same user, and lets them control it on request.
 ///
-/// A domain of its own, on a queue: news is made and sent beside the engine, which only puts snapshots into a bounded
-/// `ListenerTap`, and only while a watcher is there. No watcher is waited for: it is told the number of snapshots that
-/// it did not read in time, or for which there was no processor time (`InspectionBudget`).
+/// An actor with its own queue: it builds and sends events concurrently with the engine. The engine only puts snapshots
+/// into a bounded `ListenerTap`, and only while a watcher is connected. The client never waits for a watcher. A watcher
+/// receives the count of snapshots that it did not read in time or that exceeded the processor time
+/// (`InspectionBudget`).
 package actor Inspection {
   /// The folder, greeting and faults with which a client is inspected.
   package struct Plan: Sendable {
@@ -47,26 +48,26 @@ package actor Inspection {
   /// Whether the next reconsideration is due.
   private var isWaitingForTime = false
   private var isWaitingForLists = false
-  /// The number of snapshots that no watcher was told.
+  /// The number of snapshots that no watcher received.
   private var missed = 0
-  /// The last status, for watchers that come; `nil` before the first.
+  /// The last status, for new watchers; `nil` before the first.
   private var lastStatus: ClientStatus?
   var changes = StatusChanges(knowsPast: true)
   private var omissions = StatusOmissions()
   var isNetworkEnabled = true
   private var isOver = false
 
-  /// The time within which events are gathered, to be told together.
+  /// The interval in which events are collected and sent together.
   private static let pace = DispatchTimeInterval.milliseconds(50)
   private static let slowPace = DispatchTimeInterval.milliseconds(500)
   private static let mostWatchers = 16
-  /// The largest numbers of changes of a snapshot, and of bytes of their documents, that are told.
+  /// The limits of the changes in a reported snapshot and of the bytes of their documents.
   static let mostChanges = 20
   static let mostBytes = 64 << 10
   private static let queueEnds = 100
   private static let keptForSnapshots = Duration.milliseconds(10)
 
-  /// Begins to listen for watchers.
+  /// Starts listening for watchers.
   /// - Throws: the reason why the client cannot be watched, in one line.
   init(_ plan: Plan, _ engine: SyncEngine) throws(InspectionFolder.Failure) {
     self.plan = plan
@@ -88,7 +89,7 @@ package actor Inspection {
     listening = source
   }
 
-  /// Tells all watchers that the client is closed, and ends their connections.
+  /// Notifies all watchers that the client is closed, and ends their connections.
   package func end() {
     guard !isOver else { return }
     isOver = true
@@ -143,7 +144,7 @@ package actor Inspection {
 
   private func begin(_ id: Int, _ line: [UInt8]) {
     let version = InspectionGreeting.currentVersion
-    // The watcher is told the line itself, which says more than the decoder's error.
+    // The watcher receives the line itself, which says more than the decoder's error.
     guard let word = try? InspectionLine.value(InspectionWord.self, of: line) else {
       return refuse(id, "Not understood: \(String(decoding: line.prefix(80), as: UTF8.self))")
     }
@@ -166,7 +167,7 @@ package actor Inspection {
   }
 
   private func receive(_ line: [UInt8], from id: Int) {
-    // The watcher is told the line itself, which says more than the decoder's error.
+    // The watcher receives the line itself, which says more than the decoder's error.
     guard let request = try? InspectionLine.value(ClientRequest.self, of: line) else {
       return refuse(id, "Not understood: \(String(decoding: line.prefix(80), as: UTF8.self))")
     }
@@ -197,7 +198,7 @@ package actor Inspection {
     if watchers[id]?.isEmpty == true, watchers[id]?.isBehind == true { waitForTime() }
   }
 
-  /// Closes a watcher's connection, and takes back its faults and its switching of the network.
+  /// Closes a watcher's connection, and undoes its faults and its network setting.
   private func drop(_ id: Int) {
     guard var watcher = watchers.removeValue(forKey: id) else { return }
     watcher.end()
@@ -209,9 +210,9 @@ package actor Inspection {
     if !watchers.values.contains(where: { $0.word != nil }) { rest() }
   }
 
-  // MARK: What is told
+  // MARK: Reports
 
-  /// Begins to tell watchers all events from now on, first the listeners that are there, and the status.
+  /// Starts sending all events to watchers, beginning with the current listeners and the status.
   private func watch() {
     if tap == nil {
       let executor = executor
@@ -226,7 +227,7 @@ package actor Inspection {
     if status == nil { status = Task { await self.followStatus() } }
   }
 
-  /// Stops following the client, so that nothing is spent while no watcher is there.
+  /// Stops following the client, so that it costs nothing while no watcher is connected.
   private func rest() {
     engine.setTap(nil)
     tap = nil
@@ -259,7 +260,7 @@ package actor Inspection {
     }
   }
 
-  /// Tells watchers how much they missed as soon as there is time for that.
+  /// Reports the missed counts to watchers as soon as the budget allows.
   private func waitForTime() {
     if isWaitingForTime { return }
     isWaitingForTime = true
@@ -306,11 +307,11 @@ package actor Inspection {
       isNetworkEnabled = status.isNetworkEnabled
       let before = budget
       tellChanges(in: status)
-      // The engine's work for a status costs about as much as telling it.
+      // The engine's work for a status costs about as much as sending it.
       budget.charge(before.saved - budget.saved)
       repeat {
         do { try await engine.clock.sleep(for: .milliseconds(100)) } catch { return }
-        // Snapshots come first: a status that is left out says less than a snapshot.
+        // Snapshots come first: an omitted status loses less than an omitted snapshot.
       } while !budget.hasTime(beyond: Self.keptForSnapshots)
     }
   }
@@ -322,7 +323,7 @@ package actor Inspection {
     let omitted = omissions.next(status, at: .now)
     for event in changes.changes(in: status, omitting: omitted) { tell(event) }
     guard !omitted.isEmpty, !isWaitingForLists else { return }
-    // The lists that were left out follow, even if no other status comes.
+    // The omitted lists follow, even if no other status comes.
     isWaitingForLists = true
     executor.queue.asyncAfter(deadline: .now() + StatusOmissions.longestPace) { [weak self] in
       self?.assumeIsolated { $0.tellOmittedLists() }
@@ -335,14 +336,14 @@ package actor Inspection {
     for event in changes.changes(in: lastStatus) { tell(event) }
   }
 
-  /// Sends a watcher the present status with all of its lists.
+  /// Sends a watcher the current status with all of its lists.
   private func sendStatus(to id: Int) {
     guard let lastStatus else { return }
     var all = StatusChanges(knowsPast: true)
     for event in all.changes(in: lastStatus) { send(event, to: id) }
   }
 
-  /// Tells all watchers; one that does not read its events has them counted as missed.
+  /// Sends an event to all watchers. For a watcher that does not read, the event is counted as missed.
   private func tell(_ event: ClientEvent) {
     budget.pay {
       let bytes = InspectionLine.bytes(event)
@@ -361,6 +362,6 @@ package actor Inspection {
     if watchers[id]?.send(InspectionLine.bytes(value)) == false { leave(id) }
   }
 
-  /// Drops a watcher after the present step, not in the middle of it.
+  /// Drops a watcher after the current step, not during it.
   private func leave(_ id: Int) { executor.queue.async { self.assumeIsolated { $0.drop(id) } } }
 }

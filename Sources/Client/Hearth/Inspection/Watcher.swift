@@ -4,11 +4,11 @@ import Dispatch
 import FirestoreClientState
 import Glibc
 
-/// The connection of one watcher. Used by `Inspection` alone.
+/// The connection of one watcher. Only `Inspection` uses it.
 struct Watcher {
-  /// The most bytes that wait for a watcher that does not read.
+  /// The byte limit of the output queue for a watcher that does not read.
   static let mostWaiting = 1 << 20
-  /// The most requests that may be under way.
+  /// The limit of concurrent requests.
   static let mostRequests = 32
 
   private let descriptor: CInt
@@ -19,30 +19,30 @@ struct Watcher {
   private var sent = 0
 
   var received = ReceivedLines()
-  /// The watcher's first message; `nil` until it has come.
+  /// The watcher's first message; `nil` until it arrives.
   var word: InspectionWord?
   var requests = 0
-  /// The number of snapshots that the watcher was not told, because it does not read or for want of time.
+  /// The number of snapshots that the watcher did not receive, because it does not read or the budget was spent.
   var missed = 0
-  /// The number of outcomes of writes that the watcher was not told.
+  /// The number of write outcomes that the watcher did not receive.
   var missedOutcomes = 0
-  /// Whether the watcher's knowledge of listeners is out of date.
+  /// Whether the watcher's list of listeners is out of date.
   var isBehind = false
   var hasSwitchedOff = false
   var hasSetFaults = false
 
   /// Takes over a connection.
   /// - Parameters:
-  ///   - descriptor: the connection, which does not block; closed with the watcher.
-  ///   - readable: called on the queue when there is something to read.
-  ///   - writable: called on the queue when more can be sent, after not all could.
+  ///   - descriptor: the nonblocking connection; closed with the watcher.
+  ///   - readable: called on the queue when data can be read.
+  ///   - writable: called on the queue when more can be sent after a partial write.
   init(
     _ descriptor: CInt, on queue: DispatchQueue, readable: @escaping @Sendable () -> Void,
     writable: @escaping @Sendable () -> Void
   ) {
     self.descriptor = descriptor
     reading = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
-    // A descriptor of its own, so that each source closes the descriptor that it watches.
+    // A separate descriptor, so that each source closes the descriptor that it watches.
     let writableDescriptor = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
     writing = DispatchSource.makeWriteSource(fileDescriptor: writableDescriptor, queue: queue)
     reading.setEventHandler(handler: readable)
@@ -52,11 +52,11 @@ struct Watcher {
     reading.activate()
   }
 
-  /// Whether there is room for more news.
+  /// Whether the output queue has room for more events.
   var hasRoom: Bool { waiting.count - sent < Self.mostWaiting }
   var isEmpty: Bool { waiting.isEmpty }
 
-  /// Counts an event for which there is no room.
+  /// Counts an event that found no room.
   mutating func miss(_ event: ClientEvent) {
     isBehind = true
     switch event {
@@ -68,7 +68,7 @@ struct Watcher {
   }
 
   /// Reads from the connection without blocking.
-  /// - Returns: the bytes that have come; `nil` when the other end is gone.
+  /// - Returns: the received bytes; `nil` if the peer disconnected.
   func read() -> [UInt8]? {
     var bytes = [UInt8](repeating: 0, count: 16 << 10)
     let count = recv(descriptor, &bytes, bytes.count, CInt(MSG_DONTWAIT))
@@ -76,8 +76,8 @@ struct Watcher {
     return count > 0 ? Array(bytes[..<count]) : nil
   }
 
-  /// Sends as much as the connection takes, and keeps the rest.
-  /// - Returns: false when the other end is gone.
+  /// Sends as much as the connection accepts, and queues the rest.
+  /// - Returns: false if the peer disconnected.
   mutating func send(_ bytes: [UInt8]) -> Bool {
     if waiting.isEmpty { waiting = bytes } else { waiting += bytes }
     return isWriting || sendWaiting()
@@ -111,20 +111,20 @@ struct Watcher {
     if isWanted { writing.resume() } else { writing.suspend() }
   }
 
-  /// Closes the connection, once.
+  /// Closes the connection. Idempotent.
   mutating func end() {
-    // A source must not be let go while it is suspended.
+    // A source must not be released while it is suspended.
     writing.cancel()
     setWriting(true)
     reading.cancel()
   }
 }
 
-/// The parts that are left out of a status, because they are long and were told a moment ago.
+/// The parts that are omitted from a status because they are long and were sent a moment ago.
 struct StatusOmissions {
-  /// The least time between two statuses with the figures of reads, which change all the time.
+  /// The minimum interval of statuses with read statistics, which change constantly.
   private static let readsPace = Duration.seconds(2)
-  /// The least time between two statuses with a long queue, since every write makes a new list of it.
+  /// The minimum interval of statuses with a long queue, since every write creates a new list.
   private static let queuePace = Duration.seconds(1)
   static let longestPace = DispatchTimeInterval.milliseconds(2_100)
   private static let shortQueue = 20
@@ -145,23 +145,23 @@ struct StatusOmissions {
   }
 }
 
-/// The processor time that a program may spend on telling watchers what its client does: one part in a hundred of its
-/// own, or five milliseconds of each second for a program that rests. News beyond that is not told.
+/// The processor time that a program may spend on reporting to watchers: 1 % of its own time, or 5 ms per second for an
+/// idle program. Events beyond that are not sent.
 package struct InspectionBudget {
   private static let share = 100
-  /// The most that is saved up: enough for the first news, and for the answer to a key.
+  /// The largest credit: enough for the first events, and for the reply to a key.
   private static let mostSaved = Duration.milliseconds(40)
-  /// The most that is owed, so that after one large piece of news the next is not far.
+  /// The largest debt, so that events resume soon after a large one.
   private static let mostOwed = Duration.milliseconds(20)
 
-  /// The usual resting share: one part of real time in so many is granted in any case.
+  /// The default resting share: 1/200 of real time is always granted.
   package static let usualRestingShare = 200
 
-  /// The part of real time that is granted in any case, one in so many; `nil` for a program without a budget.
+  /// The divisor of the share of real time that is always granted; `nil` for a program without a budget.
   private let restingShare: Int?
   private var lastProcess: Duration
   private var lastTime: Duration
-  /// The time that may be spent now.
+  /// The time that can be spent now.
   private(set) var saved = Self.mostSaved
 
   init(restingShare: Int?) {
@@ -170,7 +170,7 @@ package struct InspectionBudget {
     lastTime = Self.time(CLOCK_MONOTONIC)
   }
 
-  /// Whether there is time to spend now, beyond a part that is kept for others.
+  /// Whether time can be spent now, beyond a reserved part.
   mutating func hasTime(beyond kept: Duration = .zero) -> Bool {
     guard let restingShare else { return true }
     let (process, time) = (Self.time(CLOCK_PROCESS_CPUTIME_ID), Self.time(CLOCK_MONOTONIC))
@@ -181,14 +181,14 @@ package struct InspectionBudget {
     return saved > kept
   }
 
-  /// Runs a closure and takes its processor time from the budget.
+  /// Runs a closure and charges its processor time to the budget.
   mutating func pay<Result>(_ body: () throws -> Result) rethrows -> Result {
     let start = Self.time(CLOCK_THREAD_CPUTIME_ID)
     defer { saved -= Self.time(CLOCK_THREAD_CPUTIME_ID) - start }
     return try body()
   }
 
-  /// Takes time that was spent elsewhere from the budget.
+  /// Charges time that was spent elsewhere to the budget.
   mutating func charge(_ cost: Duration) { saved -= cost }
 
   private static func time(_ clock: clockid_t) -> Duration {
