@@ -15,7 +15,7 @@ import class Hearth.Client
 import struct Hearth.FirestoreError
 import enum Hearth.IndexConfigurationReader
 
-/// `hearth cache`: the offline cache that the dashboard keeps.
+/// `hearth cache`: the dashboard's offline cache.
 package struct CacheCommand: ParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "cache",
@@ -25,7 +25,7 @@ package struct CacheCommand: ParsableCommand {
   package init() {}
 }
 
-/// `hearth cache gc`: the collection that a running client performs by itself from time to time.
+/// `hearth cache gc`: the garbage collection that a running client performs periodically.
 package struct CollectCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "gc", abstract: "Take what was not used for long out of a cache that is as large as it may be.",
@@ -71,7 +71,7 @@ package struct CollectCommand: AsyncParsableCommand {
   }
 }
 
-/// `hearth cache explain`: the way in which the cache answers a query.
+/// `hearth cache explain`: how the cache answers a query.
 package struct CacheExplainCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "explain", abstract: "Say how the cache answers a query, and what would make that faster.",
@@ -103,7 +103,7 @@ package struct CacheExplainCommand: AsyncParsableCommand {
     }
     var shown = explanation
     let isEmpty = explanation.documentsScanned == 0 && explanation.entriesRead == 0
-    // An index would save nothing without documents in the cache.
+    // An index saves nothing if the cache has no documents.
     if isEmpty { shown.suggestedIndexes = [] }
     if json {
       try OutputFile.print(data: Self.json(shown) + "\n")

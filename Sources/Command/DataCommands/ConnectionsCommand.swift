@@ -6,7 +6,7 @@ import FirestoreGRPC
 import FirestoreJSON
 import FirestoreModel
 
-/// `hearth connections`: the names that `--connection` accepts, and the one that is used without it.
+/// `hearth connections`: the names that `--connection` accepts, and the default connection.
 package struct ConnectionsCommand: ParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "connections", abstract: "List the connections of connections.toml, or make one the default.",
@@ -58,7 +58,7 @@ package struct ConnectionChoice: ParsableCommand {
   }
 }
 
-/// `hearth connections list`, which is what `hearth connections` does.
+/// `hearth connections list`, the default subcommand of `hearth connections`.
 package struct ConnectionListing: ParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "list", abstract: "List the connections of connections.toml, and where each leads.",

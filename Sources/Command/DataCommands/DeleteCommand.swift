@@ -8,7 +8,7 @@ import FirestoreProtocol
 import FirestoreQuery
 import Foundation
 
-/// `hearth delete`: one document, everything below a path, or what a query finds.
+/// `hearth delete`: one document, everything below a path, or the results of a query.
 package struct DeleteCommand: AsyncParsableCommand, WritingCommand {
   package static let configuration = CommandConfiguration(
     commandName: "delete", abstract: "Delete a document, those that a query finds, or all that is below a path.",

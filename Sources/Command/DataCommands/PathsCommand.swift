@@ -8,7 +8,7 @@ import FirestoreModel
 import Foundation
 import TerminalTheme
 
-/// `hearth paths`: where everything is.
+/// `hearth paths`: the locations of all files.
 package struct PathsCommand: ParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "paths", abstract: "Print the files and folders that hearth uses.",
@@ -56,7 +56,7 @@ package struct PathsCommand: ParsableCommand {
     return "(in memory)"
   }
 
-  /// A name with one path is a string, or null.
+  /// The JSON of one path is a string or null.
   private static func json(_ object: [String: [String]], lists: Set<String>) throws -> String {
     let values = object.mapValues { $0 as Any }.map { name, value -> (String, Any) in
       guard !lists.contains(name) else { return (name, value) }

@@ -7,7 +7,7 @@ import FirestoreSharing
 import Foundation
 import Glibc
 
-/// `hearth repair`: damaged data of the embedded backend, as far as it can be read.
+/// `hearth repair`: recovers the readable part of damaged data of the embedded backend.
 package struct RepairCommand: ParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "repair", abstract: "Check the embedded backend's data, and save what can be read of damaged data.",

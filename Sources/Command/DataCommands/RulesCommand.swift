@@ -6,7 +6,7 @@ import FirestoreJSON
 import FirestoreModel
 import FirestoreRules
 
-/// `hearth rules`: files of security rules.
+/// `hearth rules`: security rules files.
 package struct RulesCommand: ParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "rules", abstract: "Check files of security rules, or test them with cases.",
@@ -96,13 +96,13 @@ package struct RulesCommand: ParsableCommand {
   package init() {}
 }
 
-/// A file of rules, read and compiled.
+/// A rules file, read and compiled.
 struct RulesSource {
-  /// The bytes that are read, more than rules may have, so that the compiler reports the limit.
+  /// The read limit: larger than the limit of rules, so that the compiler reports that limit.
   private static let mostBytes = 1024 * 1024
 
   let name: String
-  /// The rules; `nil` if a problem is an error.
+  /// The rules; `nil` if there is an error.
   let ruleset: Ruleset?
   /// The problems, each with file, line and column.
   let problems: [String]
@@ -128,7 +128,7 @@ extension RulesIssue {
 
 extension InputBytes {
   /// Reads all input as text.
-  /// - Throws: `badData` for more bytes than the limit, and for bytes that are no UTF-8.
+  /// - Throws: `badData` for input beyond the limit or invalid UTF-8.
   mutating func text(atMost limit: Int) throws(CommandFailure) -> String {
     var bytes: [UInt8] = []
     while true {
@@ -144,7 +144,7 @@ extension InputBytes {
   }
 }
 
-/// Cases that are compared with what rules decide.
+/// A run of test cases against rules.
 struct RulesTestRun {
   private static let mostBytes = 64 * 1024 * 1024
 
@@ -163,7 +163,7 @@ struct RulesTestRun {
 
   private static func cases(_ count: Int) -> String { count == 1 ? "1 case" : "\(count) cases" }
 
-  /// Tries the cases of a file and prints those with another result than expected.
+  /// Runs the cases of a file and prints those with an unexpected result.
   mutating func test(_ path: String, _ output: OutputFile) throws {
     var input = try InputBytes(path)
     var reader = RulesCaseReader()

@@ -67,7 +67,7 @@ package struct ThemeCommand: ParsableCommand {
         }
         if vision, let theme = report.theme {
           for preview in VisionPreview.all(of: theme, at: .trueColor) {
-            // Text on the screen is safe, and the rest are the colours' own sequences.
+            // The text on the screen is escaped; the rest are color sequences.
             try output.line(ShownText(verbatim: VisionLine(preview).text(isPainted: isPainted)))
           }
         }
@@ -84,13 +84,13 @@ package struct ThemeCommand: ParsableCommand {
   package init() {}
 }
 
-/// One kind of colour vision in a line: `deuteranopia  added #64ecd5 … nearest: added and removed, 49`.
+/// One kind of color vision in a line: `deuteranopia  added #64ecd5 … nearest: added and removed, 49`.
 private struct VisionLine {
   private let preview: VisionPreview
 
   init(_ preview: VisionPreview) { self.preview = preview }
 
-  /// - Parameter isPainted: whether the words have the colours that they name, for terminals with true colour.
+  /// - Parameter isPainted: whether the words have the colors that they name, for terminals with true color.
   func text(isPainted: Bool) -> String {
     func parameters(_ color: RGB, _ kind: Int) -> String { "\(kind);2;\(color.red);\(color.green);\(color.blue)" }
     let swatches = preview.swatches.map { swatch in
@@ -161,7 +161,7 @@ extension ThemeCommand {
           .cannotCreate, "\(paths.short(path)) is there already; --replace replaces it, --output names another file.")
       }
       if output == nil {
-        // Writing the file says why the folder cannot be made.
+        // Writing the file reports the reason if the folder cannot be created.
         try? FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
       }
       try TextFile.write(text, to: path)

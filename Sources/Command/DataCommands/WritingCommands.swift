@@ -8,10 +8,10 @@ import FirestoreQuery
 import FirestoreText
 import Foundation
 
-/// A command that writes documents; refused where writing is not allowed.
+/// A command that writes documents; refused in read-only mode.
 package protocol WritingCommand: ParsableCommand {
   var storage: StorageOptions { get }
-  /// Whether the run writes; `false` for one that only reports what would be written.
+  /// Whether the run writes; `false` for a dry run.
   var writes: Bool { get }
 }
 
@@ -53,7 +53,7 @@ package struct AddCommand: AsyncParsableCommand, WritingCommand {
   }
 }
 
-/// `hearth create`: a document that must not be there yet.
+/// `hearth create`: a document that must not exist yet.
 package struct CreateCommand: AsyncParsableCommand, WritingCommand {
   package static let configuration = CommandConfiguration(
     commandName: "create", abstract: "Make a document that must not exist yet.",
@@ -123,14 +123,14 @@ package struct SetCommand: AsyncParsableCommand, WritingCommand {
   }
 }
 
-/// The fields of a document that is written whole.
+/// The fields of a document that is written completely.
 enum FieldArguments {
   static let help = ArgumentHelp(
     "The fields: one JSON object, or - to read it from standard input, or field=value for each (see 'hearth update').",
     valueName: "fields")
 }
 
-/// `hearth update`: changes fields of a document that exists, or of all that a query finds.
+/// `hearth update`: changes fields of an existing document, or of all results of a query.
 package struct UpdateCommand: AsyncParsableCommand, WritingCommand {
   package static let configuration = CommandConfiguration(
     commandName: "update", abstract: "Change fields of a document that exists, or of those that a query finds.",
@@ -181,7 +181,7 @@ package struct UpdateCommand: AsyncParsableCommand, WritingCommand {
     let removed = try remove.map { text throws(CommandFailure) in
       do throws(TextError) { return try FieldPathText.parse(text) } catch { throw error.failure("--remove", text) }
     }
-    // Any name will do to find out what is to be written.
+    // The fields do not depend on the key.
     let key = DocumentKey(query.path) ?? DocumentKey(unchecked: ResourcePath("collection/id"))
     let mutation = try WriteArgument.update(
       key, try FieldChanges.parse(changes), removing: removed, database: writing.database)

@@ -11,7 +11,7 @@ import FirestoreText
 import Foundation
 import Glibc
 
-/// `hearth count`: the number of documents that a query finds.
+/// `hearth count`: the document count of a query.
 package struct CountCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "count", abstract: "Count documents, at the server.",
@@ -107,7 +107,7 @@ struct AggregationOptions: ParsableArguments {
     let locations = storage.locations
     let query = try queried.collectionQuery(in: locations.database)
     var printer = RowPrinter(try formatting.format([name], or: .lines), [name], to: .standard())
-    // A sum over no numbers is 0; only their average tells that there were none.
+    // The sum of no numbers is 0; only the average shows that there were none.
     var aggregations = [Aggregation(alias: name, function: function)]
     if let field = function.field {
       aggregations.append(Aggregation(alias: "average", function: .average(field)))
@@ -141,11 +141,11 @@ struct AggregationOptions: ParsableArguments {
     headless.note(ShownText(try await reason(query, field, isAll: queried.selection.isEmpty)))
   }
 
-  /// The reason why there was no number to aggregate.
+  /// The reason why there is no number to aggregate.
   private func reason(_ query: Query, _ field: FieldPath, isAll: Bool) async throws -> String {
     let place = query.collectionGroup.map { "all collections \($0)" } ?? query.path.text
     if isAll, source == .server, moment.at == nil {
-      // A count beside another aggregation would count only documents with its field.
+      // A count together with another aggregation would count only documents that have its field.
       let datastore = try storage.locations.connect().datastore
       let count = try await timeLimit.limit { try await datastore.count(query) }
       if count == 0 { return "\(place) has no documents. The collection comes first, then the field." }
@@ -155,7 +155,7 @@ struct AggregationOptions: ParsableArguments {
 }
 
 extension Aggregation.Function {
-  /// The field that is summed or averaged; `nil` for a count.
+  /// The field of the sum or average; `nil` for a count.
   fileprivate var field: FieldPath? {
     switch self {
     case .sum(let field), .average(let field): field
@@ -164,7 +164,7 @@ extension Aggregation.Function {
   }
 }
 
-/// `hearth distinct`: the values that fields have.
+/// `hearth distinct`: the distinct values of fields.
 package struct DistinctCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "distinct", abstract: "List the values that a field has, each once.",
@@ -195,11 +195,11 @@ package struct DistinctCommand: AsyncParsableCommand {
 struct GroupListing: Sendable {
   let queried: QueriedPath
   let options: AggregationOptions
-  /// Whether each row says how many documents there are.
+  /// Whether each row has a document count.
   let isCounted: Bool
 
   /// - Parameters:
-  ///   - text: the fields, with commas between them.
+  ///   - text: the fields, separated by commas.
   ///   - name: the name of the argument in messages.
   func run(_ text: String, _ name: String) async throws {
     let locations = options.storage.locations

@@ -7,7 +7,7 @@ import FirestoreModel
 import FirestoreQuery
 import Foundation
 
-/// `hearth schema`: the fields that documents have.
+/// `hearth schema`: the fields of documents.
 package struct SchemaCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "schema", abstract: "Say which fields the documents of a collection have, and of which types.",
@@ -57,7 +57,7 @@ package struct SchemaCommand: AsyncParsableCommand {
   }
 }
 
-/// `hearth stats`: collections by their size.
+/// `hearth stats`: collections by size.
 package struct StatsCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "stats", abstract: "Say how many documents collections have, and how large they are.",
@@ -113,11 +113,11 @@ struct CensusOptions: ParsableArguments {
 
   /// - Parameters:
   ///   - names: the names of the cells.
-  ///   - table: for people, with amounts as they are read best.
+  ///   - table: for people, with amounts in readable units.
   func print(_ rows: [ListedRow], _ names: [String], orTable table: TextTable, _ format: RowFormat) throws {
     if case .table = format {
       if rows.isEmpty { return }
-      // A terminal gets lines that fit its width.
+      // Lines fit the width of a terminal.
       let lines = table.lines(width: TerminalSize(of: STDOUT_FILENO)?.columns)
       return try OutputFile.print(lines.asLines())
     }

@@ -8,7 +8,7 @@ import FirestoreText
 import Foundation
 import Glibc
 
-/// `hearth diff`: what two databases, collections or files do not share.
+/// `hearth diff`: the differences of two databases, collections or files.
 package struct DiffCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "diff", abstract: "Compare two databases, collections, documents, files or times, field by field.",
@@ -113,7 +113,7 @@ package struct DiffCommand: AsyncParsableCommand {
       try output.flush()
       return outcome
     }
-    // A mistyped name is no proof that nothing has changed.
+    // A mistyped name does not prove that nothing has changed.
     if outcome.count == 0, !paths.before.isRoot {
       let names = paths.before == paths.after ? "\(paths.before)" : "\(paths.before) or \(paths.after)"
       throw CommandFailure(.notFound, "neither side has a document at \(names): there was nothing to compare.")
@@ -144,7 +144,7 @@ package struct DiffCommand: AsyncParsableCommand {
     }
   }
 
-  /// 1 says that the sides differ.
+  /// The failure with exit status 1: the sides differ.
   private static func distinct(_ failure: CommandFailure) -> CommandFailure {
     var failure = failure
     if failure.status == .failure { failure.status = .software }

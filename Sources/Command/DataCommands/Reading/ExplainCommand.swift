@@ -8,7 +8,7 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
 
-/// `hearth explain`: the way in which the server answers a query.
+/// `hearth explain`: how the server answers a query.
 package struct ExplainCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "explain", abstract: "Say with which indexes the server answers a query, and what that costs.",

@@ -8,7 +8,7 @@ import FirestoreProtocol
 import Foundation
 import Glibc
 
-/// `hearth ls`: what is directly below a path.
+/// `hearth ls`: the entries directly below a path.
 package struct ListCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "ls", abstract: "List collections, the documents of one, or the subcollections of a document.",
@@ -122,7 +122,7 @@ package struct TreeCommand: AsyncParsableCommand {
   }
 }
 
-/// `hearth databases`: the databases that have documents, of every project.
+/// `hearth databases`: the databases of every project that have documents.
 package struct DatabasesCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "databases", abstract: "List the databases that have documents, of all projects.",

@@ -76,8 +76,8 @@ package struct BackupCommand: AsyncParsableCommand {
       ShownText("\(list.dropLast().joined(separator: ", ")) and \(list.last ?? "") in \(folder)."))
   }
 
-  /// Adds the rules and indexes that the server has, where no file is named. One that does not tell them is no failure: it
-  /// is told.
+  /// Adds the server's rules and indexes where no file is named. A server that does not provide them is reported, not a
+  /// failure.
   private func addDeployed(
     to companions: inout BackupFolder.Companions, _ locations: StorageOptions.Locations
   ) async throws {
@@ -93,7 +93,7 @@ package struct BackupCommand: AsyncParsableCommand {
     }
   }
 
-  /// - Throws: the failure of a server that cannot be reached, and of rules that no backup can hold.
+  /// - Throws: the failure of an unreachable server, and of rules that a backup cannot hold.
   private func told(_ what: String, _ read: () async throws -> String?) async throws -> String? {
     do { return try await read() } catch {
       guard let failure = error as? CommandFailure, failure.status != .unavailable, failure.status != .badData else {
@@ -104,7 +104,7 @@ package struct BackupCommand: AsyncParsableCommand {
     }
   }
 
-  /// - Throws: `badData` for rules that cannot be used.
+  /// - Throws: `badData` for invalid rules.
   private static func rules(in file: String) throws(CommandFailure) -> String {
     let text = try DocumentArgument.text(ofFile: file)
     let source = try RulesSource(file)
@@ -123,7 +123,7 @@ package struct BackupCommand: AsyncParsableCommand {
   }
 }
 
-/// The security rules that a server enforces, over its control interface.
+/// The security rules that a server enforces, through its control interface.
 struct ServedRuleset {
   private let control: EmulatorControl
   private let path: String
@@ -133,7 +133,7 @@ struct ServedRuleset {
     path = "/emulator/v1/projects/\(project):securityRules"
   }
 
-  /// - Returns: `nil` if the server has no rules, or does not tell.
+  /// - Returns: `nil` if the server has no rules or does not provide them.
   /// - Throws: `badData` for rules of several files, which one file cannot hold.
   func text() async throws -> String? {
     let answer: [UInt8]
@@ -149,7 +149,7 @@ struct ServedRuleset {
       if case .string(let name)? = file["name"]?.kind { return (name, content) }
       return ("", content)
     }
-    // The name of the rules that emulators have without any.
+    // The name of the default rules of emulators.
     if texts.isEmpty || texts.contains(where: { $0.name == "OPEN_RULES" }) { return nil }
     guard texts.count == 1 else {
       throw CommandFailure(.badData, "the server's rules are \(texts.count) files; name one with --rules.")
@@ -157,7 +157,7 @@ struct ServedRuleset {
     return texts[0].content
   }
 
-  /// - Throws: the server's reason for refusing them.
+  /// - Throws: the server's reason for rejecting them.
   func replace(by text: String) async throws {
     let file = JSONSyntax(
       .object([
@@ -170,7 +170,7 @@ struct ServedRuleset {
   }
 }
 
-/// `hearth restore`: what `hearth backup` wrote.
+/// `hearth restore`: the reverse of `hearth backup`.
 package struct RestoreCommand: AsyncParsableCommand, WritingCommand {
   package static let configuration = CommandConfiguration(
     commandName: "restore", abstract: "Bring back what 'hearth backup' wrote.",
@@ -283,9 +283,9 @@ package struct RestoreCommand: AsyncParsableCommand, WritingCommand {
   }
 }
 
-/// The server that says what is deployed.
+/// The server that reports the deployed rules and indexes.
 enum DeployedPlace {
-  /// - Throws: `usage` for data of this machine, which has none of it.
+  /// - Throws: `usage` for local data, which has no deployed rules or indexes.
   static func server(of locations: StorageOptions.Locations) throws(CommandFailure) -> AdministrationCall {
     guard case .remote(let remote) = locations.backend else {
       throw CommandFailure(
@@ -297,7 +297,7 @@ enum DeployedPlace {
   }
 
   /// The rules in force; `nil` if there are none.
-  /// - Throws: `badData` for rules of several files, which would not be one text.
+  /// - Throws: `badData` for rules in several files, which cannot be one text.
   static func rules(of locations: StorageOptions.Locations, at server: AdministrationCall) async throws -> String? {
     if !locations.isCloud, let control = EmulatorControl(of: locations.backend) {
       return try await ServedRuleset(control, locations.database.project).text()

@@ -6,7 +6,7 @@ import CommandTransfer
 import FirestoreModel
 import Foundation
 
-/// `hearth copy`: writes documents also to another path, or to another database.
+/// `hearth copy`: copies documents to another path or another database.
 package struct CopyCommand: AsyncParsableCommand, WritingCommand {
   package static let configuration = CommandConfiguration(
     commandName: "copy", abstract: "Copy a document, or the documents of a collection, to another database too.",
@@ -54,7 +54,7 @@ package struct CopyCommand: AsyncParsableCommand, WritingCommand {
   }
 }
 
-/// `hearth move`: writes documents to another path, or to another database, and deletes them at the source.
+/// `hearth move`: copies documents to another path or another database, and deletes them at the source.
 package struct MoveCommand: AsyncParsableCommand, WritingCommand {
   package static let configuration = CommandConfiguration(
     commandName: "move", abstract: "Move a document, or a collection, with all that is below, to another database too.",
@@ -106,7 +106,7 @@ struct CopyPaths: ParsableArguments {
   @Flag(help: "Only say how many documents there are to be written.")
   var dryRun = false
 
-  /// Whether the source, or the destination, names a database other than the one of the options.
+  /// Whether the source, or the destination, names another database than the options.
   var readsElsewhere: Bool { PlaceText(source).database != nil }
   var writesElsewhere: Bool { destination.map { PlaceText($0).database != nil } ?? false }
 }
@@ -120,7 +120,7 @@ struct CopyRun {
   let verb: (infinitive: String, participle: String)
   let isRecursive: Bool
   let isMove: Bool
-  /// The options for the time as of which the source is read; `nil` reads each document when its turn comes.
+  /// The options for the read time of the source; `nil` reads each document when it is copied.
   let wholeness: WholenessOptions?
 
   func run() async throws {

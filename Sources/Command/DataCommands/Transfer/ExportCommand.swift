@@ -8,7 +8,7 @@ import FirestoreProtocol
 import Foundation
 import Glibc
 
-/// `hearth export`: documents into a file that `hearth import` reads.
+/// `hearth export`: documents into a file for `hearth import`.
 package struct ExportCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "export", abstract: "Write documents to a file that 'hearth import' reads.",
@@ -76,7 +76,7 @@ package struct ExportCommand: AsyncParsableCommand {
     var progress = TransferProgress(isQuiet: headless.quiet || (output == nil && isatty(STDOUT_FILENO) == 1))
     let written: ExportJob.Outcome
     do {
-      // Asking for what is passed over takes as long as exporting does, and is what --quiet saves.
+      // Querying the skipped documents takes as long as the export; `--quiet` saves that.
       let job = ExportJob(
         roots: path.map { [$0] }, isRecursive: recursive, format: format,
         countsSubcollections: !recursive && !headless.quiet)
@@ -93,7 +93,7 @@ package struct ExportCommand: AsyncParsableCommand {
     report(written, elapsed)
   }
 
-  /// The database and the path that are exported; no path is all of it. The time of the place becomes the one of `--at`.
+  /// The exported database and path; no path means the whole database. The time of the place replaces `--at`.
   private mutating func place() throws -> (StorageOptions.Locations, ResourcePath?) {
     guard let text = self.path else { return (storage.locations, nil) }
     let place = try NamedPlace(text, in: storage.locations)
@@ -131,7 +131,7 @@ package struct ExportCommand: AsyncParsableCommand {
     report(written, progress.elapsed)
   }
 
-  /// - Throws: `notFound` for a path at which nothing is.
+  /// - Throws: `notFound` for a path with nothing to export.
   private func check(_ written: ExportJob.Outcome, _ path: ResourcePath?, _ connection: BackendConnection) async throws
   {
     guard written.documents == 0 else { return }

@@ -166,9 +166,9 @@ package struct ImportCommand: AsyncParsableCommand, WritingCommand {
     return { "Imported so far: \($0)\(advice)." }
   }
 
-  /// The file that notes the progress of this import; `nil` for standard input, which has no size to recognise it by.
+  /// The file that records the progress of this import; `nil` for standard input, which has no size to identify it.
   private func defaultState(_ format: TransferFormat) -> String? {
-    // The note lies beside the folder of an export, whose content is left untouched.
+    // The state file lies next to the folder of an export, whose content remains unchanged.
     if format == .google { return ImportJob.state(of: folderless) }
     return ImportInput.isFile(file) ? ImportJob.state(of: file) : nil
   }
@@ -217,7 +217,7 @@ package struct ImportCommand: AsyncParsableCommand, WritingCommand {
         : "rejected: \(done.rejected.documents), now in \(rejectPath).")
   }
 
-  /// The path of the state file itself, behind any links.
+  /// The path of the state file itself, with links resolved.
   private static func statePath(_ path: String?) throws(CommandFailure) -> String? {
     guard let path else { return nil }
     guard case .file(let name) = try OutputPlace(path) else {
