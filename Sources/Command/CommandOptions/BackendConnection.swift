@@ -12,29 +12,29 @@ package import FirestoreSharing
 import FirestoreSync
 import Foundation
 
-/// The backend that the options name; `BackendConnection` opens it.
+/// The backend that the options name. `BackendConnection` opens it.
 package enum BackendChoice: Hashable, Sendable {
-  /// A backend in a folder, which any number of processes use together; `nil` keeps the data in this process's memory.
+  /// A backend in a folder, which any number of processes share; `nil` keeps the data in this process's memory.
   case embedded(folder: String?)
   case remote(RemoteBackend)
 
   package var isEmbedded: Bool { if case .embedded = self { true } else { false } }
 }
 
-/// A backend that is spoken to over gRPC.
+/// A gRPC backend.
 package struct RemoteBackend: Hashable, Sendable {
   package enum Identity: Hashable, Sendable {
-    /// The fixed token that emulators accept as an administrator's.
+    /// The fixed token that emulators accept for an administrator.
     case owner
-    /// The administrator, by the secret in this file.
+    /// The administrator, with the secret in this file.
     case admin(secretFile: String)
-    /// The application's default credentials, or a file of them.
+    /// The application default credentials, or a file with them.
     case application(file: String?)
   }
 
   package var endpoint: Endpoint
   package var identity: Identity
-  /// Whether credentials may go to a host over a connection that others can read.
+  /// Whether credentials may be sent over an unencrypted connection.
   package var allowsInsecureCredentials = false
 
   package init(endpoint: Endpoint, identity: Identity, allowsInsecureCredentials: Bool = false) {
@@ -51,19 +51,20 @@ package struct RemoteBackend: Hashable, Sendable {
   }
 }
 
-/// The way to one database of a backend. One case of `BackendChoice`, one case here; commands know only the datastore.
+/// The connection to one database of a backend. Each case of `BackendChoice` has one case here; commands see only the
+/// datastore.
 package struct BackendConnection: Sendable {
   package let database: DatabaseID
   package var datastore: any Datastore
-  /// The reason why the data is not where the user expects it.
+  /// The reason why the data is not in the expected place.
   package let problem: StorageNotice?
-  /// The identity that the client's cache must have; `nil` for an empty backend in place of unusable data, and for data
-  /// of which nothing is known yet.
+  /// The identity that the client's cache must have; `nil` for an empty backend that replaces unusable data, and for
+  /// data whose identity is not yet known.
   package let identity: CacheIdentity?
-  /// The data that this process shares with others; `nil` for data in memory, and for servers.
+  /// The data that this process shares with others; `nil` for data in memory and for servers.
   package var data: SharedData?
 
-  /// Opens a connection for a command: unusable data is an error. A shell's open connection is used again.
+  /// Opens a connection for a command. Unusable data is an error. Reuses a shell's open connection.
   package static func open(_ choice: BackendChoice, _ database: DatabaseID) throws(CommandFailure) -> BackendConnection
   {
     try Surroundings.current.connection(choice, database) { () throws(CommandFailure) in try begin(choice, database) }
@@ -90,10 +91,10 @@ package struct BackendConnection: Sendable {
     }
   }
 
-  /// Opens a connection for the dashboard. Unusable data is replaced by an empty backend in memory; data of another
-  /// process that does not answer counts as unreachable for now.
-  /// - Parameter reports: the way of remarks about the data to the screen.
-  /// - Throws: `corrupt`: in place of damaged data an empty backend would take the writes that wait for it.
+  /// Opens a connection for the dashboard. An empty backend in memory replaces unusable data. Data of another process
+  /// that does not respond counts as unreachable for now.
+  /// - Parameter reports: reports about the data for the screen.
+  /// - Throws: `corrupt`: an empty backend in place of damaged data would accept the pending writes.
   package static func openOrFallBack(
     _ choice: BackendChoice, _ database: DatabaseID, _ durability: BackendConfiguration.Durability = .normal,
     reports: StorageReports = StorageReports()
@@ -142,7 +143,7 @@ package struct BackendConnection: Sendable {
     self.data = data
   }
 
-  /// Opens no connection yet: a wrong address or wrong credentials fail the first call.
+  /// Does not connect yet: a wrong address or wrong credentials fail the first call.
   private init(_ remote: RemoteBackend, _ database: DatabaseID) {
     self.database = database
     identity = .server(remote.endpoint.text, database)
@@ -158,7 +159,7 @@ package struct BackendConnection: Sendable {
     return try .open(choice, other)
   }
 
-  /// The database as it was at a time, for reading only; as it is for `nil`.
+  /// The database at a read time, read-only; the current database for `nil`.
   package func at(_ time: Timestamp?) -> BackendConnection {
     guard let time else { return self }
     var past = self
@@ -183,23 +184,23 @@ package struct BackendConnection: Sendable {
 }
 
 extension StorageOptions.Locations {
-  /// Opens the way to the database; unusable data is an error.
+  /// Connects to the database. Unusable data is an error.
   package func connect() throws(CommandFailure) -> BackendConnection { try BackendConnection.open(backend, database) }
 
-  /// The cache of a command's client that may send: in memory, unless a user named one, since the writes that wait in
-  /// the dashboard's own cache are for the dashboard to send.
+  /// The cache of a command's client that may send: in memory, unless the user named one. The dashboard sends the
+  /// pending writes of its own cache.
   package func commandStore(for connection: BackendConnection) -> LocalStoreConfiguration {
     var store = store(for: connection, .never)
     if !isCacheNamed { store.location = .memory }
     return store
   }
 
-  /// The cache of a client that may send; its identity must be that of the connection's database.
-  /// - Parameter reports: the way of remarks about the cache to a screen.
+  /// The cache of a client that may send. Its identity must match the connection's database.
+  /// - Parameter reports: reports about the cache for a screen.
   package func store(
     for connection: BackendConnection, _ policy: GarbageCollectionPolicy, reports: StorageReports = StorageReports()
   ) -> LocalStoreConfiguration {
-    // An empty backend in place of unusable data must not get the writes that wait in the cache.
+    // The pending writes of the cache must not reach an empty backend that replaces unusable data.
     guard let identity = connection.identity else {
       return LocalStoreConfiguration(location: .memory, policy: policy, database: database)
     }
@@ -209,13 +210,13 @@ extension StorageOptions.Locations {
       report: reports.report("hearth.cache"))
   }
 
-  /// Whether the cache lies in the folder of the embedded backend's data.
+  /// Whether the cache is in the data folder of the embedded backend.
   private var isBesideData: Bool {
     if case .embedded = backend { return !isCacheNamed }
     return false
   }
 
-  /// Whether there can be data to read: on a server, or in a folder that has some.
+  /// Whether there can be data to read: on a server, or in a folder that has data.
   package var hasData: Bool {
     switch backend {
     case .embedded(let folder?): LocalBackend.exists(in: folder)
@@ -224,17 +225,17 @@ extension StorageOptions.Locations {
     }
   }
 
-  /// Refuses a folder without data for commands that only read, so that a mistyped folder is not made.
-  /// - Throws: `CommandFailure` if a user named a folder in which there is no data.
+  /// Refuses a folder without data for read-only commands, so that a mistyped folder is not created.
+  /// - Throws: `CommandFailure` if the user named a folder without data.
   package func requireData() throws(CommandFailure) {
     guard isDataNamed, case .embedded(let folder?) = backend, !LocalBackend.exists(in: folder) else { return }
     throw CommandFailure(
       .noInput, "there is no data in \(folder). Check --data; commands that write, and the dashboard, begin it.")
   }
 
-  /// The cache of a client that never sends, for commands that only look at it. A folder that a user named must hold
-  /// one; anywhere else a missing one counts as empty.
-  /// - Parameter isMade: whether a missing cache is made.
+  /// The cache of a client that never sends, for commands that only read it. A folder that the user named must hold a
+  /// cache; in other places a missing cache counts as empty.
+  /// - Parameter isMade: whether to create a missing cache.
   package func readStore(isMade: Bool) throws(CommandFailure) -> LocalStoreConfiguration {
     var configuration = LocalStoreConfiguration(location: cache, policy: .never, database: database)
     configuration.report = { StandardError.write("hearth: \($0)") }
@@ -269,19 +270,19 @@ extension EmulatorControl {
     self.init(remote.endpoint, remote.credentials, isTrusting: remote.allowsInsecureCredentials)
   }
 
-  /// `nil` for backends that are no emulators.
+  /// `nil` for backends that are not emulators.
   package init?(of backend: BackendChoice) {
     guard case .remote(let remote) = backend, !remote.endpoint.isGoogle else { return nil }
     self.init(remote)
   }
 }
 
-/// The name under which other processes that use the same data know this one.
+/// The name that identifies this process to other processes that use the same data.
 package enum ProgramName {
-  /// `hearth` with its command; for the tests, the name of their program.
+  /// `hearth` with its command; in tests, the name of the test program.
   package static let ofProcess: String = {
     guard SharedData.processName == "hearth" else { return SharedData.processName }
-    // Only the dashboard is run without its name, and it takes options alone.
+    // Only the dashboard runs without a command name, and it accepts only options.
     let first = CommandLine.arguments.dropFirst().first ?? ""
     return "hearth " + (first.isEmpty || first.hasPrefix("-") ? "dashboard" : first)
   }()

@@ -2,32 +2,32 @@
 package import CommandOutput
 package import FirestoreModel
 
-/// The surroundings of a command, apart from its arguments: a process of its own, or a shell that it shares with others.
+/// The environment of a command apart from its arguments: a separate process, or a shared shell.
 package protocol CommandSurroundings: Sendable {
-  /// Whether everything that writes is refused, whatever the connection says.
+  /// Whether all writes are refused, regardless of the connection.
   var isReadOnly: Bool { get }
-  /// Whether standard input holds commands, and so no command's data.
+  /// Whether standard input holds commands, so it cannot hold a command's data.
   var readsCommands: Bool { get }
-  /// Whether a command that writes one document says so.
+  /// Whether a command that writes one document reports it.
   var tellsWrites: Bool { get }
-  /// Whether documents are shown with a line for each field, where no format is named.
+  /// Whether documents are shown with a line for each field if no format is named.
   var isExpanded: Bool { get }
-  /// Whether data in memory can have something in it: connections stay open for the next command.
+  /// Whether data in memory can have content: connections stay open for the next command.
   var keepsConnections: Bool { get }
 
-  /// Fills in the backend of options that name none.
+  /// Fills in the backend if the options name none.
   func complete(_ options: inout StorageOptions) throws
 
-  /// Opens the way to a database, or finds the one that is open.
+  /// Connects to a database, or returns the open connection.
   func connection(
     _ choice: BackendChoice, _ database: DatabaseID, _ open: () throws(CommandFailure) -> BackendConnection
   ) throws(CommandFailure) -> BackendConnection
 
-  /// Begins to hear what ends a command that would run for ever.
+  /// Starts observing the events that end a command that would run forever.
   func interruptions() -> Interruptions
 }
 
-/// The surroundings of the command that runs.
+/// The environment of the running command.
 package enum Surroundings {
   @TaskLocal package static var current: any CommandSurroundings = ProcessSurroundings()
 }
@@ -63,7 +63,7 @@ extension FormatOptions {
 
 /// Descriptor 0 as the source of a command's data.
 package enum StandardInput {
-  /// - Throws: in a shell that reads its commands there.
+  /// - Throws: in a shell that reads its commands from standard input.
   package static func check() throws(CommandFailure) {
     guard Surroundings.current.readsCommands else { return }
     throw CommandFailure(.usage, "standard input holds the shell's commands; name a file in place of -.")

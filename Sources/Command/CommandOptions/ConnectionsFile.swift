@@ -8,10 +8,10 @@ import Spelling
 import TOMLReading
 import TerminalTheme
 
-/// `connections.toml`: connections by name, for every command and the dashboard.
+/// `connections.toml`: named connections for every command and the dashboard.
 package struct ConnectionsFile: Hashable, Sendable {
   package struct Problem: Hashable, Sendable {
-    /// The connection that cannot be used; `nil` if none can.
+    /// The invalid connection; `nil` if the whole file is invalid.
     var connection: String?
     /// `file:line: reason`
     package var text: String
@@ -23,7 +23,7 @@ package struct ConnectionsFile: Hashable, Sendable {
   /// The file's name in messages.
   package let name: String
 
-  /// The file that a test puts in place of the user's.
+  /// The file that a test uses instead of the user's.
   @TaskLocal package static var given: ConnectionsFile?
 
   /// Reads the user's file; without one there are no connections.
@@ -52,11 +52,10 @@ package struct ConnectionsFile: Hashable, Sendable {
     problems = [Problem(text: reason)]
   }
 
-  /// Reads a text. One that is not TOML is refused whole: a line that was left out could be the one that forbids
-  /// writing.
+  /// Reads a text. Invalid TOML is rejected completely: a skipped line could be the one that forbids writing.
   /// - Parameters:
-  ///   - folder: the folder that relative paths start from.
-  ///   - home: the folder that `~/` stands for.
+  ///   - folder: the base folder of relative paths.
+  ///   - home: the folder that replaces `~/`.
   package init(_ text: String, name: String, folder: String, home: String) {
     self.name = name
     let table: TOMLTable
@@ -86,8 +85,8 @@ package struct ConnectionsFile: Hashable, Sendable {
     problems = found.compactMap(\.problem)
   }
 
-  /// Finds the connection of a name.
-  /// - Throws: the connection's problem, or that there is none, with the nearest name.
+  /// Finds the connection with a name.
+  /// - Throws: the connection's problem, or an unknown name with the nearest existing name.
   package func connection(named wanted: String) throws(CommandFailure) -> NamedConnection {
     if let whole = problems.first(where: { $0.connection == nil }) { throw CommandFailure(.configuration, whole.text) }
     if let found = connections.first(where: { $0.name == wanted }) { return found }
@@ -209,12 +208,12 @@ private struct ConnectionReader {
   }
 }
 
-/// One connection of `connections.toml`: what `--connection NAME` stands for.
+/// One connection of `connections.toml`, selected by `--connection NAME`.
 package struct NamedConnection: Codable, Hashable, Sendable {
   package var name: String
   /// `connections.toml:3`, for messages.
   package var place: String
-  /// The usual data of this user, or that of `data`.
+  /// The user's default data, or the folder in `data`.
   package var isEmbedded = false
   package var data: String?
   package var emulator: String?
@@ -226,14 +225,14 @@ package struct NamedConnection: Codable, Hashable, Sendable {
   package var project: String?
   package var database: String?
   package var cache: String?
-  /// Whether every write is refused.
+  /// Whether all writes are refused.
   package var isReadOnly = false
-  /// Whether the data is real, where the file says so.
+  /// Whether the data counts as production, if the file says so.
   package var isProduction: Bool?
 
   init(name: String, place: String) { (self.name, self.place) = (name, place) }
 
-  /// The keys that name a backend, as far as they are there.
+  /// The keys present that name a backend.
   package var backends: [String] {
     let named = [
       ("embedded", isEmbedded), ("data", data != nil), ("emulator", emulator != nil), ("cloud", isCloud),
@@ -243,14 +242,14 @@ package struct NamedConnection: Codable, Hashable, Sendable {
   }
 }
 
-/// The connection that is used where no option names a backend: that of `$HEARTH_CONNECTION`, else the one that
-/// `hearth connections use` has chosen.
+/// The connection that is used if no option names a backend: `$HEARTH_CONNECTION`, otherwise the choice of `hearth
+/// connections use`.
 package struct DefaultConnection: Hashable, Sendable {
   /// The reason why a connection is used.
   package enum Source: Codable, Hashable, Sendable {
     case environment, chosen
 
-    /// The name of the connection in complaints about options.
+    /// The connection's name in errors about options.
     func name(of connection: String) -> String {
       switch self {
       case .environment: "$\(DefaultConnection.variable) (\(connection))"
@@ -258,7 +257,7 @@ package struct DefaultConnection: Hashable, Sendable {
       }
     }
 
-    /// A sentence on how to go elsewhere.
+    /// A sentence that says how to use another backend.
     package var remark: String {
       switch self {
       case .environment: "$\(DefaultConnection.variable) names it."
@@ -272,8 +271,8 @@ package struct DefaultConnection: Hashable, Sendable {
   package let name: String
   package let source: Source
 
-  /// - Returns: `nil` if there is none. An empty variable means none, whatever was chosen; so does a variable that
-  ///   names an emulator, for what was chosen.
+  /// - Returns: `nil` if there is none. An empty variable means no connection. A variable that names an emulator
+  ///   overrides the choice of `hearth connections use`.
   package init?(_ paths: Paths, _ environment: [String: String]) {
     if let named = environment[Self.variable] {
       guard !named.isEmpty else { return nil }
@@ -286,15 +285,15 @@ package struct DefaultConnection: Hashable, Sendable {
     (name, source) = (chosen, .chosen)
   }
 
-  /// The connection that `hearth connections use` has chosen; `nil` for none.
+  /// The choice of `hearth connections use`; `nil` for none.
   private static func chosen(_ paths: Paths) -> String? {
-    // A choice that cannot be read is none.
+    // An unreadable choice counts as none.
     guard let text = try? String(contentsOfFile: paths.chosenConnection, encoding: .utf8) else { return nil }
     let name = text.trimmingCharacters(in: .whitespacesAndNewlines)
     return name.isEmpty ? nil : name
   }
 
-  /// Notes the choice of a connection, or that none is used.
+  /// Saves the choice of a connection, or of no connection.
   package static func choose(_ name: String?, _ paths: Paths) throws(CommandFailure) {
     let url = URL(filePath: paths.chosenConnection)
     do {

@@ -19,7 +19,7 @@ package struct HeadlessOptions: ParsableArguments {
   package init() {}
 }
 
-/// The time limit of commands that ask the backend once.
+/// The time limit of commands that send one request to the backend.
 package struct TimeLimitOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp("Give up after this long (500ms, 5s, 2m) with exit status 75.", valueName: "time"),
@@ -28,7 +28,7 @@ package struct TimeLimitOptions: ParsableArguments {
 
   static let mayBeWritten = "The write may have been applied all the same."
 
-  /// Runs work that writes in many commits, within the time limit.
+  /// Runs work that writes in several commits, within the time limit.
   package func limitWrites<Result: Sendable>(_ work: @escaping @Sendable () async throws -> Result) async throws
     -> Result
   {
@@ -39,8 +39,9 @@ package struct TimeLimitOptions: ParsableArguments {
     }
   }
 
-  /// Runs work that ends when it is cancelled, within the time limit.
-  /// - Parameter key: the document that is written: where the time is over, it may have been. A refusal is told as it is.
+  /// Runs cancellable work within the time limit.
+  /// - Parameter key: the document to write. After a timeout the write may still have been applied. Rejections are
+  ///   reported unchanged.
   package func limit<Result: Sendable>(
     writing key: DocumentKey? = nil, _ work: @escaping @Sendable () async throws -> Result
   ) async throws -> Result {
@@ -61,7 +62,7 @@ package struct TimeLimitOptions: ParsableArguments {
   package init() {}
 }
 
-/// The reason why options were refused, with an exit status of its own: the parser itself passes on only the text.
+/// The reason why options were refused, with its exit status: the parser itself passes on only the text.
 package final class ParsingFailure: Sendable {
   @TaskLocal package static var current: ParsingFailure?
 

@@ -4,7 +4,7 @@ package import FirestoreSharing
 import Glibc
 import Synchronization
 
-/// The events that end a command without an end of its own: a signal, or the loss of its output's reader.
+/// The events that end a command that would run forever: a signal, or a closed output pipe.
 package final class Interruptions {
   package enum Cause: Hashable, Sendable {
     case signal(Int32)
@@ -15,7 +15,7 @@ package final class Interruptions {
   private let continuation: AsyncStream<Cause>.Continuation?
   private let signals: [any DispatchSourceSignal]
 
-  /// Passes on what others find to be this command's.
+  /// Uses causes that others observe.
   package init(_ causes: AsyncStream<Cause>) {
     self.causes = causes
     continuation = nil
@@ -28,8 +28,8 @@ package final class Interruptions {
     (self.causes, self.continuation, self.signals) = (causes, continuation, signals)
   }
 
-  /// Hears the signals and the output of the process. From then on the process outlives the first SIGINT, SIGTERM or SIGHUP,
-  /// and ends with the second: the command may be writing into a pipe that has no reader at work.
+  /// Observes the signals and the output of the process. From then on the process survives the first SIGINT, SIGTERM or
+  /// SIGHUP and ends with the second: the command may be blocked on a pipe that is not being read.
   package static func ofProcess() -> Interruptions {
     let (causes, continuation) = AsyncStream.makeStream(of: Cause.self, bufferingPolicy: .bufferingNewest(1))
     let arrivals = Arrivals()
@@ -50,7 +50,7 @@ package final class Interruptions {
       source.activate()
       return source
     }
-    // A signal that came before its source hears of it would end the process as if nothing were to be done first.
+    // A signal that arrives before its source is active would end the process without cleanup.
     isHeard.wait()
     watchOutput(continuation)
     return Interruptions(causes, continuation, signals)
@@ -61,8 +61,8 @@ package final class Interruptions {
     continuation?.finish()
   }
 
-  /// Waits for the loss of the output's reader on a thread, until the process ends: a pipe's writing end then has an
-  /// error, a file never.
+  /// Waits on a thread for the loss of the output's reader, until the process ends. The writing end of a pipe then has
+  /// an error; a file never has.
   private static func watchOutput(_ continuation: AsyncStream<Cause>.Continuation) {
     DispatchQueue(label: "hearth.output").async {
       var state = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
@@ -72,21 +72,20 @@ package final class Interruptions {
   }
 }
 
-/// The signals that have come.
+/// The count of received signals.
 private final class Arrivals: Sendable {
   private let count = Atomic(0)
 
-  /// Counts one more, and tells whether it is the first.
+  /// Counts one more, and returns whether it is the first.
   func isFirst() -> Bool { count.wrappingAdd(1, ordering: .relaxed).oldValue == 0 }
 }
 
-/// Handles Ctrl-Z for a command: a stopped process answers no request, so that it lets go of shared data before it
-/// stops.
+/// Handles Ctrl-Z for a command. A stopped process answers no requests, so it releases shared data before it stops.
 package enum JobControl {
   private struct State {
     var data: [Weak] = []
     var hasBegun = false
-    /// The source of the signal, active as long as it is held.
+    /// The source of the signal, active while it is retained.
     var source: (any DispatchSourceSignal)?
   }
 
@@ -94,7 +93,7 @@ package enum JobControl {
 
   private static let state = Mutex(State())
 
-  /// Makes SIGTSTP stop this process only after it has let go of the data, as long as the data is in use here.
+  /// Makes SIGTSTP stop this process only after it has released the data, while this process uses the data.
   package static func letsGo(of shared: SharedData) {
     state.withLock { state in
       state.data.removeAll { $0.data == nil || $0.data === shared }
@@ -105,7 +104,7 @@ package enum JobControl {
     }
   }
 
-  /// - Returns: `nil` where the parent process has set what the signal does.
+  /// - Returns: `nil` if the parent process has set the signal's disposition.
   private static func source() -> sending (any DispatchSourceSignal)? {
     var action = sigaction()
     guard sigaction(SIGTSTP, nil, &action) == 0, action.__sigaction_handler.sa_handler == nil else { return nil }
@@ -116,7 +115,7 @@ package enum JobControl {
     return source
   }
 
-  /// Lets go of the data and stops the process. Runs on a thread of its own, because it blocks.
+  /// Releases the data and stops the process. Runs on a separate thread, because it blocks.
   private static func stop() {
     let data = state.withLock { $0.data.compactMap(\.data) }
     let isFree = DispatchSemaphore(value: 0)
@@ -125,8 +124,8 @@ package enum JobControl {
       isFree.signal()
     }
     isFree.wait()
-    // The default action stops the process, or does nothing where no shell could continue it. Raised on this thread, so
-    // that no code below runs before the stop.
+    // The default action stops the process, or does nothing if no shell could continue it. The signal is raised on this
+    // thread, so that no later code runs before the stop.
     var heard = sigaction()
     sigaction(SIGTSTP, nil, &heard)
     signal(SIGTSTP, SIG_DFL)
@@ -136,7 +135,7 @@ package enum JobControl {
     pthread_sigmask(SIG_UNBLOCK, &stop, &before)
     raise(SIGTSTP)
     pthread_sigmask(SIG_SETMASK, &before, nil)
-    // The source hears the next signal by its own handler, which is put back here.
+    // The source's own handler is restored here for the next signal.
     sigaction(SIGTSTP, &heard, nil)
     for data in data { data.takeUp() }
   }

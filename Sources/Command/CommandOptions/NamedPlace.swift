@@ -6,18 +6,18 @@ import FirestoreGRPC
 package import FirestoreModel
 import FirestoreText
 
-/// A place of documents: a database and a path in it, perhaps as of a moment.
+/// A place of documents: a database, a path in it, and an optional read time.
 package struct NamedPlace: Sendable {
   package var locations: StorageOptions.Locations
-  /// The path; the root for all of the database, `nil` if the text names a database alone.
+  /// The path; the root for the whole database, `nil` if the text names only a database.
   package var path: ResourcePath?
-  /// The moment as of which the place is meant; `nil` for now.
+  /// The read time of the place; `nil` for now.
   package var time: Timestamp?
-  /// Whether the text names a database, in place of the one of the options.
+  /// Whether the text names a database that replaces the database of the options.
   package var namesDatabase: Bool
 
-  /// - Parameter base: the database of the options, whose project and database a folder and an emulator have as well.
-  /// - Throws: usage for an address or a path that is none; the reason why a connection is refused.
+  /// - Parameter base: the database of the options. Its project and database also apply to a folder and an emulator.
+  /// - Throws: usage for an invalid address or path; the reason why a connection is refused.
   package init(_ text: PlaceText, in base: StorageOptions.Locations) throws(CommandFailure) {
     locations =
       try text.database.map { (database) throws(CommandFailure) in try database.locations(from: base) } ?? base
@@ -30,7 +30,7 @@ package struct NamedPlace: Sendable {
     try self.init(PlaceText(text), in: base)
   }
 
-  /// - Throws: usage for a moment that is past, permission denied for a connection that is read-only.
+  /// - Throws: usage for a read time, permission denied for a read-only connection.
   package func requireWritable(_ text: String) throws(CommandFailure) {
     if time != nil { throw CommandFailure(.usage, "nothing is written to the past: leave out the time of \(text).") }
     try locations.requireWritable()
@@ -38,7 +38,7 @@ package struct NamedPlace: Sendable {
 }
 
 extension StorageOptions.Locations {
-  /// - Throws: permission denied for a connection that is read-only.
+  /// - Throws: permission denied for a read-only connection.
   package func requireWritable() throws(CommandFailure) {
     guard isReadOnly else { return }
     let name = connection.map { "the connection \($0.name)" } ?? "this"
@@ -96,31 +96,31 @@ extension PlaceText.Database {
   }
 }
 
-/// The parts of a place as it is written on the command line: a database, a path in it, and a moment. Each may be left
-/// out: `connection:prod`, `emulator:localhost:8080/cities`, `cloud:my-project/cities/SF@-10m`, `./backup/cities`,
+/// The parts of a place on the command line: a database, a path in it, and a read time. Each part is optional:
+/// `connection:prod`, `emulator:localhost:8080/cities`, `cloud:my-project/cities/SF@-10m`, `./backup/cities`,
 /// `cities@-10m`.
 package struct PlaceText: Equatable, Sendable {
-  /// A database other than the one of the options.
+  /// A database that replaces the database of the options.
   package enum Database: Equatable, Sendable {
-    /// One of `connections.toml`.
+    /// A connection of `connections.toml`.
     case connection(String)
     /// The address of the emulator or of `hearth serve`.
     case emulator(String)
-    /// A project of Cloud Firestore, as the application's default credentials.
+    /// A project of Cloud Firestore, with the application default credentials.
     case cloud(project: String)
-    /// A folder of the embedded backend's data, there or not.
+    /// A data folder of the embedded backend, which need not exist.
     case folder(String)
   }
 
   package var database: Database?
-  /// The text behind the database; `nil` if nothing is.
+  /// The text after the database; `nil` if empty.
   package var path: String?
   package var time: Timestamp?
 
   /// The forms of a place in help texts.
   package static let forms = "a path, ./FOLDER, data:FOLDER, connection:NAME, emulator:HOST:PORT or cloud:PROJECT"
 
-  /// - Parameter isData: whether a folder holds data, which ends the folder of a text that goes on with a path.
+  /// - Parameter isData: whether a folder holds data, which ends the folder part of a text with a path.
   package init(_ text: String, isData: (String) -> Bool = LocalBackend.exists(in:)) {
     let (text, time) = Self.moment(of: text)
     self.time = time
@@ -145,8 +145,8 @@ package struct PlaceText: Equatable, Sendable {
     ("connection:", { .connection($0) }), ("emulator:", { .emulator($0) }), ("cloud:", { .cloud(project: $0) }),
   ]
 
-  /// The longest beginning of the text that holds data, and the path behind it; without one all of it is a folder that
-  /// is not there yet.
+  /// The longest prefix of the text that holds data, and the path after it. Without data the whole text is a folder
+  /// that does not exist yet.
   private static func folder(_ text: String, _ isData: (String) -> Bool) -> (Database, String?) {
     guard let beginning = dataFolder(beginning: text, isData) else { return (.folder(text), nil) }
     return (.folder(beginning), path(text.dropFirst(beginning.count)))
@@ -161,10 +161,10 @@ package struct PlaceText: Equatable, Sendable {
     return nil
   }
 
-  /// - Parameter text: empty, or what begins with the slash behind a database.
+  /// - Parameter text: empty, or the text from the slash after a database.
   private static func path(_ text: Substring) -> String? { text.count > 1 ? String(text.dropFirst()) : nil }
 
-  /// `cities@-10m`: what is before the last `@`, if a moment is behind it.
+  /// `cities@-10m`: the text before the last `@`, if a time follows it.
   private static func moment(of text: String) -> (text: String, time: Timestamp?) {
     guard let mark = text.lastIndex(of: "@"), mark > text.startIndex,
       let time = try? MomentText.parse(String(text[text.index(after: mark)...]))
@@ -174,7 +174,7 @@ package struct PlaceText: Equatable, Sendable {
 }
 
 extension PlaceText.Database {
-  /// The options of a source that say the same.
+  /// The equivalent options of a source.
   package var options: [String] {
     switch self {
     case .connection(let name): ["--connection=\(name)"]
@@ -185,8 +185,8 @@ extension PlaceText.Database {
   }
 }
 
-/// Paths of documents and collections as arguments. Consoles write them with a slash before, shells complete them with
-/// one after; both are taken, as the SDKs do.
+/// Paths of documents and collections as arguments. Consoles write them with a leading slash, shells complete them with
+/// a trailing slash. Both are accepted, as the SDKs do.
 package enum DataPath {
   private static func trimmed(_ text: String) throws(CommandFailure) -> String {
     if text == "/" {
@@ -210,7 +210,7 @@ package enum DataPath {
     }
   }
 
-  /// - Parameter text: `nil`, or a slash alone, for the whole database.
+  /// - Parameter text: `nil` or `/` for the whole database.
   package static func orRoot(_ text: String?) throws(CommandFailure) -> ResourcePath {
     guard let text, text != "/" else { return .root }
     return try any(text)
@@ -234,7 +234,7 @@ package enum DataPath {
   }
 }
 
-/// The project and the database to write to, where a place on the command line cannot say them.
+/// The destination project and database, if a place on the command line cannot name them.
 package struct DestinationOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Write to this project.", valueName: "id"))
   var toProject: String?
@@ -250,7 +250,7 @@ package struct DestinationOptions: ParsableArguments {
     }
   }
 
-  /// The locations with this project and database; a part that no option names is that of `locations`.
+  /// The locations with this project and database. A part without an option comes from `locations`.
   package func applied(to locations: StorageOptions.Locations) -> StorageOptions.Locations {
     var locations = locations
     locations.database = DatabaseID(

@@ -5,11 +5,11 @@ package import FirestoreModel
 package import FirestoreProtocol
 import FirestoreText
 
-/// A database as it was at one moment: whatever is read is of that moment, and nothing can be written.
+/// A database at one read time. All reads use that time, and writes are refused.
 package struct PastDatastore: Datastore {
   package let base: any Datastore
   package let time: SnapshotVersion
-  /// Whether the moment is that at which reading began, and not one that a user named.
+  /// Whether the time is the start of the read and not a time that the user named.
   package var isBeginning = false
 
   package init(base: any Datastore, time: SnapshotVersion, isBeginning: Bool = false) {
@@ -32,7 +32,7 @@ package struct PastDatastore: Datastore {
     try await explaining { () async throws(RPCStatus) in try await base.visitDescendants(request, deliver: deliver) }
   }
 
-  /// Says in a user's words what a backend says of the time of a read.
+  /// Rewrites a backend's error about the read time in the user's terms.
   private func explaining<Result>(
     _ body: () async throws(RPCStatus) -> Result
   ) async throws(RPCStatus) -> Result {
@@ -48,7 +48,7 @@ package struct PastDatastore: Datastore {
       if error.message.contains("future") {
         throw RPCStatus(.outOfRange, "\(moment) is in the future of the backend.")
       }
-      // The embedded backend says itself what it keeps.
+      // The embedded backend's message already names its oldest readable time.
       if let known = error.message.firstRange(of: "The oldest that can be read") {
         throw RPCStatus(.outOfRange, "\(moment) cannot be read. \(error.message[known.lowerBound...])")
       }
@@ -75,7 +75,7 @@ package struct PastDatastore: Datastore {
 }
 
 extension BackendConnection {
-  /// The database in its present state, whatever is written while it is read.
+  /// The database in its current state, unaffected by writes during the read.
   /// - Returns: `nil` for a backend that cannot read the past.
   func atBeginning() async throws(RPCStatus) -> BackendConnection? {
     guard let time = try await datastore.beginning(now: Timestamp(microseconds: Timestamp.now.microseconds)) else {
@@ -88,10 +88,10 @@ extension BackendConnection {
 }
 
 extension Datastore {
-  /// The latest time as of which all data can be read; `nil` for a backend that answers for the present only.
-  /// - Parameter now: the present time by this device's clock, which may be ahead of the backend's or behind it.
+  /// The latest time at which all data can be read; `nil` for a backend that reads only the present.
+  /// - Parameter now: the time by this device's clock, which may be ahead of or behind the backend's clock.
   package func beginning(now: Timestamp) async throws(RPCStatus) -> SnapshotVersion? {
-    // The answer for a missing document carries the time of the lookup.
+    // The reply for a missing document carries the read time.
     let key = DocumentKey(unchecked: ResourcePath("hearth/\(AutomaticID.make())"))
     guard let answer = try await lookup([key], .names).first, let answered = answer.version else { return nil }
     for time in [max(SnapshotVersion(now), answered), answered] {
@@ -109,7 +109,7 @@ extension Datastore {
   }
 }
 
-/// The time as of which data is read.
+/// The read time of data.
 package struct MomentOption: ParsableArguments {
   @Option(
     parsing: .unconditional,
@@ -124,7 +124,7 @@ package struct MomentOption: ParsableArguments {
   package init() {}
 }
 
-/// The time as of which a long read sees the data: one moment for all of it, unless `--live` is set.
+/// The read time of a long read: one time for all of it, unless `--live` is set.
 package struct WholenessOptions: ParsableArguments {
   @OptionGroup package var moment: MomentOption
 
@@ -138,8 +138,8 @@ package struct WholenessOptions: ParsableArguments {
     if live, moment.at != nil { throw ValidationError("--live reads what is there now; leave out --at.") }
   }
 
-  /// The database in the state in which it is to be read.
-  /// - Parameter note: called with a remark if it cannot be read as of one moment.
+  /// The database in the state to read.
+  /// - Parameter note: called with a warning if it cannot be read at one time.
   package func view(of connection: BackendConnection, _ note: (String) -> Void) async throws -> BackendConnection {
     if live || moment.at != nil { return connection.at(moment.at) }
     if let whole = try await connection.atBeginning() { return whole }

@@ -7,7 +7,7 @@ import FirestoreText
 
 /// The options that select and order the documents of a collection.
 package struct QueryOptions: ParsableArguments {
-  // A value may begin with a dash: it is never taken for another option.
+  // A value may begin with a dash: it is never parsed as another option.
   @Option(
     name: .customLong("where"), parsing: .unconditionalSingleValue,
     help: ArgumentHelp(
@@ -49,14 +49,14 @@ package struct QueryOptions: ParsableArguments {
   @Option(parsing: .unconditional, help: ArgumentHelp("End before this value.", valueName: "value"))
   var endBefore: String?
 
-  /// Whether all documents are selected, in the order of their names.
+  /// Whether all documents are selected, in name order.
   package var isEmpty: Bool {
     conditions.isEmpty && order.isEmpty && [limit, limitToLast].allSatisfy { $0 == nil }
       && [startAt, startAfter, endAt, endBefore].allSatisfy { $0 == nil }
   }
 
   /// The query of a collection, a collection group or one document.
-  /// - Throws: a usage failure that names the option, and the place in its text.
+  /// - Throws: a usage failure that names the option, and the position in its text.
   package func query(_ path: ResourcePath, group: String? = nil, in database: DatabaseID) throws(CommandFailure)
     -> Query
   {
@@ -98,7 +98,7 @@ package struct QueryOptions: ParsableArguments {
     (query.limit, query.limitType) = (limitToLast, .last)
   }
 
-  /// The largest limit that the protocol can carry.
+  /// The largest limit that the protocol can encode.
   package static let largestLimit = Query.maximumLimit
 
   private func bound(
@@ -119,7 +119,7 @@ package struct QueryOptions: ParsableArguments {
   package init() {}
 }
 
-/// The query that a command is about: where it looks, and for what.
+/// The query of a command: a path and its conditions.
 package struct QueriedPath: ParsableArguments {
   @Argument(help: "Path of a document or a collection; with --collection-group the id of collections at any depth.")
   package var path: String
@@ -132,7 +132,7 @@ package struct QueriedPath: ParsableArguments {
   /// Whether the whole database is named.
   package var isRoot: Bool { path == "/" && !collectionGroup }
 
-  /// - Throws: a usage failure that names the argument, and the place in it.
+  /// - Throws: a usage failure that names the argument, and the position in it.
   package func query(in database: DatabaseID) throws -> Query {
     collectionGroup
       ? try selection.query(.root, group: path, in: database)
@@ -149,7 +149,7 @@ package struct QueriedPath: ParsableArguments {
   package init() {}
 }
 
-/// The place that a command reads documents from.
+/// The source from which a command reads documents.
 package enum ReadSource: String, ExpressibleByArgument, CaseIterable {
   case server, cache
 }

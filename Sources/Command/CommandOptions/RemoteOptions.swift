@@ -3,8 +3,8 @@ import ArgumentParser
 import FirestoreGRPC
 import FirestoreModel
 
-/// The options that name a backend outside of this process, apart from the command line that has them (`StorageOptions`):
-/// a group inside a group makes a debug build check both again and again.
+/// The options that name a backend outside of this process, separate from their command line declarations
+/// (`StorageOptions`): a group inside a group makes a debug build validate both repeatedly.
 package struct RemoteOptions {
   var emulator: String?
   package var cloud: Bool
@@ -14,7 +14,7 @@ package struct RemoteOptions {
   var adminSecret: String?
   var insecureCredentials: Bool
 
-  /// - Throws: `ValidationError` for options that do not go together.
+  /// - Throws: `ValidationError` for conflicting options.
   func validate() throws {
     if emulator != nil, cloud || credentials != nil || host != nil {
       throw ValidationError(
@@ -38,8 +38,8 @@ package struct RemoteOptions {
     }
   }
 
-  /// The backend that the options name, or that `FIRESTORE_EMULATOR_HOST` names; `nil` for the embedded one.
-  /// - Throws: for an address that is none.
+  /// The backend that the options or `FIRESTORE_EMULATOR_HOST` name; `nil` for the embedded backend.
+  /// - Throws: for an invalid address.
   func choice(environment: [String: String]) throws(ModelError) -> RemoteBackend? {
     if let remote = try named() { return remote }
     if let address = environment[Self.emulatorVariable], !address.isEmpty {
@@ -83,7 +83,7 @@ package struct RemoteOptions {
       endpoint: endpoint, identity: .admin(secretFile: adminSecret), allowsInsecureCredentials: !endpoint.isTLS)
   }
 
-  /// The project that the environment or the key file names, and who named it.
+  /// The project that the environment or the key file names, and its source.
   func project(environment: [String: String]) -> (id: String, source: String)? {
     for variable in ["GOOGLE_CLOUD_PROJECT", "GCLOUD_PROJECT"] {
       if let project = environment[variable], !project.isEmpty { return (project, "$" + variable) }

@@ -8,7 +8,7 @@ package import FirestoreModel
 import Foundation
 import enum Hearth.PathComponent
 
-/// The options for the backend, the database, and the client's cache; every command that touches data has them.
+/// The options for the backend, the database and the client's cache. Every command that accesses data has them.
 package struct StorageOptions: ParsableArguments {
   @Option(
     name: [.customShort("C", allowingJoined: true), .long],
@@ -68,7 +68,7 @@ package struct StorageOptions: ParsableArguments {
   @Flag(help: "Keep the backend's data and the cache in memory only.")
   package var inMemory = false
 
-  /// The source of options that the command line left out; `nil` before `validate`.
+  /// The source of options that the command line omits; `nil` before `validate`.
   package var completion: StorageCompletion?
 
   /// The backend outside of this process that the options name.
@@ -120,13 +120,13 @@ package struct StorageOptions: ParsableArguments {
     package var database: DatabaseID
     package var cache: StorageLocation
     package var backend: BackendChoice
-    /// Whether a user chose the cache's folder.
+    /// Whether the user chose the cache folder.
     var isCacheNamed = false
-    /// Whether a user chose the data's folder.
+    /// Whether the user chose the data folder.
     package var isDataNamed = false
     /// The connection of `connections.toml` that these locations come from.
     package var connection: NamedConnection?
-    /// Whether every write is refused.
+    /// Whether all writes are refused.
     package var isReadOnly = false
 
     package init(
@@ -142,10 +142,10 @@ package struct StorageOptions: ParsableArguments {
       self.isReadOnly = isReadOnly
     }
 
-    /// Whether the data counts as production: data of servers over TLS does, unless `connections.toml` says otherwise.
+    /// Whether the data counts as production. The data of TLS servers does, unless `connections.toml` says otherwise.
     package var isProduction: Bool { connection?.isProduction ?? isCloud }
 
-    /// Whether this is a server that speaks TLS and checks credentials: no emulator.
+    /// Whether this is a server with TLS and credentials, not an emulator.
     package var isCloud: Bool {
       if case .remote(let remote) = backend { remote.endpoint.isTLS && remote.identity != .owner } else { false }
     }
@@ -153,10 +153,10 @@ package struct StorageOptions: ParsableArguments {
 
   package var locations: Locations { locations(.ofProcess) }
 
-  /// An embedded backend's cache lies in the folder of its data and moves with it; the caches of servers lie side by
-  /// side, by the server's address.
+  /// The cache of an embedded backend lies in its data folder and moves with it. The caches of servers lie next to each
+  /// other, by the server's address.
   package func locations(_ paths: Paths) -> Locations {
-    // An invalid address was refused by `validate`.
+    // `validate` has rejected invalid addresses.
     let remote = try? remoteBackend()
     let project = project ?? (remote == nil ? nil : self.remote.project(environment: Self.environment)?.id) ?? "hearth"
     let folder = data ?? "\(paths.data)/backend"
@@ -174,14 +174,14 @@ package struct StorageOptions: ParsableArguments {
     return locations
   }
 
-  /// The remote backend of the options; the environment names one only if the options name none.
+  /// The remote backend of the options. The environment applies only if the options name no backend.
   package func remoteBackend() throws(ModelError) -> RemoteBackend? {
     try remote.choice(environment: readsEnvironment ? Self.environment : [:])
   }
 
   private var readsEnvironment: Bool { data == nil && !inMemory && completion?.connection == nil }
 
-  /// The option or variable that names a backend outside of this process; `nil` where the embedded one is used.
+  /// The option or variable that names a backend outside of this process; `nil` for the embedded backend.
   package var namedBackend: String? {
     if let connection = completion?.connection {
       return completion?.source?.name(of: connection.name) ?? "--connection \(connection.name)"
@@ -205,24 +205,24 @@ extension BackendConfiguration.Durability: ExpressibleByArgument {
       + "commits. Neither loses a commit when the process dies.", valueName: "when")
 }
 
-/// The source of backend options that the command line left out.
+/// The source of backend options that the command line omits.
 package struct StorageCompletion: Codable, Hashable, Sendable {
   /// The named connection that supplies them; `nil` for none.
   package var connection: NamedConnection?
-  /// The way in which the connection was chosen, where no option names it.
+  /// The source of the connection, if no option names it.
   package var source: DefaultConnection.Source?
-  /// Whether the command line names a place: a connection, a server, a folder of data or of a cache.
+  /// Whether the command line names a place: a connection, a server, a data folder or a cache folder.
   var isNamed = false
 }
 
 extension StorageOptions {
-  /// Whether every write is refused, by the named connection or the shell.
+  /// Whether the named connection or the shell refuses all writes.
   package var isReadOnly: Bool { completion?.connection?.isReadOnly == true || Surroundings.current.isReadOnly }
 
-  /// Whether the command line itself says where to go, and not the environment or a default.
+  /// Whether the command line itself names the place, not the environment or a default.
   package var isPlaceNamed: Bool { completion?.isNamed == true }
 
-  /// Takes the options that are not given from the named connection, or from the shell in which the command runs.
+  /// Fills in the omitted options from the named connection, or from the shell in which the command runs.
   package mutating func complete() throws {
     var completion = StorageCompletion()
     completion.isNamed = connection != nil || cache != nil || given.contains { $0 != "in-memory" }
@@ -234,7 +234,7 @@ extension StorageOptions {
     }
   }
 
-  /// Takes the options that are not given from the connection that is used where none is named, if there is one.
+  /// Fills in the omitted options from the default connection, if there is one.
   package mutating func completeByDefault() throws {
     guard let usual = DefaultConnection(.ofProcess, Self.environment) else { return }
     do throws(CommandFailure) { try adopt(usual.name, from: usual.source) } catch {
@@ -242,7 +242,7 @@ extension StorageOptions {
     }
   }
 
-  /// - Parameter source: `nil` if an option names the connection: then options that say otherwise are refused.
+  /// - Parameter source: `nil` if an option names the connection; conflicting options are then refused.
   private mutating func adopt(_ name: String, from source: DefaultConnection.Source? = nil) throws(CommandFailure) {
     let named = try ConnectionsFile.read(.ofProcess).connection(named: name)
     if source == nil { try checkAgreement(with: named) }
@@ -296,7 +296,7 @@ extension StorageOptions {
     try remote.validate()
   }
 
-  /// Takes over a shell's options; its cache belongs to one database and is not used for another.
+  /// Inherits a shell's options. Its cache belongs to one database and is not used for another.
   package mutating func inherit(_ base: StorageOptions) {
     let isSameDatabase = project == nil && database == nil
     remote = base.remote

@@ -9,16 +9,16 @@ import Foundation
 import Glibc
 import Logging
 
-/// The sentences with which data and cache tell what happened to them, such as commits that a power failure took: each goes
-/// to the log, and to the one reader that a screen has. What is told before the reader begins waits for it.
+/// Sentences with which data and cache report events, such as commits that a power failure lost. Each is sent to the
+/// log and to the one reader that a screen has. Sentences before the reader starts are buffered.
 package struct StorageReports: Sendable {
-  /// The sentences in their order; of more than 64 that are not read, the newest are in the log only.
+  /// The sentences in order. If more than 64 are unread, the newest are only in the log.
   package let sentences: AsyncStream<String>
   private let continuation: AsyncStream<String>.Continuation
 
   package init() { (sentences, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(64)) }
 
-  /// The way from a part of the storage to the log and the reader.
+  /// The path from a part of the storage to the log and the reader.
   /// - Parameter label: the part's name in the log.
   package func report(_ label: String) -> @Sendable (String) -> Void {
     let (log, continuation) = (Logger(label: label), continuation)
@@ -30,7 +30,7 @@ package struct StorageReports: Sendable {
 }
 
 extension StorageNotice {
-  /// - Parameter isDataShared: another process may have the cache while the data is used together.
+  /// - Parameter isDataShared: whether the data is shared, so that another process may hold the cache.
   package init(_ problem: CacheProblem, isDataShared: Bool = false) {
     if isDataShared, problem.isInMemory, problem.error.kind == .locked {
       self.init(
@@ -52,7 +52,7 @@ extension StorageNotice {
     self.init(badge: badge, message: problem.notice)
   }
 
-  /// Data that could not be opened, in whose place an empty backend in memory is.
+  /// Data that could not be opened, replaced by an empty backend in memory.
   package init(backend error: StoreError) {
     let badge =
       switch error.kind {
@@ -63,20 +63,20 @@ extension StorageNotice {
       case .corrupt, .gone, .diskFull, .refused, .foreign, .leaseLost, .injected, .uncertain, .sqlite:
         "IN MEMORY: data cannot be opened"
       }
-    // The beginning says what matters: a screen cuts the rest.
+    // The most important part comes first: a screen truncates the rest.
     self.init(
       badge: badge, message: "In memory only\(error.kind == .locked ? ": the data is in use" : ""). \(error.message)")
   }
 }
 
-/// Data on a file system that is mounted read-only, such as a failing disk or a snapshot. Neither the lock nor SQLite's log
-/// can be opened there, so commands that read use a copy:
+/// Data on a read-only file system, such as a failing disk or a snapshot. Neither the lock nor SQLite's log can be
+/// opened there, so commands that read use a copy:
 /// ```
 /// folder ──copy──► a private temporary folder ──open──► backend, then the folder is deleted
 /// ```
-/// The open files can still be read, whenever the process ends, and the backend refuses every commit.
+/// The open files remain readable whenever the process ends, and the backend refuses every commit.
 package enum ReadOnlyDisk {
-  /// Whether a folder with data lies on a read-only file system.
+  /// Whether a data folder is on a read-only file system.
   package static func holds(_ folder: String) -> Bool {
     var information = statvfs()
     return LocalBackend.exists(in: folder) && statvfs(folder, &information) == 0
@@ -91,7 +91,7 @@ package enum ReadOnlyDisk {
       throw StoreError(.notWritable, "No temporary folder can be made: \(StoreError.reason(errno)).")
     }
     let copy = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-    // A folder that cannot be deleted is private, and holds a copy only.
+    // A folder that cannot be deleted is private, and holds only a copy.
     defer { try? FileManager.default.removeItem(atPath: copy) }
     for name in ["backend.sqlite3", "backend.sqlite3-wal"] where access("\(folder)/\(name)", F_OK) == 0 {
       do { try FileManager.default.copyItem(atPath: "\(folder)/\(name)", toPath: "\(copy)/\(name)") } catch {

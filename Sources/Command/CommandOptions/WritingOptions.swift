@@ -16,11 +16,11 @@ package struct WritingOptions: ParsableArguments {
 
   package var database: DatabaseID { storage.locations.database }
 
-  /// The way to the server.
+  /// The connection to the server.
   package func connect() throws(CommandFailure) -> BackendConnection { try storage.locations.connect() }
 
-  /// Writes one document at the server, without the cache and its queue: a failed write leaves nothing behind.
-  /// - Parameter time: the time after which the document must not have been changed.
+  /// Writes one document at the server, without the cache and its queue: a failed write leaves no trace.
+  /// - Parameter time: the time after which the document must not have changed.
   package func commit(_ mutation: Mutation, unchangedSince time: Timestamp? = nil) async throws {
     do throws(ModelError) { try mutation.validateForWrite() } catch { throw CommandFailure(.badData, error.message) }
     let connection = try connect()
@@ -55,7 +55,7 @@ package struct WritingOptions: ParsableArguments {
     }
   }
 
-  /// Writes a document; one that was changed after its version was read fails like one that was changed before.
+  /// Writes a document. A change after its version was read fails like a change before.
   private static func commit(_ mutation: Mutation, at datastore: any Datastore) async throws -> CommitResponse {
     let path = mutation.key.path.text
     do throws(RPCStatus) {
@@ -69,7 +69,7 @@ package struct WritingOptions: ParsableArguments {
         throw CommandFailure(.changed, "\(path) was changed just now; nothing was written.")
       }
       var failure = CommandFailure(error, path)
-      // The datastore says so about a commit that it has sent.
+      // The datastore's message already says so about a commit that it has sent.
       if error.code == .deadlineExceeded, !failure.message.contains("may have been applied") {
         failure.message += " \(TimeLimitOptions.mayBeWritten)"
       }
@@ -80,7 +80,7 @@ package struct WritingOptions: ParsableArguments {
   package init() {}
 }
 
-/// The condition that a document has not been changed since it was read.
+/// The condition that a document has not changed since it was read.
 package struct UnchangedOption: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -94,9 +94,9 @@ package struct UnchangedOption: ParsableArguments {
 }
 
 extension Precondition {
-  /// Makes a precondition that the document is not changed before the write, after checking that it was not changed
+  /// Creates a precondition that the document does not change before the write, after checking that it has not changed
   /// since a time.
-  /// - Throws: `notFound` if the document does not exist, `changed` if it was changed.
+  /// - Throws: `notFound` if the document does not exist, `changed` if it has changed.
   package static func unchanged(
     since time: Timestamp, _ key: DocumentKey, at datastore: any Datastore
   ) async throws -> Precondition {
@@ -118,7 +118,7 @@ package struct ExistingOptions: ParsableArguments {
 
   @OptionGroup package var unchanged: UnchangedOption
 
-  /// The precondition that needs no look at the document.
+  /// The precondition that needs no read of the document.
   package var precondition: Precondition { ifExists ? .exists(true) : .none }
 
   package init() {}
