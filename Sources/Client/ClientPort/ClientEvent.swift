@@ -3,108 +3,107 @@ package import FirestoreClientState
 package import FirestoreModel
 package import FirestoreQuery
 
-/// An event that the client reports to the dashboard, in the vocabulary that both share: the dashboard knows neither
-/// the engine nor a transport. Each has one JSON form (`EventForms`).
+/// An event that the client reports to the dashboard, in their shared vocabulary. The dashboard depends on neither the
+/// engine nor a transport. Each event has one JSON form (`EventForms`).
 package enum ClientEvent: Sendable {
-  /// The program whose client is shown has started a listener, or had it before; its number is its tag.
+  /// The watched program has started a listener, or had it before. The tag is the listener's number.
   case listenerStarted(ListenerState)
-  /// A listener fired.
+  /// A listener delivered a snapshot.
   case snapshot(ListenerSnapshot)
-  /// A listener ended with an error; it will not fire again.
+  /// A listener ended with an error and delivers no more snapshots.
   case listenerFailed(ListenerTag, RPCStatus)
-  /// The program whose client is shown has stopped a listener.
+  /// The watched program has stopped a listener.
   case listenerStopped(ListenerTag)
-  /// A number of snapshots was not reported; carries the present results of the listeners.
+  /// A number of snapshots was not reported. Carries the current results of the listeners.
   case snapshotsMissed(Int, [ListenerTag: ListenerState.Result])
-  /// The faults set in the program's network, by this dashboard or another.
+  /// The faults in the program's network, set by this dashboard or another.
   case faults(FaultSettings)
-  /// The program has closed the client that is shown.
+  /// The watched program has closed the client.
   case closed
-  /// The program whose client is shown reports no more, for this reason.
+  /// The watched program stopped reporting, for this reason.
   case attachmentEnded(String)
-  /// A request failed whose answer is not an event of its own.
+  /// A request without its own reply event failed.
   case requestFailed(RPCStatus)
-  /// The documents of a browser window, in the order of its query; again after every change.
-  /// `total` is the number of documents in the collection, where it is known.
+  /// The documents of a browser window in query order, sent again after every change. `total` is the collection's
+  /// document count, if known.
   case windowLoaded(WindowTag, [Document], isFromCache: Bool, total: Int?)
   /// A window, or the search for a row, ended with an error.
   case windowFailed(WindowTag, RPCStatus)
-  /// A search has looked at further documents.
+  /// A search has examined more documents.
   case searched(WindowTag, SearchNews)
-  /// The answer to `ClientRequest.locate`; no key where the query has no more documents than the offset. `cachedCount` is the
-  /// number of documents in the cache, if the server could not be asked.
+  /// The reply to `ClientRequest.locate`; no key if the query has no more documents than the offset. `cachedCount` is
+  /// the cache's document count if the server is unreachable.
   case located(WindowTag, DocumentKey?, cachedCount: Int?)
   /// The ids of the collections below a document, or at the root.
   case collections(below: ResourcePath, [String])
-  /// The backend does not list its collections; those of the cache were reported before.
+  /// The backend cannot list its collections; the cached collections were reported before.
   case collectionsUnlisted(below: ResourcePath, RPCStatus)
-  /// The answer to `ClientRequest.listMissing`; empty for collections that are too large to search.
+  /// The reply to `ClientRequest.listMissing`; empty for collections that are too large to search.
   case missingDocuments(in: ResourcePath, [DocumentKey])
-  /// The answer to `ClientRequest.count`; of the cache's documents where the server could not be asked.
+  /// The reply to `ClientRequest.count`; counts the cached documents if the server is unreachable.
   case counted(ResourcePath, Int, isFromCache: Bool = false)
-  /// Commits changed these collections; from now on each further commit is told.
+  /// Commits changed these collections; from now on each commit is reported.
   case committed(CommitNews)
-  /// Commits are not told, or not any longer, for this reason.
+  /// Commits are not reported, or no longer reported, for this reason.
   case commitsUnheard(String)
-  /// Online state, streams, round trips: newest wins. Its lists have events of their own.
+  /// Online state, streams, round trips. The newest event replaces older ones. The lists have separate events.
   case status(ClientStatus)
-  /// The documents that the server sent for each target so far.
+  /// The count of documents that the server has sent for each target.
   case reads([ReadMeter])
-  /// The data or the cache is not where the user expects it.
+  /// The data or the cache is not in the expected place.
   case storage(StorageNotice)
   /// The other users of the embedded data, and the process that has it open.
   case company(DataCompany)
-  /// The queue of batches that the backend has not acknowledged, oldest first; a long queue comes as its first and last
-  /// batches and its size.
+  /// The pending batches, oldest first. A long queue is sent as its first and last batches and its size.
   case pendingWrites([PendingWrite], of: QueueSize? = nil)
-  /// The backend acknowledged a batch; `after` is the time from sending to acknowledgement. Comes before the
-  /// snapshots that contain the result (S3). `of` is the documents, for a batch that was answered before it was listed.
+  /// The backend acknowledged a batch; `after` is the time from sending to acknowledgement. Sent before the snapshots
+  /// that contain the result (S3). `of` has the documents of a batch that was answered before it was listed.
   case writeAcknowledged(BatchID, after: Duration?, of: WrittenDocuments? = nil)
-  /// The backend refused a batch and its local effect was undone.
+  /// The backend rejected a batch and its local effect was undone.
   case writeRejected(BatchID, RPCStatus)
-  /// A batch was taken back before it was sent, and its local effect was undone.
+  /// A batch was cancelled before it was sent, and its local effect was undone.
   case writeCancelled(BatchID)
-  /// The results of so many writes are unknown: there were too many between two reports of the program.
+  /// The outcomes of N writes are unknown: there were too many between two reports of the program.
   case outcomesMissed(Int)
-  /// All batches that the backend refused and that were neither sent again nor dropped since, oldest first.
+  /// All rejected batches that were neither resent nor dropped, oldest first.
   case rejectedWrites([RejectedWrite])
-  /// Batches that the backend refused and that were given up because there is no room for more of them.
+  /// Rejected batches that were dropped because there is no room for more of them.
   case rejectedWritesForgotten([BatchID])
-  /// The three layers of an open document: the backend's version as cached, the one mutation that sums up what is
-  /// queued, and what listeners see; and whether the server has not confirmed it, where that is known.
+  /// The three layers of an open document: the cached version of the backend, one mutation that combines the pending
+  /// writes, and the listeners' version. Also whether the server has not confirmed it, if known.
   case detail(DocumentKey, remote: Document?, overlay: Mutation?, local: Document?, isFromCache: Bool? = nil)
-  /// A write of this client replaced values that its author had not seen. Comes after its acknowledgement.
+  /// A write of this client replaced values that its author had not seen. Sent after its acknowledgement.
   case conflict(WriteConflict)
-  /// The server answered a write. Told only where several clients share a screen; comes before `conflict`.
+  /// The server answered a write. Sent only if several clients share a screen; precedes `conflict`.
   case answered(AnsweredWrite)
-  /// Another client of the screen and this one have written the same: told to both, once it is known.
+  /// Another client on the screen and this one wrote the same fields or document. Sent to both once it is known.
   case contested(ClientConflict)
-  /// The answer to `ClientRequest.explain`.
+  /// The reply to `ClientRequest.explain`.
   case explained(Query, Result<QueryExplanation, RPCStatus>)
-  /// The answer to `ClientRequest.listDecisions`.
+  /// The reply to `ClientRequest.listDecisions`.
   case decisions(Result<[RuleDecision], RPCStatus>)
-  /// The answer to `ClientRequest.lookInside`.
+  /// The reply to `ClientRequest.lookInside`.
   case inside(Result<ClientInside, RPCStatus>)
-  /// The answer to `ClientRequest.surveyCache`.
+  /// The reply to `ClientRequest.surveyCache`.
   case surveyed(Result<CacheSurvey, RPCStatus>)
-  /// The answer to `ClientRequest.countFieldTypes`.
+  /// The reply to `ClientRequest.countFieldTypes`.
   case fieldTypes(in: ResourcePath, Result<FieldTypes, RPCStatus>)
-  /// The answer to `ClientRequest.preview`.
+  /// The reply to `ClientRequest.preview`.
   case previewed(Query, Result<QueryPreview, RPCStatus>)
-  /// All indexes of the cache, after every change and every step of filling one.
+  /// All indexes of the cache, after every change and every step of building one.
   case indexes([IndexState])
-  /// All pins and lifetimes of the cache, after every change, also by another client of it.
+  /// All pins and lifetimes of the cache, after every change, including changes by its other clients.
   case retentions([Retention])
 }
 
-/// The name of one listener of the dashboard, chosen by the dashboard.
+/// The dashboard's name for one of its listeners.
 package struct ListenerTag: Hashable, Comparable, Sendable {
   package let rawValue: Int
   package init(_ rawValue: Int) { self.rawValue = rawValue }
   package static func < (left: ListenerTag, right: ListenerTag) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// The name of one window of the collection browser. Every move of a window gets a new tag; events with an old one are
+/// The name of one window of the collection browser. Every move of a window gets a new tag; events with an old tag are
 /// dropped.
 package struct WindowTag: Hashable, Sendable {
   package let rawValue: Int

@@ -3,93 +3,93 @@ package import FirestoreClientState
 package import FirestoreModel
 package import FirestoreQuery
 
-/// A request to a client: the client of this process, of a watched program, or of a test. The text of a case names the
-/// `ClientEvent` that answers it. Each has one JSON form (`RequestForms`).
+/// A request to a client: in this process, in a watched program, or in a test. The comment of a case names the
+/// `ClientEvent` that replies to it. Each request has one JSON form (`RequestForms`).
 package enum ClientRequest: Equatable, Sendable {
-  /// Start a listener whose snapshots come back under the tag.
+  /// Start a listener whose snapshots carry the tag.
   case listen(ListenerTag, Query, ListenerOptions)
   case unlisten(ListenerTag)
-  /// Read, and keep reading, the few documents that the browser shows; answers `windowLoaded` or `windowFailed`.
+  /// Load the few documents that the browser shows, and keep them current; replies `windowLoaded` or `windowFailed`.
   case openWindow(WindowTag, Query)
   case closeWindow(WindowTag)
-  /// Read a query's result once; answers `windowLoaded` or `windowFailed`.
+  /// Read a query's result once; replies `windowLoaded` or `windowFailed`.
   case ask(WindowTag, Query)
-  /// Look through all documents of a query for those that pass a filter, until `closeWindow`; answers `searched` again
-  /// and again, or `windowFailed`.
+  /// Search all documents of a query for those that pass a filter, until `closeWindow`; replies `searched` repeatedly,
+  /// or `windowFailed`.
   case search(WindowTag, SearchRequest)
-  /// Find the document at an offset in a query's order; answers `located`.
+  /// Find the document at an offset in a query's order; replies `located`.
   case locate(WindowTag, Query, offset: Int)
-  /// List the collections below a document or at the root; answers `collections`.
+  /// List the collections below a document or at the root; replies `collections`.
   case listCollections(below: ResourcePath)
-  /// List the documents of a collection that do not exist while documents below them do; answers `missingDocuments`.
+  /// List the missing documents of a collection that have documents below them; replies `missingDocuments`.
   case listMissing(in: ResourcePath)
-  /// Count a collection without reading its documents; answers `counted`.
+  /// Count a collection without reading its documents; replies `counted`.
   case count(ResourcePath)
-  /// Report an open document until it is closed; answers `detail` now and after every change.
+  /// Report an open document until it is closed; replies `detail` now and after every change.
   case openDetail(DocumentKey)
   case closeDetail(DocumentKey)
   case setNetwork(enabled: Bool)
   /// Write one batch.
   case write([Mutation])
-  /// Write an edited document; answers `editConflict` if another client changed an edited field.
+  /// Write an edited document; replies `editConflict` if another client changed an edited field.
   case edit(FieldEdit)
   /// Drop a batch that is not in flight.
   case cancelWrite(BatchID)
-  /// Take a batch out of the queue that is not in flight, and keep it among the rejected ones.
+  /// Remove a batch that is not in flight from the queue, and store it with the rejected ones.
   case setWriteAside(BatchID)
-  /// Undo the newest of the dashboard's own writes; answers `undoConflict` if that would overwrite changes other than
-  /// those that the user has allowed.
+  /// Undo the newest of the dashboard's own writes; replies `undoConflict` if that would overwrite changes that the
+  /// user has not allowed.
   case undo(over: UndoConflict? = nil)
-  /// Redo the write that was undone last.
+  /// Redo the last undone write.
   case redo(over: UndoConflict? = nil)
-  /// Queue a rejected batch again, or other mutations in its place.
+  /// Resend a rejected batch, or other mutations in its place.
   case resend(BatchID, as: [Mutation]? = nil)
-  /// Forget rejected batches.
+  /// Drop rejected batches.
   case dropRejected([BatchID])
   /// Skip any backoff.
   case retryNow
-  /// Answer a query from the cache and report the way it was done; answers `explained`.
+  /// Run a query on the cache and report its plan; replies `explained`.
   case explain(Query)
-  /// Count the documents of the cache that match a query while it is being written, and find the index that it lacks,
-  /// in bounded work; of several questions only the newest is answered. Answers `previewed`.
+  /// Count the cached documents that match a query while the user types it, and find the missing index, in bounded
+  /// work. Only the newest of several requests is answered. Replies `previewed`.
   case preview(Query)
-  /// Create the indexes that save a query from reading the whole collection.
+  /// Create the indexes that save a query a scan of the whole collection.
   case createIndexes(for: Query)
   case deleteIndexes
-  /// Set whether queries that read many documents for few results create an index for the next time.
+  /// Set whether queries that read many documents for few results create an index.
   case setIndexAutoCreation(Bool)
-  /// Import or export at the server, past the queue; answers `transferring` now and then, and `transferred` at the end,
-  /// or `question` where a file would be replaced.
+  /// Import or export at the server, bypassing the queue; replies `transferring` periodically and `transferred` at the
+  /// end, or `question` if a file would be replaced.
   case transfer(TransferRequest)
   case cancelTransfer
-  /// Ask the server for the latest decisions of its security rules; answers `decisions`, unless the number of the
-  /// newest is the known one.
+  /// Request the latest decisions of the server's security rules; replies `decisions`, unless the newest decision is
+  /// already known.
   case listDecisions(after: Int?)
-  /// Set the faults of the network, also to none.
+  /// Set the network faults; an empty setting ends them.
   case setFaults(FaultSettings)
-  /// Let a fault happen once, to the next call of its kind or at once.
+  /// Inject a fault once, into the next call of its kind or immediately.
   case causeFault(FaultEvent)
-  /// Tell what the client watches, looks up, sends and receives; answers `inside`.
+  /// Report the client's targets, lookups and traffic; replies `inside`.
   case lookInside
-  /// Count the cache by collection, and what a garbage collection would take; answers `surveyed`.
+  /// Count the cache by collection, and the documents that a garbage collection would remove; replies `surveyed`.
   case surveyCache
-  /// Count the types of the fields of a collection's documents in the cache; answers `fieldTypes`.
+  /// Count the field types of a collection's cached documents; replies `fieldTypes`.
   case countFieldTypes(in: ResourcePath)
-  /// Remove documents from the cache, or the knowledge of those that do not exist, unless something holds them, or the
-  /// server has confirmed them within a time; a notice tells how many left and why others stay.
+  /// Evict documents or tombstones from the cache, unless they are in use or the server has confirmed them within a
+  /// time. A notice reports the evicted count and why others remain.
   case evict(EvictionScope, olderThan: Duration? = nil)
-  /// Remove what has outlived its lifetime; told only if something left.
+  /// Evict documents whose lifetime has expired; reported only if any were evicted.
   case applyLifetimes
-  /// Store a pin or a lifetime in the cache, in place of one of the same kind; answers `retentions`.
+  /// Store a pin or a lifetime in the cache, replacing one of the same kind; replies `retentions`.
   case retain(Retention)
-  /// Take back a pin or a lifetime; answers `retentions`.
+  /// Remove a pin or a lifetime; replies `retentions`.
   case release(Retention)
-  /// Give a stream up and begin another one at once.
+  /// Close a stream and open another one immediately.
   case restartStream(StreamUse.Kind)
 }
 
 extension ClientRequest {
-  /// Whether the request changes the client, its cache or its network: a watcher may send it only with `--control`.
+  /// Whether the request changes the client, its cache or its network. A watcher may send it only with `--control`.
   package var isControl: Bool {
     switch self {
     case .listen, .unlisten, .openWindow, .closeWindow, .ask, .search, .locate, .listCollections, .listMissing, .count,
@@ -122,11 +122,11 @@ extension ClientRequest {
   }
 }
 
-/// A search through all documents of a query, whose filter no query can ask for.
+/// A search through all documents of a query, with a filter that no query can express.
 package struct SearchRequest: Hashable, Sendable {
   /// The query that bounds the search.
   package var query: Query
-  /// The filter as it is typed after `/`; each document is checked with it.
+  /// The filter as typed after `/`; it applies to each document.
   package var filter: String
   /// The database of the documents.
   package var database: DatabaseID
@@ -136,7 +136,7 @@ package struct SearchRequest: Hashable, Sendable {
   }
 }
 
-/// The edit that the field editor asks to be written, with the document that its author saw.
+/// An edit from the field editor, with the document that its author saw.
 package struct FieldEdit: Equatable, Sendable {
   package enum Subject: Hashable, Sendable {
     /// Change the document.
@@ -148,12 +148,12 @@ package struct FieldEdit: Equatable, Sendable {
   }
 
   package var subject: Subject
-  /// The document as its author saw it; empty for one to be created.
+  /// The document as its author saw it; empty for a new document.
   package var base: Fields
   /// The document after the edit; fields that the server computes have their old values.
   package var fields: Fields
   package var transforms: [FieldTransform]
-  /// Whether the document is written as a whole, and not only what was changed.
+  /// Whether the whole document is written, not only the changes.
   package var replaces: Bool
 
   package init(

@@ -2,9 +2,9 @@
 package import FirestoreClientState
 package import FirestoreModel
 
-/// A write of this client that replaced values which its author had not seen.
+/// A write of this client that replaced values that its author had not seen.
 package struct WriteConflict: Hashable, Sendable {
-  /// One field; a value of `nil` stands for no such field.
+  /// One field; `nil` for a value means that the field does not exist.
   package struct Field: Hashable, Sendable {
     package var path: FieldPath
     /// The value that the author saw.
@@ -36,21 +36,21 @@ package struct WriteConflict: Hashable, Sendable {
   }
 }
 
-/// A conflict between two clients of one screen, as one of them tells it.
+/// A conflict between two clients of one screen, as reported to one of them.
 package struct ClientConflict: Hashable, Sendable {
   package enum Outcome: Hashable, Sendable {
-    /// The later write replaced values of the earlier one that its author had not seen; in the fields `theirs` is the
-    /// earlier value and `mine` the later one. `after` is the time between the two by the server's clock.
+    /// The later write replaced values of the earlier write that its author had not seen. In the fields, `theirs` is
+    /// the earlier value and `mine` the later one. `after` is the interval of the two writes by the server's clock.
     case replaced([WriteConflict.Field], after: Duration)
-    /// The later write was refused. `after` is the time between the two answers, and `effect` what the earlier write did
-    /// to the document.
+    /// The later write was rejected. `after` is the interval of the two replies, and `effect` is the earlier write's
+    /// effect on the document.
     case refused(StatusCode, WrittenDocument.Effect, after: Duration)
   }
 
   package var key: DocumentKey
   /// The name of the other client.
   package var other: String
-  /// This client's own write.
+  /// This client's write.
   package var batch: BatchID
   /// Whether this client's write is the later of the two.
   package var isLater: Bool
@@ -65,16 +65,16 @@ package struct ClientConflict: Hashable, Sendable {
   }
 }
 
-/// The server's answer to a write, with what its author had seen: enough to find out between which clients of a screen a
-/// conflict was.
+/// The server's reply to a write, with the values that its author had seen. They identify the clients of a screen that
+/// are in conflict.
 package struct AnsweredWrite: Equatable, Sendable {
   package var batch: BatchID
   package var mutations: [Mutation]
-  /// The time at which the server applied the write; `nil` for one that it refused.
+  /// The time at which the server applied the write; `nil` for a rejected write.
   package var commitTime: SnapshotVersion?
-  /// The reason why it was refused; `nil` for one that was applied.
+  /// The reason for the rejection; `nil` for an applied write.
   package var refusal: StatusCode?
-  /// Whether each document existed when the write was made, where its author's cache knew that.
+  /// Whether each document existed at the time of the write, if its author's cache knew that.
   package var existed: [DocumentKey: Bool]
 
   package init(
@@ -89,15 +89,15 @@ package struct AnsweredWrite: Equatable, Sendable {
   }
 }
 
-/// A write that cannot be undone, or redone, without overwriting later changes.
+/// A write whose undo or redo would overwrite later changes.
 package struct UndoConflict: Equatable, Sendable {
   package struct Document: Equatable, Sendable {
     package var key: DocumentKey
-    /// The fields as the write left them; `nil` if the document did not exist.
+    /// The fields that the write left; `nil` if the document did not exist.
     package var left: Fields?
-    /// The fields as they are now.
+    /// The current fields.
     package var now: Fields?
-    /// The write to the document that undoing comes to.
+    /// The write that undoes it.
     package var writing: Writing
 
     package init(key: DocumentKey, left: Fields?, now: Fields?, writing: Writing) {
@@ -108,7 +108,7 @@ package struct UndoConflict: Equatable, Sendable {
     }
   }
 
-  /// The write to one document, with its fields as the undone write left them, as they are, and as they will be.
+  /// The write to one document, with the fields after the undone write, the current fields, and the resulting fields.
   package struct Writing: Equatable, Sendable {
     package enum Operation: String, Equatable, Sendable { case fields, document, deletion }
 
@@ -122,7 +122,7 @@ package struct UndoConflict: Equatable, Sendable {
   }
 
   package var batch: BatchID
-  /// Whether the write is to be redone.
+  /// Whether this is a redo.
   package var isRedo: Bool
   package var documents: [Document]
 

@@ -4,22 +4,22 @@ package import FirestoreModel
 package import FirestoreQuery
 package import FirestoreText
 
-/// A description of events, with which scenarios, `hearth plain`, every `--until` and HearthTesting wait for one.
+/// An event pattern that scenarios, `hearth plain`, every `--until` and HearthTesting wait for.
 ///
 /// The text is `KIND [PATH] [on LISTENER] [with CODE]`: `added cities/SF on rows`, `rejected with permission-denied`.
 package struct EventPattern: Hashable, Sendable {
   package enum Kind: String, Hashable, Sendable, CaseIterable {
     /// A document of a listener's result.
     case added, modified, removed
-    /// The metadata of a document, and nothing else.
+    /// Only the metadata of a document.
     case metadata
     /// A listener's result in sync with the server, or from the cache.
     case synced, cached
-    /// The answer to a write.
+    /// The outcome of a write.
     case acknowledged, rejected
-    /// The end of a listener, by an error.
+    /// The end of a listener with an error.
     case failed
-    /// Further lines of `hearth attach --json`, each by its type.
+    /// Other lines of `hearth attach --json`, by type.
     case snapshot, cancelled, pending, indexes, retentions, reads, status, faults, storage
     case listenerStarted = "listener-started"
     case listenerStopped = "listener-stopped"
@@ -29,7 +29,7 @@ package struct EventPattern: Hashable, Sendable {
     case rejectedWrites = "rejected-writes"
     case rejectedWritesForgotten = "rejected-writes-forgotten"
 
-    /// The kinds that an expectation can be about.
+    /// The kinds that an expectation accepts.
     package static let expected: [Kind] = watched + [.cached, .acknowledged, .rejected, .failed]
     /// The kinds that `hearth watch` prints.
     package static let watched: [Kind] = [.added, .modified, .removed, .metadata, .synced]
@@ -72,12 +72,12 @@ package struct EventPattern: Hashable, Sendable {
   }
 }
 
-/// One event of a client, as far as a pattern can be about it.
+/// One event of a client with the parts that a pattern can match.
 package struct ObservedEvent: Hashable, Sendable {
   package var kind: EventPattern.Kind
-  /// The path of the document, or those of a write; none if they are not known, and of events without one.
+  /// The path of the document, or the paths of a write; empty if unknown, and for events without a document.
   package var paths: [ResourcePath]
-  /// The name of the listener; `nil` for writes, and for a listener without one.
+  /// The name of the listener; `nil` for writes and unnamed listeners.
   package var listener: String?
   /// The code of a rejection or failure.
   package var code: StatusCode?
@@ -88,26 +88,26 @@ package struct ObservedEvent: Hashable, Sendable {
     (self.kind, self.paths, self.listener, self.code) = (kind, paths, listener, code)
   }
 
-  /// Whether the event says only whether a result is in sync.
+  /// Whether the event reports only the sync state of a result.
   package var isState: Bool { kind == .synced || kind == .cached }
 
-  /// The answer to a write.
+  /// The outcome of a write.
   /// - Parameter rejection: the backend's error; `nil` for an acknowledgement.
   package init(answerTo paths: [ResourcePath], _ rejection: RPCStatus?) {
     self.init(rejection == nil ? .acknowledged : .rejected, paths, with: rejection?.code)
   }
 
-  /// The answer to a write, whose first documents are known.
+  /// The outcome of a write with its first documents.
   package init(_ outcome: WriteOutcome) {
     self.init(answerTo: outcome.documents?.first.map(\.key.path) ?? [], outcome.rejection)
   }
 }
 
 extension ClientEvent {
-  /// The events that an expectation can be about, in their order.
+  /// The events that an expectation can match, in order.
   /// - Parameters:
   ///   - name: the name of a listener.
-  ///   - documents: the documents that a batch wrote, as far as they are known.
+  ///   - documents: the documents that a batch wrote, if known.
   package func observed(
     _ name: (ListenerTag) -> String?, documents: (BatchID) -> [DocumentKey]?
   ) -> [ObservedEvent] {
@@ -126,13 +126,13 @@ extension ClientEvent {
   }
 }
 
-// The text of a pattern.
+// Text of patterns.
 
 extension EventPattern {
   /// Reads a pattern.
   /// - Parameters:
   ///   - kinds: the kinds that can happen.
-  ///   - others: what else can be expected, for the text of an error.
+  ///   - others: other expectations for the error message.
   package static func parse(
     _ words: [String], among kinds: [Kind], others: String = ""
   ) throws(TextError) -> EventPattern {
@@ -153,7 +153,7 @@ extension EventPattern {
     } catch { throw TextError(error.message) }
   }
 
-  /// Takes `with CODE` from the end of words.
+  /// Removes `with CODE` from the end of the words.
   private static func takenCode(_ words: inout [String]) throws(TextError) -> StatusCode? {
     guard let name = taken("with", &words) else { return nil }
     guard let code = StatusCode.allCases.first(where: { $0.name == name }), code != .ok else {
@@ -162,7 +162,7 @@ extension EventPattern {
     return code
   }
 
-  /// Takes a word and the one after it from the end of words.
+  /// Removes a word and the one after it from the end of the words.
   package static func taken(_ word: String, _ words: inout [String]) -> String? {
     guard let index = words.lastIndex(of: word), index > 0, index == words.count - 2 else { return nil }
     defer { words.removeLast(2) }
@@ -182,7 +182,7 @@ extension ObservedEvent: CustomStringConvertible {
   }
 }
 
-/// The condition that ends a command that prints events: `--until`.
+/// The `--until` condition of a command that prints events.
 package enum EventGoal: Hashable, Sendable {
   /// A number of lines.
   case count(Int)
@@ -198,7 +198,7 @@ package enum EventGoal: Hashable, Sendable {
     return .event(pattern)
   }
 
-  /// - Parameter number: the number of lines, if a line was printed for the event.
+  /// - Parameter number: the line number, if a line was printed for the event.
   package func isReached(by event: ObservedEvent, number: Int? = nil) -> Bool {
     switch self {
     case .count(let count): number.map { $0 >= count } ?? false

@@ -3,7 +3,7 @@ package import FirestoreJSON
 package import FirestoreModel
 import FirestoreQuery
 
-/// The types that the fields of a collection's documents have, and the documents that differ from nearly all others.
+/// The field types of a collection's documents, and the documents that differ from nearly all others.
 package struct FieldTypes: Sendable {
   package struct Kind: Hashable, Sendable {
     package fileprivate(set) var count = 0
@@ -12,34 +12,34 @@ package struct FieldTypes: Sendable {
   }
 
   package struct Field: Hashable, Sendable {
-    /// The number of documents that have the field.
+    /// The count of documents that have the field.
     package fileprivate(set) var present = 0
     /// The field's types by name; elements of arrays count as `array of string`.
     package fileprivate(set) var kinds: [String: Kind] = [:]
 
-    /// The types, the most frequent first.
+    /// The types, most frequent first.
     package var ranked: [(name: String, kind: Kind)] {
       kinds.map { ($0.key, $0.value) }.sorted { ($1.kind.count, $0.name) < ($0.kind.count, $1.name) }
     }
   }
 
-  /// A value of a type that few documents have in that field.
+  /// A value whose type is rare for its field.
   package struct Outlier: Hashable, Sendable {
     package var key: DocumentKey
     package var path: FieldPath
     package var type: String
-    /// The type that nearly all others have.
+    /// The type of nearly all other documents.
     package var usual: String
   }
 
   private static let mostFields = 256
   fileprivate static let mostExamples = 3
-  /// A type or field is an outlier in no more than one document of so many.
+  /// The inverse rareness: a type or field is an outlier in at most one of 50 documents.
   private static let rareness = 50
 
   package private(set) var documents = 0
   package private(set) var fields: [FieldPath: Field] = [:]
-  /// Whether there were more fields than are counted.
+  /// Whether some fields were not counted.
   package private(set) var hasMoreFields = false
 
   package init() {}
@@ -74,7 +74,7 @@ package struct FieldTypes: Sendable {
     }
   }
 
-  /// The values of a document whose types few others have in the same field.
+  /// The values of a document whose types are rare for their fields.
   package func outliers(in document: Document) -> [Outlier] {
     var outliers: [Outlier] = []
     Self.visit(document.data?.fields ?? Fields()) { path, value in
@@ -87,7 +87,7 @@ package struct FieldTypes: Sendable {
     return outliers
   }
 
-  /// One of a few is not rare.
+  /// One of a few documents is not rare.
   package static func isRare(_ count: Int, of all: Int) -> Bool { all > 2 && count <= max(1, all / rareness) }
 }
 

@@ -2,10 +2,10 @@
 import Foundation
 package import LocalSockets
 
-/// The folder with the sockets of a user's programs that may be watched: `PID.sock`, and `PID-2.sock` for the second
-/// client of a process.
+/// The folder with the inspection sockets of a user's programs: `PID.sock`, and `PID-2.sock` for the second client of a
+/// process.
 package struct InspectionFolder: Hashable, Sendable {
-  /// The reason why a folder cannot be used, in words that name it and the way out.
+  /// The reason why a folder cannot be used, with its name and a remedy.
   package struct Failure: Error, Hashable, Sendable {
     package var message: String
 
@@ -16,7 +16,7 @@ package struct InspectionFolder: Hashable, Sendable {
 
   package init(path: String) { self.path = path }
 
-  /// Chooses the folder in `$XDG_RUNTIME_DIR`, which is the user's alone, or else in `/tmp`.
+  /// Chooses the folder in `$XDG_RUNTIME_DIR`, which belongs only to the user, or else in `/tmp`.
   package init(_ environment: [String: String]) {
     if let runtime = environment["XDG_RUNTIME_DIR"], runtime.hasPrefix("/") {
       path = runtime + "/hearth"
@@ -25,8 +25,8 @@ package struct InspectionFolder: Hashable, Sendable {
     }
   }
 
-  /// Makes the folder if it is not there.
-  /// - Throws: `Failure` if others could put files into it, or it cannot be made.
+  /// Creates the folder if it does not exist.
+  /// - Throws: `Failure` if other users could put files into it, or it cannot be created.
   package func prepare() throws(Failure) {
     if mkdir(path, 0o700) != 0, errno != EEXIST {
       throw Failure(message: "\(path) cannot be made: \(String(cString: strerror(errno))).")
@@ -34,8 +34,8 @@ package struct InspectionFolder: Hashable, Sendable {
     guard try isThere() else { throw Failure(message: "\(path) is gone again.") }
   }
 
-  /// Whether the folder is there, and the user's alone.
-  /// - Throws: `Failure` if the folder belongs to another user, or others may use it.
+  /// Whether the folder exists and only the user has access.
+  /// - Throws: `Failure` if the folder belongs to another user, or other users have access.
   package func isThere() throws(Failure) -> Bool {
     var information = stat()
     guard lstat(path, &information) == 0 else {
@@ -56,7 +56,7 @@ package struct InspectionFolder: Hashable, Sendable {
     return true
   }
 
-  /// The addresses of the sockets in the folder; some may be left of processes that are gone.
+  /// The addresses of the sockets in the folder; some may belong to ended processes.
   package func entries() throws(Failure) -> [InspectionAddress] {
     guard try isThere() else { return [] }
     let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
@@ -68,10 +68,10 @@ package struct InspectionFolder: Hashable, Sendable {
   }
 }
 
-/// The address of a client that may be watched: the process, and the client's number in it.
+/// The address of an inspectable client: the process, and the client's number in it.
 package struct InspectionAddress: Hashable, Comparable, Sendable, CustomStringConvertible {
   package var process: Int32
-  /// The client's number, from 1, in the order in which the clients were opened.
+  /// The client's number, from 1, in opening order.
   package var client: Int
 
   package init(process: Int32, client: Int = 1) {
@@ -79,7 +79,7 @@ package struct InspectionAddress: Hashable, Comparable, Sendable, CustomStringCo
     self.client = client
   }
 
-  /// Reads an address; fails for any other text.
+  /// Parses an address; fails for any other text.
   /// - Parameter text: `4711`, or `4711-2`.
   package init?(_ text: some StringProtocol) {
     let parts = text.split(separator: "-", omittingEmptySubsequences: false)
@@ -100,7 +100,8 @@ package struct InspectionAddress: Hashable, Comparable, Sendable, CustomStringCo
   package var description: String { client == 1 ? "\(process)" : "\(process)-\(client)" }
   var fileName: String { "\(self).sock" }
 
-  /// Whether the process runs, by the system's record: an ended process may wait for its parent to notice.
+  /// Whether the process runs, by the system's process table: an ended process can be a zombie until its parent reaps
+  /// it.
   package var isAlive: Bool {
     guard kill(process, 0) == 0 || errno != ESRCH else { return false }
     guard let facts = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8),
@@ -109,7 +110,7 @@ package struct InspectionAddress: Hashable, Comparable, Sendable, CustomStringCo
     return !["Z", "X"].contains(state)
   }
 
-  /// The name of the process's program by the system's record; `nil` if there is none.
+  /// The program name of the process in the system's process table; `nil` if there is none.
   package var programName: String? {
     guard let line = try? String(contentsOfFile: "/proc/\(process)/cmdline", encoding: .utf8) else { return nil }
     return line.split(separator: "\0").first?.split(separator: "/").last.map(String.init)

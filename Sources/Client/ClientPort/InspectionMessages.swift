@@ -2,7 +2,7 @@
 package import FirestoreJSON
 package import FirestoreModel
 
-// The messages between a program that may be watched and its watchers, one JSON object to a line:
+// The messages between an inspectable program and its watchers, one JSON object per line:
 //
 // ```
 // program ──► greeting          describes the client to every connection
@@ -12,7 +12,7 @@ package import FirestoreModel
 // ```
 
 /// The description of a client for its watchers. Its first three keys stay the same in every version, so that each side
-/// can tell that the other has a different one.
+/// can detect a different version.
 package struct InspectionGreeting: Hashable, Sendable {
   /// The version of the messages after greeting and word.
   package static let currentVersion = 1
@@ -32,7 +32,7 @@ package struct InspectionGreeting: Hashable, Sendable {
   /// The time at which the client was opened.
   package var since: Timestamp
   package var listeners: Int
-  /// The number of watchers that are there already.
+  /// The number of watchers already connected.
   package var watchers: Int
 
   package init(
@@ -61,20 +61,20 @@ package struct InspectionGreeting: Hashable, Sendable {
 /// The first message of a watcher.
 package struct InspectionWord: Hashable, Sendable {
   package var hearth = InspectionGreeting.currentVersion
-  /// Whether the watcher may change what the program's client does.
+  /// Whether the watcher may control the program's client.
   package var control: Bool
 
   package init(control: Bool) { self.control = control }
 }
 
-/// Turns messages into lines and back.
+/// Converts messages to lines and back.
 package enum InspectionLine {
-  /// The most bytes that a program reads of one request.
+  /// The size limit in bytes of one request that a program reads.
   package static let longestRequest = 256 << 10
-  /// The most bytes that a watcher reads of one event.
+  /// The size limit in bytes of one event that a watcher reads.
   package static let longestEvent = 64 << 20
 
-  /// The line of a message, with the line's end.
+  /// The line of a message, with its newline.
   package static func bytes(_ value: some JSONFormed) -> [UInt8] {
     Array((value.json(JSONContext()).lineText + "\n").utf8)
   }
@@ -86,10 +86,10 @@ package enum InspectionLine {
   }
 }
 
-/// Received bytes, divided into lines.
+/// Received bytes, split into lines.
 package struct ReceivedLines: Sendable {
   private var bytes: [UInt8] = []
-  /// The number of bytes that were searched for the end of a line.
+  /// The number of bytes already searched for a newline.
   private var searched = 0
 
   package init() {}
@@ -98,7 +98,7 @@ package struct ReceivedLines: Sendable {
   package var count: Int { bytes.count }
 
   /// Adds received bytes.
-  /// - Returns: the lines that are complete now, without their ends.
+  /// - Returns: the lines that are now complete, without their newlines.
   package mutating func take(_ received: ArraySlice<UInt8>) -> [[UInt8]] {
     bytes += received
     var lines: [[UInt8]] = []

@@ -8,10 +8,10 @@ package struct ListenerSnapshot: Sendable {
   package struct Change: Sendable {
     package var kind: DocumentChange.Kind
     package var document: Document
-    /// The document in the listener's previous snapshot; `nil` for an added one.
+    /// The document in the listener's previous snapshot; `nil` for an added document.
     package var previous: Document?
-    /// The present document behind a removed one: missing if it was deleted. `nil` where only the limit keeps it out,
-    /// or where it is not known.
+    /// The current document of a removed one: missing if it was deleted. `nil` if only the limit excludes it, or if
+    /// unknown.
     package var now: Document?
 
     package init(
@@ -33,14 +33,14 @@ package struct ListenerSnapshot: Sendable {
   /// Whether `isFromCache` differs from the previous snapshot's.
   package var syncStateChanged: Bool
   package var hasPendingWrites: Bool
-  /// The number of documents that the query matches now.
+  /// The number of documents that now match the query.
   package var count: Int
   package var causes: [SnapshotCause]
-  /// The number of changes left out of `changes`; `nil` if none are.
+  /// The number of changes omitted from `changes`; `nil` if none.
   package var omitted: Int?
-  /// Whether the backend has ever answered the query; `nil` where that is not told.
+  /// Whether the backend has ever answered the query; `nil` if not reported.
   package var wasAsked: Bool?
-  /// The time at which the snapshot fired, by the machine's clock; `nil` where it is told at once.
+  /// The time of the snapshot by the machine's clock; `nil` if it is reported immediately.
   package var time: Timestamp?
 
   package init(
@@ -62,9 +62,9 @@ package struct ListenerSnapshot: Sendable {
 
 /// The next part of a search.
 package struct SearchNews: Sendable {
-  /// The documents that were found since the last news, as far as they are kept.
+  /// The matches since the last part, up to the limit.
   package var hits: [Document]
-  /// The number of documents that were looked at, and found, since the beginning.
+  /// The cumulative counts of examined documents and of matches.
   package var looked: Int
   package var found: Int
   package var isDone: Bool

@@ -2,10 +2,10 @@
 package import FirestoreClientState
 package import FirestoreModel
 
-/// The changes in a client's status as events: each outcome of a write once, each list when it changed, and the status
+/// The changes in a client's status as events: each write outcome once, each list after a change, and the status
 /// without its lists.
 package struct StatusChanges: Sendable {
-  /// A list that may be reported later, because it is long and changes all the time.
+  /// A list that may be reported later, because it is long and changes constantly.
   package enum Part: Hashable, Sendable { case reads, pendingWrites }
 
   /// The number of the last outcome; `nil` if outcomes before the first status are not reported.
@@ -13,16 +13,16 @@ package struct StatusChanges: Sendable {
   package private(set) var queue: [PendingWrite]?
   private var queueSize: QueueSize?
   package private(set) var rejected: [RejectedWrite] = []
-  /// Rejected writes that were sent again or dropped on request; the cache forgot all others that disappear.
+  /// Rejected writes that were resent or dropped on request. The cache dropped all others that disappear.
   package var settledRejected: Set<BatchID> = []
   private var indexes: [IndexState] = []
   private var retentions: [Retention] = []
   private var reads: [ReadMeter] = []
 
-  /// - Parameter knowsPast: whether outcomes before the first status are known already.
+  /// - Parameter knowsPast: whether outcomes before the first status are already known.
   package init(knowsPast: Bool = false) { lastOutcome = knowsPast ? nil : 0 }
 
-  /// The number of outcomes that the last status leaves out, because there were too many since the status before.
+  /// The number of outcomes that the last status omits, because there were too many since the previous status.
   package private(set) var missedOutcomes = 0
 
   /// The batches that left the queue since the last status, with their outcomes.
@@ -35,7 +35,7 @@ package struct StatusChanges: Sendable {
   }
 
   /// The events for the lists that changed, and for the status itself.
-  /// - Parameter omitted: lists that are left out now; the next call reports them.
+  /// - Parameter omitted: lists that are omitted now; the next call reports them.
   package mutating func changes(in status: ClientStatus, omitting omitted: Set<Part> = []) -> [ClientEvent] {
     var events: [ClientEvent] = []
     if !omitted.contains(.pendingWrites), status.pendingWrites != queue || status.queue != queueSize {
@@ -74,7 +74,7 @@ extension WriteOutcome {
 }
 
 extension ClientStatus {
-  /// The status without its lists, which have events of their own.
+  /// The status without its lists, which have separate events.
   package var withoutLists: ClientStatus {
     var status = self
     (status.pendingWrites, status.rejectedWrites, status.recentOutcomes) = ([], [], [])

@@ -4,7 +4,7 @@ package import FirestoreJSON
 import FirestoreModel
 import FirestoreQuery
 
-// The one form of each event. A new event needs its case in `ClientEvent`, and its lines in `write` and `read` here.
+// The single form of each event. A new event needs a case in `ClientEvent`, and lines in `write` and `read` here.
 
 extension ListenerTag: JSONFormed {
   package func json(_ context: JSONContext) -> JSONSyntax { rawValue.json(context) }
@@ -44,7 +44,7 @@ extension SearchNews: JSONRecord {
   }
 }
 
-/// The result of a listener in the news of missed snapshots.
+/// The result of a listener in the report of missed snapshots.
 struct MissedResult: JSONRecord {
   var listener: ListenerTag
   var result: ListenerState.Result
@@ -128,7 +128,7 @@ extension AnsweredWrite: JSONRecord {
 // MARK: - Answers
 
 extension JSONForm {
-  /// The answer to a question: the member `name`, or the `error`.
+  /// The reply to a request: the member `name`, or the `error`.
   mutating func result<V: JSONFormed>(
     _ name: String, _ result: Result<V, RPCStatus>? = nil
   ) throws(JSONError) -> Result<V, RPCStatus> {

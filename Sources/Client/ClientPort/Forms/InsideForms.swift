@@ -4,7 +4,7 @@ package import FirestoreJSON
 import FirestoreModel
 import FirestoreQuery
 
-// Indexes, explanations, the inside of a client, and its cache.
+// Indexes, explanations, client internals, and the cache.
 
 extension FieldIndex.Kind: JSONFormed {}
 

@@ -2,15 +2,15 @@
 package import FirestoreJSON
 package import FirestoreModel
 
-// The one JSON form of what a client is asked and what happens to it: the wire of `hearth attach`, the lines of
-// recordings, and every `--json`. Each type lists its members once; the same list writes and reads.
+// The single JSON form of client requests and events: the wire format of `hearth attach`, the lines of recordings, and
+// every `--json`. Each type lists its members once; the same list writes and reads.
 
 /// A value with one JSON form.
 ///
-/// `String` has none on purpose: each text is declared as a word of the program, as free text, or as content, so that a
+/// `String` intentionally has none: each text is declared as a program word, as free text or as content, so that a
 /// redaction misses nothing.
 package protocol JSONFormed {
-  /// Writes the value, without what the context's redaction hides.
+  /// Writes the value without the parts that the context's redaction hides.
   func json(_ context: JSONContext) -> JSONSyntax
   /// Reads the value.
   init(json: JSONSyntax, _ context: JSONContext) throws(JSONError)
@@ -18,7 +18,7 @@ package protocol JSONFormed {
 
 /// The database and the redaction that a form depends on.
 package struct JSONContext: Sendable {
-  /// References into this database are written by their path; `nil` to write their full names.
+  /// The database whose references are written as paths; `nil` to write full names.
   package var database: DatabaseID?
   /// Hides values while writing; `nil` to write everything.
   package var redaction: Redaction?
@@ -28,11 +28,11 @@ package struct JSONContext: Sendable {
     self.redaction = redaction
   }
 
-  /// The database of references by path; nameless where all have full names.
+  /// The database of references by path; unnamed if all references have full names.
   var readDatabase: DatabaseID { database ?? DatabaseID(project: "") }
 }
 
-/// A value whose form is an object with the same members in every case.
+/// A value whose form is an object with the same members in all cases.
 package protocol JSONRecord: JSONFormed {
   /// Lists the members. While writing, `it` is the value; while reading it is `nil`, and the form returns the members.
   static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self
@@ -44,14 +44,14 @@ package protocol JSONUnion: JSONFormed {
   /// - Returns: the `type`.
   func write(_ form: inout JSONForm) throws(JSONError) -> String
   /// Reads the members.
-  /// - Returns: `nil` for a type that this program does not know.
+  /// - Returns: `nil` for an unknown type.
   static func read(_ type: String, _ form: inout JSONForm) throws(JSONError) -> Self?
 }
 
-/// The members of one object, while they are written or read.
+/// The members of one object, while it is written or read.
 package struct JSONForm {
   package let context: JSONContext
-  /// The object that is read; `nil` while writing.
+  /// The source object; `nil` while writing.
   private let source: JSONSyntax?
   private var members: [JSONSyntax.Member] = []
 
@@ -65,7 +65,7 @@ package struct JSONForm {
 
   // MARK: Members
 
-  /// A member that is always there.
+  /// A required member.
   @discardableResult
   package mutating func callAsFunction<V: JSONFormed>(_ name: String, _ value: V? = nil) throws(JSONError) -> V {
     guard let source else { return add(name, value) { [context] in $0.json(context) } }
@@ -73,7 +73,7 @@ package struct JSONForm {
     return try V(json: json, context)
   }
 
-  /// A member that is left out where there is no value.
+  /// A member that is omitted if it has no value.
   @discardableResult
   package mutating func optional<V: JSONFormed>(_ name: String, _ value: V? = nil) throws(JSONError) -> V? {
     guard let source else {
@@ -84,7 +84,7 @@ package struct JSONForm {
     return try V(json: json, context)
   }
 
-  /// A word of the program or of the configuration, which is never hidden.
+  /// A word of the program or the configuration, which is never hidden.
   @discardableResult
   package mutating func word(_ name: String, _ value: String? = nil) throws(JSONError) -> String {
     try string(name, value) { $0 }
@@ -96,7 +96,7 @@ package struct JSONForm {
     return try word(name, value)
   }
 
-  /// A sentence, in which a redaction hides what is quoted, or everything.
+  /// A sentence. A redaction hides its quotations, or everything.
   @discardableResult
   package mutating func text(_ name: String, _ value: String? = nil) throws(JSONError) -> String {
     try string(name, value) { [redaction] in redaction?.text($0) ?? $0 }
@@ -122,7 +122,7 @@ package struct JSONForm {
     return try content(name, value, as: kind)
   }
 
-  /// The name of a user, which is hidden with all values.
+  /// The name of a user, hidden together with all values.
   @discardableResult
   package mutating func user(_ name: String, _ value: String? = nil) throws(JSONError) -> String? {
     guard isPresent(name, value) else { return nil }
@@ -156,7 +156,7 @@ package struct JSONForm {
     return try DocumentJSON.exactValue(of: json, database: context.readDatabase)
   }
 
-  /// Values of a field, which is not known where `path` is `nil`.
+  /// Values of a field; `path` is `nil` for an unknown field.
   package mutating func values(_ name: String, _ values: [Value]?, at path: FieldPath?) throws(JSONError) -> [Value] {
     guard let source else {
       let values = values ?? []
@@ -179,7 +179,7 @@ package struct JSONForm {
   @discardableResult
   package mutating func members<V: JSONRecord>(of value: V? = nil) throws(JSONError) -> V { try V.form(&self, value) }
 
-  /// An error at the place of the object.
+  /// An error at the object's position.
   package func error(_ reason: String) -> JSONError {
     source?.error(reason) ?? JSONError(line: 0, column: 0, reason: reason)
   }
@@ -234,7 +234,7 @@ extension JSONUnion {
 }
 
 extension JSONForm {
-  /// The object that is written. Writing never fails: only reading has errors.
+  /// The written object. Writing never fails: only reading has errors.
   fileprivate static func object(
     _ context: JSONContext, _ write: (inout JSONForm) throws(JSONError) -> Void
   ) -> JSONSyntax {

@@ -2,9 +2,9 @@
 package import FirestoreJSON
 package import FirestoreModel
 
-// Numbers, times and names. Times are texts of RFC 3339, and durations numbers of milliseconds.
+// Numbers, times and names. Times are RFC 3339 texts, and durations are milliseconds.
 
-/// A count, size or number. Values of other programs are added up: larger ones are refused, since they would overflow.
+/// A count, size or number. Other programs' values are summed, so values that could overflow are rejected.
 extension Int: JSONFormed {
   private static let largest: Int64 = 1 << 42
 
@@ -62,7 +62,7 @@ extension Double: JSONFormed {
   }
 }
 
-/// Milliseconds, to the nanosecond; longer times than 64 bits hold are the longest.
+/// Milliseconds with nanosecond precision. Durations beyond 64 bits are clamped.
 extension Duration: JSONFormed {
   package func json(_ context: JSONContext) -> JSONSyntax {
     let (seconds, attoseconds) = components
@@ -84,7 +84,7 @@ extension Duration: JSONFormed {
   }
 }
 
-/// RFC 3339; seconds and nanoseconds for a time that Firestore does not know.
+/// RFC 3339; seconds and nanoseconds for a time outside of Firestore's range.
 extension Timestamp: JSONFormed {
   package func json(_ context: JSONContext) -> JSONSyntax {
     if isValid { return JSONSyntax(.string(rfc3339Text)) }
@@ -134,7 +134,7 @@ extension JSONNamed {
   }
 }
 
-/// An enumeration without values is its name.
+/// The form of an enumeration without values is its name.
 extension JSONFormed where Self: RawRepresentable, RawValue == String {
   package func json(_ context: JSONContext) -> JSONSyntax { JSONSyntax(.string(rawValue)) }
 
@@ -153,7 +153,7 @@ extension Array: JSONFormed where Element: JSONFormed {
   }
 }
 
-/// The name as the documentation spells it: `permission-denied`.
+/// The name in the documentation's spelling: `permission-denied`.
 extension StatusCode: JSONFormed {
   package func json(_ context: JSONContext) -> JSONSyntax { JSONSyntax(.string(name)) }
 

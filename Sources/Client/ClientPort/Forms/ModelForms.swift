@@ -3,7 +3,7 @@ package import FirestoreJSON
 package import FirestoreModel
 package import FirestoreQuery
 
-// Documents, writes and queries. What a redaction hides is hidden here, for everything that contains them.
+// Documents, writes and queries. Redaction happens here, for everything that contains them.
 
 extension Fields: JSONFormed {
   package func json(_ context: JSONContext) -> JSONSyntax {
@@ -23,7 +23,7 @@ extension Document: JSONRecord {
       pending: try form.optional("pending", it.flatMap { $0.pending == .none ? nil : $0.pending }) ?? .none)
   }
 
-  /// `data` of a document that exists, `exists` false of one that does not; neither where that is not known.
+  /// `data` for an existing document, `exists` false for a missing one; neither if unknown.
   private static func state(_ form: inout JSONForm, _ it: State?) throws(JSONError) -> State {
     let fields: Fields? = if case .found(let data)? = it { data.fields } else { nil }
     let isMissing: Bool? = it == .missing ? false : nil
@@ -36,7 +36,7 @@ extension Document.PendingWrites: JSONNamed {
   static let names: [(Self, String)] = [(.none, "none"), (.local, "local"), (.committed, "committed")]
 }
 
-/// The form in which people write it: `{"update": "orders/a", "data": {…}}`.
+/// The form in which people write mutations: `{"update": "orders/a", "data": {…}}`.
 extension Mutation: JSONFormed {
   package func json(_ context: JSONContext) -> JSONSyntax {
     WriteJSON.exact(context.redaction?.mutation(self) ?? self, relativeTo: context.database)
@@ -88,7 +88,7 @@ extension Filter: JSONFormed {
 }
 
 extension Bound {
-  /// - Parameter orders: the fields whose values it has.
+  /// - Parameter orders: the fields of its values.
   fileprivate static func form(
     _ form: inout JSONForm, _ name: String, _ it: Bound?, _ orders: [OrderBy]
   ) throws(JSONError) -> Bound? {
@@ -97,7 +97,7 @@ extension Bound {
   }
 }
 
-/// A bound with the fields whose values it has, which a redaction goes by.
+/// A bound with the fields of its values, which a redaction needs.
 private struct BoundForm: JSONFormed {
   var values: [Value]
   var isInclusive: Bool

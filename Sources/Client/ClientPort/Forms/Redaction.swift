@@ -3,16 +3,16 @@ package import FirestoreJSON
 package import FirestoreModel
 import Synchronization
 
-/// Hides values where the form of a value is written, and leaves their types and lengths.
+/// Hides values where a value's form is written, and keeps their types and lengths.
 package struct Redaction: Sendable {
-  /// The fields, at any depth; `*` stands for all.
+  /// The fields to hide, at any depth; `*` for all.
   package let names: [String]
-  /// Whether documents get other ids, the same ones throughout a file.
+  /// Whether document ids are replaced, consistently within a file.
   package let hidesIDs: Bool
   private let wanted: Set<String>
-  /// The fields that were found and hidden.
+  /// The fields that were met and hidden.
   package let account = RedactionAccount()
-  /// Random bits that keep readers of the file from finding an id by trying.
+  /// Random bits that prevent readers of the file from guessing an id by brute force.
   private let salt = UInt64.random(in: .min ... .max)
 
   /// - Parameter text: names separated by commas, or `all`.
@@ -62,7 +62,7 @@ package struct Redaction: Sendable {
 
   package func hidden(_ text: String, _ what: String) -> String { text.isEmpty ? text : "‹\(what) \(text.count)›" }
 
-  /// A message, which may quote anything.
+  /// A message, which can quote anything.
   package func text(_ text: String) -> String { isAll ? hidden(text, "message") : text }
 
   private static func name(of value: Value) -> String {
@@ -153,13 +153,13 @@ extension Redaction {
     }
   }
 
-  /// A value as its form tells it: written without what is hidden, and read again.
+  /// A value after a round trip through its form, without the hidden parts.
   package func redacted<V: JSONFormed>(_ value: V) throws(JSONError) -> V {
     try V(json: value.json(JSONContext(redaction: self)), JSONContext())
   }
 }
 
-/// The names of the fields that a redaction has met, and of those whose values it has removed.
+/// The names of the fields that a redaction has met, and of the fields whose values it has removed.
 package final class RedactionAccount: Sendable {
   private let names = Mutex((met: Set<String>(), hidden: Set<String>()))
 
@@ -170,6 +170,6 @@ package final class RedactionAccount: Sendable {
     }
   }
 
-  /// The names that were met, and those whose values were removed.
+  /// The met names, and the names whose values were removed.
   package var found: (met: Set<String>, hidden: Set<String>) { names.withLock { $0 } }
 }

@@ -4,7 +4,7 @@ package import FirestoreJSON
 import FirestoreModel
 import FirestoreQuery
 
-// The one form of each request. A new request needs its case in `ClientRequest`, and its lines in `write` and `read` here.
+// The single form of each request. A new request needs a case in `ClientRequest`, and lines in `write` and `read` here.
 
 extension SearchRequest: JSONRecord {
   package static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self {
@@ -39,7 +39,7 @@ extension FieldEdit.Subject: JSONUnion {
   }
 }
 
-/// The fields after the edit, and the transforms, as the write that the edit amounts to.
+/// The fields after the edit and the transforms, as the equivalent write.
 extension FieldEdit: JSONRecord {
   package static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self {
     let subject = try form("subject", it?.subject)
@@ -51,12 +51,12 @@ extension FieldEdit: JSONRecord {
       replaces: try form("replaces", it?.replaces))
   }
 
-  /// The write of the document as a whole.
+  /// The write of the whole document.
   private var whole: Mutation {
     let key =
       switch subject {
       case .document(let key), .documentToCreate(let key): key
-      // The id is chosen when the document is written.
+      // The document's id is chosen when it is written.
       case .newDocument(let path): DocumentKey(unchecked: path.appending("new"))
       }
     return Mutation(key: key, operation: .set(fields), transforms: transforms)

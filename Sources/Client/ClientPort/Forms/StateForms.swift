@@ -135,7 +135,7 @@ extension ReadMeter: JSONRecord {
   }
 }
 
-/// The status without its lists, which have events of their own (`StatusChanges`).
+/// The status without its lists, which have separate events (`StatusChanges`).
 extension ClientStatus: JSONRecord {
   package static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self {
     ClientStatus(

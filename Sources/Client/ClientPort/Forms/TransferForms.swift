@@ -3,7 +3,7 @@ package import FirestoreClientState
 package import FirestoreJSON
 import FirestoreModel
 
-// Imports and exports, and the decisions of rules.
+// Imports, exports and rules decisions.
 
 extension TransferRequest: JSONUnion {
   package func write(_ form: inout JSONForm) throws(JSONError) -> String {
@@ -104,7 +104,7 @@ extension TransferAccount: JSONRecord {
   }
 }
 
-// MARK: - Decisions of rules
+// MARK: Rules decisions
 
 extension RuleDecision.SeenValue: JSONRecord {
   package static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self {
