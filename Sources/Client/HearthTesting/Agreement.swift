@@ -6,7 +6,7 @@ import FirestoreQuery
 import FirestoreSimulation
 package import FirestoreSync
 
-/// A client as far as it is to agree with others and with the server.
+/// A client as seen by the agreement checks.
 package struct AgreeingClient: Sendable {
   package var name: String?
   package var engine: SyncEngine
@@ -18,10 +18,10 @@ package struct AgreeingClient: Sendable {
   }
 }
 
-/// The look for what clients lack to be in sync, and to agree with each other and with the server.
+/// Checks of clients: whether they are in sync, and whether they agree with each other and with the server.
 package enum Agreement {
-  /// - Returns: a write without an answer, or a listener of a client that is online and not in sync, in words; `nil` if there
-  ///   is neither.
+  /// - Returns: an unacknowledged write, or a listener of an online client that is not in sync, in words; `nil` if
+  ///   there is neither.
   package static func missing(_ clients: [AgreeingClient]) async -> String? {
     for client in clients {
       let owner = client.name.map { "\($0): " } ?? ""
@@ -36,7 +36,7 @@ package enum Agreement {
     return nil
   }
 
-  /// - Returns: the first disagreement in words; `nil` if every listener has the result that the server has now.
+  /// - Returns: the first disagreement in words; `nil` if every listener has the server's current result.
   /// - Throws: the server's error.
   package static func disagreement(
     _ clients: [AgreeingClient], with server: any Datastore
@@ -62,7 +62,7 @@ package enum Agreement {
 }
 
 extension SyncEngine {
-  /// The vital signs now; `nil` once the client is closed.
+  /// The current status; `nil` once the client is closed.
   package nonisolated func statusNow() async -> ClientStatus? {
     for await status in status() { return status }
     return nil
@@ -70,17 +70,17 @@ extension SyncEngine {
 }
 
 extension ClientStatus {
-  /// The number of writes that wait for an answer.
+  /// The number of unacknowledged writes.
   package var waitingWrites: Int { max(pendingWrites.count, queue.count) }
 }
 
 extension TestStage {
-  /// The time for which an expectation waits that names none: ten seconds of the stage.
+  /// The default time limit of an expectation: ten seconds of the stage's time.
   public static let patience = Duration.seconds(10)
 
-  /// Waits until every write of every client is answered, and every listener of a client that is online is in sync.
-  /// - Parameter limit: the longest time of the stage.
-  /// - Throws: ``StageFailure`` with what is missing then.
+  /// Waits until every write of every client is answered, and every listener of an online client is in sync.
+  /// - Parameter limit: the timeout in the stage's time.
+  /// - Throws: ``StageFailure`` that names the missing part.
   public func waitForSync(
     within limit: Duration = TestStage.patience, file: String = #fileID, line: Int = #line
   ) async throws {
@@ -91,8 +91,8 @@ extension TestStage {
     throw failure(.notInTime, "not in sync within \(limit): \(missing).", place)
   }
 
-  /// Waits until every listener of every client has the result that the server has.
-  /// - Parameter limit: the longest time of the stage.
+  /// Waits until every listener of every client has the server's result.
+  /// - Parameter limit: the timeout in the stage's time.
   /// - Throws: ``StageFailure`` with the first disagreement.
   public func expectSame(
     within limit: Duration = TestStage.patience, file: String = #fileID, line: Int = #line

@@ -5,16 +5,16 @@ package import FirestoreQuery
 package import FirestoreSync
 import Synchronization
 
-/// A listener that tells what a program would be told, and beside it what its result is worth.
+/// A listener that reports the events that a program would get, and the sync state of its result.
 ///
-/// One that does not ask for metadata has a second one beside it that does, so that it is known when the result is in sync.
+/// A listener without metadata changes has a second listener with them, so that the sync state of the result is known.
 package final class ListenerProbe: Sendable {
   package enum News: Sendable {
-    /// A snapshot as the program gets it.
+    /// A snapshot as the program receives it.
     case snapshot(ViewSnapshot)
-    /// The end, by an error.
+    /// The end with an error.
     case failed(RPCStatus)
-    /// The newest result, whose metadata is current.
+    /// The latest result with current metadata.
     case result(ViewSnapshot)
   }
 
@@ -23,7 +23,7 @@ package final class ListenerProbe: Sendable {
   package let isFromCacheAlone: Bool
   private let engine: SyncEngine
   private let ids: [ListenerID]
-  /// The snapshots that a program without metadata gets; `nil` for one that asks for metadata.
+  /// The snapshots for a program without metadata changes; `nil` for a listener with them.
   private let plain: SnapshotMailbox?
   private let watching: SnapshotMailbox
   private let newest = Mutex<ViewSnapshot?>(nil)
@@ -32,7 +32,7 @@ package final class ListenerProbe: Sendable {
   package init(to query: FirestoreQuery.Query, _ options: ListenerOptions, named name: String?, of engine: SyncEngine) {
     (self.name, self.query, self.engine) = (name, query, engine)
     isFromCacheAlone = options.source == .cache
-    // The plain one is the first: of what one change does, it has its part before the other one.
+    // The plain listener is opened first, so it receives its part of a change before the other one.
     let plain = options.includeMetadataChanges ? nil : SnapshotMailbox(capacity: 64)
     self.plain = plain
     watching = SnapshotMailbox(capacity: 64)
@@ -43,12 +43,12 @@ package final class ListenerProbe: Sendable {
       + [engine.listen(to: query, options: all, into: watching)]
   }
 
-  /// The newest result, whose metadata is current; `nil` before the first.
+  /// The latest result with current metadata; `nil` before the first.
   package var result: ViewSnapshot? { newest.withLock { $0 } }
 
   package func stop() { for id in ids { engine.stopListening(id) } }
 
-  /// Tells what happens until the listener ends. To be called once.
+  /// Reports events until the listener ends. Call it once.
   package func follow(_ tell: @escaping @Sendable (News) -> Void) async {
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await self.watch(tell) }
@@ -61,7 +61,7 @@ package final class ListenerProbe: Sendable {
 
   private func watch(_ tell: @escaping @Sendable (News) -> Void) async {
     while let element = await watching.next() {
-      // The content of the plain mailbox belongs to the same change, or to an earlier one.
+      // The snapshot in the plain mailbox belongs to the same change, or to an earlier one.
       if let plain { await plain.settle() } else { tell(News(element)) }
       guard case .snapshot(let snapshot) = element else { continue }
       newest.withLock { $0 = snapshot }
@@ -79,7 +79,7 @@ extension ListenerProbe.News {
   }
 }
 
-/// Events that were not yet read, in order. One reader. It holds the newest ten thousand; of more the oldest are lost.
+/// Unread events, in order, for one reader. It holds the newest ten thousand and drops the oldest.
 package final class EventQueue<Event: Sendable>: Sendable {
   private struct State: Sendable {
     var unread: [Event] = []
@@ -106,10 +106,10 @@ package final class EventQueue<Event: Sendable>: Sendable {
     waiter?.resume()
   }
 
-  /// The events that were not read.
+  /// The unread events.
   package var rest: [Event] { state.withLock { $0.unread } }
 
-  /// - Returns: the next event; `nil` if the task is cancelled before there is one.
+  /// - Returns: the next event; `nil` if the task is cancelled before one arrives.
   package func next() async -> Event? {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in

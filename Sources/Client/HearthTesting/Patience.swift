@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Waits with an end, by a clock that need not be that of the machine.
+/// Waits with a timeout, by a clock that need not be the system clock.
 package enum Patience {
-  /// The shortest time between two looks at a fact, of which a wait has at most ten thousand.
+  /// The minimum interval between two checks of a condition. A wait checks at most ten thousand times.
   private static let pace = Duration.milliseconds(10)
 
-  /// Waits until a fact holds.
-  /// - Returns: whether it held before the time was over.
+  /// Waits until a condition holds.
+  /// - Returns: whether it held before the timeout.
   package static func wait(
     _ limit: Duration, by clock: any Clock<Duration>, until holds: () async throws -> Bool
   ) async throws -> Bool {
@@ -20,7 +20,7 @@ package enum Patience {
     return true
   }
 
-  /// The result of the body if it comes before the time is over; else `nil`.
+  /// The result of the body if it arrives before the timeout; otherwise `nil`.
   package static func result<Value: Sendable>(
     within limit: Duration, by clock: any Clock<Duration>, of body: @escaping @Sendable () async throws -> Value?
   ) async throws -> Value? {

@@ -9,16 +9,16 @@ import FirestoreText
 public import Hearth
 import Synchronization
 
-/// A client of a ``TestStage``: a `Firestore` for the code that is tested, with a durable cache and a network that can be
-/// broken.
+/// A client of a ``TestStage``: a `Firestore` for the code under test, with a durable cache and a network that a test
+/// can break.
 public final class TestClient: Sendable {
-  /// The name, which no other client of the stage has.
+  /// The name, unique within the stage.
   public let name: String
   let stage: TestStage
   private let client: WorldClient
   private let state: Mutex<Opened>
 
-  /// The present opening, with the answers that no expectation has read.
+  /// The current opening, with the replies that no expectation has read.
   struct Opened: Sendable {
     let opening: ClientOpening
     let db: Firestore
@@ -49,40 +49,41 @@ public final class TestClient: Sendable {
   var cache: ClientCache { opened.opening.cache }
   var opened: Opened { state.withLock { $0 } }
 
-  /// The user of the client, whom a test signs in and out.
+  /// The user of the client. A test signs users in and out.
   public var users: UserSession { client.users }
 
-  /// The database, for the code that is tested. A client that was restarted or killed has another one.
+  /// The database for the code under test. After a restart or kill the client has another one.
   public var db: Firestore { opened.db }
 
   func close() async {
     let opened = opened
     await opened.opening.close()
-    // A client that the test has terminated is closed already.
+    // A client that the test has terminated is already closed.
     try? await opened.db.terminate()
   }
 
   // MARK: Network
 
-  /// Whether the network is on, as far as the test has not switched it by `db`.
+  /// Whether the network is on, ignoring changes that the test made through `db`.
   public var isOnline: Bool { client.isOnline }
 
-  /// Pulls the plug: when the call returns, nothing is sent or received any more.
+  /// Disconnects the network. After the call returns, nothing is sent or received.
   public func goOffline() async throws {
     _ = try db.client()
     await client.goOffline()
   }
 
-  /// Puts the plug back.
+  /// Reconnects the network.
   public func goOnline() async throws {
     _ = try db.client()
     await client.goOnline()
   }
 
-  /// Makes a fault between this client and the backend, in the words that scenarios and the dashboard have:
-  /// `latency 200ms jitter 100ms`, `next write drop-ack`, `loss 10% before`, `down watch`, `flap 5s`, `restart`, `calm`.
-  /// `hearth help testing` has all of them.
-  /// - Throws: ``StageFailure`` for other words, and for those that mean nothing to a client.
+  /// Injects a fault between this client and the backend, in the syntax of scenarios and the dashboard:
+  /// `latency 200ms jitter 100ms`, `next write drop-ack`, `loss 10% before`, `down watch`, `flap 5s`, `restart`,
+  /// `calm`.
+  /// `hearth help testing` lists all of them.
+  /// - Throws: ``StageFailure`` for unknown words, and for faults that do not apply to a client.
   public func fault(_ words: String, file: String = #fileID, line: Int = #line) throws {
     let place = CallPlace(file: file, line: line)
     do throws(TextError) {
@@ -95,29 +96,29 @@ public final class TestClient: Sendable {
     }
   }
 
-  /// Ends all faults, and withdraws those that wait for a call.
+  /// Ends all faults, and withdraws faults that wait for a call.
   public func calm() { client.faults.apply(FaultSettings()) }
 
   // MARK: Clock
 
-  /// Sets the client's clock: by how much it is ahead of the stage's time of day, or behind it if negative. Server timestamps
-  /// are estimated by it until the server has set them.
+  /// Sets the client's clock ahead of the stage's time of day, or behind it if negative. The client estimates server
+  /// timestamps with this clock until the server sets them.
   public func setClock(ahead lead: Duration) { client.setClock(ahead: lead) }
 
-  // MARK: Lives
+  // MARK: Lifecycle
 
-  /// Whether this client has the streams: of clients that share a cache one has them, for all.
+  /// Whether this client has the streams. Of the clients that share a cache, one has them for all.
   public func hasStreams() async -> Bool { await opened.opening.engine.sharing()?.isPrimary ?? false }
 
-  /// Closes the client and opens it again on its cache. Its listeners end; writes that wait are sent by the new one, if the
-  /// network is on.
+  /// Closes the client and opens it again on its cache. Its listeners end. The new client sends the pending writes if
+  /// the network is on.
   public func restart(file: String = #fileID, line: Int = #line) async throws {
     try stage.check(CallPlace(file: file, line: line))
     await client.restart()
     await takeOpening()
   }
 
-  /// Gives the client up as it is, and opens it again on the files as they are now, as after `kill -9`.
+  /// Abandons the client without closing it, and opens it again on its current files, as after `kill -9`.
   public func kill(file: String = #fileID, line: Int = #line) async throws {
     let place = CallPlace(file: file, line: line)
     try stage.check(place)
@@ -127,23 +128,23 @@ public final class TestClient: Sendable {
     await takeOpening()
   }
 
-  /// Goes on with the client's new opening.
+  /// Switches to the client's new opening.
   private func takeOpening() async {
     let before = opened
     let next = Opened(client, named: name, in: stage.world)
     state.withLock { $0 = next }
-    // A client that the test has terminated is closed already.
+    // A client that the test has terminated is already closed.
     try? await before.db.terminate()
   }
 
   // MARK: Listening
 
-  /// Listens to a query, beside the listeners of the code that is tested.
+  /// Listens to a query, in addition to the listeners of the code under test.
   /// - Parameters:
   ///   - query: a query of `db`.
-  ///   - includeMetadataChanges: whether a change of nothing but metadata is a snapshot.
+  ///   - includeMetadataChanges: whether a change of only metadata is a snapshot.
   ///   - source: the source of the data.
-  /// - Throws: `FirestoreError` for a query that Firestore refuses; ``StageFailure`` for one of another client.
+  /// - Throws: `FirestoreError` for a query that Firestore rejects; ``StageFailure`` for a query of another client.
   public func listen(
     to query: any Query, includeMetadataChanges: Bool = true, source: ListenSource = .default, file: String = #fileID,
     line: Int = #line
@@ -163,10 +164,10 @@ public final class TestClient: Sendable {
     return TestListener(probe, of: query, opened.opening, self)
   }
 
-  /// Listens to a document, as the query of its collection that has no other result.
+  /// Listens to a document, with a query of its collection that returns only this document.
   /// - Parameters:
   ///   - document: a document of `db`.
-  ///   - includeMetadataChanges: whether a change of nothing but metadata is a snapshot.
+  ///   - includeMetadataChanges: whether a change of only metadata is a snapshot.
   public func listen(
     to document: DocumentReference, includeMetadataChanges: Bool = true, file: String = #fileID, line: Int = #line
   ) async throws -> TestListener {
@@ -177,9 +178,9 @@ public final class TestClient: Sendable {
 }
 
 extension TestClient {
-  /// Waits until so many writes wait for an answer.
-  /// - Parameter limit: the longest time of the stage.
-  /// - Throws: ``StageFailure`` with the number that waits instead.
+  /// Waits until the client has exactly this count of pending writes.
+  /// - Parameter limit: the timeout in the stage's time.
+  /// - Throws: ``StageFailure`` with the actual count.
   public func expectPending(
     _ count: Int, within limit: Duration = TestStage.patience, file: String = #fileID, line: Int = #line
   ) async throws {
@@ -191,9 +192,9 @@ extension TestClient {
     throw stage.failure(.notInTime, "\(name): expected \(count) waiting writes within \(limit); \(there).", place)
   }
 
-  /// Waits until the client takes itself for online, offline or neither.
-  /// - Parameter limit: the longest time of the stage.
-  /// - Throws: ``StageFailure`` with the phase that holds instead.
+  /// Waits until the client's connection state is online, offline or unknown.
+  /// - Parameter limit: the timeout in the stage's time.
+  /// - Throws: ``StageFailure`` with the actual state.
   public func expectConnection(
     _ phase: Hearth.OnlineState.Phase, within limit: Duration = TestStage.patience, file: String = #fileID,
     line: Int = #line
@@ -208,13 +209,13 @@ extension TestClient {
       .notInTime, "\(name): expected the connection to be \(phase.rawValue) within \(limit); \(there).", place)
   }
 
-  /// Waits for the next rejection of a write that no call before has read.
+  /// Waits for the next write rejection that no previous call has read.
   /// - Parameters:
   ///   - code: the code of the rejection; `nil` for any.
   ///   - path: a document of the write; `nil` for any.
-  ///   - limit: the longest time of the stage.
+  ///   - limit: the timeout in the stage's time.
   /// - Returns: the backend's error.
-  /// - Throws: ``StageFailure`` if none comes, or if the next one is another.
+  /// - Throws: ``StageFailure`` if no rejection arrives, or if the next one does not match.
   @discardableResult
   public func expectRejected(
     _ code: FirestoreError.Code? = nil, _ path: String? = nil, within limit: Duration = TestStage.patience,
@@ -239,12 +240,11 @@ extension TestClient {
       .surprise, "\(name): expected \(wanted); the write of \(paths) was rejected with \(error.code.name).", place)
   }
 
-  /// Waits for the acknowledgement of a write that no call before has read. Acknowledgements of other documents are passed
-  /// over.
+  /// Waits for a write acknowledgement that no previous call has read. Skips acknowledgements of other documents.
   /// - Parameters:
-  ///   - path: a document of the write; `nil` for any. Of a write with more than 20 documents the first 20 are known.
-  ///   - limit: the longest time of the stage.
-  /// - Throws: ``StageFailure`` if none comes.
+  ///   - path: a document of the write; `nil` for any. Only the first 20 documents of a write are known.
+  ///   - limit: the timeout in the stage's time.
+  /// - Throws: ``StageFailure`` if no acknowledgement arrives.
   public func expectAcknowledged(
     _ path: String? = nil, within limit: Duration = TestStage.patience, file: String = #fileID, line: Int = #line
   ) async throws {

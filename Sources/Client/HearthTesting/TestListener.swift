@@ -5,7 +5,7 @@ import FirestoreSync
 public import Hearth
 import Synchronization
 
-/// A listener of a test. Its snapshots wait until an expectation reads them.
+/// A listener of a test. It queues its snapshots until an expectation reads them.
 public final class TestListener: Sendable {
   private enum News: Sendable {
     case snapshot(QuerySnapshot)
@@ -33,20 +33,20 @@ public final class TestListener: Sendable {
     }
   }
 
-  /// The newest result, whether or not an expectation has read it, with metadata that is current; `nil` before the first.
+  /// The latest result with current metadata, even if no expectation has read it; `nil` before the first.
   public var current: QuerySnapshot? { probe.result.map { QuerySnapshot($0, of: query) } }
 
   /// Ends the listener.
   public func stop() { opening.stop(probe) }
 
-  /// Waits for the next snapshot that meets all expectations. Those before it are passed over.
+  /// Waits for the next snapshot that meets all expectations. Skips the snapshots before it.
   ///
   ///     try await listener.expect(.added("SF"), .fromCache, .pendingWrites)
   /// - Parameters:
-  ///   - wanted: what the snapshot is to be; nothing for any snapshot.
-  ///   - limit: the longest time of the stage.
+  ///   - wanted: the expectations; none for any snapshot.
+  ///   - limit: the timeout in the stage's time.
   /// - Returns: the snapshot.
-  /// - Throws: ``StageFailure`` with what came instead, if none does, or if the listener ends.
+  /// - Throws: ``StageFailure`` with the actual snapshots if none matches, or if the listener ends.
   @discardableResult
   public func expect(
     _ wanted: SnapshotExpectation..., within limit: Duration = TestStage.patience, file: String = #fileID,
@@ -76,9 +76,9 @@ public final class TestListener: Sendable {
     }
   }
 
-  /// Waits so long, in which no snapshot may come, and none may wait to be read.
-  /// - Parameter limit: the time of the stage.
-  /// - Throws: ``StageFailure`` with the snapshot that came, or the error with which the listener ended.
+  /// Waits for a period without snapshots. An unread snapshot also fails the expectation.
+  /// - Parameter limit: the period in the stage's time.
+  /// - Throws: ``StageFailure`` with the snapshot, or with the error that ended the listener.
   public func expectNothing(
     within limit: Duration = TestStage.patience, file: String = #fileID, line: Int = #line
   ) async throws {
@@ -94,12 +94,12 @@ public final class TestListener: Sendable {
     }
   }
 
-  /// Waits until the listener ends with an error. Snapshots before it are passed over.
+  /// Waits until the listener ends with an error. Skips the snapshots before it.
   /// - Parameters:
   ///   - code: the code of the error; `nil` for any.
-  ///   - limit: the longest time of the stage.
+  ///   - limit: the timeout in the stage's time.
   /// - Returns: the error.
-  /// - Throws: ``StageFailure`` if the listener does not end, or with another error.
+  /// - Throws: ``StageFailure`` if the listener does not end, or ends with another error.
   @discardableResult
   public func expectFailure(
     _ code: FirestoreError.Code? = nil, within limit: Duration = TestStage.patience, file: String = #fileID,
@@ -136,7 +136,7 @@ public final class TestListener: Sendable {
 
 /// An expectation about a snapshot of a ``TestListener``.
 public struct SnapshotExpectation: Sendable, CustomStringConvertible {
-  /// The expectation in a few words, for the text of a failure.
+  /// The expectation in a few words, for failure messages.
   public let description: String
   let holds: @Sendable (QuerySnapshot) -> Bool
 
@@ -150,9 +150,9 @@ public struct SnapshotExpectation: Sendable, CustomStringConvertible {
   public static let synced = SnapshotExpectation("synced") { !$0.metadata.isFromCache }
   /// The result is from the cache.
   public static let fromCache = SnapshotExpectation("from the cache") { $0.metadata.isFromCache }
-  /// The result shows writes that are not acknowledged.
+  /// The result shows unacknowledged writes.
   public static let pendingWrites = SnapshotExpectation("with pending writes") { $0.metadata.hasPendingWrites }
-  /// The result shows no write that is not acknowledged.
+  /// The result shows no unacknowledged writes.
   public static let noPendingWrites = SnapshotExpectation("without pending writes") { !$0.metadata.hasPendingWrites }
 
   // MARK: Documents
@@ -160,7 +160,7 @@ public struct SnapshotExpectation: Sendable, CustomStringConvertible {
   /// The result has no documents.
   public static let empty = count(0)
 
-  /// The result has so many documents.
+  /// The result has this document count.
   public static func count(_ count: Int) -> SnapshotExpectation {
     SnapshotExpectation("\(count) document\(count == 1 ? "" : "s")") { $0.count == count }
   }
@@ -170,10 +170,10 @@ public struct SnapshotExpectation: Sendable, CustomStringConvertible {
     SnapshotExpectation("documents \(ids.joined(separator: ", "))") { $0.documents.map(\.documentID) == ids }
   }
 
-  /// A field of a document of the result has a value.
+  /// A field of a document in the result has a value.
   /// - Parameters:
   ///   - field: the path of the field.
-  ///   - value: compared as a value of its own type, as `get(_:) as? Value`.
+  ///   - value: the expected value, compared in its own type, as with `get(_:) as? Value`.
   ///   - id: the document's id.
   public static func field<Value: Equatable & Sendable>(
     _ field: String, _ value: Value, of id: String
@@ -186,11 +186,11 @@ public struct SnapshotExpectation: Sendable, CustomStringConvertible {
 
   // MARK: Changes
 
-  /// The document came with this snapshot.
+  /// The snapshot adds the document.
   public static func added(_ id: String) -> SnapshotExpectation { change(.added, id) }
-  /// The document changed with this snapshot, or its metadata did.
+  /// The snapshot modifies the document or its metadata.
   public static func modified(_ id: String) -> SnapshotExpectation { change(.modified, id) }
-  /// The document went with this snapshot.
+  /// The snapshot removes the document.
   public static func removed(_ id: String) -> SnapshotExpectation { change(.removed, id) }
 
   private static func change(_ type: DocumentChangeType, _ id: String) -> SnapshotExpectation {
@@ -201,9 +201,9 @@ public struct SnapshotExpectation: Sendable, CustomStringConvertible {
     }
   }
 
-  /// Anything else.
+  /// A custom expectation.
   /// - Parameters:
-  ///   - description: the expectation in words, for the text of a failure.
+  ///   - description: the expectation in words, for failure messages.
   ///   - holds: whether a snapshot meets the expectation.
   public static func that(
     _ description: String, _ holds: @escaping @Sendable (QuerySnapshot) -> Bool
@@ -211,7 +211,7 @@ public struct SnapshotExpectation: Sendable, CustomStringConvertible {
     SnapshotExpectation(description, holds)
   }
 
-  // MARK: Accounts
+  // MARK: Descriptions
 
   /// A snapshot in words: its first documents, its changes and its origin, without data.
   static func account(of snapshot: QuerySnapshot) -> String {

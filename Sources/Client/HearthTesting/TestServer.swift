@@ -5,11 +5,11 @@ import FirestoreProtocol
 import FirestoreSimulation
 public import Hearth
 
-/// The backend of a ``TestStage``, from the side of the server: writes that no client made, and what is stored there.
-/// No fault is in its way.
+/// The backend of a ``TestStage`` from the server's side: writes by no client, and the stored documents. Faults do not
+/// affect it.
 public struct TestServer: Sendable {
   private let server: any Datastore
-  /// Makes references and values; it is never opened.
+  /// Creates references and values; it never connects.
   private let db: Firestore
 
   init(_ world: SimulatedWorld) {
@@ -20,8 +20,8 @@ public struct TestServer: Sendable {
         backend: .datastore(server, in: world.surroundings(of: "server"))))
   }
 
-  /// Writes a document, in place of the one that is there, or merged into it.
-  /// - Throws: `FirestoreError` for a wrong path or wrong data.
+  /// Writes a document: replaces it, or merges into it.
+  /// - Throws: `FirestoreError` for an invalid path or invalid data.
   public nonisolated(nonsending) func set(
     _ path: String, _ data: [String: Any], merge: Bool = false
   ) async throws {
@@ -29,20 +29,20 @@ public struct TestServer: Sendable {
     try await commit(try merge ? document.mergeMutation(data) : document.setMutation(data))
   }
 
-  /// Changes fields of a document that exists.
+  /// Changes fields of an existing document.
   /// - Throws: `FirestoreError`, `notFound` if the document does not exist.
   public nonisolated(nonsending) func update(_ path: String, _ fields: [String: Any]) async throws {
     try await commit(try db.document(path).updateMutation(fields))
   }
 
   /// Deletes a document.
-  /// - Throws: `FirestoreError` for a wrong path.
+  /// - Throws: `FirestoreError` for an invalid path.
   public nonisolated(nonsending) func delete(_ path: String) async throws {
     try await commit(try db.document(path).deleteMutation())
   }
 
-  /// The document as the server has it now; one that does not exist has no data.
-  /// - Throws: `FirestoreError` for a wrong path.
+  /// The server's current document; a document that does not exist has no data.
+  /// - Throws: `FirestoreError` for an invalid path.
   public nonisolated(nonsending) func document(_ path: String) async throws -> any DocumentSnapshot {
     let key = try db.document(path).deleteMutation().key
     do throws(RPCStatus) {
@@ -60,9 +60,9 @@ public struct TestServer: Sendable {
     do throws(RPCStatus) { _ = try await server.commit([mutation]) } catch { throw FirestoreError(error) }
   }
 
-  /// Lets go of the references.
+  /// Releases the references.
   func close() async {
-    // Nothing was opened that could fail to be closed.
+    // Terminating cannot fail: nothing was opened.
     try? await db.terminate()
   }
 }

@@ -7,8 +7,8 @@ import Hearth
 import SeededRandom
 import Synchronization
 
-/// A backend in memory, clients of it, and a time that passes only when nothing is left to do: the place where a test
-/// stages what happens offline, to several clients, or to a network that fails.
+/// A backend in memory, its clients, and simulated time that jumps ahead when idle. Use it to test offline work,
+/// several clients and network failures.
 ///
 ///     @Test func stockIsCounted() async throws {
 ///       try await TestStage.run { stage in
@@ -26,24 +26,24 @@ import Synchronization
 ///       }
 ///     }
 ///
-/// The clients, the backend and the body run on one thread. Waiting costs nothing: an hour takes as long as the work in it.
-/// The same body and the same seed do the same each time. Both hold for what runs in the body, in functions that it calls and
-/// in child tasks; work that it hands to other threads (`Task { … }`, the main actor, a `DispatchQueue`) is not waited for,
-/// unless it is done within ``standingStill(_:)`` or, as a task, on ``executor``.
+/// The clients, the backend and the body run on one thread. Waiting is free: an hour takes only as long as the work in
+/// it. The same body and the same seed produce the same run. Both apply to the body, the functions that it calls and
+/// its child tasks. The stage does not wait for work on other threads (`Task { … }`, the main actor, a
+/// `DispatchQueue`), unless it runs within ``standingStill(_:)`` or, as a task, on ``executor``.
 public final class TestStage: Sendable {
-  /// The environment variable with the seed of runs that name none: `HEARTH_SEED`.
+  /// The environment variable with the default seed: `HEARTH_SEED`.
   public static let seedVariable = "HEARTH_SEED"
 
-  /// The seed of all chance of the run.
+  /// The seed of all randomness in the run.
   public let seed: UInt64
-  /// The backend, from the side of the server.
+  /// The backend from the server's side.
   public let server: TestServer
   let simulation: SimulatedWorld
   let world: TestWorld
   private let state = Mutex(State())
 
   private struct State: Sendable {
-    /// The clients in the order in which they were opened.
+    /// The clients in opening order.
     var clients: [TestClient] = []
     var isOver = false
   }
@@ -57,16 +57,17 @@ public final class TestStage: Sendable {
 
   // MARK: Running
 
-  /// Runs a body on a new stage, which ends with it.
+  /// Runs a body on a new stage. The stage ends with the body.
   ///
-  /// If the body throws, the seed is told: in the text of a ``StageFailure``, and on standard error for any other error.
+  /// If the body throws, the seed is reported: in the text of a ``StageFailure``, and on standard error for any other
+  /// error.
   /// - Parameters:
-  ///   - seed: the seed of all chance; `nil` for that of the environment variable `HEARTH_SEED`, or 1.
+  ///   - seed: the seed of all randomness; `nil` for the environment variable `HEARTH_SEED`, or 1.
   ///   - project: the project of the database.
-  ///   - longest: the time of the stage after which the run fails, because the body waits for something that never comes.
-  ///   - body: the story of the test.
+  ///   - longest: the stage's time after which the run fails, because the body waits for an event that never happens.
+  ///   - body: the test.
   /// - Returns: the value of the body.
-  /// - Throws: the error of the body; ``StageFailure`` when `longest` is over.
+  /// - Throws: the error of the body; ``StageFailure`` after `longest`.
   public static func run<Value: Sendable>(
     seed: UInt64? = nil, project: String = "test", longest: Duration = .seconds(30 * 86_400),
     file: String = #fileID, line: Int = #line, _ body: @escaping @Sendable (TestStage) async throws -> Value
@@ -83,7 +84,7 @@ public final class TestStage: Sendable {
     }
   }
 
-  /// Runs a body on a stage of its own for each seed, one after the other, until one fails.
+  /// Runs a body on a separate stage for each seed, one after the other, until one fails.
   /// - Throws: the error of the first run that fails.
   public static func run(
     seeds: some Sequence<UInt64> & Sendable, project: String = "test", longest: Duration = .seconds(30 * 86_400),
@@ -129,19 +130,19 @@ public final class TestStage: Sendable {
 
   private func tellSeed() {
     let line = "HearthTesting: the run that failed had the seed \(seed); \(Self.seedVariable)=\(seed) repeats it.\n"
-    // A line that cannot be written must not end the test.
+    // A failure to write the line must not end the test.
     try? FileHandle.standardError.write(contentsOf: Data(line.utf8))
   }
 
   // MARK: Clients
 
-  /// Opens a client with a cache and a queue of its own.
+  /// Opens a client with its own cache and queue.
   /// - Parameters:
-  ///   - name: letters, digits and `-`; no other client of the stage has it.
-  ///   - user: the user who is signed in; `nil` for none.
-  ///   - cache: the cache, which may be that of another client, as two tabs of a browser have one.
-  /// - Throws: ``StageFailure`` for a name that is taken or is none, for the cache of a client that does not share it, or if
-  ///   the stage is over.
+  ///   - name: letters, digits and `-`, unique within the stage.
+  ///   - user: the signed-in user; `nil` for none.
+  ///   - cache: the cache, which can be another client's cache, as with two tabs of a browser.
+  /// - Throws: ``StageFailure`` for an invalid name or a name in use, for a cache that its client does not share, or
+  ///   after the end of the stage.
   public func client(
     _ name: String = "client", user: String? = nil, cache: TestCache = .own, file: String = #fileID, line: Int = #line
   ) async throws -> TestClient {
@@ -153,7 +154,7 @@ public final class TestStage: Sendable {
     if clients.contains(where: { $0.name == name }) {
       throw failure(.misuse, "there is a client \(name) already; give the other one another name.", place)
     }
-    // The size for which a `Firestore` with the usual settings is opened.
+    // The default cache size of a `Firestore`.
     let size = PersistentCacheSettings().sizeBytes
     let opened: ClientCache
     switch cache {
@@ -170,30 +171,31 @@ public final class TestStage: Sendable {
     return client
   }
 
-  /// The clients in the order in which they were opened.
+  /// The clients in opening order.
   public var clients: [TestClient] { state.withLock(\.clients) }
 
   // MARK: Time
 
-  /// The time since the run began.
+  /// The time since the start of the run.
   public var elapsed: Duration { simulation.loop.now }
 
-  /// The time of day of the clients and of the backend, which begins with the first moment of 2026.
+  /// The time of day of the clients and the backend. It starts at the first moment of 2026.
   public var date: Date {
     let now = world.now
     return Date(timeIntervalSince1970: Double(now.seconds) + Double(now.nanoseconds) / 1e9)
   }
 
-  /// A clock of the stage's time, for code that is given one.
+  /// A clock of the stage's time, for code with a clock parameter.
   public var clock: any Clock<Duration> { simulation.loop.clock }
 
-  /// The thread of the stage, for tasks that a test starts: `Task(executorPreference: stage.executor) { … }`.
+  /// The stage's thread, for tasks that a test starts: `Task(executorPreference: stage.executor) { … }`.
   public var executor: any TaskExecutor { simulation.loop }
 
-  /// Lets time pass, with all that happens in it.
+  /// Lets time pass, with all events in it.
   public func wait(_ time: Duration) async throws { try await simulation.loop.clock.sleep(for: time) }
 
-  /// Runs a body while the time of the stage stands still, for work that other threads do: what needs no time goes on.
+  /// Runs a body while the stage's time stands still, to wait for work on other threads. Work that needs no time
+  /// continues.
   public func standingStill<Value: Sendable>(
     _ body: @Sendable () async throws -> Value
   ) async rethrows -> Value {
@@ -202,8 +204,9 @@ public final class TestStage: Sendable {
     return try await body()
   }
 
-  /// A generator of random numbers for the test itself, which begins with the seed: two of the same number give the same.
-  /// - Parameter number: tells generators of one run from each other.
+  /// A random number generator for the test itself, seeded with the stage's seed. Two generators with the same number
+  /// produce the same sequence.
+  /// - Parameter number: distinguishes generators of one run.
   public func random(_ number: UInt64 = 0) -> StageRandom { StageRandom(seed: seed, number) }
 
   // MARK: Failures
@@ -212,7 +215,7 @@ public final class TestStage: Sendable {
     StageFailure(kind: kind, reason: reason, file: place.file, line: place.line, seed: seed, elapsed: elapsed)
   }
 
-  /// - Throws: ``StageFailure`` if the stage is over, where nothing would ever happen.
+  /// - Throws: ``StageFailure`` after the end of the stage, when no event can happen.
   func check(_ place: CallPlace) throws(StageFailure) {
     if state.withLock(\.isOver) { throw failure(.misuse, "the stage is over; it ends with the body of run.", place) }
   }
@@ -230,40 +233,40 @@ public struct StageRandom: RandomNumberGenerator, Sendable {
   public mutating func next() -> UInt64 { generator.next() }
 }
 
-/// The reason why a test on a ``TestStage`` failed: an expectation that was not met, or a call that cannot be.
+/// The reason why a test on a ``TestStage`` failed: an unmet expectation or an invalid call.
 ///
-/// It is thrown, so that a test ends at the first one, as with `#require` and `XCTUnwrap`: Swift Testing and XCTest both
-/// report an error that a test throws, and neither needs to be linked for that. Its text has the file and the line of the
-/// call, and the seed.
+/// It is thrown, so a test ends at its first failure, as with `#require` and `XCTUnwrap`. Swift Testing and XCTest both
+/// report errors that a test throws, so neither needs to be linked. The text contains the file and line of the call,
+/// and the seed.
 public struct StageFailure: Error, Hashable, Sendable {
   /// The kinds of failures.
   public enum Kind: Hashable, Sendable {
-    /// An expectation was not met in time.
+    /// An expectation was not met before the timeout.
     case notInTime
-    /// An event came that was not expected.
+    /// An unexpected event arrived.
     case surprise
     /// Clients, or a client and the server, do not agree.
     case disagreement
-    /// The call cannot be: unknown words, a name that is taken, a stage that is over.
+    /// The call is invalid: unknown words, a name in use, or a stage that has ended.
     case misuse
   }
 
   /// The kind of the failure.
   public let kind: Kind
-  /// The expectation and what happened instead, without place and seed.
+  /// The expectation and the actual event, without location and seed.
   public let reason: String
-  /// The file of the call, as `#fileID` names it.
+  /// The file of the call as `#fileID`.
   public let file: String
   /// The line of the call, counted from 1.
   public let line: Int
   /// The seed of the run.
   public let seed: UInt64
-  /// The time from the beginning of the run until the failure.
+  /// The time from the start of the run to the failure.
   public let elapsed: Duration
 }
 
 extension StageFailure: CustomStringConvertible, LocalizedError {
-  /// The place, the reason, and the seed with which the run can be repeated.
+  /// The location, the reason, and the seed that reproduces the run.
   public var description: String {
     let time = (elapsed / .milliseconds(1)).rounded() / 1000
     return "\(file):\(line): \(reason) "
@@ -274,17 +277,17 @@ extension StageFailure: CustomStringConvertible, LocalizedError {
   public var errorDescription: String? { description }
 }
 
-/// The cache with which a client of a stage is opened.
+/// The cache of a client of a stage.
 public enum TestCache: Sendable {
-  /// A cache of its own.
+  /// A separate cache.
   case own
-  /// A cache of its own that other clients may open, as with `PersistentTabManager.multiple`.
+  /// A separate cache that other clients can open, as with `PersistentTabManager.multiple`.
   case shared
-  /// The cache of another client, which was opened as `shared`, or with such a cache.
+  /// The cache of another client, which was opened as `shared` or itself uses a shared cache.
   case of(TestClient)
 }
 
-/// The place of a call in a test.
+/// The location of a call in a test.
 struct CallPlace: Sendable {
   var file: String
   var line: Int

@@ -10,12 +10,12 @@ package import Hearth
 import SeededRandom
 import Synchronization
 
-/// A backend, the clients that use it, their durable caches, and the time. Tests and scenarios both stand on it.
+/// A backend, its clients, their durable caches, and the time. Tests and scenarios are built on it.
 ///
-/// A simulated world has a backend in memory, one thread, and a time that passes only when nothing is left to do. A real
-/// world has the backend that it is given, and real time.
+/// A simulated world has a backend in memory, one thread, and time that jumps ahead when idle. A real world has a given
+/// backend and real time.
 package final class TestWorld: Sendable {
-  /// Makes the datastore of a client, whose user the session names.
+  /// Creates the datastore of a client. The session names the user.
   package typealias Route = @Sendable (UserSession) -> any Datastore
 
   package let database: DatabaseID
@@ -26,13 +26,13 @@ package final class TestWorld: Sendable {
   package let server: any Datastore
   private let seed: UInt64
   private let route: Route
-  /// The folder of the clients' caches; it is removed with the world.
+  /// The folder of the clients' caches; removed with the world.
   private let caches: CacheFolder
   private let opened = Mutex<[WorldClient]>([])
 
   /// Makes a simulated world.
-  /// - Parameter route: the clients' way to the backend; `nil` for the backend itself.
-  /// - Throws: a failure to make the folder of the caches.
+  /// - Parameter route: creates the clients' datastore; `nil` for the backend itself.
+  /// - Throws: a failure to create the folder of the caches.
   package init(_ simulation: SimulatedWorld, route: Route? = nil) throws(RPCStatus) {
     let server = simulation.server
     (self.simulation, self.server, self.route) = (simulation, server, route ?? { _ in server })
@@ -43,18 +43,18 @@ package final class TestWorld: Sendable {
     }
   }
 
-  /// Makes a world with a backend of its own kind, in real time.
-  /// - Throws: a failure to make the folder of the caches.
+  /// Makes a world with the given backend, in real time.
+  /// - Throws: a failure to create the folder of the caches.
   package init(inRealTime server: any Datastore, _ database: DatabaseID, seed: UInt64) throws(RPCStatus) {
     (simulation, self.server, self.route) = (nil, server, { _ in server })
     (self.database, self.seed, clock) = (database, seed, ContinuousClock())
     caches = try CacheFolder()
   }
 
-  /// The time of day at the server.
+  /// The server's time of day.
   package var now: FirestoreModel.Timestamp { simulation?.now ?? .now() }
 
-  /// The clients in the order in which they were opened.
+  /// The clients in opening order.
   package var clients: [WorldClient] { opened.withLock { $0 } }
 
   /// Opens a client.
@@ -72,11 +72,11 @@ package final class TestWorld: Sendable {
 
   // MARK: Facts
 
-  /// - Returns: a write without an answer, or a listener of an online client that is not in sync, in words; `nil` if there
-  ///   is neither.
+  /// - Returns: an unacknowledged write, or a listener of an online client that is not in sync, in words; `nil` if
+  ///   there is neither.
   package func missing() async -> String? { await Agreement.missing(clients.map(\.agreeing)) }
 
-  /// - Returns: the first disagreement in words; `nil` if every listener has the result that the server has now.
+  /// - Returns: the first disagreement in words; `nil` if every listener has the server's current result.
   /// - Throws: the server's error.
   package func disagreement() async throws(RPCStatus) -> String? {
     try await Agreement.disagreement(clients.map(\.agreeing), with: server)
@@ -114,7 +114,7 @@ package final class TestWorld: Sendable {
   /// The folder of a cache.
   func folder(of cache: ClientCache) -> String { caches.path(of: cache.owner, life: cache.life) }
 
-  /// Copies the files of a cache as they are now, as a killed process would leave them.
+  /// Copies the current files of a cache, as a killed process would leave them.
   /// - Returns: the copy.
   /// - Throws: `internal` with the reason.
   func copy(_ cache: ClientCache) throws(RPCStatus) -> ClientCache {
@@ -125,15 +125,15 @@ package final class TestWorld: Sendable {
   }
 }
 
-/// The way in which a client is opened, the first time and each time after.
+/// The plan for each opening of a client.
 package struct ClientPlan: Sendable {
   /// The name; `nil` for the only client of a scenario.
   package var name: String?
   package var user: String?
   package var cache: ClientCache
-  /// The faults between the client and the backend; `nil` for those that the world makes by its seed.
+  /// The faults between the client and the backend; `nil` for faults that the world creates from its seed.
   package var faults: FaultInjector?
-  /// The way in which the client can be watched; `nil` if it cannot.
+  /// The plan for inspection; `nil` if watchers cannot connect.
   package var inspection: Inspection.Plan?
 
   package init(_ name: String?, user: String? = nil, on cache: ClientCache) {
@@ -143,17 +143,17 @@ package struct ClientPlan: Sendable {
 
 /// The cache of a client.
 package struct ClientCache: Sendable {
-  /// The client that was the first to open it.
+  /// The client that opened it first.
   package let owner: String
-  /// The number of times that a client on a cache of its own was killed: each life has a folder.
+  /// The number of times that a client with a separate cache was killed. Each life has a folder.
   fileprivate(set) var life = 0
   /// Whether other clients may use it.
   package let isShared: Bool
   /// The clients of a simulation that share it.
   package let company: SharedCompany?
-  /// The bytes above which the cache is collected; `nil` for a cache that never is.
+  /// The size in bytes above which the cache is collected; `nil` for a cache that is never collected.
   package var sizeLimit: Int64?
-  /// A cache outside of the world's folder, which outlives the world.
+  /// A cache outside of the world's folder. It outlives the world.
   package private(set) var kept: LocalStoreConfiguration?
 
   /// Names a cache in the world's folder.
@@ -166,11 +166,11 @@ package struct ClientCache: Sendable {
   }
 }
 
-/// A folder among the temporary files for durable caches, which its owner removes.
+/// A temporary folder for durable caches. Its owner removes it.
 private struct CacheFolder: Sendable {
   private let folder: URL
 
-  /// Makes the folder, which only this user may enter.
+  /// Creates the folder, which only this user may enter.
   /// - Throws: `internal` with the folder and the reason.
   init() throws(RPCStatus) {
     folder = FileManager.default.temporaryDirectory.appending(path: "hearth-clients-\(UUID().uuidString)")
@@ -192,13 +192,13 @@ private struct CacheFolder: Sendable {
   }
 
   func remove() {
-    // The folder lies among temporary files, if it cannot be removed.
+    // A folder that cannot be removed remains among the temporary files.
     try? FileManager.default.removeItem(at: folder)
   }
 }
 
 extension SimulatedWorld {
-  /// The time, the chance and the thread of a client.
+  /// The time, randomness and thread of a client.
   package func surroundings(of name: String) -> ClientSurroundings {
     let seed = Self.seed(of: name, in: seed)
     var surroundings = ClientSurroundings()

@@ -7,7 +7,7 @@ package import FirestoreSync
 package import Hearth
 import Synchronization
 
-/// A client of a `TestWorld`, which can be closed, killed and opened again on its cache.
+/// A client of a `TestWorld` that can be closed, killed and opened again on its cache.
 package final class WorldClient: Sendable {
   /// The parts of a client that outlive each opening.
   struct Identity: Sendable {
@@ -37,14 +37,14 @@ package final class WorldClient: Sendable {
 
   /// The name; `nil` for the only client of a scenario.
   package var name: String? { identity.name }
-  /// The user, who can be another one at any time.
+  /// The user, who can change at any time.
   package var users: UserSession { identity.users }
   /// The faults between the client and the backend.
   package var faults: FaultInjector { identity.faults }
   package var opening: ClientOpening { state.withLock(\.opening) }
   package var isOnline: Bool { state.withLock(\.isOnline) }
 
-  /// The client among those that are to agree.
+  /// The client as seen by the agreement checks.
   package var agreeing: AgreeingClient {
     let (opening, isOnline) = state.withLock { ($0.opening, $0.isOnline) }
     return AgreeingClient(name, opening.engine, isOnline: isOnline, opening.listeners)
@@ -62,19 +62,19 @@ package final class WorldClient: Sendable {
     state.withLock { $0.isOnline = true }
   }
 
-  /// Signs a user in, or out for `nil`, and waits until the client has that user's queue.
+  /// Signs a user in, or out for `nil`, and waits until the client uses that user's queue.
   package func changeUser(to user: String?) async {
     if let user { users.signIn(userID: user) { _ in user } } else { users.signOut() }
     _ = await opening.engine.statusNow()
   }
 
-  /// Sets the client's clock: by how much it is ahead of the true time, or behind it if negative.
+  /// Sets the client's clock ahead of the true time, or behind it if negative.
   package func setClock(ahead lead: Duration) { identity.clock.lead = lead }
 
   // MARK: Openings
 
   /// Closes the client and opens it again on its cache.
-  /// - Parameter sizeLimit: the bytes above which the cache is collected from now on; `nil` for the same.
+  /// - Parameter sizeLimit: the new size in bytes above which the cache is collected; `nil` for no change.
   package func restart(sizeLimit: Int64? = nil) async {
     let (before, isOnline) = state.withLock { ($0.opening, $0.isOnline) }
     await before.close()
@@ -83,8 +83,8 @@ package final class WorldClient: Sendable {
     open(cache, isOnline: isOnline)
   }
 
-  /// Gives the client up as it is, and opens it again on the files as they are now, as after `kill -9`. A cache that others
-  /// use stays where it is.
+  /// Abandons the client without closing it, and opens it again on its current files, as after `kill -9`. A cache that
+  /// other clients use is not copied.
   /// - Throws: `internal` if the files cannot be copied.
   package func kill() async throws(RPCStatus) {
     let (before, isOnline) = state.withLock { ($0.opening, $0.isOnline) }
@@ -120,13 +120,13 @@ package final class ClientOpening: Sendable {
 
   package var engine: SyncEngine { client.engine }
 
-  /// The listeners in the order in which they were opened.
+  /// The listeners in opening order.
   package var listeners: [ListenerProbe] { state.withLock(\.listeners) }
 
-  /// Whether the client ends or has ended, so that nothing is an answer any more.
+  /// Whether the client is ending or has ended, so that no reply arrives any more.
   package var isClosed: Bool { state.withLock(\.isClosed) }
 
-  /// Reports what a listener does, until it or the client ends.
+  /// Reports a listener's events until it or the client ends.
   package func follow(_ probe: ListenerProbe, _ report: @escaping @Sendable (ListenerProbe.News) -> Void) {
     state.withLock { $0.listeners.append(probe) }
     start { await probe.follow(report) }
@@ -137,7 +137,7 @@ package final class ClientOpening: Sendable {
     probe.stop()
   }
 
-  /// Reports the answers to writes, those made before this opening too, until the client ends.
+  /// Reports the outcomes of writes, including writes from before this opening, until the client ends.
   package func followAnswers(_ report: @escaping @Sendable (WriteOutcome) -> Void) {
     start { [engine] in
       var seen = 0
@@ -157,7 +157,7 @@ package final class ClientOpening: Sendable {
   }
 
   /// Ends the client.
-  /// - Parameter isKilled: whether clients that share its cache are told nothing.
+  /// - Parameter isKilled: whether the clients that share its cache are not notified.
   package func close(isKilled: Bool = false) async {
     let tasks = state.withLock { state in
       state.isClosed = true
