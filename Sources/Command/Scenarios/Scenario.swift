@@ -7,19 +7,19 @@ package import FirestoreRules
 import FirestoreText
 import ShippedScenarios
 
-/// One line of a scenario: an action, or an expectation.
+/// One line of a scenario: an action or an expectation.
 package struct ScenarioStep: Sendable {
   package enum Action: Sendable {
     case world(WorldAction)
-    /// An action of the client that the step names, or of the only one.
+    /// An action of the client that the step names, or of the only client.
     case client(ClientAction)
   }
 
-  /// An action that needs no client, or all of them.
+  /// An action that concerns no client or all clients.
   package enum WorldAction: Sendable {
     /// Opens the client that the step names.
     case open(ClientOpening)
-    /// Puts security rules in front of all clients; `nil` takes them away.
+    /// Enforces security rules for all clients; `nil` removes them.
     case rules(Ruleset?)
     case bundle(ScenarioBundle)
     /// Writes at the server's side.
@@ -29,30 +29,30 @@ package struct ScenarioStep: Sendable {
     /// Prints a text.
     case caption(String)
     case pause(Duration)
-    /// Waits until every write is answered, and every listener of a client that is online is in sync.
+    /// Waits until every write is answered, and every listener of an online client is in sync.
     case synchronize(within: Duration)
-    /// Waits until all clients and the backend agree about the results of all listeners.
+    /// Waits until all clients and the backend agree on the results of all listeners.
     case expectSame(within: Duration)
   }
 
   package struct ClientOpening: Sendable {
     package var user: String?
-    /// The client whose cache it uses; `nil` for a cache and a queue of its own.
+    /// The client whose cache it uses; `nil` for a separate cache and queue.
     package var owner: String?
   }
 
   package enum ClientAction: Sendable {
     /// Closes the client and opens it again on its cache.
     case restart
-    /// Gives the client up as it is, and opens another one on its files as they are now.
+    /// Abandons the client without closing it, and opens another one on its current files.
     case kill
-    /// Bounds the client's cache, which is opened anew for it.
+    /// Limits the client's cache, which is reopened for it.
     case cacheSize(Int64)
     case setting(ClientSetting)
     /// Fills the cache from a bundle.
     case load(bundle: String)
     case listen(FirestoreQuery.Query, name: String?, ListenerOptions)
-    /// Listens to a query that a loaded bundle has named.
+    /// Listens to a named query of a loaded bundle.
     case listenNamed(String, name: String?, ListenerOptions)
     /// Ends a listener.
     case stop(String)
@@ -60,48 +60,48 @@ package struct ScenarioStep: Sendable {
     case request(TypedRequest)
     /// Gathers the client's writes until `commit`, which makes them one.
     case beginBatch, commitBatch
-    /// Changes the user, whose queue of writes is another one.
+    /// Changes the user. Each user has a separate write queue.
     case changeUser(String?)
     case expect(EventPattern, within: Duration)
-    /// No event of a listener may happen.
+    /// Expects no event of a listener.
     case expectNothing(on: String?, within: Duration)
     case expectState(ScenarioState, within: Duration)
   }
 
-  /// The time to wait for an event if the scenario does not give one.
+  /// The default timeout for an event.
   package static let patience = Duration.seconds(10)
-  /// The name that stands for the backend itself in front of a write.
+  /// The name that prefixes a write at the backend itself.
   package static let server = "server"
 
-  /// The number of the line, counted from 1.
+  /// The line number, counted from 1.
   package let line: Int
-  /// The text of the line, without white space around it.
+  /// The text of the line, without surrounding white space.
   package let text: String
-  /// The name of the client, or `server`; `nil` for the only one.
+  /// The name of the client, or `server`; `nil` for the only client.
   package let client: String?
   package let action: Action
 }
 
-/// A fact that holds or not at any moment, and is waited for.
+/// A condition that a step waits for.
 package enum ScenarioState: Sendable {
-  /// The number of writes that wait for an answer.
+  /// The number of pending writes.
   case pending(Int)
   case connection(OnlineState)
   /// The number of documents in a listener's result.
   case results(Int, on: String?)
-  /// A document that is there and meets conditions, or is not there.
+  /// A document that exists and meets conditions, or does not exist.
   case document(DocumentKey, exists: Bool, [Filter], at: Place)
-  /// The way in which the cache answers a query.
+  /// The query plan of the cache.
   case plan(QueryPlan, FirestoreQuery.Query)
-  /// Whether the cache knows something about a document.
+  /// Whether the cache has an entry for a document.
   case cached(DocumentKey, isThere: Bool)
-  /// Whether the client has the streams, of those that share a cache.
+  /// Whether this client, of those that share a cache, has the streams.
   case streams(Bool)
-  /// A document with times that the server is still to set and that meets conditions with this client's estimates of them,
-  /// or one without such times.
+  /// A document with pending server timestamps that meets conditions with this client's estimates of them, or a
+  /// document without pending server timestamps.
   case estimate(DocumentKey, exists: Bool, [Filter])
 
-  /// The place at which a document is looked for.
+  /// The place to look up a document.
   package enum Place: Hashable, Sendable {
     case server
     case cache
@@ -109,18 +109,18 @@ package enum ScenarioState: Sendable {
   }
 }
 
-/// One scenario: a name, a sentence about it, and its steps.
+/// One scenario: its name, summary and steps.
 package struct Scenario: Sendable {
   package var name: String
-  /// The first remark of the text, which says what the scenario shows; empty without one.
+  /// The first comment of the text, which describes the scenario; empty without one.
   package var summary: String
   package var seed: UInt64
   package var steps: [ScenarioStep]
 }
 
-/// A step that changes how one client works.
+/// A step that changes a client's settings.
 package enum ClientSetting: Sendable {
-  /// Sets the client's time of day: so far ahead of the true one, or behind it.
+  /// Sets the client's time of day ahead of the true time, or behind it if negative.
   case clock(Duration)
   /// Adds a local index.
   case index(FieldIndex)
@@ -129,12 +129,12 @@ package enum ClientSetting: Sendable {
   case noIndexes
 }
 
-/// A bundle that a scenario makes at the server's side.
+/// A bundle that a scenario creates at the server.
 package struct ScenarioBundle: Sendable {
   package enum Contents: Sendable {
-    /// The documents that a query finds at the server; the query has the bundle's name.
+    /// The server's result of a query; the query has the bundle's name.
     case result(FirestoreQuery.Query)
-    /// The documents that the scenario writes down, or the fact that there is none.
+    /// The documents in the scenario's text. A document without fields is missing.
     case documents([(key: DocumentKey, fields: Fields?)], queries: [(name: String, query: FirestoreQuery.Query)])
   }
 
@@ -143,10 +143,10 @@ package struct ScenarioBundle: Sendable {
 }
 
 extension Scenario {
-  /// The name on a screen of a client that has none.
+  /// The displayed name of a client without a name.
   package static let unnamedClient = "client"
 
-  /// The names of the clients in the order in which they are opened.
+  /// The names of the clients in opening order.
   package var clientNames: [String] {
     var names: [String] = []
     for step in steps {
@@ -162,14 +162,14 @@ extension Scenario {
   }
 }
 
-/// A scenario that comes with the program.
+/// A scenario that ships with the program.
 package struct ShippedScenario: Sendable {
   package let name: String
-  /// One sentence about what it shows.
+  /// One sentence that describes it.
   package let summary: String
   package let text: String
 
-  /// All of them, in the order of the manual.
+  /// All shipped scenarios, in the manual's order.
   package static let all: [ShippedScenario] = ScenarioFiles.sources.flatMap {
     split(String(decoding: $0, as: UTF8.self))
   }

@@ -11,13 +11,13 @@ import Synchronization
 final class ScenarioClient: Sendable {
   private struct State {
     var batch: [Mutation]?
-    /// The batches that this opening has written.
+    /// The batches written in this opening.
     var own: Set<BatchID> = []
   }
 
   struct Event: Sendable {
     var observed: ObservedEvent
-    /// The reason why the scenario fails if no step expects this event.
+    /// The reason for failure if no step expects this event.
     var failure: String?
   }
 
@@ -33,13 +33,13 @@ final class ScenarioClient: Sendable {
   /// Whether the cache outlives the scenario.
   var isCacheKept: Bool { opening.cache.kept != nil }
 
-  /// The newest listener of that name; of any for `nil`.
+  /// The newest listener with that name; any listener for `nil`.
   func listener(_ name: String?) -> ListenerProbe? { opening.listeners.last { name == nil || $0.name == name } }
 
   // MARK: Listening
 
   /// Opens a listener.
-  /// - Parameter failure: what a failure is told as that no step expects.
+  /// - Parameter failure: the message for a failure that no step expects.
   func listen(
     _ query: FirestoreQuery.Query, _ name: String?, _ options: ListenerOptions,
     failure: @escaping @Sendable (RPCStatus) -> String
@@ -58,7 +58,7 @@ final class ScenarioClient: Sendable {
     events.put(Event(observed: event, failure: failure))
   }
 
-  /// Ends the listeners of a name.
+  /// Ends the listeners with a name.
   func stop(_ name: String) {
     for listener in opening.listeners where listener.name == name { opening.stop(listener) }
   }
@@ -67,11 +67,11 @@ final class ScenarioClient: Sendable {
 
   func beginBatch() { state.withLock { $0.batch = [] } }
 
-  /// - Returns: the writes that were gathered; `nil` if none are being gathered.
+  /// - Returns: the collected writes; `nil` if no batch is open.
   func takeBatch() -> [Mutation]? { state.withLock { $0.batch.take() } }
 
-  /// Keeps a write for the batch that is being gathered.
-  /// - Returns: whether there is one.
+  /// Adds a write to the open batch.
+  /// - Returns: whether a batch is open.
   func gather(_ mutation: Mutation) -> Bool {
     state.withLock { state in
       guard state.batch != nil else { return false }
@@ -80,17 +80,17 @@ final class ScenarioClient: Sendable {
     }
   }
 
-  /// Puts a write into the queue.
-  /// - Parameter failure: what a rejection is told as that no step expects.
-  /// - Throws: the reason why the cache cannot keep it.
+  /// Adds a write to the queue.
+  /// - Parameter failure: the message for a rejection that no step expects.
+  /// - Throws: the reason why the cache cannot store it.
   func write(_ mutations: [Mutation], failure: @escaping @Sendable (RPCStatus) -> String) async throws(RPCStatus) {
-    // A completion awaited afterwards might be reported behind the snapshot that shows it.
+    // A completion awaited afterwards could be reported after the snapshot that shows it.
     let paths = mutations.map(\.key.path)
     let handle = engine.write(mutations) { [self] result in
       switch result {
       case .success: put(ObservedEvent(answerTo: paths, nil))
       case .failure(let status):
-        // The end of the client is no answer.
+        // The end of the client is not a reply.
         if opening.isClosed { return }
         put(ObservedEvent(answerTo: paths, status), failure(status))
       }
@@ -99,8 +99,8 @@ final class ScenarioClient: Sendable {
     state.withLock { _ = $0.own.insert(batch) }
   }
 
-  /// Tells the answers to writes that were in the queue when the client was opened.
-  /// - Parameter failure: what a rejection is told as that no step expects.
+  /// Reports the outcomes of writes that were pending when the client was opened.
+  /// - Parameter failure: the message for a rejection that no step expects.
   func followInherited(failure: @escaping @Sendable (BatchID, RPCStatus) -> String) {
     opening.followAnswers { [self] outcome in
       if state.withLock({ $0.own.contains(outcome.batch) }) { return }

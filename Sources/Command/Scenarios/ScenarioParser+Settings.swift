@@ -78,8 +78,8 @@ extension ScenarioParser {
 
   // MARK: Expectations
 
-  /// The expectation of a state that these words begin.
-  /// - Returns: `nil` for words that are another expectation.
+  /// The state expectation that these words begin.
+  /// - Returns: `nil` for words of another expectation.
   func stateOfCache(_ words: [String]) throws(TextError) -> ScenarioState? {
     guard let word = words.first else { return nil }
     let isDenied = word == "no" || word == "not"
@@ -104,7 +104,7 @@ extension ScenarioParser {
     }
   }
 
-  /// Reads `PATH [where CONDITION]` behind `estimate`.
+  /// Reads `PATH [where CONDITION]` after `estimate`.
   private func estimate(_ text: String, isDenied: Bool) throws(TextError) -> ScenarioState {
     let (path, rest) = Self.firstWord(text)
     let key = try key(path)
@@ -119,7 +119,7 @@ extension ScenarioParser {
   }
 }
 
-// Rules and bundles, which stand in a block of lines, in a file or behind a name.
+// Rules and bundles, given as a block of lines, a file or a name.
 
 extension ScenarioParser {
   /// Reads a line that has a block.

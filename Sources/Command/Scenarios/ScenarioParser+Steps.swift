@@ -9,7 +9,7 @@ import FirestoreQuery
 import FirestoreText
 import Spelling
 
-// Steps that do something.
+// Steps that perform actions.
 
 extension ScenarioParser {
   static let verbs = [
@@ -22,7 +22,7 @@ extension ScenarioParser {
   func action(_ line: String) throws(TextError) -> ScenarioStep.Action {
     let (verb, rest) = Self.firstWord(line)
     do throws(TextError) { return try action(verb, rest) } catch {
-      // An error without a column is about all of the step.
+      // An error without a column concerns the whole step.
       throw error.column == nil ? error : error.moved(by: line.unicodeScalars.count - rest.unicodeScalars.count)
     }
   }
@@ -61,7 +61,7 @@ extension ScenarioParser {
     }
   }
 
-  /// The steps of one word.
+  /// The steps that are one word.
   private static let words: [String: ScenarioStep.ClientAction] = [
     "batch": .beginBatch, "commit": .commitBatch, "restart": .restart, "kill": .kill,
   ]
@@ -108,7 +108,7 @@ extension ScenarioParser {
       words.removeLast(2)
     }
     if words.count == 2, words[0] == "named" { return .listenNamed(words[1], name: name, options) }
-    // The text as it was typed, for the places of errors.
+    // The text as typed, for error positions.
     let isWhole = name == nil && !options.includeMetadataChanges && options.source == .default
     return .listen(
       try QueryLine.parse(isWhole ? text : words.joined(separator: " "), in: database), name: name, options)
@@ -122,7 +122,7 @@ extension ScenarioParser {
     return .synchronize(within: limit)
   }
 
-  /// Takes `within TIME` from the end of words.
+  /// Removes `within TIME` from the end of the words.
   func limit(_ words: inout [String], of text: String) throws(TextError) -> Duration {
     guard let index = words.firstIndex(of: "within") else { return ScenarioStep.patience }
     guard index == words.count - 2 else {

@@ -8,7 +8,7 @@ package import FirestoreModel
 import FirestoreQuery
 import FirestoreText
 
-/// Reads a scenario: one step per line, `#` begins a comment line, `NAME:` in front of a step says whose it is.
+/// Reads a scenario: one step per line, `#` begins a comment line, the prefix `NAME:` selects the client.
 ///
 ///     # Two clients change a counter while one of them is offline.
 ///     client ada
@@ -21,15 +21,14 @@ import FirestoreText
 ///     ada: expect modified counters/a on hers
 ///     expect same
 package struct ScenarioParser {
-  /// The most steps that a scenario may have, repeated ones counted each time, and the most clients: as many as are played
-  /// within a minute or two.
+  /// The limits of steps (repeated steps count each time) and clients, so that a scenario runs within a minute or two.
   private static let (mostSteps, mostClients) = (10_000, 100)
 
   let database: DatabaseID
 
   package init(database: DatabaseID) { self.database = database }
 
-  /// - Throws: `CommandFailure` with the number of the line that is wrong, and why.
+  /// - Throws: `CommandFailure` with the line number and the reason.
   package func scenario(_ text: String, of name: String) throws(CommandFailure) -> Scenario {
     let (summary, read) = try ScenarioLine.read(text, of: name)
     var scenario = Scenario(name: name, summary: summary, seed: 1, steps: [])
@@ -46,7 +45,7 @@ package struct ScenarioParser {
     return scenario
   }
 
-  /// The steps of a text, in which names of clients are not looked for.
+  /// The steps of a text, without checking client names.
   package func steps(_ text: String, of name: String) throws(CommandFailure) -> [ScenarioStep] {
     try scenario(text, of: name).steps
   }
@@ -68,7 +67,7 @@ package struct ScenarioParser {
     return steps
   }
 
-  /// The steps of `repeat N [as NAME]`; in each turn its number stands in place of `$NAME`.
+  /// The steps of `repeat N [as NAME]`. Each iteration replaces `$NAME` with its number.
   private func loop(
     _ line: ScenarioLine, _ body: ArraySlice<ScenarioLine>, after count: Int, of name: String
   ) throws(CommandFailure) -> [ScenarioStep] {
@@ -129,7 +128,7 @@ package struct ScenarioParser {
     }
   }
 
-  /// The name in front of a step's colon, and the step.
+  /// The name before a step's colon, and the step.
   private static func owner(of line: String) -> (client: String?, rest: String) {
     let (word, rest) = firstWord(line)
     guard word.count > 1, word.hasSuffix(":"), word.dropLast().allSatisfy({ $0.isLetter || $0.isNumber || $0 == "-" })
@@ -143,7 +142,7 @@ package struct ScenarioParser {
     return firstWord(firstWord(text).1).0
   }
 
-  /// Refuses names of clients and listeners that nothing has opened, and a batch without an end.
+  /// Rejects the names of clients and listeners that are never opened, and a batch without an end.
   private func check(_ steps: [ScenarioStep], of name: String) throws(CommandFailure) {
     var (clients, listeners, bundles): (Set<String>, Set<String>, Set<String>) = ([], [], [])
     var batches: [String: ScenarioStep] = [:]
@@ -199,12 +198,12 @@ package struct ScenarioParser {
 }
 
 extension ScenarioStep.Action {
-  /// The action of a step that names the server: a write is the server's own.
+  /// The action of a step that names the server: a write at the server.
   fileprivate var atServer: ScenarioStep.Action {
     if case .client(.request(.request(.write(let mutations)))) = self { .world(.write(mutations)) } else { self }
   }
 
-  /// The listener that is meant.
+  /// The listener that the step names.
   fileprivate var listener: String? {
     switch self {
     case .world(.snapshot(let name)), .client(.expectNothing(let name, _)): name
@@ -217,30 +216,30 @@ extension ScenarioStep.Action {
   }
 }
 
-/// A line of a scenario with a step. Rules and bundles that stand in a block are one line with all of it.
+/// A line of a scenario with a step. A block of rules or of a bundle is one line with its whole text.
 struct ScenarioLine {
-  /// Counted from 1.
+  /// The line number, counted from 1.
   var number: Int
-  /// The text without white space around it.
+  /// The text without surrounding white space.
   var text: String
-  /// The lines of a block as they are written, up to its `end`; `nil` for a line without one.
+  /// The raw lines of a block up to its `end`; `nil` for a line without a block.
   var block: [String]?
 
-  /// The line with a number in place of a name.
+  /// The line with a number substituted for a name.
   func replacing(_ name: String, by number: Int) -> ScenarioLine {
     ScenarioLine(
       number: self.number, text: text.replacing(name, with: "\(number)"),
       block: block?.map { $0.replacing(name, with: "\(number)") })
   }
 
-  /// The words that begin a block when nothing stands behind them but, where there is one, a name.
+  /// The words that begin a block when only an optional name follows.
   private static func opensBlock(_ text: String) -> Bool {
     let words = text.split(whereSeparator: \.isWhitespace)
     return words == ["rules"] || words.count == 2 && words[0] == "bundle"
   }
 
   /// Reads the lines of a scenario.
-  /// - Returns: the first remark, and the lines that are neither empty nor a remark.
+  /// - Returns: the first comment, and the lines that are neither empty nor a comment.
   /// - Throws: `CommandFailure` with the line of a block without an end.
   static func read(_ text: String, of name: String) throws(CommandFailure) -> (summary: String, lines: [ScenarioLine]) {
     let rows = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }.map(String.init)

@@ -5,19 +5,19 @@ package import FirestoreModel
 import Foundation
 import Synchronization
 
-/// A scenario that is played several times in simulated worlds, where the same is to happen each time, byte by byte.
+/// A scenario that runs several times in simulated worlds. Each run must produce identical output.
 package struct ScenarioRepetition: Sendable {
   private let scenario: Scenario
   private let database: DatabaseID
   private let faults: [FaultChange]
 
-  /// - Parameter faults: the faults with which each client begins.
+  /// - Parameter faults: the initial faults of each client.
   package init(_ scenario: Scenario, in database: DatabaseID, faults: [FaultChange] = []) {
     (self.scenario, self.database, self.faults) = (scenario, database, faults)
   }
 
-  /// Plays the scenario, as many runs at a time as there are processors.
-  /// - Returns: the lines of each run, which are the same.
+  /// Runs the scenario, with as many concurrent runs as there are processors.
+  /// - Returns: the lines of each run, which are identical.
   /// - Throws: the failure of the first run, or the first difference of a later one.
   package func play(_ times: Int) async throws(CommandFailure) -> [String] {
     let (first, failure) = try await play()
@@ -57,8 +57,8 @@ package struct ScenarioRepetition: Sendable {
       .failure, "\(head)line \(place + 1) is \(line(lines)), and was \(line(first)) in the first run.")
   }
 
-  /// Plays the scenario once.
-  /// - Returns: what it prints as JSON, with its notes, and its failure.
+  /// Runs the scenario once.
+  /// - Returns: its JSON output with its notes, and its failure.
   private func play() async throws(CommandFailure) -> ([String], CommandFailure?) {
     let lines = Mutex<[String]>([])
     let (report, scenario) = (ScenarioReport(.json), scenario)

@@ -3,7 +3,7 @@ package import CommandOutput
 import FirestoreJSON
 import FirestoreModel
 
-/// The lines that a run of scenarios prints, in one of several forms.
+/// The output of a run of scenarios, in one of several formats.
 package struct ScenarioReport: Sendable {
   package enum Form: String, Sendable, CaseIterable {
     case text, json, tap, junit
@@ -21,14 +21,14 @@ package struct ScenarioReport: Sendable {
 
   package init(_ form: Form) { self.form = form }
 
-  /// - Parameter isAlone: whether this is the only scenario, so that its name is known.
+  /// - Parameter isAlone: whether this is the only scenario, so that its name is not printed.
   /// - Returns: the lines before the first step.
   package func begin(_ scenario: Scenario, isAlone: Bool) -> [String] {
     guard form == .text, !isAlone else { return [] }
     return ["\(scenario.name): \(scenario.summary)"]
   }
 
-  /// - Returns: the lines of a step that was done.
+  /// - Returns: the lines of a completed step.
   package func lines(_ done: ScenarioRun.Done, of scenario: Scenario) -> [String] {
     lines(
       of: done.step.text, at: done.step.line, in: scenario.name, after: done.elapsed, Self.text(done.elapsed),

@@ -11,12 +11,12 @@ import FirestoreSimulation
 import FirestoreSync
 import HearthTesting
 
-/// One run of a scenario in a world, which ends with it.
+/// One run of a scenario in a world. The run ends the world.
 package struct ScenarioRun: Sendable {
-  /// A step that was done, with what it prints.
+  /// A completed step with its output.
   package struct Done: Sendable {
     package var step: ScenarioStep
-    /// The time since the scenario began.
+    /// The time since the start of the scenario.
     package var elapsed: Duration
     package var output: [String]
   }
@@ -29,8 +29,8 @@ package struct ScenarioRun: Sendable {
   var name: String { scenario.name }
 
   /// - Parameters:
-  ///   - report: called with every step that is done.
-  ///   - note: called with a line about matters that the exit status does not tell.
+  ///   - report: called with every completed step.
+  ///   - note: called with information that the exit status does not convey.
   package init(
     _ scenario: Scenario, in world: ScenarioWorld, report: @escaping @Sendable (Done) throws -> Void,
     note: @escaping @Sendable (String) -> Void
@@ -38,7 +38,7 @@ package struct ScenarioRun: Sendable {
     (self.scenario, self.world, self.report, self.note) = (scenario, world, report, note)
   }
 
-  /// - Throws: `CommandFailure` that names the first failed step, or a rejected write whose rejection no step expected.
+  /// - Throws: `CommandFailure` that names the first failed step, or a write rejection that no step expected.
   package func run() async throws {
     defer { world.clients.end() }
     guard let loop = world.clients.simulation?.loop else { return try await perform() }
@@ -188,7 +188,7 @@ package struct ScenarioRun: Sendable {
     do throws(ModelError) { try mutation.validateForWrite() } catch { throw failure(step, error.message) }
   }
 
-  /// Returns when the write is in the cache and its snapshots are on their way to the listeners.
+  /// Returns when the write is in the cache and its snapshots are being delivered to the listeners.
   private func write(_ mutations: [Mutation], by client: ScenarioClient, _ step: ScenarioStep) async throws {
     do throws(RPCStatus) {
       try await client.write(
@@ -234,14 +234,14 @@ package struct ScenarioRun: Sendable {
     return observed.kind == .failed ? observed.code.map { ExitStatus($0) } ?? .failure : .failure
   }
 
-  /// The result of the body if it comes before the time is over; else `nil`.
+  /// The result of the body if it arrives before the timeout; otherwise `nil`.
   func before<Value: Sendable>(
     _ limit: Duration, _ body: @escaping @Sendable () async throws -> Value?
   ) async throws -> Value? {
     try await Patience.result(within: limit, by: world.clients.clock, of: body)
   }
 
-  /// Waits until a fact holds.
+  /// Waits until a condition holds.
   private func wait(_ limit: Duration, _ step: ScenarioStep, _ holds: () async throws -> Bool) async throws {
     let isInTime: Bool
     do { isInTime = try await Patience.wait(limit, by: world.clients.clock, until: holds) } catch let status
@@ -257,7 +257,7 @@ package struct ScenarioRun: Sendable {
   }
 }
 
-// Steps that change how a client works, and bundles.
+// Steps that change a client's settings, and bundles.
 
 extension ScenarioRun {
   func apply(_ setting: ClientSetting, to client: ScenarioClient, _ step: ScenarioStep) async throws {
@@ -273,7 +273,7 @@ extension ScenarioRun {
     } catch { throw failure(step, error.message) }
   }
 
-  /// Makes a bundle at the server's side, as of now.
+  /// Creates a bundle at the server with its current data.
   func bytes(of bundle: ScenarioBundle, _ step: ScenarioStep) async throws -> [UInt8] {
     do throws(RPCStatus) {
       let now = SnapshotVersion(world.clients.now)
@@ -301,7 +301,7 @@ extension ScenarioRun {
 }
 
 extension Value {
-  /// The value with estimates in place of the times that the server is still to set; `nil` without such times.
+  /// The value with estimates for pending server timestamps; `nil` without them.
   var withEstimates: Value? {
     switch self {
     case .serverTimestamp(let time): return .timestamp(time.localWriteTime)
@@ -313,17 +313,17 @@ extension Value {
         isEstimated = true
       }
       return isEstimated ? .map(fields) : nil
-    // Arrays have none.
+    // Arrays cannot contain server timestamps.
     default: return nil
     }
   }
 }
 
-// The checks after the last step.
+// Checks after the last step.
 
 extension ScenarioRun {
-  /// Waits for the answers to all writes, so that the end of the scenario loses no write and misses no rejection.
-  /// - Throws: for writes without an answer, writes that were not sent, and failures that no step expected.
+  /// Waits for the outcomes of all writes, so that the end of the scenario loses no write and misses no rejection.
+  /// - Throws: for writes without an outcome, unsent writes, and failures that no step expected.
   func finish(_ state: ScenarioRunState) async throws {
     for client in state.clients where client.client.isOnline {
       let done = try await before(ScenarioStep.patience) {
@@ -350,8 +350,8 @@ extension ScenarioRun {
     client.isCacheKept ? "; the cache keeps what is in its queue" : " and lost"
   }
 
-  /// Reports each write that waits.
-  /// - Returns: the number of waiting writes.
+  /// Reports each pending write.
+  /// - Returns: the number of pending writes.
   private func tellQueue(of client: ScenarioClient, _ what: String) async -> Int {
     guard let status = await client.engine.statusNow() else { return 0 }
     for write in status.pendingWrites {

@@ -8,18 +8,18 @@ import FirestoreQuery
 import FirestoreSync
 import HearthTesting
 
-/// The clients and the bundles of a scenario while it is played.
+/// The clients and bundles of a running scenario.
 struct ScenarioRunState {
   let world: ScenarioWorld
   /// The name of the scenario.
   private let scenario: String
-  /// The time since the scenario began.
+  /// The time since the start of the scenario.
   let elapsed: @Sendable () -> Duration
-  /// The clients in the order in which they were first opened.
+  /// The clients in the order of their first opening.
   private(set) var clients: [ScenarioClient] = []
-  /// The bundles by their names.
+  /// The bundles by name.
   var bundles: [String: [UInt8]] = [:]
-  /// The clients whose caches others share.
+  /// The clients whose caches other clients share.
   private let owners: Set<String>
 
   init(_ scenario: Scenario, in world: ScenarioWorld) {
@@ -29,13 +29,13 @@ struct ScenarioRunState {
     elapsed = world.clients.clock.sinceNow()
   }
 
-  /// The client of a step, which is opened if it is the only one and not there yet.
+  /// The client of a step. The only client is opened on first use.
   mutating func client(_ name: String?) throws(CommandFailure) -> ScenarioClient {
     if let client = clients.first(where: { $0.name == name }) { return client }
     return try open(name, user: nil, sharing: nil)
   }
 
-  /// - Parameter owner: the client whose cache it uses; `nil` for a cache of its own.
+  /// - Parameter owner: the client whose cache it uses; `nil` for a separate cache.
   @discardableResult
   mutating func open(_ name: String?, user: String?, sharing owner: String?) throws(CommandFailure) -> ScenarioClient {
     let cache = owner.flatMap { owner in clients.first { $0.name == owner }?.opening.cache }
@@ -45,7 +45,7 @@ struct ScenarioRunState {
     return client
   }
 
-  /// Goes on with the new opening of a client.
+  /// Switches to the new opening of a client.
   mutating func takeOpening(of client: ScenarioClient) throws(CommandFailure) {
     guard let place = clients.firstIndex(where: { $0 === client }) else { return }
     try world.checkCache(of: client.client)

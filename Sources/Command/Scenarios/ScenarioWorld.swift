@@ -15,13 +15,13 @@ import HearthTesting
 package import class Hearth.Client
 package import class Hearth.Inspection
 
-/// The place where a scenario is played: the world of its clients, and the rules in front of them.
+/// The world of a scenario: its clients and the rules that apply to them.
 ///
-/// In a simulated world the same steps and the same seed make the same events in the same order.
+/// In a simulated world the same steps and the same seed produce the same events in the same order.
 package struct ScenarioWorld: Sendable {
-  /// The client without a name in the real world.
+  /// The unnamed client in the real world.
   private struct NamelessClient {
-    /// The cache; `nil` for one that the scenario makes.
+    /// The cache; `nil` for a cache that the scenario creates.
     var store: LocalStoreConfiguration?
     var inspection: Inspection.Plan?
     var faults: FaultInjector
@@ -30,12 +30,12 @@ package struct ScenarioWorld: Sendable {
   let clients: TestWorld
   private let rules = AccessRules()
   private let nameless: NamelessClient?
-  /// The one who looks while a scenario is played.
+  /// The follower of a running scenario.
   package var follower: ScenarioFollower?
 
   /// A simulated world.
-  /// - Parameter faults: the faults with which each client begins.
-  /// - Throws: a failure to make the folder of the caches or the backend.
+  /// - Parameter faults: the initial faults of each client.
+  /// - Throws: a failure to create the folder of the caches or the backend.
   package init(
     simulating database: DatabaseID, seed: UInt64, faults changes: [FaultChange] = []
   ) throws(CommandFailure) {
@@ -50,8 +50,8 @@ package struct ScenarioWorld: Sendable {
 
   /// The real world.
   /// - Parameters:
-  ///   - store: the cache of the client without a name; one in memory stands for one that is gone afterwards.
-  ///   - plan: the way in which that client can be watched.
+  ///   - store: the cache of the unnamed client; a cache in memory selects a temporary cache.
+  ///   - plan: the plan for the inspection of that client.
   ///   - faults: the faults between that client and the backend.
   package init(
     at connection: BackendConnection, _ store: LocalStoreConfiguration, inspectedAs plan: Inspection.Plan?,
@@ -63,7 +63,7 @@ package struct ScenarioWorld: Sendable {
     } catch { throw CommandFailure(.cannotCreate, error.message) }
   }
 
-  /// The time of day with which a simulated world begins.
+  /// The initial time of day of a simulated world.
   package static var beginning: Timestamp { SimulatedWorld.beginning }
 
   /// The time of day of a simulated world; `nil` in the real one.
@@ -71,9 +71,9 @@ package struct ScenarioWorld: Sendable {
 
   /// Opens a client.
   /// - Parameters:
-  ///   - cache: the cache of another client; `nil` for a cache of its own.
-  ///   - isShared: whether other clients may use a cache of its own.
-  /// - Throws: the reason why the cache that was named cannot be used.
+  ///   - cache: the cache of another client; `nil` for a separate cache.
+  ///   - isShared: whether other clients may use a separate cache.
+  /// - Throws: the reason why the named cache cannot be used.
   func open(
     _ name: String?, user: String?, on cache: ClientCache?, isShared: Bool
   ) throws(CommandFailure) -> WorldClient {
@@ -94,8 +94,8 @@ package struct ScenarioWorld: Sendable {
     if let problem = client.opening.engine.cacheProblem { throw CommandFailure(cache: problem.error) }
   }
 
-  /// Puts rules in front of all clients, or takes them away; listeners that they do not allow end at once.
-  /// - Throws: the reason why this world has none.
+  /// Enforces rules for all clients, or removes them. Listeners that the rules forbid end immediately.
+  /// - Throws: the reason why this world has no rules.
   func put(_ ruleset: Ruleset?) async throws(RPCStatus) {
     guard let simulation = clients.simulation else {
       throw RPCStatus(
@@ -107,7 +107,7 @@ package struct ScenarioWorld: Sendable {
     await simulation.backend.wakeWatches()
   }
 
-  /// Lets the follower look, while the time of a simulated world stands still.
+  /// Calls the follower while the time of a simulated world stands still.
   func standingStill(_ body: (ScenarioFollower) async throws -> Void) async rethrows {
     guard let follower else { return }
     clients.simulation?.loop.hold()
@@ -116,14 +116,14 @@ package struct ScenarioWorld: Sendable {
   }
 }
 
-/// The one who looks at a scenario while it is played, and says when it goes on. All calls come from the world's thread.
+/// The observer of a running scenario, which also controls its pace. All calls come from the world's thread.
 package struct ScenarioFollower: Sendable {
-  /// Called before each step, which waits until it returns; in a simulated world the time stands still meanwhile.
+  /// Called before each step, which waits until it returns. In a simulated world time stands still meanwhile.
   /// - Throws: to end the run.
   package var before: @Sendable (_ step: Int) async throws -> Void
-  /// Called with each client when it is opened, before it does anything, also when it is opened again.
+  /// Called with each client when it is opened or reopened, before it does anything.
   package var opened: @Sendable (_ name: String?, Client, FaultInjector) -> Void
-  /// Called after the last step, or with the error that ends the run; the clients live until it returns.
+  /// Called after the last step, or with the error that ends the run. The clients remain open until it returns.
   package var ended: @Sendable ((any Error)?) async -> Void
 
   package init(

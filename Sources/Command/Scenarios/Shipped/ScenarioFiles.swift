@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The files of this folder, embedded in the binary so that they are wherever the program is.
+/// The files of this folder, embedded in the binary so that the program needs no resource files.
 package enum ScenarioFiles {
   package static let sources: [[UInt8]] = [
     PackageResources.listening_scenarios, PackageResources.writing_scenarios, PackageResources.offline_scenarios,
