@@ -9,8 +9,8 @@ import FirestoreJSON
 import FirestoreModel
 import FirestoreQuery
 
-/// The client of another program: sends it the dashboard's requests, which the program answers from its cache, and
-/// passes on its events.
+/// The client of another program. Sends it the dashboard's requests, which the program answers from its cache, and
+/// forwards its events.
 @MainActor
 package final class AttachedBridge {
   private let link: InspectionLink
@@ -24,18 +24,18 @@ package final class AttachedBridge {
   private var windows: [WindowTag: Query] = [:]
   private var searches: Set<WindowTag> = []
   private var details: Set<DocumentKey> = []
-  /// The pages that searches and counts have asked for.
+  /// The page requests of searches and counts.
   private var pages: [WindowTag: @MainActor (Result<[Document], RPCStatus>) -> Void] = [:]
   private var lastPage = AttachedBridge.firstPage
   private var listed = ListedCollections()
-  /// The listings that the program has not answered, oldest first: it answers in the order of requests.
+  /// The unanswered listings, oldest first: the program replies in request order.
   private var listings: [ResourcePath: [ListedCollections.Number]] = [:]
   private var refreshing: Task<Void, Never>?
-  /// The question to the program's server.
+  /// The request to the program's server.
   var asking: Task<Void, Never>?
   private var isOver = false
 
-  /// A number above all tags of the dashboard's windows.
+  /// A number greater than all tags of the dashboard's windows.
   private static let firstPage = 1 << 40
 
   init(
@@ -49,10 +49,10 @@ package final class AttachedBridge {
     self.apply = apply
   }
 
-  /// Sends the opening word, which must come before any request.
+  /// Sends the opening message, which must precede any request.
   func begin() { link.send(InspectionWord(control: program.allowsControl)) }
 
-  /// Passes on the program's events until it ends or `close` is called.
+  /// Forwards the program's events until it ends or `close` is called.
   func follow() async {
     while let lines = await link.next() {
       for line in lines where !isOver {
@@ -65,7 +65,7 @@ package final class AttachedBridge {
       }
     }
     let address = InspectionAddress(process: program.process, client: program.client ?? 1)
-    // A process that ends closes its connection a moment before it is gone.
+    // An ending process closes its connection a moment before it exits.
     for _ in 0..<10 where address.isAlive && !isOver { try? await Task.sleep(for: .milliseconds(20)) }
     end(address.isAlive ? "\(program.title) has ended the connection" : "\(program.title) has ended")
   }
@@ -156,9 +156,9 @@ package final class AttachedBridge {
     case .ask, .locate, .count, .explain, .preview, .lookInside, .surveyCache, .setNetwork, .retryNow, .cancelWrite,
       .resend(_, as: nil), .dropRejected, .setFaults, .causeFault, .restartStream:
       send(request)
-    // Documents without contents are known to the backend alone.
+    // Only the backend knows missing documents with documents below them.
     case .listMissing: break
-    // Requests that the dashboard itself refuses where it shows another program's client.
+    // Requests that the dashboard itself refuses while it shows another program's client.
     case .listen, .unlisten, .write, .edit, .undo, .redo, .resend, .createIndexes, .deleteIndexes,
       .setIndexAutoCreation, .transfer, .cancelTransfer, .evict, .applyLifetimes, .retain, .release, .setWriteAside:
       break
@@ -177,15 +177,14 @@ package final class AttachedBridge {
     send(.listCollections(below: parent))
   }
 
-  /// Reads a part of a query's result. A program may answer fewer documents than were asked for.
+  /// Reads a part of a query's result. A program may return fewer documents than requested.
   private func read(_ query: Query, _ answered: @escaping @MainActor (Result<[Document], RPCStatus>) -> Void) {
     lastPage += 1
     pages[WindowTag(lastPage)] = answered
     send(.ask(WindowTag(lastPage), query))
   }
 
-  /// The largest number of documents that a program is asked for at a time. Only an empty answer tells that no more
-  /// come.
+  /// The largest page size requested from a program. Only an empty page means the end.
   private static let pageSize = 500
 
   private func find(_ tag: WindowTag, _ run: SearchRun, after last: DocumentKey?) {
@@ -216,7 +215,7 @@ package final class AttachedBridge {
     }
   }
 
-  /// Reads the open windows and documents again, at most once a second: the program is asked little however much happens.
+  /// Reloads the open windows and documents, at most once a second, to limit the requests to the program.
   private func refreshSoon() {
     guard refreshing == nil, !windows.isEmpty || !details.isEmpty else { return }
     refreshing = Task { [weak self] in
@@ -230,7 +229,7 @@ package final class AttachedBridge {
 }
 
 extension AttachedBridge {
-  /// Asks the program's server what its rules have decided, one question at a time.
+  /// Requests the rules decisions of the program's server, one request at a time.
   func listDecisions(after known: Int?) {
     guard let control = serverControl else {
       let reason = "The rules of a watched program's server are shown only for a server on this machine without TLS."
@@ -248,7 +247,7 @@ extension AttachedBridge {
 }
 
 extension EmulatorControl {
-  /// `nil` for a program whose server is on another machine, or asks for more than to be on this one.
+  /// `nil` for a program whose server is on another machine, or requires more than being on this machine.
   init?(of greeting: InspectionGreeting) {
     guard case .emulator = greeting.backend, !greeting.isTLS, let host = greeting.host else { return nil }
     do throws(ModelError) {
@@ -256,7 +255,7 @@ extension EmulatorControl {
       guard endpoint.isLoopback else { return nil }
       self.init(endpoint, .emulatorOwner)
     } catch {
-      // A host that has no address is not asked.
+      // A host without an address gets no requests.
       return nil
     }
   }

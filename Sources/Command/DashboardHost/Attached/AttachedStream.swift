@@ -10,17 +10,17 @@ import FirestoreModel
 import FirestoreQuery
 import FirestoreText
 
-/// The news of a program, as lines on standard output until the program ends.
+/// A program's events as lines on standard output until the program ends.
 package struct AttachedStream {
   private let address: InspectionAddress
   private let greeting: InspectionGreeting
   private let link: InspectionLink
-  /// The line that ends it; `nil` to go on until the program ends.
+  /// The line that ends the stream; `nil` to continue until the program ends.
   private let goal: EventGoal?
   private let timeout: Duration?
 
   private enum End: Sendable {
-    /// The program's end, in words.
+    /// The end of the program, in words.
     case program(String)
     case reached, timedOut, interrupted
   }
@@ -37,8 +37,8 @@ package struct AttachedStream {
     self.timeout = timeout
   }
 
-  /// - Throws: the error of the output; with a goal `try-again` if it was not reached in time, and `unavailable` if the
-  ///   program has ended before.
+  /// - Throws: the error of the output; with a goal `try-again` after the timeout, and `unavailable` if the program
+  ///   ended first.
   package func run() async throws {
     let interruptions = Surroundings.current.interruptions()
     let causes = interruptions.causes
@@ -85,7 +85,7 @@ package struct AttachedStream {
     link.send(InspectionWord(control: false))
     while let received = await link.next() {
       for line in received {
-        // Events that only a later version of the program knows are left out.
+        // Unknown events of a newer program are skipped.
         guard let event = try? InspectionLine.value(ClientEvent.self, of: line) else { continue }
         switch event {
         case .attachmentEnded(let reason): throw CommandFailure(.unavailable, reason)
@@ -107,7 +107,7 @@ package struct AttachedStream {
   }
 }
 
-/// The events of a program as JSON objects, one to a line, for scripts: each in its one form.
+/// A program's events as JSON objects, one per line, for scripts. Each has its single form.
 package struct AttachedLines {
   package struct Line: Sendable {
     package var type: String
@@ -127,7 +127,7 @@ package struct AttachedLines {
     ).lineText
   }
 
-  /// The line of an event; `nil` for a status that equals the last one.
+  /// The line of an event; `nil` for a status that equals the previous one.
   package mutating func line(of event: ClientEvent) -> Line? {
     let json = event.json(JSONContext(greeting.database))
     guard case .string(let type)? = json["type"]?.kind else { return nil }

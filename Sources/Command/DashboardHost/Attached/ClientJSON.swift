@@ -5,8 +5,8 @@ import FirestoreJSON
 import FirestoreModel
 import FirestoreText
 
-/// Parts of the lines that are printed with `--json`. What happens to a client has its form in `ClientPort`; these are what
-/// a screen alone knows.
+/// Parts of the lines printed with `--json`. Client events have their forms in `ClientPort`; these parts are specific
+/// to a screen.
 enum ClientJSON {
   typealias Member = JSONSyntax.Member
 
@@ -17,7 +17,7 @@ enum ClientJSON {
     return object([Member("type", string(type))] + members).lineText
   }
 
-  /// A client's inside with its cache, in one line.
+  /// The internals of a client with its cache, in one line.
   static func inside(_ inside: ClientInside, _ survey: CacheSurvey, in database: DatabaseID) -> String {
     guard case .object(let members) = inside.json(JSONContext(database)).kind else { return "" }
     return object(
@@ -30,7 +30,7 @@ enum ClientJSON {
   }
 
   static func data(_ document: Document, _ database: DatabaseID) -> JSONSyntax {
-    // Text that `DocumentJSON` wrote is always valid JSON; `null` stands in if it ever is not.
+    // The text of `DocumentJSON` is always valid JSON; `null` is a fallback.
     guard let fields = document.data?.fields,
       let value = try? JSONSyntax(parsing: DocumentJSON.line(of: fields, relativeTo: database))
     else { return null }

@@ -8,7 +8,7 @@ import FirestoreJSON
 import FirestoreModel
 import FirestoreQuery
 
-/// The inside of a watched program's client, printed once.
+/// The internals of a watched program's client, printed once.
 package struct InsideReport {
   private let address: InspectionAddress
   private let greeting: InspectionGreeting
@@ -25,7 +25,7 @@ package struct InsideReport {
     self.settings = settings
   }
 
-  /// Asks the program, and prints what it answers.
+  /// Sends the request to the program, and prints the reply.
   /// - Throws: `unavailable` if the program ends.
   package mutating func run(asJSON: Bool) async throws {
     link.send(InspectionWord(control: false))
@@ -43,11 +43,11 @@ package struct InsideReport {
     try output.flush()
   }
 
-  /// Waits for the program's answer.
+  /// Waits for the program's reply.
   private mutating func answer<Found>(_ wanted: (ClientEvent) -> Result<Found, RPCStatus>?) async throws -> Found {
     while true {
       while !unread.isEmpty {
-        // Events that only a later version of the program knows are left out.
+        // Unknown events of a newer program are skipped.
         guard let event = try? InspectionLine.value(ClientEvent.self, of: unread.removeFirst()) else { continue }
         if case .attachmentEnded(let reason) = event { throw CommandFailure(.unavailable, reason) }
         if let result = wanted(event) { return try result.get() }

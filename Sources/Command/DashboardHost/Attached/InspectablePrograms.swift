@@ -19,7 +19,7 @@ import TerminalCanvas
 package import class Hearth.Inspection
 package import enum Hearth.InspectionPermission
 
-/// The clients of this user's programs that may be watched.
+/// The inspectable clients of this user's programs.
 package struct InspectablePrograms {
   package struct Entry {
     package var address: InspectionAddress
@@ -28,9 +28,9 @@ package struct InspectablePrograms {
 
   package enum Find {
     case program(InspectionGreeting, InspectionLink)
-    /// A program that speaks another version of the protocol.
+    /// A program with another protocol version.
     case other(InspectionGreeting.Core)
-    /// A process that listens and sends no greeting: it is stopped, or is no such program.
+    /// A process that listens but sends no greeting: it is stopped, or is another kind of program.
     case silent
     case stranger(UInt32)
   }
@@ -41,7 +41,7 @@ package struct InspectablePrograms {
   package let folder: InspectionFolder
   package private(set) var entries: [Entry] = []
 
-  /// Asks the process behind every socket of the folder, and removes the sockets of processes that are gone.
+  /// Connects to every socket in the folder, and removes the sockets of ended processes.
   /// - Throws: for a folder in which other users could have put sockets.
   package init(in folder: InspectionFolder) throws(CommandFailure) {
     self.folder = folder
@@ -66,7 +66,7 @@ package struct InspectablePrograms {
     case .stranger(let user): return .stranger(user)
     case .connected(let descriptor):
       let link = InspectionLink(descriptor)
-      // Lines that are no greeting come from another program, or from another version of this one.
+      // Lines that are not a greeting come from another program, or from another version of this one.
       guard let line = link.receive(within: patience)?.first,
         let core = try? InspectionLine.value(InspectionGreeting.Core.self, of: line)
       else { return .silent }
@@ -77,14 +77,14 @@ package struct InspectablePrograms {
     }
   }
 
-  /// Finds the one program that a process number or a name means.
-  /// - Throws: one line if there is none, or if there are several, with their numbers.
+  /// Finds the one program with a process number or a name.
+  /// - Throws: one line if there is none, or several; then with their numbers.
   package func entry(_ text: String) throws(CommandFailure) -> (InspectionAddress, InspectionGreeting, InspectionLink) {
     let found: [Entry]
     if let address = InspectionAddress(text) {
       found = entries.filter { $0.address == address }
     } else {
-      // A command of hearth is also called without its program: `watch` for `hearth watch`.
+      // A command of hearth can also be named without `hearth`: `watch` for `hearth watch`.
       found = entries.filter { $0.name == text || $0.name == "hearth " + text }
     }
     if found.count > 1 {
@@ -158,7 +158,7 @@ extension InspectablePrograms {
   }
 
   private static func age(from start: Timestamp, to now: Timestamp) -> String {
-    // The start is another program's statement, which may be absurd.
+    // The start time comes from another program and can be out of range.
     let (passed, isTooLong) = now.seconds.subtractingReportingOverflow(start.seconds)
     let seconds = isTooLong ? 0 : max(0, passed)
     return switch seconds {
@@ -170,7 +170,7 @@ extension InspectablePrograms {
   }
 }
 
-/// A program whose client a dashboard shows, and the way to it.
+/// A program whose client a dashboard shows, and the connection to it.
 package struct Attachment: Sendable {
   package var program: AttachedProgram
   package var link: InspectionLink
@@ -185,7 +185,7 @@ package struct Attachment: Sendable {
     self.greeting = greeting
   }
 
-  /// The program's backend, as the dashboard names it.
+  /// The program's backend with its dashboard name.
   package var backend: ConnectedBackend {
     let kind: ConnectedBackend.Kind =
       switch greeting.backend {
@@ -199,7 +199,7 @@ package struct Attachment: Sendable {
   }
 }
 
-/// A connection to a program that may be watched. It has one reader; unread lines wait at the program, which goes on.
+/// A connection to an inspectable program, with one reader. Unread lines wait at the program, which does not block.
 package final class InspectionLink: Sendable {
   private let descriptor: CInt
   private let queue = DispatchQueue(label: "hearth.inspection-link")
@@ -210,7 +210,7 @@ package final class InspectionLink: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Waits for the next lines; `nil` when the program is gone, or after `cut`.
+  /// Waits for the next lines; `nil` if the program has disconnected, or after `cut`.
   func next() async -> [[UInt8]]? {
     await withCheckedContinuation { continuation in
       queue.async { continuation.resume(returning: self.receive(within: -1)) }
@@ -218,8 +218,8 @@ package final class InspectionLink: Sendable {
   }
 
   /// Blocks until there is at least one line.
-  /// - Parameter milliseconds: negative to wait for good.
-  /// - Returns: `nil` also if no line came in time.
+  /// - Parameter milliseconds: negative to wait without a timeout.
+  /// - Returns: `nil` also after the timeout.
   func receive(within milliseconds: CInt) -> [[UInt8]]? {
     while true {
       var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
@@ -238,7 +238,7 @@ package final class InspectionLink: Sendable {
     }
   }
 
-  /// - Returns: `false` if the program is gone, or does not read.
+  /// - Returns: `false` if the program has disconnected, or does not read.
   @discardableResult func send(_ value: some JSONFormed) -> Bool {
     let bytes = InspectionLine.bytes(value)
     var sent = 0
@@ -258,8 +258,8 @@ package final class InspectionLink: Sendable {
 }
 
 extension StorageOptions.Locations {
-  /// The plan by which `hearth attach` finds the client of this command, and what faults it may set there.
-  /// - Returns: `nil` unless the user allows it by `HEARTH_INSPECT=1`.
+  /// The plan that lets `hearth attach` find this command's client and inject faults there.
+  /// - Returns: `nil` unless the user allows it with `HEARTH_INSPECT=1`.
   package func inspection(_ faults: FaultInjector = FaultInjector()) -> Inspection.Plan? {
     let environment = ProcessInfo.processInfo.environment
     guard InspectionPermission.isGiven(unlessSaid: false, environment) else { return nil }

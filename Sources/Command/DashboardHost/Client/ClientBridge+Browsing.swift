@@ -7,30 +7,30 @@ import FirestoreProtocol
 import FirestoreQuery
 import FirestoreSync
 
-/// Requests for what there is to browse: of the backend where it can be reached, else of the cache.
+/// Browse requests, answered by the backend if it is reachable, otherwise by the cache.
 extension ClientBridge {
-  /// - Returns: ends when the answer was told.
+  /// - Returns: a task that ends when the reply was reported.
   @discardableResult
   func listCollections(below parent: ResourcePath) -> Task<Void, Never> {
     request { bridge in
       let number = bridge.listed.begin()
       let cached = Set(try await bridge.engine.cachedCollectionIDs(below: parent))
-      // The cache's collections are shown at once: a server that is out of reach answers late, and only that it is.
-      // Nothing that is shown goes for that long.
+      // The cached collections are shown immediately: an unreachable server responds late, and only with an error. No
+      // shown collection is removed meanwhile.
       let isNews = !cached.isEmpty && bridge.listed.isKept(by: cached, below: parent)
       guard bridge.canReachBackend else {
-        // Collections that the server was known to have stay: the cache need not have seen all of them.
+        // Collections that the server had remain: the cache need not know all of them.
         let known = bridge.observed == nil ? bridge.listed[parent] ?? [] : []
         return bridge.show(cached.union(known), of: number, below: parent)
       }
       if isNews { bridge.show(cached, of: number, below: parent) }
       do throws(RPCStatus) {
         let stored = try await bridge.datastore.listCollectionIDs(below: parent)
-        // Writes may have come into the cache while the server was asked.
+        // New writes may have reached the cache during the server request.
         let cached = try await bridge.engine.cachedCollectionIDs(below: parent)
         bridge.show(Set(stored).union(cached), of: number, below: parent)
       } catch {
-        // A failure says nothing of what the server has: what was listed before stays.
+        // A failure does not contradict the server's earlier list, which remains.
         let cached = try await bridge.engine.cachedCollectionIDs(below: parent)
         bridge.show((bridge.listed[parent] ?? []).union(cached), of: number, below: parent)
         bridge.emit(.collectionsUnlisted(below: parent, error))
@@ -45,13 +45,13 @@ extension ClientBridge {
     emit(.collections(below: parent, ids.sorted { $0.compareUTF8($1) == .ascending }))
   }
 
-  /// Lists a path again if a document shows that it has a collection the list lacks.
+  /// Lists a path again if a document shows a collection that the list lacks.
   func noteCollections(of keys: some Sequence<DocumentKey>) {
     for parent in listed.noteNew(of: keys) { listCollections(below: parent) }
   }
 
-  /// Servers find missing documents by looking through their neighbours, so only collections of a moderate size are
-  /// asked about.
+  /// Lists missing documents. Servers find them by scanning their neighbors, so only collections of moderate size are
+  /// queried.
   package func listMissing(in collection: ResourcePath) {
     request { bridge in
       guard bridge.canReachBackend else { return }
@@ -62,20 +62,20 @@ extension ClientBridge {
         guard case .integer(let count)? = figures["n"], count <= limit else { return }
         bridge.emit(.missingDocuments(in: collection, try await bridge.datastore.missingDocuments(in: collection)))
       } catch {
-        // Users who may read a collection may still not list it: the tree then shows no missing documents.
+        // Users who may read a collection may not be allowed to list it: the tree then shows no missing documents.
       }
     }
   }
 
   private static let largestListing = 3_000
 
-  /// Counts a collection; one that is being counted is counted again then, so that the last answer is the newest.
+  /// Counts a collection. A request during a count triggers another one, so that the last reply is current.
   package func count(_ collection: ResourcePath) {
     let query = Query(path: collection)
     guard canReachBackend else {
       request { bridge in
         let count = try await bridge.engine.cachedDocuments(query).count
-        // Meanwhile the backend may have been counted.
+        // The backend's count may have arrived meanwhile.
         if !bridge.canReachBackend { bridge.emit(.counted(collection, count, isFromCache: true)) }
       }
       return
@@ -89,8 +89,8 @@ extension ClientBridge {
     }
   }
 
-  /// Counts a collection once more, whatever is being counted.
-  /// - Returns: ends when the answer was told, or a notice of why there is none.
+  /// Counts a collection again, regardless of counts in progress.
+  /// - Returns: a task that ends when the count, or a notice about its failure, was reported.
   func countNow(_ collection: ResourcePath) -> Task<Void, Never> {
     request { bridge in
       let query = Query(path: collection)
@@ -120,12 +120,12 @@ extension ClientBridge {
   }
 }
 
-/// News of the commits of others, as long as the backend tells of them.
+/// Notifications of other clients' commits, if the backend provides them.
 extension ClientBridge {
-  /// The pauses between attempts to hear of commits again.
+  /// The delays before retrying to follow commits.
   private static let (firstPause, longestPause) = (Duration.milliseconds(500), Duration.seconds(10))
 
-  /// Begins to follow the commits, or ends it: a client that is offline hears nothing.
+  /// Starts or stops following commits. An offline client follows none.
   func followCommits(_ isWanted: Bool) {
     guard tellsCommits, isWanted != (following != nil) else { return }
     following?.cancel()
@@ -137,7 +137,7 @@ extension ClientBridge {
     }
   }
 
-  /// Follows the commits until the backend says that it does not tell of them, or until cancelled.
+  /// Follows commits until the backend reports that it does not provide them, or until cancelled.
   private static func hearCommits(
     of datastore: any Datastore, emit: @escaping @MainActor @Sendable (ClientEvent) -> Void
   ) async {
@@ -158,17 +158,17 @@ extension ClientBridge {
       default: break
       }
       if ContinuousClock.now - began > longestPause { pause = firstPause }
-      // Cancelled, nothing is followed any more.
+      // After cancellation nothing more is followed.
       try? await Task.sleep(for: pause)
       pause = min(pause * 2, longestPause)
     }
   }
 }
 
-/// Collections as they were last listed, by the path above them. Several listings of one path may be under way at once; an
-/// answer to an older question never replaces the answer to a newer one, which would take away what the user has selected.
+/// The last listed collections by their parent path. Several listings of one path may run concurrently. The reply to an
+/// older request never replaces the reply to a newer one, which would remove the user's selection.
 struct ListedCollections {
-  /// The place of a listing in the order in which they were begun.
+  /// The position of a listing in starting order.
   struct Number: Comparable {
     fileprivate let value: Int
 
@@ -183,31 +183,31 @@ struct ListedCollections {
   private var begun = 0
   private var listed: [ResourcePath: Listed] = [:]
 
-  /// The paths that something was listed below.
+  /// The parent paths of all listings.
   var parents: [ResourcePath] { Array(listed.keys) }
 
   subscript(parent: ResourcePath) -> Set<String>? { listed[parent]?.ids }
 
-  /// Begins a listing, which is newer than all before it.
+  /// Starts a listing, newer than all before it.
   mutating func begin() -> Number {
     begun += 1
     return Number(value: begun)
   }
 
   /// Stores the result of a listing.
-  /// - Returns: false, and nothing is stored, if the result of a newer listing is there.
+  /// - Returns: false, and nothing is stored, if the result of a newer listing exists.
   mutating func take(_ ids: Set<String>, of number: Number, below parent: ResourcePath) -> Bool {
     if let newer = listed[parent]?.number, newer > number { return false }
     listed[parent] = Listed(number: number, ids: ids)
     return true
   }
 
-  /// Whether showing a list takes no collection away that is listed.
+  /// Whether a list contains all listed collections.
   func isKept(by ids: Set<String>, below parent: ResourcePath) -> Bool { ids.isSuperset(of: self[parent] ?? []) }
 
-  /// Adds the collections that documents show to exist and the lists do not have. Listings that are under way do not know of
-  /// them, and are too old.
-  /// - Returns: the path above each, to be listed again.
+  /// Adds collections that documents prove to exist and the lists lack. Running listings do not know them and are
+  /// outdated.
+  /// - Returns: the parent path of each, to list again.
   mutating func noteNew(of keys: some Sequence<DocumentKey>) -> [ResourcePath] {
     var parents: [ResourcePath] = []
     for key in keys {

@@ -17,7 +17,7 @@ extension ClientBridge {
     }
   }
 
-  /// Removes what has outlived its lifetime, and tells it if there was something.
+  /// Evicts documents whose lifetime has expired, and reports any evictions.
   func applyLifetimes() {
     request { bridge in
       for (retention, total) in try await bridge.engine.applyLifetimes() where total.removed > 0 {
@@ -56,7 +56,7 @@ extension EvictionTotal {
     return parts
   }
 
-  /// The reasons of what stays.
+  /// The reasons why documents remain.
   private func reasons(_ age: Duration?) -> [String] {
     func stay(_ count: Int) -> String { "\(grouped(count)) stay\(count == 1 ? "s" : "")" }
     var parts: [String] = []
@@ -70,7 +70,7 @@ extension EvictionTotal {
 }
 
 extension ClientBridge {
-  /// Previews a query; while one preview is answered, only the newest of the later requests waits.
+  /// Previews a query. During a preview only the newest later request is queued.
   func preview(_ query: Query) {
     nextPreview = query
     if isPreviewing { return }
@@ -88,7 +88,7 @@ extension ClientBridge {
     }
   }
 
-  /// Adds what would spare reading the whole collection for a query to the configured indexes.
+  /// Adds the index that saves a query a scan of the whole collection to the configured indexes.
   func createIndexes(for query: Query) {
     request { bridge in
       let configured = try await bridge.engine.indexes().filter { !$0.isAutomatic }.map(\.definition)
@@ -97,9 +97,9 @@ extension ClientBridge {
   }
 }
 
-/// The counting of the types of a collection's fields, page by page in the order of the ids.
+/// The count of a collection's field types, page by page in id order.
 struct FieldTypeCount: Sendable {
-  /// The number of documents of a page of a cache, which looks at all of the collection for each.
+  /// The page size of a cache, which scans the whole collection for each page.
   private static let read = 10_000
 
   let path: ResourcePath
@@ -121,7 +121,7 @@ struct FieldTypeCount: Sendable {
     last = documents.last?.key ?? last
   }
 
-  /// Counts the documents of a cache, away from the screen's thread.
+  /// Counts the documents of a cache, off the main thread.
   func run(over engine: SyncEngine) async throws(RPCStatus) -> FieldTypes {
     var count = self
     while true {

@@ -8,16 +8,16 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreSync
 
-/// The documents of a waiting write as its author saw them.
+/// The documents of a pending write as its author saw them.
 struct SeenContents {
-  /// The number of noted writes up to which more are noted.
+  /// The count of recorded writes up to which more are recorded.
   static let limit = 1000
 
   var mutations: [Mutation]
   var contents: [DocumentKey: UndoLog.Contents]
 
   /// The fields whose values the write replaced although its author had seen other values.
-  /// - Parameter theirs: the document as it was just before the write was applied.
+  /// - Parameter theirs: the document just before the write was applied.
   func replaced(in key: DocumentKey, theirs: UndoLog.Contents) -> [WriteConflict.Field] {
     guard let base = contents[key], base != .unknown, theirs != .unknown else { return [] }
     let (saw, had) = (base.fields ?? Fields(), theirs.fields ?? Fields())
@@ -38,7 +38,7 @@ struct SeenContents {
           note(path, new[path])
         }
       case .delete:
-        // A document that another client deleted before loses nothing by this delete.
+        // A delete of a document that another client has already deleted loses nothing.
         guard theirs != .absent else { continue }
         for path in DocumentEdit.changedPaths(from: saw, to: had) { note(path, nil) }
       case .verify: continue
@@ -54,8 +54,8 @@ extension ClientBridge {
     seen[batch] = SeenContents(mutations: mutations, contents: contents)
   }
 
-  /// Notes the writes that waited before this session: their author saw the cache's documents, with the writes before
-  /// each.
+  /// Records the writes that were pending before this session. Their author saw the cache's documents, with the writes
+  /// before each.
   func noteSeen(by waiting: [PendingWrite]) {
     request { bridge in
       var documents: [DocumentKey: Document] = [:]
@@ -72,14 +72,14 @@ extension ClientBridge {
           _ = mutation.applyLocally(to: &document, previousMask: .none, at: write.localWriteTime)
           documents[mutation.key] = document
         }
-        // A write answered meanwhile is left out, because the cache no longer had the documents that its author saw.
+        // A write answered meanwhile is omitted, because the cache no longer has the documents that its author saw.
         guard bridge.isWaiting(write.id) else { continue }
         bridge.noteSeen(contents, by: write.id, write.mutations)
       }
     }
   }
 
-  /// Forgets the contents that an ended write had shown to the authors of later writes, since it came to nothing.
+  /// Discards the contents of an unsuccessful write that the authors of later writes saw.
   func forgetSeen(with batch: BatchID) {
     guard let ended = seen.removeValue(forKey: batch) else { return }
     for later in seen.keys where later > batch {
@@ -87,7 +87,7 @@ extension ClientBridge {
     }
   }
 
-  /// Asks the backend for the versions that a write replaced, and reports those that its author had not seen.
+  /// Reads the versions that a write replaced from the backend, and reports those that its author had not seen.
   func tellConflicts(of batch: BatchID, appliedAt commitTime: SnapshotVersion) {
     guard let seen = seen.removeValue(forKey: batch) else { return }
     let keys = seen.contents.filter { $0.value != .unknown }.keys.sorted()
@@ -98,7 +98,7 @@ extension ClientBridge {
       do throws(RPCStatus) {
         documents = try await bridge.datastore.lookup(keys, ReadView(at: before))
       } catch {
-        // Not every backend keeps earlier versions, nor for ever: without them nothing is reported.
+        // Not every backend stores earlier versions, and none stores them forever. Without them nothing is reported.
         return
       }
       for document in documents {
@@ -112,7 +112,7 @@ extension ClientBridge {
 }
 
 extension Mutation {
-  /// Whether the mutation can replace another client's values; transforms, which compute from them, do not count.
+  /// Whether the mutation can replace another client's values. Transforms do not count: they compute from these values.
   fileprivate var replacesFields: Bool {
     switch operation {
     case .set: precondition != .exists(false)
@@ -124,7 +124,8 @@ extension Mutation {
 }
 
 extension ClientBridge {
-  /// Writes the result of the field editor; if another client changed the same fields, the user is asked first.
+  /// Writes the result of the field editor. If another client changed the same fields, the dashboard asks the user
+  /// first.
   package func write(_ edit: FieldEdit) {
     inOrder { bridge in
       let key: DocumentKey
@@ -154,10 +155,10 @@ extension ClientBridge {
   }
 }
 
-/// Answers to writes, for the other clients of a screen.
+/// Replies to writes, for the other clients of a screen.
 extension ClientBridge {
-  /// Tells the answer to a write with what its author saw. An answer may overtake the note of that: then it is told when
-  /// the write's own work is over, and so is its conflict.
+  /// Reports the reply to a write with the values that its author saw. A reply can arrive before those values are
+  /// recorded. It is then reported, with its conflict, when the write's own work is complete.
   func tellAnswer(_ outcome: WriteOutcome) {
     if let seen = seen[outcome.batch] { return tell(outcome, seen) }
     guard let lastWrite else { return }
@@ -174,7 +175,7 @@ extension ClientBridge {
   }
 
   private func tell(_ outcome: WriteOutcome, _ seen: SeenContents) {
-    // A write that was taken back here has no answer of the server.
+    // A write that was cancelled here has no server reply.
     if outcome.rejection?.endsWriteHere == true { return }
     let existed = seen.contents.compactMapValues { contents -> Bool? in
       switch contents {

@@ -9,9 +9,10 @@ import FirestoreJSON
 import FirestoreModel
 
 extension ClientBridge {
-  /// Asks the server what its rules have decided.
-  /// - Parameter known: nothing is answered if the newest has this number, or while another question waits.
-  /// - Returns: ends when the answer was told; `nil` if it was told at once, or nothing is asked.
+  /// Requests the server's rules decisions.
+  /// - Parameter known: no reply if the newest has this number, or while another request is pending.
+  /// - Returns: a task that ends when the reply was reported; `nil` if it was reported immediately, or no request is
+  ///   made.
   @discardableResult
   func listDecisions(after known: Int?) -> Task<Void, Never>? {
     if known != nil, isListingDecisions { return nil }
@@ -29,28 +30,28 @@ extension ClientBridge {
 }
 
 extension EmulatorControl {
-  /// Asks the server what its rules have decided.
-  /// - Returns: the decisions after a number, or all if the server has begun to count anew; `nil` if there are none.
+  /// Requests the server's rules decisions.
+  /// - Returns: the decisions after a number, or all if the server has restarted its count; `nil` if there are none.
   func decisions(of project: String, after known: Int?) async -> Result<[RuleDecision], RPCStatus>? {
     do throws(RPCStatus) {
       let decisions = try DecisionsReader.decisions(in: try await get("/emulator/v1/projects/\(project):requests"))
       guard let known else { return .success(decisions) }
       let newest = decisions.map(\.number).max() ?? 0
       if newest == known { return nil }
-      // Decisions that are known are not told, nor kept in the session's log, once more.
+      // Known decisions are not reported or logged again.
       return .success(newest > known ? decisions.filter { $0.number > known } : decisions)
     } catch { return .failure(error) }
   }
 }
 
-/// Reads the answer of `…:requests`.
+/// Reads the response of `…:requests`.
 enum DecisionsReader {
-  /// - Throws: `internal` for what is none; `failed-precondition` where the server has no rules.
+  /// - Throws: `internal` for an invalid response; `failed-precondition` if the server has no rules.
   static func decisions(in body: [UInt8]) throws(RPCStatus) -> [RuleDecision] {
     guard let text = String(validating: body, as: UTF8.self),
       let json = try? JSONSyntax(parsing: text), case .array(let requests)? = json["requests"]?.kind
     else { throw RPCStatus(.internal, "The server tells its requests in a way that is not known here.") }
-    // Servers before did not tell.
+    // Earlier servers did not report it.
     if case .boolean(false)? = json["rules"]?.kind {
       throw RPCStatus(.failedPrecondition, "This server has no rules: 'hearth serve --rules FILE' decides on requests.")
     }

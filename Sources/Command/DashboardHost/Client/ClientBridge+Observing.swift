@@ -9,19 +9,19 @@ import FirestoreSync
 
 import class Hearth.Client
 
-/// The listeners of a client that the dashboard only shows, such as one of a scenario.
+/// The listeners of a client that the dashboard only shows, such as a scenario's client.
 struct ObservedListeners {
-  /// Sees the listeners from the client's first moment on.
+  /// The tap that sees the listeners from the client's start.
   let tap: ListenerTap
   fileprivate var shown: Set<ListenerTag> = []
 
   init(_ tap: ListenerTap) { self.tap = tap }
 }
 
-/// A client that the dashboard only shows: the bridge opens no listener and asks the server for nothing, so that the same
-/// happens as without a screen. The results come from the cache.
+/// A client that the dashboard only shows. The bridge opens no listener and sends no request to the server, so that the
+/// screen changes nothing. The results come from the cache.
 extension ClientBridge {
-  /// Begins to show a client.
+  /// Starts showing a client.
   convenience init(
     showing client: Client, _ faults: FaultInjector, _ listeners: ObservedListeners, of database: DatabaseID,
     report: @escaping @MainActor (ScreenEvent) -> Void
@@ -33,14 +33,14 @@ extension ClientBridge {
     listCollections(below: .root)
   }
 
-  /// Reports what the client's own listeners have done.
+  /// Reports the activity of the client's own listeners.
   func reportListeners() {
     guard let observed else { return }
     let (news, missed) = observed.tap.take()
     if missed > 0 { emit(.snapshotsMissed(missed, [:])) }
     for item in news {
       switch item {
-      // Listeners without metadata have one with it beside them, which shows all that they do.
+      // Each listener without metadata changes has a companion with them, which shows all its activity.
       case .opened(let listener) where listener.options.includeMetadataChanges:
         self.observed?.shown.insert(ListenerTag(listener.id))
         emit(.listenerStarted(listener))
@@ -56,7 +56,7 @@ extension ClientBridge {
     subscriptions.readAgain()
   }
 
-  /// Takes the rows of the client's listeners from the screen, as the client has ended.
+  /// Removes the rows of the client's listeners from the screen after the client's end.
   func reportEnd() {
     for tag in observed?.shown.sorted() ?? [] { emit(.listenerStopped(tag)) }
     observed?.shown = []

@@ -7,7 +7,7 @@ import FirestoreProtocol
 import FirestoreQuery
 import FirestoreSync
 
-/// Searches through whole collections, page by page: at the backend where it can be reached, else in the cache.
+/// Searches whole collections, page by page: at the backend if it is reachable, otherwise in the cache.
 extension ClientBridge {
   func search(_ tag: WindowTag, _ run: SearchRun) {
     searches[tag]?.cancel()
@@ -23,25 +23,25 @@ extension ClientBridge {
       } catch {
         if !Task.isCancelled { self?.emit(.windowFailed(tag, error)) }
       }
-      // A search that was stopped has given its place up.
+      // A stopped search has already released its entry.
       if !Task.isCancelled { self?.searches[tag] = nil }
     }
   }
 }
 
-/// The pages of a search, read and looked at away from the screen's thread.
+/// The pages of a search, read and filtered off the main thread.
 struct SearchPages: Sendable {
-  /// The number of documents of a page of a server's, and of the cache's, which looks at all of the collection for each.
+  /// The page sizes of a server and of the cache, which scans the whole collection for each page.
   private static let served = 2_000
   private static let cached = 10_000
 
   let engine: SyncEngine
-  /// The backend; `nil` while it is out of reach.
+  /// The backend; `nil` while it is unreachable.
   let datastore: (any Datastore)?
-  /// The documents with writes that the backend does not know yet.
+  /// The documents with writes that have not reached the backend.
   let waiting: Set<DocumentKey>
 
-  /// - Parameter tell: called with what each page brought; the search goes on while it returns `true`.
+  /// - Parameter tell: called with the result of each page; the search continues while it returns `true`.
   func run(
     _ begun: SearchRun, _ tell: @MainActor (SearchNews) -> Bool
   ) async throws(RPCStatus) {
@@ -58,13 +58,13 @@ struct SearchPages: Sendable {
     }
   }
 
-  /// Reads away from the screen's thread.
+  /// Reads off the main thread.
   private func read(_ query: Query) async throws(RPCStatus) -> [Document] {
     guard let datastore else { return try await engine.cachedDocuments(query).documents }
     return try await datastore.runQuery(query.target)
   }
 
-  /// The documents with writes that wait, as this client sees them: the backend does not know them yet.
+  /// The documents with pending writes, as this client sees them: the backend does not know these writes yet.
   private func pendingDocuments(_ query: Query) async throws(RPCStatus) -> [DocumentKey: Document] {
     guard datastore != nil else { return [:] }
     var documents: [DocumentKey: Document] = [:]
@@ -74,7 +74,7 @@ struct SearchPages: Sendable {
     return documents
   }
 
-  /// Looks at a page with the pending documents of its part of the collection in their places.
+  /// Filters a page, with the pending documents of its range inserted in order.
   private func look(
     at page: [Document], from last: DocumentKey?, isLast: Bool, _ pending: [DocumentKey: Document],
     _ run: inout SearchRun

@@ -11,7 +11,7 @@ import FirestoreProtocol
 import Foundation
 
 extension ClientBridge {
-  /// Starts an import or export beside everything else; an existing file is replaced only if the request says so.
+  /// Starts an import or export in parallel. It replaces an existing file only if the request says so.
   func transfer(_ request: TransferRequest) {
     if transferring != nil { return tell(.notice(.info, "One import or export at a time.")) }
     if let replacing = request.replacing, FileManager.default.fileExists(atPath: UserPath.absolute(request.file)) {
@@ -26,7 +26,7 @@ extension ClientBridge {
       client: engine)
     let (news, continuation) = AsyncStream.makeStream(of: TransferState.self, bufferingPolicy: .bufferingNewest(1))
     tell(.transferring(TransferState(request)))
-    // The work reads and writes files, which must not block the screen's thread.
+    // The work reads and writes files, which must not block the main thread.
     let work = Task.detached {
       defer { continuation.finish() }
       return await run.run { continuation.yield($0) }
@@ -45,7 +45,7 @@ extension ClientBridge {
 }
 
 extension StorageOptions.Locations {
-  /// The destination of the dashboard's imports, as `hearth import` notes it.
+  /// The destination of the dashboard's imports, in the form that `hearth import` records.
   func transferPlace(_ connection: BackendConnection) -> (database: DatabaseID, backend: String?) {
     let isKept = connection.identity != nil && backend != .embedded(folder: nil)
     return (database, isKept ? "\(backend)" : nil)

@@ -15,60 +15,60 @@ import FirestoreSync
 
 import class Hearth.Client
 
-/// The client of this process: performs requests on the sync engine, and turns its snapshots and status into events.
+/// The client of this process. Performs requests on the sync engine, and turns its snapshots and status into events.
 @MainActor
 final class ClientBridge {
   let engine: SyncEngine
   let datastore: any Datastore
   private let faults: FaultInjector
-  /// The reason why the data is not where the user expects it.
+  /// The reason why the data is not in the expected place.
   private let dataNotice: StorageNotice?
-  /// The data that other processes use too; `nil` for data in memory, and for servers.
+  /// The data shared with other processes; `nil` for data in memory and for servers.
   let data: SharedData?
   private let report: @MainActor (ScreenEvent) -> Void
 
   var subscriptions: Subscriptions
-  /// Open documents with writes whose result the server has not sent.
+  /// Open documents with writes that have no server result yet.
   private var unsettled: Set<DocumentKey> = []
-  /// Whether each open document is one that the server has not confirmed.
+  /// Whether each open document is unconfirmed by the server.
   private var cachedDetails: [DocumentKey: Bool] = [:]
   private var requests: [Int: Task<Void, Never>] = [:]
-  /// Whether the decisions of the rules were asked for, and the answer is outstanding.
+  /// Whether a request for rules decisions is pending.
   var isListingDecisions = false
   private var requestCount = 0
   private(set) var canReachBackend: Bool
   private var changes = StatusChanges()
   var undoLog = UndoLog()
-  /// Whether the answers to writes are told with what their authors saw, for the other clients of a screen.
+  /// Whether replies to writes are reported with the values that their authors saw, for the other clients of a screen.
   var tellsAnswers = false
-  /// The documents as the authors of waiting writes saw them.
+  /// The documents as the authors of pending writes saw them.
   var seen: [BatchID: SeenContents] = [:]
   /// The newest of the dashboard's own writes.
   var lastWrite: Task<Void, Never>?
-  /// The destination of imports in their notes of progress; without a backend if its data ends with the process.
+  /// The destination of imports in their progress records; without a backend if its data ends with the process.
   let transferPlace: (database: DatabaseID, backend: String?)
-  /// The control of the emulator; `nil` for a server that is none.
+  /// The control of the emulator; `nil` for other servers.
   let control: EmulatorControl?
-  /// The import or export that is under way.
+  /// The running import or export.
   var transferring: Task<Void, Never>?
-  /// The query to preview next, and whether another one is being answered.
+  /// The next query to preview, and whether another preview is running.
   var nextPreview: Query?
   var isPreviewing = false
   var listed = ListedCollections()
-  /// The collections that are being counted, and whether each is to be counted again then.
+  /// The collections with a running count, and whether each needs another count.
   var counting: [ResourcePath: Bool] = [:]
-  /// Whether the backend may tell of commits.
+  /// Whether the backend may report commits.
   let tellsCommits: Bool
-  /// The news of commits.
+  /// The task that follows commits.
   var following: Task<Void, Never>?
-  /// The searches that go on.
+  /// The running searches.
   var searches: [WindowTag: Task<Void, Never>] = [:]
   /// The client's own listeners, if the dashboard only shows the client.
   var observed: ObservedListeners?
   private var isClosed = false
 
   /// - Parameters:
-  ///   - startsOffline: whether the client uses no network until it is told to.
+  ///   - startsOffline: whether the client stays off the network until a request enables it.
   ///   - observed: the client's own listeners, if the dashboard only shows it.
   init(
     _ client: Client, faults: FaultInjector, dataNotice: StorageNotice?, data: SharedData? = nil,
@@ -93,7 +93,7 @@ final class ClientBridge {
   func emit(_ event: ClientEvent) { if !isClosed { report(.client(event)) } }
   func tell(_ event: HostEvent) { if !isClosed { report(.host(event)) } }
 
-  /// Passes on the engine's status until cancelled.
+  /// Forwards the engine's status until cancelled.
   func followStatus() async {
     let isShared = data != nil
     let notices = [engine.cacheProblem.map { StorageNotice($0, isDataShared: isShared) }, dataNotice]
@@ -104,13 +104,13 @@ final class ClientBridge {
     if !faults.settings.isCalm { emit(.faults(faults.settings)) }
     for await status in engine.status(queueEnds: Self.queueEnds) {
       publish(status)
-      // Each answer to a long queue changes it: a screen need not follow so fast, and the pause leaves time for
+      // Each reply to a long queue changes it. A screen need not follow that fast, and the pause leaves time for
       // sending.
       if status.queue.count > Self.queueEnds { try? await Task.sleep(for: .milliseconds(50)) }
     }
   }
 
-  /// The engine's status with every write that was asked for so far, which `followStatus` may tell later; `nil` after the
+  /// The engine's status with all writes requested so far, which `followStatus` may report later; `nil` after the
   /// client's end.
   func status() async -> ClientStatus? {
     await lastWrite?.value
@@ -124,10 +124,10 @@ final class ClientBridge {
     for await company in data.companies() { emit(.company(company)) }
   }
 
-  /// The number of writes of a long queue that are shown from each end.
+  /// The number of writes shown from each end of a long queue.
   private static let queueEnds = 250
 
-  /// Ends every subscription and request. Nothing is reported afterwards.
+  /// Ends all subscriptions and requests. No reports follow.
   func close() {
     isClosed = true
     subscriptions.closeAll()
@@ -229,7 +229,7 @@ final class ClientBridge {
     }
   }
 
-  /// Answers with the first result that is in sync, or with the cache's while the server is out of reach.
+  /// Replies with the first synced result, or with the cached result while the server is unreachable.
   private func ask(_ tag: WindowTag, _ query: Query) {
     subscriptions.open(
       .window(tag), query, ListenerOptions(includeMetadataChanges: true, waitForSyncWhenOnline: true)
@@ -258,14 +258,14 @@ final class ClientBridge {
     }
   }
 
-  /// Reads an open document's layers, and tells them.
-  /// - Returns: ends when they were told.
+  /// Reads an open document's layers, and reports them.
+  /// - Returns: a task that ends when they were reported.
   @discardableResult
   func readLayers(of key: DocumentKey) -> Task<Void, Never> {
     request { bridge in
       let layers = try await bridge.engine.layers(of: key)
       guard bridge.subscriptions.isOpen(.detail(key)) else { return }
-      // A missing document raises no snapshot: the result of its deletion is noticed with the status.
+      // A missing document produces no snapshot: the status shows the result of its deletion.
       let isUnsettled = layers.overlay != nil || layers.local?.hasPendingWrites == true
       if isUnsettled { bridge.unsettled.insert(key) } else { bridge.unsettled.remove(key) }
       bridge.emit(
@@ -275,7 +275,7 @@ final class ClientBridge {
     }
   }
 
-  /// - Parameter mutations: the writes in place of the rejected ones; `nil` for the same.
+  /// - Parameter mutations: the writes that replace the rejected ones; `nil` for the same.
   private func resend(_ batch: BatchID, as mutations: [Mutation]? = nil) {
     changes.settledRejected.insert(batch)
     let written = mutations ?? changes.rejected.first { $0.id == batch }?.mutations ?? []
@@ -289,7 +289,7 @@ final class ClientBridge {
     }
   }
 
-  /// Emits the engine's answer to a request, or the event of its failure.
+  /// Emits the engine's reply to a request, or the event of its failure.
   private func answer(
     _ asked: ClientRequest, _ ask: @escaping @MainActor (SyncEngine) async throws(RPCStatus) -> ClientEvent
   ) {
@@ -310,7 +310,7 @@ final class ClientBridge {
       } catch is CancellationError {
         // The session is over.
       } catch let status as RPCStatus where self.observed != nil && status == .terminated {
-        // The client has ended, and what is on the screen stays.
+        // The client has ended, and the screen keeps its content.
       } catch let error as RPCStatus {
         self.emit(.requestFailed(error))
       } catch {
@@ -322,15 +322,15 @@ final class ClientBridge {
     return task
   }
 
-  /// The document in the cache; `nil` also if the cache cannot be read.
+  /// The cached document; `nil` also if the cache cannot be read.
   func cachedDocument(_ key: DocumentKey) async -> Document? { try? await engine.cachedDocument(key) }
 
   // MARK: Status
 
-  /// Whether a batch is in the queue that was listed last.
+  /// Whether a batch is in the last listed queue.
   func isWaiting(_ batch: BatchID) -> Bool { changes.queue?.contains { $0.id == batch } ?? false }
 
-  /// The documents of the writes in the queue that was listed last.
+  /// The documents of the writes in the last listed queue.
   var waitingKeys: Set<DocumentKey> { Set((changes.queue ?? []).flatMap(\.mutations).map(\.key)) }
 
   private func publish(_ status: ClientStatus) {
@@ -338,7 +338,7 @@ final class ClientBridge {
     canReachBackend = !status.isOffline && observed == nil
     followCommits(canReachBackend)
     if !canReachBackend { counting = [:] }
-    // Collections listed while the backend was out of reach came from the cache alone.
+    // Collections listed while the backend was unreachable came only from the cache.
     if canReachBackend, !couldReachBackend { for parent in listed.parents { listCollections(below: parent) } }
     for outcome in changes.outcomes(of: status) {
       if tellsAnswers { tellAnswer(outcome) }

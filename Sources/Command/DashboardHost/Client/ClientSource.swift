@@ -15,7 +15,7 @@ import FirestoreSharing
 
 import class Hearth.Client
 
-/// A client of the dashboard's own: its cache, the way to its backend, and the demo that writes there beside it.
+/// A client of the dashboard: its cache, the connection to its backend, and the demo that writes to the same backend.
 @MainActor
 package struct ClientSource {
   private static let cacheThreshold: Int64 = 100 * 1024 * 1024
@@ -25,7 +25,7 @@ package struct ClientSource {
   let connection: BackendConnection
   private let reports = StorageReports()
 
-  /// - Parameter tap: sees the messages between the client and its datastore, with the faults on their way.
+  /// - Parameter tap: sees the messages between the client and its datastore, with their faults.
   init(
     _ options: Session.Options, _ tap: MessageTap?, report: @escaping @MainActor (ScreenEvent) -> Void
   ) throws(StoreError) {
@@ -45,8 +45,8 @@ package struct ClientSource {
       tellsCommits: BackendConnection.name(options.storage).kind != .cloud, report: report)
   }
 
-  /// Begins to tell news, and opens the listeners of earlier sessions and of the command line.
-  /// - Returns: what the user should read first.
+  /// Starts reporting events, and opens the listeners of earlier sessions and of the command line.
+  /// - Returns: the first messages for the user.
   func begin(in group: inout TaskGroup<Void>, _ session: Session) -> [String] {
     group.addTask { [bridge] in await bridge.followStatus() }
     group.addTask { [bridge] in await bridge.followCompany() }
@@ -75,7 +75,7 @@ package struct ClientSource {
   }
 
   func end() async {
-    // The point is noted to which an import came.
+    // The import records its progress.
     await bridge.transferring?.value
     await client.terminate()
   }

@@ -6,9 +6,9 @@ package import DashboardModel
 package import FirestoreJSON
 package import FirestoreModel
 
-/// The writes that an edited text asks for.
+/// The writes that result from an edited text.
 package enum DocumentEdit {
-  /// - Returns: the mutations of one batch; none if the text means the same as before.
+  /// - Returns: the mutations of one batch; none if the text has the same meaning as before.
   /// - Throws: `JSONError` with line and column.
   package static func mutations(
     for request: EditRequest, edited: String, database: DatabaseID, newID: () -> String
@@ -35,7 +35,7 @@ package enum DocumentEdit {
       ]
     case .document(let key):
       let after = try DocumentJSON.parse(edited, database: database)
-      // The editor's first text is what the user saw; only the changes to it are written.
+      // The editor's initial text is the version that the user saw; only the changes to it are written.
       let before = try DocumentJSON.parse(request.original, database: database)
       var mask = changedPaths(from: before.fields, to: after.fields)
       let transformed = Set(after.transforms.map(\.path))
@@ -51,7 +51,7 @@ package enum DocumentEdit {
     }
   }
 
-  /// The smallest set of paths whose values differ; inside maps that exist on both sides, the inner paths.
+  /// The smallest set of paths whose values differ. In maps that exist on both sides, these are the inner paths.
   static func changedPaths(from before: Fields, to after: Fields, at prefix: [String] = []) -> [FieldPath] {
     var names = before.entries.map(\.name)
     for entry in after.entries where before[entry.name] == nil { names.append(entry.name) }
@@ -67,21 +67,21 @@ package enum DocumentEdit {
   }
 }
 
-/// The relation of an edit to the changes that its document underwent while the editor was open.
+/// The relation of an edit to the changes of its document while the editor was open.
 package enum EditStanding: Equatable {
-  /// The document is as the editor got it.
+  /// The document is unchanged since the editor opened it.
   case alone
-  /// Others changed only fields that the edit leaves alone.
+  /// Others changed only fields that the edit does not change.
   case beside([FieldPath])
-  /// Others changed fields that the edit changes too.
+  /// Others changed fields that the edit also changes.
   case conflict(EditConflict)
 }
 
 extension DocumentEdit {
   /// - Parameters:
-  ///   - mutations: the writes that the edit asks for.
-  ///   - now: the document as the cache knows it; `nil` if it does not.
-  /// - Throws: `JSONError` for an edited text that cannot be read.
+  ///   - mutations: the writes of the edit.
+  ///   - now: the cached document; `nil` if unknown.
+  /// - Throws: `JSONError` for an invalid edited text.
   package static func standing(
     of request: EditRequest, edited: String, _ mutations: [Mutation], now: Document?, database: DatabaseID
   ) throws(JSONError) -> EditStanding {
@@ -90,10 +90,10 @@ extension DocumentEdit {
     else { return .alone }
     let before = try DocumentJSON.parse(request.original, database: database)
     let mine = try DocumentJSON.parse(edited, database: database)
-    // The server's fields take the same way through a text as the edited ones, so that both compare alike.
+    // The server's fields take the same round trip through text as the edited ones, so that both compare equally.
     let text = DocumentJSON.text(of: now.data?.fields ?? Fields())
     let theirs = try DocumentJSON.parse(text, database: database)
-    // Fields that the server had still to compute had no value in the editor.
+    // Fields that the server had yet to compute had no value in the editor.
     let open = Set(before.transforms.map(\.path))
     return standing(
       of: Edited(
@@ -101,14 +101,14 @@ extension DocumentEdit {
         unresolved: open, mine: mine.fields, shown: mine.fields, transforms: mine.transforms),
       now: now, theirs: theirs.fields
     ) { isThere, mask in
-      // A deleted document leaves nothing to merge with: the text is offered unchanged.
+      // A deleted document cannot be merged: the text is offered unchanged.
       var again = EditRequest(isThere ? .document(key) : request.subject, text: isThere ? text : request.original)
       again.text = isThere ? DocumentJSON.text(of: theirs.fields.patched(with: mine.fields, at: mask)) : edited
       return .text(again)
     }
   }
 
-  /// Compares an edit of fields with the document in the cache; `.alone` if the cache does not know the document.
+  /// Compares an edit of fields with the cached document; `.alone` if the cache does not know the document.
   package static func standing(of edit: FieldEdit, _ mutation: Mutation, now: Document?) -> EditStanding {
     guard let now, now.state != .unknown else { return .alone }
     if edit.replaces { return standing(ofWhole: edit, mutation, now: now) }
@@ -121,7 +121,7 @@ extension DocumentEdit {
       written.insert(transform.path)
       shown[transform.path] = .serverTimestamp(ServerTimestamp(localWriteTime: Timestamp(seconds: 0), previous: nil))
     }
-    // Fields that the server has still to compute are not sent as values: it has computed them, or has not.
+    // Fields that the server computes are not sent as values, whether or not it has computed them.
     let unresolved = unresolvedPaths(in: edit.base)
     var mine = edit.fields
     for path in unresolved { if case .serverTimestamp? = mine[path] { mine[path] = theirs[path] } }
@@ -133,7 +133,7 @@ extension DocumentEdit {
     ) { isThere, _ in .fields(over: isThere ? theirs : nil) }
   }
 
-  /// Compares an edit that writes the document as a whole: every change by others would be lost.
+  /// Compares an edit that replaces the whole document: every change by others would be lost.
   private static func standing(ofWhole edit: FieldEdit, _ mutation: Mutation, now: Document) -> EditStanding {
     let update = edit.updating.mutation(of: mutation.key)
     if let update, case .conflict(let conflict) = standing(of: edit.updating, update, now: now) {
@@ -153,7 +153,7 @@ extension DocumentEdit {
         keepingTheirs: update.map { [$0] } ?? [], replacing: [mutation], again: .fields(over: theirs)))
   }
 
-  /// The notice about the others' changes if the user has nothing to decide.
+  /// The notice about the others' changes if the user need not decide.
   package static func notice(about others: [FieldPath]) -> String {
     let names = others.prefix(3).map(\.canonicalText).joined(separator: ", ")
     let more = others.count > 3 ? " and \(others.count - 3) more" : ""
@@ -167,10 +167,10 @@ extension DocumentEdit {
     /// The paths of the fields that the edit replaces.
     var written: Set<FieldPath>
     var before: Fields
-    /// Fields that the server had still to compute when the edit began.
+    /// Fields that the server had yet to compute when the edit began.
     var unresolved: Set<FieldPath>
     var mine: Fields
-    /// The fields as a conflict shows them.
+    /// The fields as shown in a conflict.
     var shown: Fields
     var transforms: [FieldTransform]
   }
@@ -211,7 +211,7 @@ extension DocumentEdit {
         again: again(now.exists, mask)))
   }
 
-  /// The paths of fields whose values the server has still to compute.
+  /// The paths of fields that the server has yet to compute.
   private static func unresolvedPaths(in fields: Fields, below parent: [String] = []) -> [FieldPath] {
     fields.entries.flatMap { name, value -> [FieldPath] in
       switch value {

@@ -8,7 +8,7 @@ import FirestoreModel
 import FirestoreQuery
 import FirestoreSync
 
-/// The results that a dashboard has open, each by its use.
+/// The open results of a dashboard, by their use.
 @MainActor
 struct Subscriptions {
   enum ID: Hashable {
@@ -24,7 +24,7 @@ struct Subscriptions {
   }
 
   private let engine: SyncEngine
-  /// Whether results are read from the cache, so that the client gets no listeners.
+  /// Whether results are read from the cache, so that the client opens no listeners.
   let readsCache: Bool
   private var open: [ID: Subscription] = [:]
 
@@ -47,12 +47,12 @@ struct Subscriptions {
     _ id: ID, _ query: Query, _ handle: @escaping @MainActor (SnapshotMailbox.Element) -> Void
   ) {
     close(id)
-    // Changes during a read cause one more.
+    // Changes during a read cause one more read.
     let (changes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     continuation.yield()
     let reading = Task { [engine] in
       for await _ in changes {
-        // A client that has ended answers nothing, and what is on the screen stays.
+        // A client that has ended returns nothing, and the screen keeps its content.
         guard let snapshot = try? await engine.cachedSnapshot(query), !Task.isCancelled else { continue }
         handle(.snapshot(snapshot))
       }
@@ -60,12 +60,12 @@ struct Subscriptions {
     open[id] = .reading(continuation, reading)
   }
 
-  /// Reads results again that are read from the cache.
+  /// Repeats the reads from the cache.
   func readAgain() {
     for case .reading(let continuation, _) in open.values { continuation.yield() }
   }
 
-  /// Forgets a listener that the engine has ended.
+  /// Removes a listener that the engine has ended.
   mutating func forget(_ id: ID) { open[id] = nil }
 
   mutating func close(_ id: ID) {

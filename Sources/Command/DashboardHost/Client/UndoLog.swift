@@ -5,8 +5,8 @@ import DashboardModel
 import FirestoreModel
 import FirestoreSync
 
-/// The dashboard's own writes, which can be undone and redone: a waiting write is cancelled, and after an acknowledged
-/// one the old contents are written.
+/// The dashboard's own writes, for undo and redo. Undo cancels a pending write, and writes the old contents after an
+/// acknowledged one.
 struct UndoLog {
   /// The contents of a document in the cache.
   package enum Contents: Equatable {
@@ -31,7 +31,7 @@ struct UndoLog {
     var changes: [Change]
   }
 
-  /// A step that was undone, and the contents of its documents afterwards.
+  /// An undone step, and the resulting contents of its documents.
   struct Undone {
     var step: Step
     var left: [DocumentKey: Contents]
@@ -41,13 +41,13 @@ struct UndoLog {
   private(set) var steps: [Step] = []
   private(set) var undone: [Undone] = []
 
-  /// Adds a new write: steps undone before it can no longer be redone.
+  /// Adds a new write. Steps that were undone before it can no longer be redone.
   mutating func append(_ step: Step) {
     steps = (steps + [step]).suffix(Self.limit)
     undone = []
   }
 
-  /// Puts back a step whose undoing failed.
+  /// Restores a step whose undo failed.
   mutating func restore(_ step: Step) {
     undone.removeAll { $0.step.batch == step.batch }
     steps.append(step)
@@ -58,13 +58,13 @@ struct UndoLog {
     undone = (undone + [Undone(step: step, left: left)]).suffix(Self.limit)
   }
 
-  /// - Parameter step: the step as it was redone.
+  /// - Parameter step: the redone step.
   mutating func noteRedone(_ earlier: BatchID, as step: Step) {
     undone.removeAll { $0.step.batch == earlier }
     steps = (steps + [step]).suffix(Self.limit)
   }
 
-  /// Forgets a write that was rejected or cancelled, and so is undone already.
+  /// Removes a rejected or cancelled write, which is already undone.
   mutating func forget(_ batch: BatchID) { steps.removeAll { $0.batch == batch } }
 }
 
@@ -83,14 +83,14 @@ extension UndoLog {
 
     private var computed: Set<FieldPath> { Set(transforms.map(\.path)) }
 
-    /// The fields that the write changed, without computed ones; `nil` if it made or deleted the document.
+    /// The fields that the write changed, without computed ones; `nil` if it created or deleted the document.
     private var paths: [FieldPath]? {
       guard case .fields(let before) = before, case .fields(let after) = after else { return nil }
       let computed = computed
       return DocumentEdit.changedPaths(from: before, to: after).filter { !computed.contains($0) }
     }
 
-    /// Whether everything that undoing would overwrite is still as the write left it.
+    /// Whether all contents that undo would overwrite are still as the write left them.
     func isUntouched(_ now: Contents) -> Bool {
       if let paths, let now = now.fields, let after = after.fields {
         return paths.allSatisfy { now[$0] == after[$0] }
@@ -104,8 +104,8 @@ extension UndoLog {
       return left == right
     }
 
-    /// The mutation that restores the document; `nil` if nothing has to change.
-    /// - Throws: the reason why that mutation cannot be known.
+    /// The mutation that restores the document; `nil` if there is nothing to change.
+    /// - Throws: the reason why the mutation cannot be determined.
     func reversal(of now: Contents) throws(UndoFailure) -> Mutation? {
       guard now != .unknown else { throw .unknown(key) }
       switch before {
@@ -114,7 +114,7 @@ extension UndoLog {
       case .fields(let before):
         guard let paths, now != .absent else {
           if before.entries.contains(where: { Self.isUnfinished($0.value) }) { throw .unfinished(key) }
-          // Another document that took its place in the meantime is not overwritten unseen.
+          // A new document in its place is not overwritten without asking.
           return Mutation(
             key: key, operation: .set(before), precondition: now == .absent ? .exists(false) : .none)
         }
@@ -122,7 +122,7 @@ extension UndoLog {
       }
     }
 
-    /// Restores the fields that the write changed, and no others: increments are reversed by the opposite number.
+    /// Restores only the fields that the write changed. Increments are reversed by the opposite number.
     private func patch(to before: Fields, _ paths: [FieldPath]) throws(UndoFailure) -> Mutation? {
       var mask = paths
       var reverse: [FieldTransform] = []
@@ -173,7 +173,7 @@ enum UndoFailure: Error, Equatable, CustomStringConvertible {
 }
 
 extension Value {
-  /// The opposite number; `nil` for the one integer without one, and for values that are no numbers.
+  /// The opposite number; `nil` for the one integer without one, and for other values.
   fileprivate var negated: Value? {
     switch self {
     case .integer(let number): number == .min ? nil : .integer(-number)
@@ -184,7 +184,7 @@ extension Value {
 }
 
 extension ClientBridge {
-  /// Writes a batch behind all earlier ones, so that each finds the result of the one before.
+  /// Writes a batch after all earlier ones, so that each sees the previous result.
   package func write(_ mutations: [Mutation]) {
     inOrder { try await $0.commit(mutations) }
   }
@@ -195,7 +195,7 @@ extension ClientBridge {
     undoLog.append(step)
   }
 
-  /// Runs work behind all earlier work.
+  /// Runs work after all earlier work.
   func inOrder(_ body: @escaping @MainActor (ClientBridge) async throws -> Void) {
     let earlier = lastWrite
     lastWrite = request { bridge in
@@ -208,7 +208,7 @@ extension ClientBridge {
   private func perform(_ mutations: [Mutation]) async throws -> (UndoLog.Step, WriteHandle) {
     let keys = Set(mutations.map(\.key))
     var before = try await contents(of: keys)
-    // A create succeeds only where no document exists, so that an unknown document counts as absent.
+    // A create succeeds only if no document exists, so an unknown document counts as absent.
     for mutation in mutations where mutation.precondition == .exists(false) && before[mutation.key] == .unknown {
       before[mutation.key] = .absent
     }
@@ -276,7 +276,7 @@ extension ClientBridge {
     report(handle, "\(step.batch) undone by \(batch): \(Self.text(of: mutations))") { $0.undoLog.restore(step) }
   }
 
-  /// The question before writing over changes made since: the fields that are written, and no others.
+  /// The question before overwriting later changes. It lists only the fields that are written.
   private static func conflict(
     _ batch: BatchID, isRedo: Bool, _ mutations: [Mutation], left: [DocumentKey: UndoLog.Contents],
     now: [DocumentKey: UndoLog.Contents]
@@ -291,7 +291,7 @@ extension ClientBridge {
       })
   }
 
-  /// Redoes the write that was undone last.
+  /// Redoes the last undone write.
   /// - Parameter allowed: the changes by others that may be overwritten.
   func redo(over allowed: UndoConflict?) {
     inOrder { bridge in
@@ -313,8 +313,8 @@ extension ClientBridge {
     }
   }
 
-  /// Reports a write when the backend has acknowledged it; until then that it waits, if that takes a while.
-  /// - Parameter undo: called if the backend refuses the write.
+  /// Reports a write after its acknowledgement; before that, reports it as pending if that takes a while.
+  /// - Parameter undo: called if the backend rejects the write.
   private func report(
     _ handle: WriteHandle, _ text: String, orElse undo: @escaping @MainActor (ClientBridge) -> Void
   ) {

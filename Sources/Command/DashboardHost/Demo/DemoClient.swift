@@ -8,8 +8,8 @@ import FirestoreQuery
 import Foundation
 import Logging
 
-/// Other clients of the backend, one for each customer: their commits reach the dashboard's client as server changes,
-/// and go on while that client is offline.
+/// Other clients of the backend, one per customer. Their commits reach the dashboard's client as server changes, and
+/// continue while that client is offline.
 struct DemoClient: Sendable {
   let datastore: any Datastore
   let ground: DemoGround
@@ -19,11 +19,11 @@ struct DemoClient: Sendable {
   let clock: any Clock<Duration>
 
   private static let log = Logger(label: "hearth.demo")
-  /// The pauses before a failed commit is tried again, each longer than the last.
+  /// The increasing delays before a failed commit is retried.
   private static let pauses = [1, 2, 5, 10, 30].map { Duration.seconds($0) }
 
-  /// Writes until cancelled; writes nothing if there are documents that the demo did not make.
-  /// - Parameter notify: called with the reason why nothing is written.
+  /// Writes until cancelled. Writes nothing if there are documents that the demo did not create.
+  /// - Parameter notify: called with the reason why it writes nothing.
   func run(notify: @MainActor @Sendable @escaping (String) -> Void) async {
     await persist(notify) {
       switch try await ground.claim(at: datastore) {
@@ -35,7 +35,7 @@ struct DemoClient: Sendable {
         _ = try await datastore.commit(shop.openingStock())
       case .own: break
       }
-      // A database that has orders already gets another stream of events.
+      // A database that already has orders gets another sequence of events.
       let orders = try await datastore.aggregate(
         Query(path: DemoShop.orders).target, [Aggregation(alias: "n", function: .count)])
       guard case .integer(let count)? = orders["n"] else { return }
@@ -48,7 +48,7 @@ struct DemoClient: Sendable {
     }
   }
 
-  /// Commits one customer's events, each at its time; events due together are one commit.
+  /// Commits one customer's events, each at its time; events due together form one commit.
   private func act(as customer: String, seed: UInt64, _ notify: @MainActor @Sendable @escaping (String) -> Void) async {
     var shop = DemoShop(seed: seed, customer: customer)
     var due = Duration.zero
@@ -91,9 +91,9 @@ struct DemoClient: Sendable {
     "The demo leaves this database alone, which has other documents. Start it without --data, or --in-memory."
 }
 
-/// The customers of a demo: what they do, and how fast.
+/// The demo's customers: their actions and speed.
 package struct DemoSettings: Hashable, Sendable {
-  /// The seed of what customers do, and of the faults in the client's network.
+  /// The seed of the customers' actions, and of the faults in the client's network.
   package static let standardSeed: UInt64 = 7
 
   package var seed: UInt64
@@ -103,11 +103,11 @@ package struct DemoSettings: Hashable, Sendable {
   package init(seed: UInt64, speed: Double) { (self.seed, self.speed) = (seed, speed) }
 }
 
-/// The database that the demo may write to: one that it has filled itself, or an empty one. The databases that it has
-/// filled are noted in a file beside the embedded backend's data, one name per line.
+/// The database that the demo may write to: one that it has filled itself, or an empty one. A file next to the embedded
+/// backend's data records the databases that it has filled, one name per line.
 struct DemoGround: Sendable {
-  /// The folder of the embedded backend's data, or of notes about servers; `nil` for data in memory, which is new with
-  /// every start.
+  /// The folder of the embedded backend's data, or of the records about servers; `nil` for data in memory, which is new
+  /// at every start.
   let folder: String?
   let database: DatabaseID
   /// The host of the server that has the database; `nil` for the embedded backend.
@@ -123,15 +123,15 @@ struct DemoGround: Sendable {
   }
 
   enum Claim: Hashable, Sendable {
-    /// An empty database, the demo's from now on.
+    /// An empty database that the demo claims.
     case new
     /// A database with documents that the demo wrote before.
     case own
-    /// A database with documents that the demo did not make.
+    /// A database with documents that the demo did not create.
     case foreign
   }
 
-  /// - Throws: the backend's status; an error of the file system if the database cannot be noted as the demo's.
+  /// - Throws: the backend's status; a file system error if the claim cannot be recorded.
   func claim(at datastore: any Datastore) async throws -> Claim {
     if try await !datastore.listCollectionIDs(below: .root).isEmpty {
       return known.contains(name) ? .own : .foreign
@@ -146,9 +146,9 @@ struct DemoGround: Sendable {
 }
 
 extension DemoGround {
-  /// The database of a dashboard's storage. Data that could not be opened is replaced by an empty backend in memory, which
-  /// lies in no folder.
-  /// - Parameter notes: the folder where servers' databases are noted.
+  /// The database of a dashboard's storage. Data that could not be opened is replaced by an empty backend in memory,
+  /// which has no folder.
+  /// - Parameter notes: the folder that records the databases of servers.
   init(_ storage: StorageOptions.Locations, _ connection: BackendConnection, notes: String) {
     switch storage.backend {
     case .embedded(let folder):

@@ -9,7 +9,7 @@ package import Foundation
 package import TerminalCanvas
 import TerminalTheme
 
-/// Keys, pauses and captions that a dashboard goes through by itself, for demos and recordings of the screen.
+/// Keys, pauses and captions that a dashboard plays automatically, for demos and screen recordings.
 package struct DemoScript: Sendable {
   package enum Step: Hashable, Sendable {
     case key(Key)
@@ -26,9 +26,9 @@ package struct DemoScript: Sendable {
   /// The longest pause.
   private static let longest = Duration.seconds(600)
 
-  /// Reads a script: a step on each line.
+  /// Reads a script with one step per line.
   /// - Parameter name: the file's name in messages.
-  /// - Throws: the first line that is no step, with the reason.
+  /// - Throws: the first invalid line, with the reason.
   package static func parse(_ text: String, name: String) throws(CommandFailure) -> DemoScript {
     var (script, pace) = (DemoScript(), Self.pace)
     for (number, row) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
@@ -63,7 +63,7 @@ package struct DemoScript: Sendable {
 }
 
 extension Session {
-  /// Presses the keys of a script, each at its time, and shows its captions, until its end or until cancelled.
+  /// Presses the keys of a script on time, and shows its captions, until its end or until cancelled.
   func play(_ script: DemoScript, clock: any Clock<Duration>) async {
     for step in script.steps {
       switch step {
@@ -77,10 +77,10 @@ extension Session {
   }
 }
 
-/// A recording of the screen without a terminal: a script on the made-up shop, by the clock of its own, so that the same
-/// script is the same bytes each time.
+/// A screen recording without a terminal: a script on the simulated shop, with its own clock, so that the same script
+/// always produces the same bytes.
 package struct ScriptedCast {
-  /// The pause after which the clock of an offline shop is drawn again.
+  /// The pause after which the clock of an offline shop is redrawn.
   private static let idle: Int64 = 500
 
   private(set) var shop: PlayedShop
@@ -90,7 +90,7 @@ package struct ScriptedCast {
   private var shown: String?
   private(set) var items: [Cast.Item] = []
 
-  /// - Parameter shop: the shop at the moment at which the script begins.
+  /// - Parameter shop: the shop at the start of the script.
   init(_ shop: PlayedShop, theme: Theme, depth: ColorDepth) {
     self.shop = shop
     self.shop.answersKeys = true
@@ -115,7 +115,7 @@ package struct ScriptedCast {
     }
   }
 
-  /// Lets the shop go on for a while.
+  /// Advances the shop's time.
   private mutating func pass(_ time: Duration) {
     let end = shop.now + time
     while shop.now < end {

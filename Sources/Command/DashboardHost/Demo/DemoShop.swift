@@ -2,8 +2,8 @@
 package import FirestoreModel
 package import SeededRandom
 
-/// A shop that keeps going: the writes of one of the demo's clients, decided by a seed alone. Its data never grows
-/// beyond a size that a screen can hold for days.
+/// A running shop: the writes of one of the demo's clients, determined only by a seed. The data size is bounded, so
+/// that a screen can show it for days.
 package struct DemoShop: Sendable {
   package static let orders = ResourcePath("orders")
   package static let users = ResourcePath("users")
@@ -25,16 +25,16 @@ package struct DemoShop: Sendable {
     "who took the tape?", "lunch?", "printer works again 🎉", "back in five",
   ]
 
-  /// The people at work, who order and chat.
+  /// The customers, who order and chat.
   package static let customers = ["ada", "grace", "edsger"]
   private static let orderLimit = 60
   private static let messageLimit = 40
 
   private var random: SeededGenerator
   private let customer: String?
-  /// The newest orders and their stages, in which they move forward.
+  /// The newest orders and their stages, which only advance.
   private var openOrders: [(key: DocumentKey, stage: Int)] = []
-  /// The orders that arrived, which are deleted in the end.
+  /// The delivered orders, which are deleted in the end.
   private var closedOrders: [DocumentKey] = []
   private var messageIDs: [DocumentKey] = []
 
@@ -157,6 +157,6 @@ package struct DemoShop: Sendable {
 }
 
 extension SeededGenerator {
-  /// A number from 0 to one below the limit.
+  /// A number from 0 up to, but not including, the limit.
   package mutating func below(_ limit: Int64) -> Int64 { Int64.random(in: 0..<limit, using: &self) }
 }

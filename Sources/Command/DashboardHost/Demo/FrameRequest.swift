@@ -8,7 +8,7 @@ package import Scenarios
 package import TerminalCanvas
 package import TerminalTheme
 
-/// One screen without a terminal: a moment of a shop that is played by the clock of its own, always the same.
+/// One screen without a terminal: a moment of a simulated shop with its own clock, always the same.
 package struct FrameRequest: Sendable {
   package enum Format: String, ExpressibleByArgument, CaseIterable {
     case text, ansi, svg
@@ -17,13 +17,13 @@ package struct FrameRequest: Sendable {
   package var size: Size
   package var format = Format.text
   package var scene = PlayedShop.Scene.online
-  /// Played in place of the shop.
+  /// The scenario that replaces the shop.
   package var scenario: [ScenarioStep]?
-  /// A moment of a recorded session, in place of the shop.
+  /// A moment of a recorded session that replaces the shop.
   @Boxed package var recorded: DashboardState?
-  /// Pressed one after the other when the moment has come, as the keymap writes them.
+  /// The keys to press in order at that moment, in keymap syntax.
   package var keys: [Key] = []
-  /// Played behind the keys.
+  /// The script that runs after the keys.
   package var script: DemoScript?
   package var theme: Theme
   package var glyphs = Glyphs.unicode
@@ -36,7 +36,7 @@ package struct FrameRequest: Sendable {
     self.theme = theme
   }
 
-  /// The picture's text, with the end of its last line.
+  /// The picture's text, with its final newline.
   package func rendered() -> String {
     let canvas = canvas()
     return switch format {
@@ -65,7 +65,7 @@ package struct FrameRequest: Sendable {
     return shop
   }
 
-  /// The script on the shop, as a recording of the screen.
+  /// The script on the shop, as a screen recording.
   package func cast() -> ScriptedCast {
     var cast = ScriptedCast(shop(), theme: theme, depth: depth)
     if let script { cast.play(script) }
@@ -99,7 +99,7 @@ package enum KeySequenceText {
 }
 
 extension ReplayRequest {
-  /// The state at one moment, for a picture: the last one if none is named.
+  /// The state at one moment, for a picture; the last state if no moment is named.
   package func state(for picture: FrameRequest) -> DashboardState {
     var configuration = recording.header.configuration
     (configuration.glyphs, configuration.themes) = (picture.glyphs, picture.themes)

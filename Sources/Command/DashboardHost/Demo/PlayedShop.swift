@@ -9,18 +9,18 @@ import FirestoreQuery
 import Scenarios
 import TerminalCanvas
 
-/// A dashboard on an imaginary shop: the news of a client, made up along a clock that is set by hand, so that the same
-/// moment is the same screen everywhere.
+/// A dashboard on a simulated shop: client events generated along a clock that is set by hand, so that the same moment
+/// is the same screen everywhere.
 package struct PlayedShop {
-  /// A moment of the shop; each is a while after the one before.
+  /// A moment of the shop; each is a while after the previous one.
   package enum Scene: String, ExpressibleByArgument, CaseIterable, Comparable {
-    /// Three listeners, and a shop that sells.
+    /// Three listeners and a shop with sales.
     case online
-    /// The network is switched off, and three writes were made since.
+    /// The network is off, with three writes since.
     case offline
-    /// The server's version stands beside one of the documents that were changed here.
+    /// The server's version next to one of the locally changed documents.
     case document
-    /// A minute of the shop on the wall, with an outage in it.
+    /// A minute of the shop on the wall, with an outage.
     case wall
 
     package static func < (one: Scene, two: Scene) -> Bool {
@@ -33,13 +33,13 @@ package struct PlayedShop {
   @Boxed var state: DashboardState
   private var shop = DemoShop(seed: 7)
   var now = Timestamp(seconds: 1_772_453_040)
-  /// The documents as the backend has them, and as listeners see them.
+  /// The documents at the backend, and in the listeners' view.
   var remote: [DocumentKey: Document] = [:]
   var local: [DocumentKey: Document] = [:]
   var overlays: [DocumentKey: Mutation] = [:]
   var waiting: [PendingWrite] = []
   var isOnline = true
-  /// Whether the network switch and writes have their effect: keys are those of a script, and not of a scene.
+  /// Whether the network switch and writes take effect: the keys come from a script, not from a scene.
   var answersKeys = false
   private var lastBatch: Int64 = 100
   /// The time of the last change of the connection.
@@ -68,7 +68,7 @@ package struct PlayedShop {
     for key in keys { apply(.input(.key(key), at: now)) }
   }
 
-  // MARK: What happens
+  // MARK: Events
 
   private mutating func open() {
     commit(shop.openingStock())
@@ -123,7 +123,7 @@ package struct PlayedShop {
 
   mutating func setOnline(_ isOnline: Bool) { (self.isOnline, since) = (isOnline, now) }
 
-  /// Makes a write of the dashboard's own, which waits.
+  /// Adds a pending write of the dashboard.
   mutating func write(_ mutation: Mutation, as batch: BatchID) {
     let before = local[mutation.key]
     var document = before ?? Document(key: mutation.key, version: nil, state: .missing)
@@ -144,7 +144,7 @@ package struct PlayedShop {
   }
 
   /// Applies a batch at the backend.
-  /// - Returns: the changes that listeners see.
+  /// - Returns: the changes for listeners.
   @discardableResult
   mutating func commit(_ batch: [Mutation]) -> [ListenerSnapshot.Change] {
     batch.map { mutation in
@@ -174,7 +174,7 @@ package struct PlayedShop {
   }
 }
 
-// MARK: - What the client says
+// MARK: - Client events
 
 extension PlayedShop {
   mutating func hear(_ event: ClientEvent) { apply(.client(event, at: now)) }
@@ -225,7 +225,7 @@ extension PlayedShop {
     local.values.filter { query.matches($0) }.sorted { query.compare($0, $1) == .ascending }
   }
 
-  /// Sends every listener and every window its part of some changes.
+  /// Sends every listener and every window its part of the changes.
   mutating func tell(_ changes: [ListenerSnapshot.Change], because cause: SnapshotCause) {
     for listener in state.listeners {
       let own = changes.compactMap { change -> ListenerSnapshot.Change? in
@@ -258,7 +258,7 @@ extension PlayedShop {
     for (tag, query) in windows.sorted(by: { $0.key.rawValue < $1.key.rawValue }) { answer(.openWindow(tag, query)) }
   }
 
-  /// The status, without values that only a real client has: the time of its round trips, and the bytes of its cache.
+  /// The status without values that only a real client has: its round-trip time and the size of its cache.
   func status() -> ClientStatus {
     let stream = StreamStatus(isOnline ? .open : .closed)
     return ClientStatus(
@@ -268,7 +268,7 @@ extension PlayedShop {
   }
 }
 
-/// A minute of the shop, in which this client writes too and is offline for a while, on the wall.
+/// A minute of the shop on the wall, in which this client also writes and is offline for a while.
 extension PlayedShop {
   mutating func playMinute() {
     let start = now.seconds
@@ -291,7 +291,7 @@ extension PlayedShop {
     press([.character("M")])
   }
 
-  /// One of the new orders is paid by a write of this client.
+  /// Pays one of the new orders with a write of this client.
   private mutating func pay(as batch: BatchID) {
     let status = FieldPath("status")
     let isNew = { (document: Document) in document.data?.fields[status] == .string("new") }
@@ -302,8 +302,8 @@ extension PlayedShop {
   }
 }
 
-/// A scenario of `hearth play` as a screen: an empty database at the start, each step a while after the one before. What
-/// a step expects is not checked, and faults are told and disturb nothing: there is no server that could disappoint it.
+/// A scenario of `hearth play` as a screen: an empty database at the start, and a pause between steps. Expectations are
+/// not checked. Faults are shown but have no effect, because there is no server.
 extension PlayedShop {
   mutating func play(_ steps: [ScenarioStep]) {
     hear(.collections(below: .root, []))
@@ -346,8 +346,8 @@ extension PlayedShop {
     acknowledgeAll()
   }
 
-  /// The backend takes everything that waits, one batch after the other.
-  /// - Parameter milliseconds: the time that each of them takes.
+  /// The backend acknowledges all pending batches, one after the other.
+  /// - Parameter milliseconds: the time of each acknowledgement.
   mutating func acknowledgeAll(after milliseconds: Int64 = 31) {
     for write in waiting {
       wait(milliseconds: milliseconds)

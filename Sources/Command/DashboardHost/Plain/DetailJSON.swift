@@ -6,7 +6,7 @@ import FirestoreClientState
 import FirestoreJSON
 import FirestoreModel
 
-/// The pane of an open document with all of its tabs, as one JSON object in a line.
+/// The pane of an open document with all of its tabs, as one JSON object on a line.
 enum DetailJSON {
   private typealias Member = JSONSyntax.Member
 
@@ -33,9 +33,9 @@ enum DetailJSON {
 
   // MARK: Overlay
 
-  /// The queued writes of the document as one, in the form in which writes are typed.
+  /// The pending writes of the document as one, in the syntax of typed writes.
   private static func overlay(_ mutation: Mutation?, _ database: DatabaseID) -> JSONSyntax {
-    // Text that `WriteJSON` wrote is always valid JSON; `null` stands in if it ever is not.
+    // The text of `WriteJSON` is always valid JSON; `null` is a fallback.
     guard let mutation, let writes = try? JSONSyntax(parsing: WriteJSON.text(of: [mutation], relativeTo: database)),
       case .array(let all) = writes.kind, let write = all.first
     else { return ClientJSON.null }
@@ -93,7 +93,7 @@ enum DetailJSON {
   }
 
   private static func value(_ value: Value?, _ database: DatabaseID) -> JSONSyntax {
-    // Text that `DocumentJSON` wrote is always valid JSON; `null` stands in if it ever is not.
+    // The text of `DocumentJSON` is always valid JSON; `null` is a fallback.
     guard let value, let syntax = try? JSONSyntax(parsing: DocumentJSON.line(of: value, relativeTo: database)) else {
       return ClientJSON.null
     }
@@ -104,7 +104,7 @@ enum DetailJSON {
 
   private static func meta(_ detail: Detail, _ document: Document?, _ state: DashboardState) -> JSONSyntax {
     let remote = detail.remote ?? detail.local
-    // The version of a missing document is the time as of which it was not there.
+    // The version of a missing document is the read time at which it was missing.
     let updated = remote?.exists == true ? remote?.version : nil
     let listeners = state.listeners.map { listener in
       let membership = Membership(
@@ -124,7 +124,7 @@ enum DetailJSON {
     }
     let batch = state.writes.batch(touching: detail.key)
     return ClientJSON.object([
-      // Whole, as --if-unchanged-since takes it.
+      // The full version, as --if-unchanged-since accepts it.
       Member("created", remote?.createTime.map { ClientJSON.string($0.timestamp.rfc3339Text) } ?? ClientJSON.null),
       Member("updated", updated.map { ClientJSON.string($0.timestamp.rfc3339Text) } ?? ClientJSON.null),
       Member("bytes", document?.data.map { ClientJSON.integer($0.encoded.bytes.count) } ?? ClientJSON.null),

@@ -8,7 +8,7 @@ import TerminalCanvas
 
 /// The queue and the listeners in sentences.
 enum PlainAccount {
-  /// The largest number of batches that are told one by one.
+  /// The largest number of batches that are listed individually.
   private static let most = 50
 
   /// A part of the session in sentences.
@@ -22,12 +22,12 @@ enum PlainAccount {
         + state.feed.rows.suffix(most).map { "  " + $0.text(offset: state.configuration.utcOffset) }
     case .collections: collections(state)
     case .requests: requests(state)
-    // The client is asked for it.
+    // The client provides it.
     case .inside: []
     }
   }
 
-  /// The inside of the client, section by section.
+  /// The internals of the client, section by section.
   static func inside(_ inside: ClientInside, _ survey: CacheSurvey) -> [String] {
     InsideSection.allCases.flatMap { section -> [String] in
       guard let table = InsideTable.of(section, inside, survey, InsideContext(inside.time)) else { return [] }
@@ -149,7 +149,7 @@ extension PlainAccount {
     TimeText.milliseconds(decision.time, offset: state.configuration.utcOffset, from: .hours) + " " + decision.sentence
   }
 
-  /// The statements that were tried for a refusal, with what their parts were.
+  /// The statements evaluated for a denial, with the values of their parts.
   private static func statements(of decision: RuleDecision) -> [String] {
     if decision.isAllowed { return [] }
     return decision.account.dropFirst().filter { !$0.text.isEmpty }.map { "    " + $0.text }
@@ -183,7 +183,7 @@ extension PlainAccount {
     }
   }
 
-  /// A reason with words in place of the sign that says whether it holds.
+  /// A reason with words instead of the symbol that says whether it holds.
   private static func spoken(_ reason: String, _ glyphs: Glyphs) -> String {
     let words = [glyphs.check: "holds", glyphs.cross: "does not hold", "?": "not known"]
     guard let (sign, word) = words.first(where: { reason.hasPrefix($0.key + " ") }) else { return reason }

@@ -10,7 +10,7 @@ import FirestoreModel
 import FirestoreText
 import Glibc
 
-/// Words that a user types to a session without a screen.
+/// Typed words of a session without a screen.
 extension PlainSession {
   private static let help = [
     "words: offline, online, fault WORDS (latency 200ms, next write drop-ack, down watch), calm",
@@ -24,7 +24,7 @@ extension PlainSession {
     "  help, quit",
   ]
 
-  /// Does what the lines of standard input say, one after the other.
+  /// Performs the lines of standard input in order.
   /// - Returns: whether the last of them was `quit`.
   func followWords() async -> Bool {
     guard let parse = options.words else { return false }
@@ -93,13 +93,13 @@ extension PlainSession {
     for line in PlainAccount.lines(of: subject, present) { say(line) }
   }
 
-  /// Says whether an expectation was met, and remembers one that was not for the exit status.
+  /// Reports whether an expectation was met, and records a failure for the exit status.
   private func tell(_ isMet: Bool, _ what: String) {
     if !isMet { failedExpectations += 1 }
     say((isMet ? "as expected: " : "not as expected: ") + what, isMet: isMet)
   }
 
-  /// The state with the queue as it is at this moment: a listener may show a write before the queue that has it.
+  /// The state with the current queue: a listener can show a write before the queue contains it.
   func present() async -> DashboardState {
     let status = await status()
     var present = state
@@ -122,17 +122,17 @@ extension PlainSession {
   }
 }
 
-/// Questions of words to the client, before a pane can be told.
+/// Requests to the client that precede the report of a pane.
 extension PlainSession {
-  /// The longest time that a document's server is waited for.
+  /// The longest wait for a document's server.
   private static let patience = Duration.seconds(10)
 
-  /// Opens a document, which stays open until another one is, and tells what its pane shows: as the server has it, or as
-  /// the cache has it where the server cannot be asked.
+  /// Opens a document, which stays open until another one is opened, and reports its pane: the server's version, or the
+  /// cached version if the server is unreachable.
   func tell(_ key: DocumentKey, asJSON: Bool) async {
     perform(state.openDetail(key))
     if !isSettled(key) { _ = await wait(within: Self.patience) { $0.isSettled(key) } }
-    // Writes of the words before are in the cache, and in what is told.
+    // Writes of previous words are in the cache, and in the report.
     _ = await status()
     await bridge?.readLayers(of: key).value
     let present = await present()
@@ -143,14 +143,14 @@ extension PlainSession {
     for line in PlainAccount.lines(of: detail, present) { say(line) }
   }
 
-  /// Whether nothing newer of an open document is to be waited for.
+  /// Whether an open document is up to date.
   private func isSettled(_ key: DocumentKey) -> Bool {
     guard let bridge, bridge.subscriptions.isOpen(.detail(key)) else { return true }
     guard let detail = state.detail, detail.key == key, detail.isLoaded else { return false }
     return detail.source?.isFromCache == false || state.network.isOffline
   }
 
-  /// Lists the collections at the root and counts each, at the server where it can be reached.
+  /// Lists the collections at the root and counts each, at the server if it is reachable.
   func lookAtCollections() async {
     await bridge?.listCollections(below: .root).value
     for root in state.browser.roots ?? [] { await bridge?.countNow(ResourcePath(root)).value }
@@ -158,10 +158,10 @@ extension PlainSession {
 
   // MARK: Requests
 
-  /// Tells each request that rules decide on from now on, until the session ends.
+  /// Reports each request that the rules decide from now on, until the session ends.
   func followRequests(asJSON: Bool) async {
     if followedRequests != nil {
-      // Requests since the last question are told, too.
+      // Requests since the last poll are also reported.
       followedRequests?.asJSON = asJSON
       return await tellRequests()
     }
@@ -172,13 +172,13 @@ extension PlainSession {
     beginFollowing()
   }
 
-  /// Asks for the requests since the last question, and tells them.
+  /// Fetches the requests since the last poll, and reports them.
   func tellRequests() async {
     guard followedRequests != nil else { return }
     await bridge?.listDecisions(after: state.requests.all?.last?.number ?? 0)?.value
-    // A word and the clock may have asked at once.
+    // A word and the timer may have polled at the same time.
     guard let followed = followedRequests else { return }
-    // A server that was started again counts from 1 again.
+    // A restarted server counts from 1 again.
     let all = state.requests.all ?? []
     let isAnew = (all.last?.number ?? 0) < followed.told
     followedRequests?.told = all.last?.number ?? followed.told
@@ -191,39 +191,39 @@ extension PlainSession {
     }
   }
 
-  /// Asks the server which requests its rules decided on.
+  /// Fetches the requests that the server's rules decided.
   func askForRequests() async {
     if state.reasonAgainstRequests == nil { await bridge?.listDecisions(after: nil)?.value }
   }
 }
 
-/// The requests that were told as they came.
+/// The requests that are reported as they arrive.
 struct FollowedRequests {
-  /// The number of the last of them.
+  /// The number of the last reported request.
   var told: Int
   var asJSON: Bool
 }
 
-/// The lines of standard input, read by a thread that lasts until the input ends or the process does.
+/// The lines of standard input, read by a thread until the input or the process ends.
 package enum PlainInput {
-  /// The longest line in bytes: a document has at most a mebibyte.
+  /// The longest line in bytes: a document has at most 1 MiB.
   private static let longest = 4 << 20
-  /// The lines that may wait to be taken; the thread reads no further then.
+  /// The largest number of unread lines; the thread then pauses.
   private static let most = 64
 
   package struct Lines: Sendable {
     package let stream: AsyncStream<String>
-    /// Signalled once for each line that was taken.
+    /// Signaled once for each line that was read.
     package let room: DispatchSemaphore
   }
 
-  /// Begins to read.
+  /// Starts reading.
   package static func lines(of descriptor: CInt = STDIN_FILENO) -> Lines {
     let (stream, continuation) = AsyncStream.makeStream(of: String.self)
-    // Made with none: a semaphore must not end with less room than it was made with.
+    // Created with zero: a semaphore must not be released with a lower value than its initial one.
     let room = DispatchSemaphore(value: 0)
     for _ in 0..<most { room.signal() }
-    // A background process that reads its terminal would be stopped: it gets an error instead, which ends the words.
+    // A background process that reads its terminal would be stopped. It gets an error instead, which ends the input.
     if isatty(descriptor) == 1 { signal(SIGTTIN, SIG_IGN) }
     DispatchQueue(label: "hearth.words").async {
       read(descriptor) { line in

@@ -17,17 +17,17 @@ import TerminalCanvas
 
 import class Hearth.Client
 
-/// The dashboard without a screen and keys: its events as lines, until the reader goes away or a signal ends it. Lines
-/// of standard input tell it what to do.
+/// The dashboard without a screen and keys: its events as lines, until the reader disconnects or a signal ends it.
+/// Lines of standard input control it.
 @MainActor
 package final class PlainSession {
-  /// The form of what is printed.
+  /// The output format.
   package enum Report {
     /// A line of words for each event.
     case sentences
     /// A line of JSON for each event.
     case lines
-    /// The figures of the wall each second, as JSON.
+    /// The statistics of the wall each second, as JSON.
     case wall
   }
 
@@ -35,7 +35,7 @@ package final class PlainSession {
     package var storage: StorageOptions.Locations
     /// The demo that writes; `nil` for none.
     package var demo: DemoSettings?
-    /// The folder of the note about the databases that the demo may write to.
+    /// The folder that records the databases that the demo may write to.
     package var stateFolder: String
     package var startsOffline: Bool
     /// The listeners; none for every collection at the root.
@@ -44,13 +44,13 @@ package final class PlainSession {
     /// Messages for the user at the start.
     package var notices: [String]
     package var report: Report
-    /// The time after which it ends; `nil` for none.
+    /// The timeout of the session; `nil` for none.
     package var timeout: Duration?
     /// Whether words that write are refused.
     package var isReadOnly: Bool
-    /// Reads a line of standard input; `nil` where none is read.
+    /// Parses a line of standard input; `nil` if standard input is not read.
     package var words: (@Sendable (String) throws -> PlainWord?)?
-    /// The faults that are there from the start.
+    /// The initial faults.
     package var faults: [FaultChange] = []
 
     package init(
@@ -90,12 +90,12 @@ package final class PlainSession {
   private var failure: (any Error)?
   private var failed: (() -> Void)?
   private var events = PlainEvents()
-  /// The condition that is waited for, looked at after each action, and its waiter.
+  /// The awaited condition, checked after each action, and its waiter.
   private var awaited: (isMet: @MainActor (PlainSession) -> Bool, waiter: CheckedContinuation<Bool, Never>)?
   var failedExpectations = 0
-  /// The requests that are told as the server's rules decide on them; `nil` while none are.
+  /// The reported requests that the server's rules decide; `nil` if not followed.
   var followedRequests: FollowedRequests?
-  /// Yields when requests are to be followed.
+  /// The stream that yields when requests are to be followed.
   private let following = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
   package init(_ options: Options) {
@@ -182,7 +182,7 @@ package final class PlainSession {
     }
   }
 
-  /// Looks for new collections regularly, since a new one raises no event.
+  /// Polls for new collections, since a new one produces no event.
   private func followCollections(in group: inout TaskGroup<End?>) {
     let look: @MainActor @Sendable () -> Void = { [weak self] in self?.perform(DashboardState.initialEffects) }
     group.addTask {
@@ -223,7 +223,7 @@ package final class PlainSession {
   }
 
   private func apply(_ action: Action) {
-    // A batch is looked up before its end is told, which takes it from the queue.
+    // A batch is looked up before its end is reported, which removes it from the queue.
     if options.words != nil, case .client(let event, _) = action {
       events.note(
         event.observed({ [state] tag in state.listeners.first { $0.tag == tag }?.name }) { [state] in
@@ -246,26 +246,27 @@ package final class PlainSession {
     }
   }
 
-  /// Begins to ask for requests each second.
+  /// Starts polling for requests each second.
   func beginFollowing() { following.continuation.yield() }
 
   // MARK: Expectations
 
-  /// Waits for an event that was not expected yet.
-  /// - Returns: whether it came in time, and before the session's end.
+  /// Waits for an event that no expectation has consumed.
+  /// - Returns: whether it arrived before the timeout and the session's end.
   func waits(for pattern: EventPattern, within limit: Duration) async -> Bool {
     if events.take(pattern) { return true }
     return await wait(within: limit) { $0.events.take(pattern) }
   }
 
-  /// - Returns: the first event, other than a listener in sync, that happens within a time or was not expected before.
+  /// - Returns: the first event, other than a synced listener, that arrives before the timeout or was not consumed
+  ///   before.
   func surprise(within limit: Duration) async -> ObservedEvent? {
     _ = await wait(within: limit) { _ in false }
     return events.takeSurprise()
   }
 
-  /// Waits until something is so, which is looked at after each action.
-  /// - Returns: whether it came to be in time, and before the session's end.
+  /// Waits for a condition, which is checked after each action.
+  /// - Returns: whether it held before the timeout and the session's end.
   func wait(within limit: Duration, _ isMet: @escaping @MainActor (PlainSession) -> Bool) async -> Bool {
     // The sleep is cancelled when the event comes.
     let patience = Task { if (try? await ContinuousClock().sleep(for: limit)) != nil { self.giveUp() } }
@@ -281,7 +282,7 @@ package final class PlainSession {
   private func giveUp() { if let awaited { finish(awaited.waiter, false) } }
 
   /// Prints a line with the time, or as JSON.
-  /// - Parameter isMet: whether the expectation that it is about was met; `nil` if it is about none.
+  /// - Parameter isMet: whether the line's expectation was met; `nil` if it concerns none.
   func say(_ line: String, isMet: Bool? = nil) {
     if options.report == .lines { return print([SessionLines.answer(line, isMet: isMet)]) }
     print([TimeText.milliseconds(.now, offset: state.configuration.utcOffset, from: .hours) + " " + line])
@@ -297,10 +298,10 @@ package final class PlainSession {
     }
   }
 
-  /// The client's status at this moment; `nil` after the session's end.
+  /// The client's current status; `nil` after the session's end.
   func status() async -> ClientStatus? { await bridge?.status() }
 
-  /// The client's inside at this moment; `nil` after the session's end.
+  /// The client's current internals; `nil` after the session's end.
   func inside() async throws -> (ClientInside, CacheSurvey)? {
     guard let engine = bridge?.engine else { return nil }
     return (try await engine.inside(), try await engine.surveyCache())

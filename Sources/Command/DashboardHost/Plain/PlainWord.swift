@@ -9,7 +9,7 @@ package import FirestoreQuery
 import FirestoreText
 import Scenarios
 
-/// A line that a user types to a dashboard without a screen.
+/// A typed line of a dashboard without a screen.
 package enum PlainWord: Sendable {
   case request(TypedRequest)
   case listen(Query)
@@ -17,12 +17,12 @@ package enum PlainWord: Sendable {
   case stop(String)
   /// Tell a part of what the dashboard shows, in words or as JSON.
   case tell(PlainSubject, asJSON: Bool)
-  /// Open a document, and tell what its pane shows.
+  /// Open a document, and report its pane.
   case document(DocumentKey, asJSON: Bool)
-  /// Tell each further request that the server's rules decide on.
+  /// Report each further request that the server's rules decide.
   case followRequests(asJSON: Bool)
   case expect(EventPattern, within: Duration)
-  /// No document may change and no write be answered.
+  /// Expect no document change and no reply to a write.
   case expectNothing(within: Duration)
   case help
   case quit
@@ -31,22 +31,22 @@ package enum PlainWord: Sendable {
   var writes: Bool { if case .request(let typed) = self { typed.writes } else { false } }
 }
 
-/// A part of the dashboard that a session without a screen can tell.
+/// A part of the dashboard that a session without a screen can report.
 package enum PlainSubject: String, CaseIterable, Hashable, Sendable {
-  /// The writes that wait, were refused, or were set aside.
+  /// The pending, rejected and set-aside writes.
   case queue
   case network, listeners
-  /// The rows of the feed, as far as they are kept.
+  /// The stored rows of the feed.
   case feed
-  /// Targets, streams, the cache, and the times of queries.
+  /// Targets, streams, the cache, and query durations.
   case inside
-  /// The collections at the root, with the numbers of their documents.
+  /// The collections at the root, with their document counts.
   case collections
-  /// The requests that the server's rules decided on.
+  /// The requests that the server's rules decided.
   case requests
 }
 
-/// The events that were not yet expected, oldest first; of more than `limit` the newest.
+/// The unconsumed events, oldest first; only the newest if there are more than `limit`.
 struct PlainEvents: Sendable {
   static let limit = 10_000
 
@@ -57,30 +57,30 @@ struct PlainEvents: Sendable {
     if unread.count > Self.limit { unread.removeFirst(unread.count - Self.limit) }
   }
 
-  /// Takes the first event that matches, and those before it.
-  /// - Returns: whether there is one.
+  /// Consumes the first event that matches, and all events before it.
+  /// - Returns: whether one matches.
   mutating func take(_ pattern: EventPattern) -> Bool {
     guard let place = unread.firstIndex(where: pattern.matches) else { return false }
     unread.removeFirst(place + 1)
     return true
   }
 
-  /// Takes all events.
-  /// - Returns: the first one that changes a document or answers a write, or is the end of a listener.
+  /// Consumes all events.
+  /// - Returns: the first one that changes a document, answers a write or ends a listener.
   mutating func takeSurprise() -> ObservedEvent? {
     defer { unread = [] }
     return unread.first { !$0.isState && $0.kind != .metadata }
   }
 }
 
-/// Reads a line that is typed to `hearth plain`: a step of a scenario, or a word of its own.
+/// Parses a typed line of `hearth plain`: a scenario step, or one of its own words.
 package struct PlainWordParser: Sendable {
   private let database: DatabaseID
 
   package init(database: DatabaseID) { self.database = database }
 
   /// - Returns: `nil` for an empty line and a comment.
-  /// - Throws: the reason why the line is neither, in one sentence.
+  /// - Throws: the reason why the line is invalid, in one sentence.
   package func word(_ line: String) throws(CommandFailure) -> PlainWord? {
     let line = String(line.trimming())
     if line.isEmpty || line.hasPrefix("#") { return nil }
@@ -111,7 +111,7 @@ package struct PlainWordParser: Sendable {
     return word
   }
 
-  /// The word that does what a step does; `nil` for steps that scenarios alone have.
+  /// The word that is equivalent to a step; `nil` for steps that only scenarios have.
   private static func word(_ action: ScenarioStep.ClientAction) -> PlainWord? {
     switch action {
     case .request(let typed): .request(typed)
@@ -130,7 +130,7 @@ package struct PlainWordParser: Sendable {
     }
   }
 
-  /// Reads `document PATH`, and `--json` behind it; an id may have blanks.
+  /// Parses `document PATH` with an optional `--json` suffix; an id may contain blanks.
   private static func document(_ line: String) throws(CommandFailure) -> PlainWord {
     var path = line.dropFirst("document".count).trimming()
     let asJSON = path == "--json" || path.hasSuffix(" --json")

@@ -7,8 +7,8 @@ import FirestoreQuery
 import FirestoreSync
 import TerminalCanvas
 
-/// The result of a watched query as a table that is drawn again after each snapshot: rows in the order of the query, with
-/// the marks of the last changes and the edge of the limit.
+/// The result of a watched query as a table that is redrawn after each snapshot: rows in query order, with marks for
+/// the last changes and the limit.
 struct ResultTable {
   private let query: Query
   private var kept: KeptResult
@@ -39,7 +39,7 @@ struct ResultTable {
   }
 
   private static let sampled = 200
-  /// The lines beside the rows: the query, the names, the edge, and the one on which the cursor stays.
+  /// The other lines: the query, the names, the limit, and the line of the cursor.
   private static let others = 4
 
   /// The lines for a terminal of this size.
@@ -54,7 +54,7 @@ struct ResultTable {
     }
     if count > rows { lines.append("  \(grouped(count - rows)) more") }
     if let edge { lines.append(edge) }
-    // Each part was made safe.
+    // Each part is already escaped.
     return lines.map { ShownText(verbatim: SafeText.truncated($0.text, to: size.columns - 1)) }
   }
 

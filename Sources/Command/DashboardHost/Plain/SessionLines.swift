@@ -7,7 +7,7 @@ import FirestoreJSON
 import FirestoreModel
 import FirestoreQuery
 
-/// The news of a session without a screen as JSON objects, one to a line.
+/// The events of a session without a screen as JSON objects, one per line.
 struct SessionLines {
   typealias Member = JSONSyntax.Member
 
@@ -16,8 +16,8 @@ struct SessionLines {
   private var queue = ""
   private var status = ""
 
-  /// The lines since the last call, oldest first: rows of the feed, the queue and the status when they changed,
-  /// messages. Must be called after every action.
+  /// The lines since the last call, oldest first: feed rows, changes of queue and status, messages. Call it after every
+  /// action.
   mutating func news(of state: DashboardState) -> [String] {
     var lines: [String] = []
     let status = Self.status(state)
@@ -34,7 +34,7 @@ struct SessionLines {
     return lines
   }
 
-  /// One part of the session, in one line or, for the feed, a line for each row.
+  /// One part of the session, in one line or, for the feed, one line per row.
   static func lines(of subject: PlainSubject, _ state: DashboardState) -> [String] {
     switch subject {
     case .queue: [queue(state)]
@@ -43,12 +43,12 @@ struct SessionLines {
     case .feed: state.feed.rows.map { row($0, state) }
     case .collections: [collections(state)]
     case .requests: [requests(state)]
-    // The client is asked for it.
+    // The client provides it.
     case .inside: []
     }
   }
 
-  /// An answer to a word, or what came of an expectation.
+  /// The reply to a word, or the result of an expectation.
   static func answer(_ text: String, isMet: Bool?) -> String {
     line(
       isMet == nil ? "answer" : "expectation",
@@ -169,7 +169,7 @@ extension SessionLines {
 
   // MARK: Requests
 
-  /// The decisions that are known, oldest first, in the names of the server's own account of them.
+  /// The known decisions, oldest first, with the member names of the server's own report.
   static func requests(_ state: DashboardState) -> String {
     let all = state.requests.all ?? []
     let problem = state.reasonAgainstRequests ?? state.requests.failure
@@ -183,7 +183,7 @@ extension SessionLines {
       ])
   }
 
-  /// A request that was decided on just now.
+  /// A newly decided request.
   static func request(told decision: RuleDecision) -> String {
     line("request", members(of: decision))
   }

@@ -5,11 +5,11 @@ import FirestoreClientState
 import FirestoreJSON
 import FirestoreModel
 
-/// The figures of the wall as one JSON object in a line.
+/// The statistics of the wall as one JSON object on a line.
 enum WallReport {
   private typealias Member = JSONSyntax.Member
 
-  /// - Returns: the minute before the second that is not over.
+  /// - Returns: the minute before the current second.
   static func line(of state: DashboardState) -> String {
     let figures = WallFigures(FrameState(state), end: state.now.seconds)
     return object([

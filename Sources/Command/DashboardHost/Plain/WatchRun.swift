@@ -18,18 +18,18 @@ import Synchronization
 package import class Hearth.Client
 package import class Hearth.Inspection
 
-/// One run of `hearth watch`, or of `get --watch`: prints a listener's changes as lines, or its result as a table that
-/// is drawn again, until something ends it.
+/// One run of `hearth watch` or `get --watch`. Prints a listener's changes as lines, or its result as a table that is
+/// redrawn, until an event ends it.
 package struct WatchRun: Sendable {
   package let query: FirestoreQuery.Query
   package let includesMetadata: Bool
   package let skipsInitial: Bool
   package let isJSON: Bool
-  /// Whether the result is drawn as a table, again after each change, in place of a line for each.
+  /// Whether the result is a table that is redrawn after each change, instead of one line per change.
   package let isTable: Bool
   package let goal: EventGoal?
   package let timeout: Duration?
-  /// Whether the watch begins even if the server cannot be reached: with the documents of a cache that the user named.
+  /// Whether the watch starts with an unreachable server: with the documents of a cache that the user named.
   package let startsFromCache: Bool
   /// Whether the backend is in this process.
   package let isEmbedded: Bool
@@ -65,9 +65,9 @@ package struct WatchRun: Sendable {
   }
 
   /// - Parameters:
-  ///   - store: the place of the client's cache and queue.
-  ///   - plan: the way in which the client can be watched.
-  ///   - faults: the faults between the client and its backend, which are also the plan's.
+  ///   - store: the configuration of the client's cache and queue.
+  ///   - plan: the plan for the inspection of the client.
+  ///   - faults: the faults between the client and its backend, also used by the plan.
   package func run(
     at connection: BackendConnection, _ store: LocalStoreConfiguration, inspectedAs plan: Inspection.Plan?,
     disturbedBy faults: FaultInjector
@@ -77,7 +77,7 @@ package struct WatchRun: Sendable {
     let datastore = FaultyDatastore(connection.datastore, faults: faults, clock: ContinuousClock())
     let client = Client(store, datastore: datastore, inspectedAs: plan)
     let contact = Contact()
-    // The embedded backend is reached as soon as it is open.
+    // The embedded backend is reachable as soon as it is open.
     if isEmbedded { contact.make() }
     let end: End
     do {
@@ -131,7 +131,7 @@ package struct WatchRun: Sendable {
     var table = ResultTable(query, utcOffset: utcOffset)
     var drawn = 0
     let mailbox = SnapshotMailbox()
-    // Metadata snapshots are needed too, because one of them says that the result is in sync.
+    // Metadata snapshots are needed: one of them reports that the result is in sync.
     let options = ListenerOptions(includeMetadataChanges: true)
     let listener = client.engine.listen(to: query, options: options, into: mailbox)
     defer { client.engine.stopListening(listener) }
@@ -165,21 +165,21 @@ package struct WatchRun: Sendable {
     return nil
   }
 
-  /// Draws the table in the place of the one before.
-  /// - Parameter drawn: the number of lines of that one.
-  /// - Returns: the number of lines of this one.
+  /// Draws the table in place of the previous one.
+  /// - Parameter drawn: the line count of the previous table.
+  /// - Returns: the line count of this table.
   private func draw(_ table: ResultTable, over drawn: Int, _ output: OutputFile) throws -> Int {
     let size = TerminalSize(of: STDOUT_FILENO) ?? TerminalSize(columns: 80, rows: 24)
     let lines = table.lines(size, at: .now)
-    // The program's own sequences: up to the first line, and everything from there is erased.
+    // The program's own escape sequences: move up to the first line and erase from there.
     if drawn > 0 { try output.write(ShownText(verbatim: "\u{1B}[\(drawn)A\r\u{1B}[J")) }
     for line in lines { try output.line(line) }
     try output.flush()
     return lines.count
   }
 
-  /// Reports when the backend cannot be reached, and when it can again.
-  /// - Throws: if it cannot be reached at the start: there would be nothing to see, as in an empty collection.
+  /// Reports when the backend becomes unreachable, and when it is reachable again.
+  /// - Throws: if it is unreachable at the start, since the output would look like an empty collection.
   private func followStatus(of client: Client, _ contact: Contact) async throws(CommandFailure) {
     var wasOffline = false
     if let problem = client.engine.cacheProblem { headless.note(ShownText(problem.notice)) }
@@ -189,8 +189,8 @@ package struct WatchRun: Sendable {
       if isOffline, !wasOffline {
         let reason = status.watch.lastError.map { " (\($0.message))" } ?? ""
         if !contact.isMade, !startsFromCache {
-          // A server that answers with an error, or is not asked for want of credentials, is not out of reach; one that
-          // speaks another protocol never will be reached.
+          // A server that returns an error, or gets no request because credentials are missing, is not unreachable. A
+          // server with another protocol never becomes reachable.
           if let error = status.watch.lastError, error.code != .unavailable || error.isForeign == true {
             throw CommandFailure(error)
           }
@@ -204,7 +204,7 @@ package struct WatchRun: Sendable {
     }
   }
 
-  /// Throws if the goal was missed. A watch without a goal has no end of its own: any end is right.
+  /// Throws if the goal was missed. Without a goal a watch may end for any reason.
   private func leave(_ end: End) throws {
     guard goal != nil else { return }
     switch end {
@@ -216,14 +216,14 @@ package struct WatchRun: Sendable {
   }
 }
 
-/// The end of a command by a signal before it was done.
+/// The end of a command by a signal before it was complete.
 package struct Interrupted: Error {
   package let signal: Int32
-  /// The exit status in the numbering of shells.
+  /// The exit status in the shells' convention.
   package var exitStatus: Int32 { 128 + signal }
 }
 
-/// Counts printed changes towards a goal.
+/// Counts printed changes toward a goal.
 struct WatchProgress {
   let goal: EventGoal?
   private(set) var isReached = false

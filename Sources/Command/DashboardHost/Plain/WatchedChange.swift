@@ -11,7 +11,7 @@ import FirestoreSync
 package struct WatchedChange {
   package let kind: EventPattern.Kind
   package let document: Document
-  /// The document before the change; `nil` if the query did not have it.
+  /// The document before the change; `nil` if it was not in the result.
   package let previous: Document?
   package let isFromCache: Bool
   package let cause: String
@@ -70,7 +70,7 @@ package struct WatchedChange {
     }
   }
 
-  /// The top-level fields that differ, by name.
+  /// The top-level fields that differ, with their names.
   private var changedFields: [(name: String, before: Value?, after: Value?)] {
     let before = previous?.data?.fields ?? Fields()
     let after = document.data?.fields ?? Fields()
@@ -93,6 +93,6 @@ extension Timestamp {
 }
 
 extension String {
-  /// The text with spaces up to a number of characters.
+  /// The text padded with spaces to a width.
   fileprivate func padding(_ count: Int) -> String { self + String(repeating: " ", count: max(0, count - self.count)) }
 }

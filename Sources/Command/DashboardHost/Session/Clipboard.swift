@@ -7,16 +7,16 @@ import Dispatch
 import Foundation
 import Terminal
 
-/// Copies text in the first way that works here: by the user's own command, to the desktop's clipboard, to tmux inside of
-/// tmux (which drops OSC 52 by default), by the terminal itself (OSC 52), which also works over ssh, and as a last resort
-/// into a file.
+/// Copies text in the first available way: with the user's own command, to the desktop's clipboard, to tmux inside tmux
+/// (which drops OSC 52 by default), through the terminal (OSC 52), which also works over ssh, and as a last resort into
+/// a file.
 struct Clipboard: Sendable {
-  /// A program that takes the text on its standard input.
+  /// A program that reads the text from its standard input.
   struct Program: Hashable, Sendable {
     var name: String
     var arguments: [String]
 
-    /// The name in messages: that of the program a shell runs.
+    /// The name in messages: for a shell, the name of the program that it runs.
     var title: String {
       guard name == "sh", let line = arguments.last else { return name }
       return line.split(separator: " ").first.map { String($0) } ?? name
@@ -25,20 +25,20 @@ struct Clipboard: Sendable {
 
   package struct Outcome: Hashable, Sendable {
     var isCopied: Bool
-    /// The way in which the text was copied; or why it was not, with the remedy.
+    /// The method used to copy the text, or the reason for the failure, with the remedy.
     var message: String
     /// The sequence to send to the dashboard's own terminal; `nil` for none.
     var sequence: String?
   }
 
-  /// The file that takes what no other way takes.
+  /// The file of last resort.
   struct File: Sendable {
     var path: String
     /// The name of the file in messages.
     var name: String
   }
 
-  /// The longest base64 text that terminals are known to accept whole.
+  /// The longest base64 text that terminals are known to accept completely.
   static let longestSequence = 74_994
   private static let patience = DispatchTimeInterval.seconds(2)
 
@@ -46,14 +46,14 @@ struct Clipboard: Sendable {
   private let file: File?
 
   /// - Parameters:
-  ///   - command: a line for the shell that takes the text on its standard input, tried before all else.
+  ///   - command: a shell command line that reads the text from its standard input, tried first.
   ///   - file: the last resort; `nil` for none.
   init(environment: [String: String], command: String? = nil, file: File? = nil) {
     func has(_ name: String) -> Bool { environment[name]?.isEmpty == false }
     self.file = file
     var programs: [Program] = []
     if let command { programs.append(Program(name: "sh", arguments: ["-c", command])) }
-    // The desktop's clipboard is left out over ssh: it would be that of the remote machine.
+    // The desktop's clipboard is skipped over ssh: it would be the remote machine's.
     if !has("SSH_CONNECTION") {
       if has("WAYLAND_DISPLAY") { programs.append(Program(name: "wl-copy", arguments: [])) }
       if has("DISPLAY") {
@@ -63,13 +63,13 @@ struct Clipboard: Sendable {
     }
     if has("TMUX") {
       programs.append(Program(name: "tmux", arguments: ["load-buffer", "-w", "-"]))
-      // Versions of tmux before 3.2 have no -w: they get the text in their own buffer only.
+      // Versions of tmux before 3.2 have no -w: the text is stored only in their own buffer.
       programs.append(Program(name: "tmux", arguments: ["load-buffer", "-"]))
     }
     self.programs = programs
   }
 
-  /// - Parameter run: runs a program on the text; `true` if it took it.
+  /// - Parameter run: runs a program on the text; returns `true` on success.
   func copy(
     _ text: String, run: @Sendable (Program, String) async -> Bool = Clipboard.run
   ) async -> Outcome {
@@ -88,12 +88,12 @@ struct Clipboard: Sendable {
       sequence: "\u{1b}]52;c;\(encoded)\u{7}")
   }
 
-  /// Writes a text that is too long for the terminal into the file.
+  /// Writes a text that is too long for the terminal to the file.
   private func keep(_ text: String, _ size: String, _ tried: String) -> Outcome {
     let most = "\(size) are more than the \(Self.longestSequence / 4 * 3) that a terminal takes (OSC 52).\(tried)"
     var reason = "Nothing was copied: \(most)"
     if let file {
-      // Writing the file says why the folder cannot be made.
+      // Writing the file reports the reason if the folder cannot be created.
       try? FileManager.default.createDirectory(
         atPath: URL(filePath: file.path).deletingLastPathComponent().path, withIntermediateDirectories: true,
         attributes: [.posixPermissions: 0o700])
@@ -121,7 +121,7 @@ struct Clipboard: Sendable {
     process.standardOutput = FileHandle.nullDevice
     process.standardError = FileHandle.nullDevice
     do { try process.run() } catch { return false }
-    // A program that hangs is ended, which ends the writing and the waiting too.
+    // A hanging program is terminated, which also ends the writing and waiting.
     let deadline = DispatchSource.makeTimerSource(queue: .global())
     deadline.schedule(deadline: .now() + patience)
     deadline.setEventHandler { process.terminate() }
@@ -131,7 +131,7 @@ struct Clipboard: Sendable {
       try input.fileHandleForWriting.write(contentsOf: Data(text.utf8))
       try input.fileHandleForWriting.close()
     } catch {
-      // The program reads no input: its exit status alone tells whether it worked.
+      // The program may not read its input: only its exit status says whether it worked.
       process.terminate()
     }
     process.waitUntilExit()
@@ -140,7 +140,7 @@ struct Clipboard: Sendable {
 }
 
 extension Session {
-  /// Puts a text where other programs find it, in place of one that is still on its way.
+  /// Copies a text to the clipboard, replacing a copy in progress.
   package func copy(_ text: String) {
     copying?.cancel()
     copying = Task {

@@ -11,17 +11,18 @@ import Foundation
 
 import enum Hearth.PathComponent
 
-/// The listeners of one database that come back at the next start: a file of its own below the state folder, written
-/// whenever the set of open listeners changes.
+/// The listeners of one database that are reopened at the next start. Each database has a file below the state folder,
+/// written whenever the set of open listeners changes.
 struct KeptListeners {
   let path: String
   /// The file's name in messages.
   private let name: String
   private let identity: CacheIdentity
   private let database: DatabaseID
-  /// The file's content; `nil` if the file must be written again.
+  /// The content of the file; `nil` if the file must be rewritten.
   private var kept: [ListenerDefinition]? = []
-  /// Whether nothing is written: the file holds what cannot be kept otherwise, or its failure was reported already.
+  /// Whether writing is disabled: the file holds content that cannot be preserved otherwise, or its failure was already
+  /// reported.
   private var isRefused = false
 
   init(of identity: CacheIdentity, _ database: DatabaseID, in paths: Paths) {
@@ -31,8 +32,8 @@ struct KeptListeners {
     name = paths.short(path)
   }
 
-  /// - Returns: the listeners that were open last, and notices about what could not be read. A file with such faults is
-  ///   kept under another name before it is written again.
+  /// - Returns: the listeners that were open last, and notices about invalid entries. A file with such errors is
+  ///   renamed before it is rewritten.
   mutating func read() -> (definitions: [ListenerDefinition], notices: [String]) {
     guard FileManager.default.fileExists(atPath: path) else { return ([], []) }
     let file: ListenerFile
@@ -47,7 +48,7 @@ struct KeptListeners {
     return (file.definitions, file.problems + ["What could not be read of the open listeners: \(setAside())"])
   }
 
-  /// Keeps the file's present content under another name, or gives up writing it.
+  /// Renames the file's current content, or disables writing.
   private mutating func setAside() -> String {
     for number in 1...99 {
       let suffix = number == 1 ? ".bad" : ".bad-\(number)"
@@ -63,7 +64,7 @@ struct KeptListeners {
     return "\(name) is left as it is, so that listeners opened now do not come back: mend it, or move it away."
   }
 
-  /// Writes the open listeners, if they are others than were written last.
+  /// Writes the open listeners if they changed since the last write.
   /// - Returns: a notice, once, if the file cannot be written.
   mutating func keep(_ definitions: [ListenerDefinition]) -> [String] {
     guard !isRefused, definitions != kept else { return [] }
@@ -91,9 +92,9 @@ struct KeptListeners {
   }
 }
 
-/// Listeners that outlive the session: the ones open at its end, and the ones in files.
+/// Listeners that outlive the session: the open ones at its end, and the ones in files.
 extension Session {
-  /// Opens the listeners that the database's last session had open, and those that the command line names.
+  /// Opens the listeners of the database's last session, and those that the command line names.
   func restoreListeners(of connection: BackendConnection) {
     if options.restoresListeners, let identity = connection.identity {
       var kept = KeptListeners(of: identity, connection.database, in: options.paths)
@@ -111,7 +112,7 @@ extension Session {
     if options.listensToRoot, state.listeners.isEmpty { rootListening = RootListening() }
   }
 
-  /// Writes down what is open now, if that has changed.
+  /// Saves the open listeners after a change.
   func keepListeners() {
     for notice in keptListeners?.keep(stage.first.session.shown.listenerDefinitions) ?? [] { notify(.warning, notice) }
   }
@@ -155,13 +156,13 @@ extension Session {
   }
 }
 
-/// The collections at the root that are listened to as they become known, each once.
+/// The root collections that are listened to as they become known, each once.
 struct RootListening {
   private var known: Set<String> = []
 
   init() {}
 
-  /// - Returns: the queries to listen to from now on because of what has happened.
+  /// - Returns: the new queries to listen to after an action.
   mutating func queries(after action: Action) -> [Query] {
     guard case .client(.collections(let parent, let ids), _) = action, parent.isRoot else { return [] }
     return ids.filter { known.insert($0).inserted }.map { Query(path: ResourcePath($0)) }

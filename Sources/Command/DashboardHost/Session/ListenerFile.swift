@@ -13,10 +13,10 @@ import Spelling
 import TOMLReading
 import TerminalTheme
 
-/// Listeners as a file for people: TOML, with conditions and orders in the syntax of `--where` and `--order`.
+/// Listeners as an editable file: TOML, with conditions and orders in the syntax of `--where` and `--order`.
 package struct ListenerFile: Hashable, Sendable {
   package var definitions: [ListenerDefinition] = []
-  /// The entries that were left out, each as `file:line: reason`, in the order of the lines.
+  /// The skipped entries, each as `file:line: reason`, in line order.
   package var problems: [String] = []
 
   /// - Parameters:
@@ -25,7 +25,7 @@ package struct ListenerFile: Hashable, Sendable {
   /// - Throws: `CommandFailure` for a file that cannot be read as text.
   package static func read(_ path: String, name: String, database: DatabaseID) throws(CommandFailure) -> ListenerFile {
     guard let data = FileManager.default.contents(atPath: path) else {
-      // Foundation does not name the reason.
+      // Foundation does not report the reason.
       let reason = access(path, R_OK) == 0 ? "it is no file" : String(cString: strerror(errno))
       throw CommandFailure(.noInput, "\(name) cannot be read: \(reason).")
     }
@@ -55,7 +55,7 @@ package struct ListenerFile: Hashable, Sendable {
   // MARK: Writing
 
   /// - Parameter heading: a description of the file, for its first line.
-  /// - Returns: the text, and the names of listeners that it cannot hold, because they have cursors.
+  /// - Returns: the text, and the names of listeners that it cannot hold because they have cursors.
   package static func text(
     of definitions: [ListenerDefinition], heading: String, database: DatabaseID
   ) -> (text: String, left: [String]) {
@@ -91,26 +91,26 @@ package struct ListenerFile: Hashable, Sendable {
     return lines
   }
 
-  /// A TOML string; in single quotes and without escapes if possible, which is easier to read.
+  /// A TOML string, preferably in single quotes without escapes, which is easier to read.
   private static func quoted(_ text: String) -> String {
     let isLiteral = text.unicodeScalars.allSatisfy { $0 != "'" && $0.value >= 0x20 && $0.value != 0x7F }
     return isLiteral ? "'\(text)'" : DocumentLine.quoted(text)
   }
 }
 
-/// The reason why one listener of a file was left out.
+/// The reason why one listener of a file was skipped.
 struct ListenerFileError: Error, Hashable {
   /// The line in the file, counted from 1.
   var line: Int
   var reason: String
 }
 
-/// The lines of one `[[listener]]`, read separately, so that a mistake costs no other listener.
+/// The lines of one `[[listener]]`, parsed separately, so that an error affects no other listener.
 struct ListenerBlock {
   private static let header = "[[listener]]"
   private static let keys = ["name", "path", "group", "where", "order", "limit", "source", "metadata"]
 
-  /// The line of the header; for lines before any header, the first one with content.
+  /// The line of the header; for lines before any header, the first non-empty line.
   let firstLine: Int
   private let hasHeader: Bool
   private let text: String

@@ -18,7 +18,7 @@ extension Session {
     package var demo: DemoSettings?
     package var startsOffline = false
     package var isReadOnly = false
-    /// Whether the last session's listeners come back, and this one's at the next start.
+    /// Whether the last session's listeners are reopened, and this one's at the next start.
     package var restoresListeners = false
     /// The listeners of the command line.
     package var listeners: [ListenerDefinition] = []
@@ -30,20 +30,21 @@ extension Session {
     package var paths: Paths
     /// Messages for the user at the start.
     package var notices: [String]
-    /// The files that keep the session.
+    /// The files that store the session.
     package var keeping = Keeping()
     package var subject = Subject.client
-    /// Whether the wall is on the screen at first. The listeners of earlier sessions are then opened and stay as kept.
+    /// Whether the wall is shown at first. The listeners of earlier sessions are then opened, and their file is not
+    /// changed.
     package var isWall = false
-    /// The keys that are pressed by themselves, with captions; `nil` for none.
+    /// The keys to press automatically, with captions; `nil` for none.
     package var script: DemoScript?
-    /// Whether the collections at the root are listened to where no listener is open at the start.
+    /// Whether to listen to the root collections if no listener is open at the start.
     package var listensToRoot = false
-    /// Commands of the palette that run at the start.
+    /// Palette commands that run at the start.
     package var commands: [String] = []
-    /// Whether the line to the terminal counts as slow, whatever its round trip.
+    /// Whether the connection to the terminal counts as slow, regardless of its round trip.
     package var isSlow = false
-    /// The faults that are there from the start.
+    /// The initial faults.
     package var faults: [FaultChange] = []
     /// The number of clients on the screen at the start.
     package var clientCount = 1
@@ -65,20 +66,20 @@ extension Session {
     package var replay: ReplayRequest? { if case .recording(let replay) = subject { replay } else { nil } }
   }
 
-  /// The thing that is shown.
+  /// The subject of the dashboard.
   package enum Subject {
-    /// A client of the dashboard's own.
+    /// A client of the dashboard.
     case client
     /// Another program's client.
     case program(Attachment)
     /// A recorded session.
     case recording(ReplayRequest)
-    /// A scenario that is played.
+    /// A scenario to play.
     case scenario(LiveScenario)
   }
 }
 
-/// The faults that a command begins with.
+/// The initial faults of a command.
 package struct FaultOptions: ParsableArguments {
   @Option(
     name: .customLong("fault"),
@@ -100,17 +101,17 @@ package struct FaultOptions: ParsableArguments {
 }
 
 extension FaultInjector {
-  /// A network that begins with faults, which were checked.
+  /// A network with initial faults, which were validated.
   package convenience init(seed: UInt64 = 0, _ changes: [FaultChange]) {
     self.init(seed: seed)
-    // Words that mean nothing to a client are refused where they are read.
+    // The parser rejects faults that do not apply to a client.
     for change in changes { try? perform(change) }
   }
 }
 
 extension StorageOptions.Locations {
-  /// The options with which another command reaches the same data, as they are typed in a shell; `nil` where none does,
-  /// since the data is in this process's memory.
+  /// The options with which another command reaches the same data, in shell syntax; `nil` for data in this process's
+  /// memory.
   var reachingOptions: String? {
     var options: [String] = []
     if let connection { return Self.quoted(["-C", connection.name]) }
@@ -120,7 +121,7 @@ extension StorageOptions.Locations {
     case (.embedded(let folder?), _): if isDataNamed { options += ["--data", folder] }
     case (.remote, .cloud): options.append("--cloud")
     case (.remote, _):
-      // TLS takes a file of certificates or credentials too.
+      // TLS also needs a file of certificates or credentials.
       guard let host = reached.host, !reached.isTLS else { return nil }
       options += ["--emulator", host]
     }
@@ -129,7 +130,7 @@ extension StorageOptions.Locations {
     return Self.quoted(options)
   }
 
-  /// The words as a shell takes them.
+  /// The words in shell syntax.
   private static func quoted(_ words: [String]) -> String {
     words.map { word in
       let isPlain = word.utf8.allSatisfy { byte in

@@ -11,7 +11,7 @@ import Terminal
 import TerminalCanvas
 import TerminalTheme
 
-/// The user's themes, keys and other settings: applied, and read again when their files change.
+/// The user's themes, keys and other settings: applied, and reloaded when their files change.
 extension Session {
   func setTheme(_ slug: String) {
     do {
@@ -22,9 +22,9 @@ extension Session {
     }
   }
 
-  /// Keeps a choice of the picker for the next start, and says where a setting overrides it.
+  /// Saves a choice of the picker for the next start, and reports a setting that overrides it.
   func rememberTheme(_ slug: String) {
-    // A theme that cannot be shown was reported when it was tried.
+    // A theme that cannot be shown was already reported.
     guard (try? preferences.catalog.theme(named: slug)) != nil else { return }
     preferences.remembered.theme = slug
     do {
@@ -34,7 +34,7 @@ extension Session {
       return notify(.warning, "Theme \(slug) until you quit: \(file) cannot be written.")
     }
     if options.appearance.theme == nil { themeSource = .remembered }
-    // A configured theme that cannot be used gives way to the remembered one.
+    // An invalid configured theme falls back to the remembered one.
     guard let configured = preferences.file.theme, configured != slug,
       (try? preferences.catalog.theme(named: configured)) != nil
     else {
@@ -44,7 +44,7 @@ extension Session {
     notify(.info, "Theme \(slug) until you quit: \(preferences.fileName)\(line) says \(configured).")
   }
 
-  /// Keeps the palette's commands; if they cannot be written, they stay until the session ends.
+  /// Saves the palette's commands. If they cannot be written, they remain until the session ends.
   func rememberCommands(_ commands: [String]) {
     preferences.remembered.commands = commands
     do { try preferences.remembered.write(options.paths.memoryFile) } catch {
@@ -54,10 +54,11 @@ extension Session {
 
   // MARK: The terminal's background
 
-  /// The time in which an answer may still change the screen.
+  /// The time in which a reply may still change the screen.
   private static let backgroundPatience = Duration.seconds(2)
 
-  /// Asks whether the terminal is dark or light, if no theme was chosen. The first frame does not wait for the answer.
+  /// Queries whether the terminal is dark or light, if no theme was chosen. The first frame does not wait for the
+  /// reply.
   func askForBackground() {
     guard themeSource == .terminal, screen.depth >= .c256 else { return }
     backgroundDeadline = .now + Self.backgroundPatience
@@ -82,15 +83,15 @@ extension Session {
     fileWatch = FileWatch(folders: folders + options.paths.themeFolders) { [weak self] in self?.readAgain() }
   }
 
-  /// Adopts changes of the user's files. Errors are reported, and the values before stay.
-  /// - Parameter isAsked: whether the user waits for an answer: where nothing has changed, it says so, and names what is
-  ///   still wrong.
+  /// Applies changes of the user's files. Errors are reported, and the previous values remain.
+  /// - Parameter isAsked: whether the user requested it and expects a reply: if nothing has changed, it says so, with
+  ///   the remaining errors.
   func readAgain(isAsked: Bool = false) {
     let old = preferences
     let new = Preferences.read(options.paths)
     preferences = new
     let isBroken = !new.file.problems.isEmpty
-    // A missing setting may be the one that cannot be read.
+    // A missing setting may be the unreadable one.
     if isBroken {
       preferences.file.theme = new.file.theme ?? old.file.theme
       preferences.file.themeLine = new.file.theme == nil ? old.file.themeLine : new.file.themeLine
@@ -107,7 +108,7 @@ extension Session {
     let mouse = options.appearance.mouse(configured: preferences.file.mouse)
     let isMouseNew = preferences.file.mouse != old.file.mouse
     if isMouseNew { screen.setMouse(mouse) }
-    // The window gets the focus often: what is as it was is no event of the session.
+    // The window gets the focus often: an unchanged file is not an event of the session.
     let isNew =
       preferences.file != old.file || preferences.themes != old.themes
       || theme.map { $0.slug != state.screen.theme } ?? false
@@ -135,8 +136,8 @@ extension Session {
     }
   }
 
-  /// The theme to show now: a new one only if the configuration names another, else the present one from its present
-  /// file; `nil` if that cannot be used.
+  /// The theme to show now: a new one only if the configuration names another, otherwise the current one from its
+  /// current file; `nil` if it is invalid.
   private func themeAgain(_ old: Preferences, _ problems: inout [String]) -> Theme? {
     let catalog = preferences.catalog
     if options.appearance.theme == nil, preferences.file.theme != old.file.theme {
@@ -148,14 +149,14 @@ extension Session {
         return choice.theme
       }
     }
-    // Faults of the theme's file are among the problems of all files.
+    // Errors in the theme's file are among the problems of all files.
     return try? catalog.theme(named: state.screen.theme).theme
   }
 
-  /// Draws with the characters that the terminal has, whatever the configuration says.
+  /// Draws with the terminal's characters, regardless of the configuration.
   func adoptGlyphs() { configure { $0.glyphs = screen.ownGlyphs } }
 
-  /// Lets a choice of one client hold for the others, which share its screen.
+  /// Applies one client's choice to the other clients of its screen.
   func share(_ change: (inout DashboardPreferences) -> Void) {
     if stage.isShared || scenario != nil { configure(change) }
   }
@@ -171,13 +172,13 @@ extension Session {
 
 /// The settings that only the dashboard has.
 extension Preferences {
-  /// The keys of all commands: the standard ones, with those of the user's file in their place.
+  /// The keys of all commands: the default keys, overridden by the user's file.
   package var keymap: Keymap { Keymap.standard.remapped(file.keys).keymap }
 
-  /// Whether a binding of the user's file was refused.
+  /// Whether a binding of the user's file was rejected.
   var hasKeyProblems: Bool { !Keymap.standard.remapped(file.keys).problems.isEmpty }
 
-  /// The themes of the picker. One that cannot be read is among them; choosing it reports why.
+  /// The themes of the picker, including unreadable ones; choosing one of those reports the reason.
   package var themes: [DashboardConfiguration.Theme] {
     catalog.slugs.map {
       DashboardConfiguration.Theme(
@@ -185,18 +186,18 @@ extension Preferences {
     }
   }
 
-  /// The entries that were left out of the files, each as `file:line: reason`.
+  /// The skipped entries of the files, each as `file:line: reason`.
   package var problems: [String] {
     let keys = Keymap.standard.remapped(file.keys).problems
     return file.problems + keys.map { "\(fileName)\($0.line.map { ":\($0)" } ?? ""): \($0.reason)" } + themeProblems
   }
 }
 
-/// Reports when a file in one of some folders changes, by inotify(7): waiting costs nothing. A missing folder is
-/// noticed when it is made, and a replaced one too.
+/// Reports when a file in one of the folders changes, with inotify(7): waiting costs nothing. It also detects the
+/// creation of a missing folder and the replacement of a folder.
 @MainActor
 package final class FileWatch {
-  /// The time within which changes count as one: editors cause a burst of events.
+  /// The interval in which changes count as one: editors cause a burst of events.
   private static let pause = DispatchTimeInterval.milliseconds(60)
 
   private static let contents = UInt32(
@@ -209,7 +210,7 @@ package final class FileWatch {
   private let changed: @MainActor () -> Void
 
   /// - Parameter changed: called after a change, at most once per burst.
-  /// - Returns: `nil` if the system can watch no more files.
+  /// - Returns: `nil` if the system's limit of watches is reached.
   package init?(folders: [String], changed: @escaping @MainActor () -> Void) {
     // O_NONBLOCK and O_CLOEXEC are IN_NONBLOCK and IN_CLOEXEC, which Swift does not import as numbers.
     descriptor = inotify_init1(CInt(O_NONBLOCK | O_CLOEXEC))
@@ -226,10 +227,10 @@ package final class FileWatch {
     source.activate()
   }
 
-  /// Ends the watch; no change is reported any more.
+  /// Ends the watch. No reports follow.
   package func stop() { source.cancel() }
 
-  /// Watches each folder, or the nearest existing one above it. A folder that is already watched stays so.
+  /// Watches each folder, or its nearest existing parent. A watched folder remains watched.
   private func addWatches() {
     for folder in folders {
       var path = folder
@@ -237,9 +238,9 @@ package final class FileWatch {
         path = URL(filePath: path).deletingLastPathComponent().path
       }
       let isThere = path == folder
-      // Folders above are watched only for the next folder's creation, not for every file that is written there.
+      // Parent folders are watched only for the creation of the next folder, not for every written file.
       let events = isThere ? Self.contents : UInt32(IN_CREATE | IN_MOVED_TO)
-      // Another folder may have been found missing above, or below, this one: what is watched for it stays.
+      // Another missing folder may need a watch on the same folder: its events are added, not replaced.
       let flags = UInt32(IN_MASK_ADD) | (isThere ? 0 : UInt32(IN_ONLYDIR))
       if path.count > 1 { inotify_add_watch(descriptor, path, events | flags) }
     }

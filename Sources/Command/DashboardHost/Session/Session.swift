@@ -20,7 +20,7 @@ package import Terminal
 import TerminalCanvas
 package import TerminalTheme
 
-/// One run of the dashboard: the terminal, the dashboard's state, the client and its backend, from opening to exit.
+/// One run of the dashboard, from opening to exit: the terminal, the dashboard's state, the client and its backend.
 @MainActor
 package final class Session {
   package let options: Options
@@ -29,47 +29,47 @@ package final class Session {
   private var frameCount = 0
   private(set) var reader: InputReader?
   private var ticker = Ticker()
-  /// Actions since the last frame on a slow line; at most as many as arrive within `FrameGate.patience`.
+  /// Actions since the last frame on a slow connection; at most as many as arrive within `FrameGate.patience`.
   private lazy var news = HeldNews<(action: Action, client: ClientNumber?)> { [weak self] news in
     guard let self else { return }
     perform(happen(news.action, from: news.client))
   }
-  /// The clients that share the screen, mostly one.
+  /// The clients that share the screen, usually one.
   package internal(set) var stage: ClientStage
-  /// The dashboard of the client that the keys act on.
+  /// The dashboard of the focused client.
   package var dashboard: DashboardSession { stage.focused.session }
-  /// The state that the screen shows, of the client that the keys act on.
+  /// The displayed state, of the focused client.
   package var state: DashboardState { dashboard.shown }
-  /// The clients beside the first one.
+  /// The clients in addition to the first one.
   var staged: [ClientNumber: StagedClient] = [:]
-  /// The clients that were taken off the screen and have not ended yet.
+  /// The clients that were removed from the screen and have not ended yet.
   var leaving: [Task<Void, Never>] = []
-  /// The scenario that the screen shows in place of the user's clients; `nil` without one.
+  /// The displayed scenario, which replaces the user's clients; `nil` without one.
   var scenario: ScenarioShow?
-  /// The failure with which the scenario of the command line ended; `nil` if it passed.
+  /// The failure of the command line's scenario; `nil` if it passed.
   package internal(set) var scenarioFailure: CommandFailure?
   /// Whether the clients of the command line are being opened.
   var isBeginning = false
-  /// The listeners that come back at the next start; `nil` before they are read, and if none come back.
+  /// The listeners to reopen at the next start; `nil` before they are read, and if the session saves none.
   var keptListeners: KeptListeners?
-  /// The collections at the root that are listened to as they become known; `nil` where they are not.
+  /// The root collections that are listened to as they become known; `nil` if not listened to.
   var rootListening: RootListening?
   var recorder: FileRecorder<RecordedItem>?
   /// The client whose session is recorded.
   var recorded = ClientNumber(1)
-  /// The messages between the client and its datastore on their way to the recording; `nil` where none are kept.
+  /// The messages between the client and its datastore for the recording; `nil` if not recorded.
   let tap: MessageTap?
   var cast: Cast?
   package var preferences: Preferences
   var themeSource: ThemeChoice.Source
-  /// The brightness of the terminal's background, if it is known.
+  /// The brightness of the terminal's background, if known.
   package var background: Theme.Variant?
-  /// The time until which the terminal's answer about its background counts.
+  /// The deadline for the terminal's reply about its background.
   var backgroundDeadline: ContinuousClock.Instant?
   var fileWatch: FileWatch?
-  /// The clients that are shown, none before they are open, and in a replay.
+  /// The displayed clients; none before they are open, and none in a replay.
   var clients: [ClientNumber: any SessionClient] = [:]
-  /// The client of the session's own that it began with.
+  /// The session's own first client.
   private(set) var own: ClientSource?
   private var journal = SessionJournal()
   private var suspending: Task<Void, Never>?
@@ -77,7 +77,7 @@ package final class Session {
   var copying: Task<Void, Never>?
   private let ending = ScreenExit()
 
-  /// Takes the terminal over and shows the first frame.
+  /// Takes control of the terminal and shows the first frame.
   /// - Throws: a one-line failure for a terminal that cannot show a dashboard.
   package init(_ options: Options) throws {
     self.options = options
@@ -96,7 +96,7 @@ package final class Session {
       backend: options.attachment?.backend ?? BackendConnection.name(options.storage),
       utcOffset: TimeZone.current.secondsFromGMT(), glyphs: screen.glyphs,
       themes: options.preferences.themes, theme: options.theme.theme.slug, isMouseOn: mouse,
-      // Rows are not highlighted over a line that may be slow, so that a move of the cursor sends little.
+      // Rows are not highlighted over ssh, which may be slow, so that a cursor move sends little.
       highlightsRows: ProcessInfo.processInfo.environment["SSH_CONNECTION"] == nil,
       // A script presses its keys without a guide.
       hasCoach: options.demo != nil && options.script == nil,
@@ -118,17 +118,17 @@ package final class Session {
       screen.close()
       throw error
     }
-    // Input is read before the first frame and before storage is opened, which may take its time: a signal restores the
-    // terminal, and a new size is not lost.
+    // Input is read before the first frame and before storage is opened, which can be slow: a signal restores the
+    // terminal, and a resize is not lost.
     startReading()
     if let size = screen.updateSize() { _ = happen(.input(.resize(size), at: .now)) }
-    // Files that are saved while the first frame is on the screen are noticed.
+    // Changes to files while the first frame is shown are detected.
     watchFiles()
     show()
     askForBackground()
   }
 
-  /// Runs until the user quits or the terminal goes away; returns the process's exit status.
+  /// Runs until the user quits or the terminal disconnects. Returns the process's exit status.
   package func run() async -> Int32 {
     do throws(StoreError) { own = try openFirst() } catch {
       reader?.stop()
@@ -162,7 +162,7 @@ package final class Session {
     }
   }
 
-  /// Gives the terminal back first, so that the user has it while files and client end.
+  /// Releases the terminal first, so that the user has it while files and client are closed.
   private func leaveScreen(_ code: Int32) async -> ExitDeadline {
     reader?.stop()
     fileWatch?.stop()
@@ -174,9 +174,10 @@ package final class Session {
 
   // MARK: The loop
 
-  /// Runs one turn of the loop: applies the action, performs its effects, and draws a frame when the pace allows. On a
-  /// slow line news waits for the frame that may show it, so that the answer to a key need not wait for the line.
-  /// - Parameter client: the client that it concerns; `nil` for what comes from the terminal or the program.
+  /// Runs one iteration of the loop: applies the action, performs its effects, and draws a frame when the pace allows.
+  /// On a slow connection events wait for the frame that may show them, so that the response to a key need not wait for
+  /// the connection.
+  /// - Parameter client: the client concerned; `nil` for actions of the terminal or the program.
   package func apply(_ action: Action, from client: ClientNumber? = nil) {
     if client == nil, passes(action) { return }
     switch action {
@@ -211,7 +212,7 @@ package final class Session {
     frames.request(for: cause) { [weak self] in self?.show() }
   }
 
-  /// The frames of the wall in a second: it is looked at from afar, for hours.
+  /// The frames of the wall per second: it is viewed from afar, for hours.
   private static let wallFrames = 2
 
   private func show() {
@@ -223,7 +224,7 @@ package final class Session {
     ticker.schedule(at: nextTick) { [weak self] in self?.tick() }
   }
 
-  /// Lets the news happen that waited for this frame; the rows of the feed that it has no place for are counted.
+  /// Applies the events that waited for this frame. The feed counts the rows that it cannot show.
   private func releaseNews() {
     let passed = stage.members.map { ($0.number, $0.session.live.feed.passed) }
     news.release()
@@ -234,7 +235,7 @@ package final class Session {
   }
 
   private func tick() {
-    // The traffic is reported with the tick, so that its figures need no frame of their own.
+    // The traffic is reported with the tick, so that its statistics need no separate frame.
     _ = happen(.sent(TerminalTraffic(bytes: screen.totalBytes, frames: frameCount), at: .now))
     apply(.tick(.now))
   }
@@ -252,7 +253,7 @@ package final class Session {
 
   private func handle(_ event: InputEvent) {
     if case .reply(.operatingSystem(let report)) = event { adoptBackground(report) }
-    // A change of the files may have gone unnoticed, such as one of what a link leads to, or on another machine.
+    // A file change may have been missed, such as one of a link's target, or on another machine.
     if event == .focus(true) { readAgain() }
     guard event == .reply(.drawn) else { return apply(.input(event, at: .now)) }
     screen.drawn()
@@ -284,7 +285,7 @@ package final class Session {
     guard suspending == nil else { return }
     let data = own?.bridge.data
     suspending = Task { [weak data] in
-      // A stopped process answers no request, so that it hands the data over first.
+      // A stopped process answers no request, so it hands over the data first.
       await data?.handOver()
       if screen.suspend() { adoptSize() } else { notify(.warning, "No shell could continue a stopped dashboard here.") }
       data?.takeUp()
@@ -308,7 +309,7 @@ package final class Session {
     case .recording(let effect): perform(effect)
     case .stage(.open): open(client)
     case .stage(.close): close(client)
-    // The session and the stage have handled these.
+    // The session and the stage have already handled these.
     case .timeline, .stage: break
     }
   }

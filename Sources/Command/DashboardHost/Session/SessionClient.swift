@@ -7,13 +7,13 @@ import FirestoreLocal
 import FirestoreModel
 import FirestoreSQLite
 
-/// A client that a session shows. It performs requests, and reports events to the closure that it was made with.
+/// A client that a session shows. It performs requests, and reports events to a given closure.
 @MainActor
 protocol SessionClient: AnyObject {
   func perform(_ request: ClientRequest)
-  /// Ends every request; no events follow.
+  /// Ends all requests. No events follow.
   func close()
-  /// The cache's document; `nil` also where it cannot be read, and where documents are not this process's to edit.
+  /// The cached document; `nil` also if it cannot be read, and if this process cannot edit documents.
   func cachedDocument(_ key: DocumentKey) async -> Document?
 }
 
@@ -24,9 +24,9 @@ extension AttachedBridge: SessionClient {
 }
 
 extension Session {
-  /// Opens the client that the session shows first: its own, or that of another program. A recording and a scenario have
-  /// none here.
-  /// - Returns: the client of the session's own.
+  /// Opens the client that the session shows first: its own, or another program's. A recording and a scenario have none
+  /// here.
+  /// - Returns: the session's own client.
   func openFirst() throws(StoreError) -> ClientSource? {
     let first = stage.first.number
     let report: @MainActor (Action) -> Void = { [weak self] in self?.apply($0, from: first) }
@@ -42,8 +42,8 @@ extension Session {
     }
   }
 
-  /// Begins to report events, by tasks that last as long as the session.
-  /// - Returns: what the user should read first.
+  /// Starts reporting events, with tasks that last as long as the session.
+  /// - Returns: the first messages for the user.
   func beginFirst(in group: inout TaskGroup<Void>) -> [String] {
     if let bridge = clients[stage.first.number] as? AttachedBridge {
       bridge.begin()

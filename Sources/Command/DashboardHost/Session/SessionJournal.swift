@@ -5,13 +5,13 @@ import DashboardModel
 import FirestoreClientState
 import Logging
 
-/// The lines of the log about a session: its beginning and end, what it says to the user, and how its connection goes. No
-/// contents of documents.
+/// The log entries of a session: its start and end, its messages for the user, and its connection state. They contain
+/// no document contents.
 struct SessionJournal {
   private let log = Logger(label: "hearth.dashboard")
   private var last: ClientStatus?
 
-  /// - Parameter status: the client's before anything is known of it.
+  /// - Parameter status: the client's initial status.
   mutating func begin(_ configuration: DashboardConfiguration, _ status: ClientStatus) {
     last = status
     log.info(

@@ -6,8 +6,7 @@ import FirestoreModel
 import Glibc
 import Terminal
 
-/// Draws when something asks for it and the terminal is ready for another frame: everything that happens until then
-/// shares that frame.
+/// Draws on request when the terminal is ready for another frame. All changes until then share that frame.
 @MainActor
 final class FramePacer {
   private struct Request {
@@ -21,13 +20,13 @@ final class FramePacer {
 
   init(_ screen: Screen) { self.screen = screen }
 
-  /// Calls `draw` once, soon; requests until then are the same one, and as urgent as the most urgent of them.
+  /// Calls `draw` once, soon. Requests until then are merged, with the most urgent cause.
   func request(for cause: FrameGate.Cause, _ draw: @escaping @MainActor () -> Void) {
     if let request, request.cause >= cause { return }
     schedule(cause, draw)
   }
 
-  /// Asks the gate again, which may have opened.
+  /// Checks the gate again, which may have opened.
   func reconsider() {
     if let request { schedule(request.cause, request.draw) }
   }
@@ -47,20 +46,20 @@ final class FramePacer {
   }
 
   private func fire(_ due: FrameGate.Moment) {
-    // One that was asked for earlier since then has drawn, or will.
+    // A drawing requested earlier has happened since, or will happen.
     guard let request, request.due == due else { return }
     self.request = nil
     request.draw()
   }
 }
 
-/// Wakes the dashboard at the moment that its state names, if there is something on screen that ages.
+/// Wakes the dashboard at the time that its state names, if the screen shows ages.
 @MainActor
 struct Ticker {
   private var timer: (any DispatchSourceTimer)?
   private var due: Timestamp?
 
-  /// Replaces the earlier appointment; `nil` means none, and no CPU.
+  /// Replaces the previous timer; `nil` cancels it and uses no CPU.
   mutating func schedule(at moment: Timestamp?, _ fire: @escaping @MainActor () -> Void) {
     guard moment != due else { return }
     timer?.cancel()
@@ -77,14 +76,14 @@ struct Ticker {
   }
 }
 
-/// Ends the process if its client does not end by itself: a user who quits gets the shell back, whatever a server, a
-/// disk or a connection does. Nothing is lost, because what was accepted is on the disk before it is shown (S10).
+/// Ends the process if its client does not end: after quitting, the user gets the shell back, even if a server, a disk
+/// or a connection hangs. Nothing is lost, because accepted writes are on the disk before they are shown (S10).
 struct ExitDeadline {
   private static let patience = DispatchTimeInterval.seconds(5)
 
   private let timer: any DispatchSourceTimer
 
-  /// Begins to wait; not on the main queue, which may be what does not go on.
+  /// Starts the timer, not on the main queue, which may be the one that hangs.
   init(status: Int32) {
     timer = DispatchSource.makeTimerSource(queue: .global())
     timer.schedule(deadline: .now() + Self.patience)
@@ -98,26 +97,26 @@ struct ExitDeadline {
   func cancel() { timer.cancel() }
 }
 
-/// News that may wait for the frame that shows it. It happens in the order in which it came: a status that waited must
-/// never follow, and undo, a newer one that did not.
+/// Events that can wait for the frame that shows them. They are applied in arrival order: a delayed status must never
+/// follow, and undo, a newer one.
 @MainActor
 final class HeldNews<News> {
   private var waiting: [News] = []
   private var isHappening = false
   private let happen: (News) -> Void
 
-  /// - Parameter happen: applies news; other news that it causes waits for its turn.
+  /// - Parameter happen: applies an event; other events that it causes are queued.
   init(happen: @escaping (News) -> Void) { self.happen = happen }
 
   var isEmpty: Bool { waiting.isEmpty }
 
-  /// Puts news behind that which waits, and lets all of it happen unless it is held.
+  /// Queues an event, and applies the whole queue unless it is held.
   func take(_ news: News, isHeld: Bool) {
     waiting.append(news)
     if !isHeld { release() }
   }
 
-  /// Lets everything that waits happen.
+  /// Applies all queued events.
   func release() {
     if isHappening { return }
     isHappening = true

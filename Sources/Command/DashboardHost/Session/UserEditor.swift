@@ -11,7 +11,7 @@ import Foundation
 import Glibc
 import Terminal
 
-/// The program that the user edits texts with: `$VISUAL`, else `$EDITOR`, else `vi`.
+/// The user's text editor: `$VISUAL`, else `$EDITOR`, else `vi`.
 package struct UserEditor: Hashable, Sendable {
   private let text: String
   /// The variable that names the editor; `nil` if none does.
@@ -22,10 +22,10 @@ package struct UserEditor: Hashable, Sendable {
     text = variable.flatMap { environment[$0] } ?? "vi"
   }
 
-  /// The command that runs the editor on a file; through the shell because the variables may hold options.
+  /// The command that runs the editor on a file, through the shell because the variables can contain options.
   package func command(for file: String) -> [String] { ["/bin/sh", "-c", "\(text) \"$1\"", "hearth", file] }
 
-  /// The failure that an exit status stands for, with the remedy; `nil` for success.
+  /// The failure for an exit status, with the remedy; `nil` for success.
   package func failure(_ status: Int32) -> String? {
     switch status {
     case 0: return nil
@@ -41,16 +41,16 @@ package struct UserEditor: Hashable, Sendable {
   }
 }
 
-/// The text that the user's editor works on: a private file for as long as it is edited. It lies in a folder of its
-/// own, named after this process, so that what a killed session leaves is found by the next one.
+/// The text in the user's editor: a private file while it is edited. It lies in a separate folder named after this
+/// process, so that the next session finds the files of a killed session.
 package struct EditorFile {
   private let folder: String
-  /// The file that the editor is given.
+  /// The file passed to the editor.
   package let path: String
 
-  /// - Parameter state: the folder of what hearth remembers; its `edits` holds the texts, or the system's temporary
-  ///   folder where that cannot be written.
-  /// - Throws: if the file cannot be made.
+  /// - Parameter state: the state folder. Its `edits` folder holds the texts; if it is not writable, the system's
+  ///   temporary folder does.
+  /// - Throws: if the file cannot be created.
   package init(for request: EditRequest, below state: String) throws {
     folder = try Self.privateFolder(below: state)
     let name =
@@ -60,7 +60,7 @@ package struct EditorFile {
       case .documentToCreate(let key): key.documentID
       case .rejectedWrite(let batch): "write-\(batch.rawValue)"
       }
-    // Ids may hold anything but slashes; the editor only needs to recognise the document and the language.
+    // Ids can contain anything but slashes; the editor only needs to recognize the document and the language.
     let safe = String(name.map { $0.isLetter || $0.isNumber || "-_.".contains($0) ? $0 : "_" }.prefix(40))
     path = "\(folder)/\(safe).json"
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -71,14 +71,14 @@ package struct EditorFile {
   package func text() throws -> String { try String(contentsOf: URL(filePath: path), encoding: .utf8) }
 
   package func remove() {
-    // A leftover does no harm beyond its space, and is told at the next start.
+    // A remaining folder only uses space, and is reported at the next start.
     try? FileManager.default.removeItem(atPath: folder)
   }
 
-  /// The folders of texts that sessions left which have ended.
+  /// The folders of texts that ended sessions left.
   package static func abandoned(below state: String) -> [String] {
     let edits = edits(below: state)
-    // There is no folder before the first edit.
+    // The folder does not exist before the first edit.
     let folders = (try? FileManager.default.contentsOfDirectory(atPath: edits)) ?? []
     return folders.sorted().compactMap { folder in
       guard let process = pid_t(folder.prefix { $0 != "-" }), kill(process, 0) != 0, errno == ESRCH else { return nil }
@@ -108,9 +108,9 @@ package struct EditorFile {
   private static func edits(below state: String) -> String { "\(state)/edits" }
 }
 
-/// Texts in the user's editor, and what becomes of them.
+/// Texts in the user's editor, and the handling of their results.
 extension Session {
-  /// Lends the terminal to the user's editor; the client goes on meanwhile.
+  /// Hands the terminal to the user's editor; the client continues meanwhile.
   package func edit(_ request: EditRequest, of client: ClientNumber) {
     guard let reader, editing == nil else { return }
     let data = own?.bridge.data
@@ -164,7 +164,7 @@ extension Session {
     }
   }
 
-  /// Compares an edit with what the cache knows now; a document that it does not know is no obstacle.
+  /// Compares an edit with the cached document; an unknown document is no obstacle.
   private func standing(
     of request: EditRequest, _ edited: String, _ mutations: [Mutation], _ client: ClientNumber
   ) async throws(JSONError) -> EditStanding {

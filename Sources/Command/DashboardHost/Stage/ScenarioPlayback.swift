@@ -9,18 +9,18 @@ import Synchronization
 
 import class Hearth.Client
 
-/// One run of a scenario that waits before each step until it is let go on, and tells what happens.
+/// One run of a scenario that waits before each step until it is resumed, and reports events.
 @MainActor
 final class ScenarioPlayback {
   enum News {
-    /// A step waits to be done; with the time of the world, if that is its own.
+    /// A step waits to run; with the world's time, if that is simulated.
     case waiting(at: Timestamp?)
-    /// A step begins.
+    /// A step starts.
     case begun(ScenarioStep)
     case finished(ScenarioRun.Done)
-    /// A client is opened, perhaps again.
+    /// A client is opened or reopened.
     case opened(String, Client, FaultInjector, ListenerTap)
-    /// The listeners of a client have something to tell.
+    /// A client's listeners have events.
     case listened(String)
     case ended(CommandFailure?, at: Timestamp?)
   }
@@ -33,7 +33,7 @@ final class ScenarioPlayback {
   private var waiting: CheckedContinuation<Void, any Error>?
   private var farewell: CheckedContinuation<Void, Never>?
   private var timer: Task<Void, Never>?
-  /// The number of steps that were asked for before they waited.
+  /// The number of requested steps that are not waiting yet.
   private var stepsAhead = 0
   private var isLeft = false
 
@@ -50,7 +50,7 @@ final class ScenarioPlayback {
     } note: { _ in
     }
     running = Task {
-      // The follower has told how it ended.
+      // The follower has already reported the end.
       try? await run.run()
     }
   }
@@ -61,14 +61,14 @@ final class ScenarioPlayback {
       opened: { [weak self] name, client, faults in
         let name = name ?? Scenario.unnamedClient
         let tap = ListenerTap { Self.onMain { self?.note(.listened(name)) } }
-        // The news of the tap come after this.
+        // The tap's events follow this one.
         Self.onMain { self?.note(.opened(name, client, faults, tap)) }
         client.engine.setTap(tap)
       },
       ended: { [weak self] error in await self?.stay(after: error) })
   }
 
-  /// Runs on the main actor, in the order of the calls.
+  /// Runs on the main actor, in call order.
   private nonisolated static func onMain(_ body: @escaping @MainActor @Sendable () -> Void) {
     DispatchQueue.main.async { MainActor.assumeIsolated { body() } }
   }
@@ -89,27 +89,27 @@ final class ScenarioPlayback {
     if scenario.steps.indices.contains(index) { note(.begun(scenario.steps[index])) }
   }
 
-  /// Lets the step that waits be done after a time; `nil` for not yet.
+  /// Runs the waiting step after a delay; `nil` for not yet.
   func goOn(after time: Duration?) {
     timer?.cancel()
     timer = nil
     guard waiting != nil, let time else { return }
     timer = Task { [weak self] in
-      // Another word of the user ends the wait.
+      // Another command of the user ends the wait.
       if time > .zero, (try? await Task.sleep(for: time)) == nil { return }
       guard let self, !Task.isCancelled else { return }
       waiting.take()?.resume()
     }
   }
 
-  /// Has the step that waits done now; if none does, the next one as soon as it waits.
+  /// Runs the waiting step now; if none waits, the next one as soon as it waits.
   func step() {
     timer?.cancel()
     timer = nil
     if let waiting = waiting.take() { waiting.resume() } else { stepsAhead += 1 }
   }
 
-  /// Keeps the clients for those who look at them.
+  /// Keeps the clients open for viewing.
   private func stay(after error: (any Error)?) async {
     for done in finished.take() { note(.finished(done)) }
     if isLeft { return }
@@ -121,7 +121,7 @@ final class ScenarioPlayback {
   }
 
   /// Ends the run.
-  /// - Returns: the task that is over when its clients have ended.
+  /// - Returns: the task that ends when its clients have ended.
   func leave() -> Task<Void, Never>? {
     isLeft = true
     timer?.cancel()
@@ -132,7 +132,7 @@ final class ScenarioPlayback {
   }
 }
 
-/// The steps that were done and not told yet.
+/// The completed steps that are not yet reported.
 private final class FinishedSteps: Sendable {
   private let steps = Mutex<[ScenarioRun.Done]>([])
 
@@ -145,8 +145,8 @@ private final class FinishedSteps: Sendable {
   }
 }
 
-/// The time on the screen of a scenario: that of its world, and with the time that passes for those who look while the
-/// world stands still. It never goes back.
+/// The time on a scenario's screen: the world's time plus the viewing time while the world stands still. It never goes
+/// back.
 struct ScenarioClock {
   private let clock = ContinuousClock()
   private var base: Timestamp
@@ -159,7 +159,7 @@ struct ScenarioClock {
 
   var now: Timestamp { Timestamp(microseconds: base.microseconds &+ microseconds(clock.now - since)) }
 
-  /// Goes on from the world's time, if that is ahead.
+  /// Advances to the world's time, if that is ahead.
   mutating func reach(_ time: Timestamp) {
     base = max(now, time)
     since = clock.now

@@ -15,7 +15,7 @@ import TerminalCanvas
 
 import class Hearth.Client
 
-/// A scenario on the screen: its run, paced for people, and its clients, from the first step until the user leaves.
+/// A scenario on the screen: its run, at a readable pace, and its clients, from the first step until the user leaves.
 @MainActor
 final class ScenarioShow {
   /// The result of the run; `nil` before its end.
@@ -28,7 +28,7 @@ final class ScenarioShow {
   private(set) var live: LiveScenario
   private(set) var result: Result?
   private let configuration: DashboardConfiguration
-  /// Performs effects on the terminal; called when the screen has changed.
+  /// Performs effects on the terminal; called after screen changes.
   private let perform: @MainActor (Effect) -> Void
   private let changed: @MainActor () -> Void
 
@@ -36,7 +36,7 @@ final class ScenarioShow {
   private var run: ScenarioPlayback?
   private var numbers: [String: ClientNumber] = [:]
   private var bridges: [ClientNumber: ClientBridge] = [:]
-  /// Runs that were left and have not ended yet.
+  /// Abandoned runs that have not ended yet.
   private var leaving: [Task<Void, Never>] = []
 
   /// - Parameter configuration: the settings of the user's dashboard.
@@ -56,12 +56,12 @@ final class ScenarioShow {
     numbers = Dictionary(stage.members.map { ($0.name, $0.number) }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// The time that the screen shows.
+  /// The displayed time.
   var now: Timestamp { clock.now }
 
   // MARK: The run
 
-  /// Begins to play.
+  /// Starts playing.
   func begin() {
     let world: ScenarioWorld
     do { world = try live.world(live.scenario) } catch {
@@ -76,7 +76,7 @@ final class ScenarioShow {
     changed()
   }
 
-  /// Plays a scenario from its first step, in place of the one before.
+  /// Plays a scenario from its first step, replacing the previous one.
   func begin(_ scenario: Scenario) {
     stopRun()
     let size = stage.size
@@ -89,7 +89,7 @@ final class ScenarioShow {
     begin()
   }
 
-  /// Tells a message about the file that is played.
+  /// Shows a message about the played file.
   func tell(_ text: String) {
     stage.note(.notice(text), at: now)
     changed()
@@ -144,13 +144,13 @@ final class ScenarioShow {
     }
   }
 
-  /// Ends the link to a client that has ended.
+  /// Closes the bridge to a client that has ended.
   private func leave(_ bridge: ClientBridge) {
     bridge.reportEnd()
     bridge.close()
   }
 
-  /// Lets the step that waits be done after the pace, if steps are done by themselves.
+  /// Runs the waiting step after the pace, if steps run automatically.
   private func schedule() {
     guard let play = stage.play, play.ending == nil else { return }
     run?.goOn(after: play.isPlaying ? play.pace : nil)
@@ -159,7 +159,7 @@ final class ScenarioShow {
   // MARK: Actions
 
   /// Applies an action to the clients of the scenario.
-  /// - Parameter client: the client that it concerns; `nil` for what comes from the terminal.
+  /// - Parameter client: the client concerned; `nil` for actions of the terminal.
   func apply(_ action: Action, from client: ClientNumber? = nil) {
     let before = stage.play
     var control: ScenarioControl?
@@ -192,13 +192,13 @@ final class ScenarioShow {
   /// Leaves the scenario: its clients end, and its world with them.
   func close() { stopRun() }
 
-  /// Waits until all that was played has ended.
+  /// Waits until all played runs have ended.
   func end() async {
     close()
     for task in leaving { await task.value }
   }
 
-  /// The failure that a run without a screen would end with; of one that was left before its end, that it was.
+  /// The failure of an equivalent run without a screen; an abandoned run fails too.
   var failure: CommandFailure? {
     switch result {
     case .passed?: return nil
@@ -214,7 +214,7 @@ final class ScenarioShow {
 }
 
 extension Action {
-  /// The action at another time.
+  /// The action with another time.
   fileprivate func at(_ time: Timestamp) -> Action {
     switch self {
     case .input(let event, _): .input(event, at: time)
@@ -231,16 +231,16 @@ extension Action {
   }
 }
 
-/// A scenario that is to be played on the screen, and how.
+/// A scenario to play on the screen, with its settings.
 package struct LiveScenario: Sendable {
   package var scenario: Scenario
-  /// The time for which a step is shown before it is done.
+  /// The time for which a step is shown before it runs.
   package var pace = Duration.seconds(1)
-  /// Whether a key does each step.
+  /// Whether a key runs each step.
   package var isStepped = false
   /// The world and its time, in words.
   package var place: String
-  /// Whether it is played with the backend that was named, in real time.
+  /// Whether it runs with the named backend, in real time.
   package var isReal = false
   package var world: @Sendable (Scenario) throws -> ScenarioWorld
 
@@ -256,20 +256,20 @@ package struct LiveScenario: Sendable {
   }
 }
 
-/// Scenarios on the screen. The user's own clients go on meanwhile, unseen.
+/// Scenarios on the screen. The user's own clients continue in the background.
 extension Session {
-  /// The clients that the screen shows: those of a scenario, or the user's.
+  /// The displayed clients: the scenario's, or the user's.
   var shownStage: ClientStage { scenario?.stage ?? stage }
 
-  /// The next time at which the screen changes by itself, or a client of the user's has something to do.
+  /// The next time at which the screen changes without input, or one of the user's clients has work.
   var nextTick: Timestamp {
     guard let scenario else { return stage.nextTick }
     let wait = scenario.stage.nextTick.microseconds &- scenario.now.microseconds
     return min(stage.nextTick, Timestamp(microseconds: Timestamp.now.microseconds &+ max(0, wait)))
   }
 
-  /// Lets an action of the terminal happen to the scenario on the screen.
-  /// - Returns: whether it is no matter of the user's own clients.
+  /// Applies a terminal action to the scenario on the screen.
+  /// - Returns: whether the action does not concern the user's own clients.
   func passes(_ action: Action) -> Bool {
     guard let scenario else { return false }
     scenario.apply(action)
@@ -282,7 +282,7 @@ extension Session {
 
   // MARK: Playing
 
-  /// A scenario as it is shown, not begun yet.
+  /// A scenario prepared for the screen, not started yet.
   func shown(_ live: LiveScenario) -> ScenarioShow {
     var configuration = state.configuration
     configuration.theme = state.screen.theme
@@ -294,7 +294,7 @@ extension Session {
     }
   }
 
-  /// Plays a shipped scenario in a world of its own.
+  /// Plays a shipped scenario in a separate world.
   func playScenario(named name: String) {
     guard let shipped = ShippedScenario.all.first(where: { $0.name == name }) else { return }
     let database = DatabaseID(project: "scenario")
@@ -311,10 +311,10 @@ extension Session {
     show.begin()
   }
 
-  /// Plays a scenario that has changed, in place of the one on the screen.
+  /// Plays a changed scenario, replacing the one on the screen.
   package func play(_ changed: Scenario) { scenario?.begin(changed) }
 
-  /// Tells a message about the file of the scenario on the screen.
+  /// Shows a message about the file of the scenario on the screen.
   package func tellOfScenario(_ text: String) { scenario?.tell(text) }
 
   private func closeScenario() {

@@ -15,7 +15,7 @@ import FirestoreSync
 import class Hearth.Client
 import class Hearth.UserSession
 
-/// A client beside the one that the dashboard began with: its own cache in memory, its own faults and network switch, the
+/// A client in addition to the dashboard's first one: its own cache in memory, its own faults and network switch, the
 /// same backend.
 @MainActor
 final class StagedClient {
@@ -23,11 +23,11 @@ final class StagedClient {
   private let client: Client
   private let following: Task<Void, Never>
 
-  /// Opens the client, and begins to tell its news.
+  /// Opens the client, and starts reporting its events.
   /// - Parameters:
-  ///   - user: the user in whose name it speaks; `nil` for that of the dashboard.
-  ///   - database: the database, and the way to it.
-  ///   - faults: the disturbances of its network, which no other client shares.
+  ///   - user: the client's user; `nil` for the dashboard's user.
+  ///   - database: the database and its connection.
+  ///   - faults: the faults of its network, which no other client shares.
   init(
     as user: String?, to datastore: any Datastore, _ database: DatabaseID, faults: FaultInjector, startsOffline: Bool,
     transferPlace: (database: DatabaseID, backend: String?), control: EmulatorControl? = nil, tellsCommits: Bool = true,
@@ -37,7 +37,7 @@ final class StagedClient {
       LocalStoreConfiguration(location: .memory, policy: .never, database: database),
       datastore: FaultyDatastore(datastore, faults: faults, clock: ContinuousClock()),
       isNetworkEnabled: !startsOffline)
-    // The queue is that user's before anything is written.
+    // The queue must be that user's before the first write.
     if let user { client.engine.changeUser(to: user) {} }
     let bridge = ClientBridge(
       client, faults: faults, dataNotice: nil, transferPlace: transferPlace, startsOffline: startsOffline,
@@ -48,13 +48,13 @@ final class StagedClient {
     following = Task { await bridge.followStatus() }
   }
 
-  /// Tells nothing any more.
+  /// Stops reporting.
   func close() {
     bridge.close()
     following.cancel()
   }
 
-  /// Ends the client; what waits in its cache is lost.
+  /// Ends the client. Pending writes in its cache are lost.
   func end() async {
     close()
     await following.value
@@ -64,16 +64,16 @@ final class StagedClient {
 }
 
 extension BackendConnection {
-  /// The way to the same database for another client.
-  /// - Parameter user: the user in whose name it speaks. Emulators take a user without a signature; the embedded backend
-  ///   asks for none.
+  /// The connection to the same database for another client.
+  /// - Parameter user: the client's user. Emulators accept a user without a signature; the embedded backend requires
+  ///   none.
   func datastore(as user: String?, of choice: BackendChoice) -> any Datastore {
     guard case .remote(let remote) = choice else { return datastore }
     var credentials = remote.credentials
     var isTrusting = remote.allowsInsecureCredentials
     if let user {
       let session = UserSession()
-      // Claims are what cannot always be said, and there are none.
+      // Only claims can be invalid, and there are none.
       try? session.signIn(mockUser: user)
       let authorization = UserAuthorization(user: user, current: { user }) { forcingRefresh throws(RPCStatus) in
         do { return try await session.token(forcingRefresh: forcingRefresh) } catch {
@@ -81,7 +81,7 @@ extension BackendConnection {
         }
       }
       credentials = .user(authorization)
-      // The token is no secret: it has no signature.
+      // The token is not secret: it has no signature.
       isTrusting = true
     }
     return GRPCDatastore(
@@ -134,7 +134,7 @@ extension Session {
     leaving.append(Task { await client.end() })
   }
 
-  /// Ends all of them, those that have left the screen too.
+  /// Ends all of them, including those removed from the screen.
   func endClients() async {
     for client in staged.values { await client.end() }
     for task in leaving { await task.value }
