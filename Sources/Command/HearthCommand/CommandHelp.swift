@@ -3,15 +3,14 @@ import ArgumentParser
 import CommandOutput
 import Spelling
 
-/// Additions to the help texts and complaints of the argument parser.
+/// Additions to the help texts and errors of the argument parser.
 enum CommandHelp {
-  /// Puts the short help in the place of the parser's for `hearth` itself.
+  /// Replaces the parser's help for `hearth` itself with the short help.
   static func completed(_ message: String) -> String {
     message == HearthCommand.helpMessage() ? ShortHelp.text : message
   }
 
-  /// The help of `hearth` with every command, the pages of the manual, and the dashboard's options, since that is what
-  /// it opens.
+  /// The help of `hearth` with every command, the manual pages, and the options of the dashboard, which it opens.
   static var whole: String {
     let message = HearthCommand.helpMessage()
     let dashboard = HearthCommand.helpMessage(for: DashboardCommand.self)
@@ -19,7 +18,7 @@ enum CommandHelp {
     return "\(message)\n\n\(ManualPage.list)\n\nDASHBOARD " + dashboard[options.lowerBound...]
   }
 
-  /// The failure of `help` for a command that does not exist, which the parser takes for help in general.
+  /// The failure of `help` for an unknown command. The parser would print general help.
   static func unknownTopic(_ arguments: [String]) -> CommandFailure? {
     if let asked = unknownCommand(arguments) { return asked }
     guard arguments.first == "help", arguments.count > 1, let topic = arguments.last, !topic.hasPrefix("-") else {
@@ -33,8 +32,7 @@ enum CommandHelp {
     return CommandFailure(.usage, "There is no command '\(arguments.dropFirst().joined(separator: " "))'\(nearest)")
   }
 
-  /// The failure of `--help` behind a command that does not exist, for which the parser shows the help of the level
-  /// above.
+  /// The failure of `--help` after an unknown command. The parser would show the help of the level above.
   private static func unknownCommand(_ arguments: [String]) -> CommandFailure? {
     guard let place = arguments.firstIndex(where: { $0 == "--help" || $0 == "-h" }), place > 0 else { return nil }
     var path: [String] = []
@@ -50,9 +48,9 @@ enum CommandHelp {
     return nil
   }
 
-  /// The parser's complaint as one line, with the nearest option or command in place of an unknown one, or with the
-  /// order that words must have.
-  /// - Returns: `nil` if there is no complaint.
+  /// The parser's error as one line, with the nearest option or command for an unknown one, or with the required word
+  /// order.
+  /// - Returns: `nil` if there is no error.
   static func complaint(_ message: String, arguments: [String]) -> String? {
     guard let first = message.split(separator: "\n").first.map(String.init) else { return nil }
     let reason = first.hasPrefix("Error: ") ? String(first.dropFirst("Error: ".count)) : first
@@ -61,7 +59,7 @@ enum CommandHelp {
       let plain = reason.replacing(/\.? Did you mean .*/, with: "")
       return plain + (misplacedCommand(given) ?? nearestOption(to: String(unknown.output), among: options(of: given)))
     }
-    // An unknown option has taken the missing argument as its value.
+    // An unknown option consumed the missing argument as its value.
     if reason.hasPrefix("Missing expected argument"),
       let unknown = given.dropFirst().first(where: { $0.hasPrefix("--") && $0.count > 2 && !isOption($0, of: given) })
     {
@@ -79,7 +77,7 @@ enum CommandHelp {
     return reason
   }
 
-  /// The advice for a command that stands behind its options, or behind its path; `nil` for other words.
+  /// The advice for a command that follows its options or its path; `nil` for other words.
   private static func misplacedCommand(_ given: ArraySlice<String>) -> String? {
     guard let first = given.first, command(named: first) == nil, synonyms[first.lowercased()] == nil else { return nil }
     let later = first.hasPrefix("-") ? given.dropFirst() : given.dropFirst().prefix(1)
@@ -88,8 +86,7 @@ enum CommandHelp {
     return ". The command comes first: hearth \(words.map { ShellText.typed($0) }.joined(separator: " "))"
   }
 
-  /// The advice for a condition whose words a shell has split, or that stands without its option; `nil` for other
-  /// words.
+  /// The advice for a condition that a shell has split into words, or that lacks its option; `nil` for other words.
   private static func looseCondition(_ unknown: String, _ given: ArraySlice<String>) -> String? {
     guard options(of: given).contains("--where"), unknown != "=", unknown.contains("=") || unknown == "where" else {
       return nil
@@ -99,7 +96,7 @@ enum CommandHelp {
 
   static let conditionAdvice = "A condition is one word behind its option, in quotes: --where 'state == CA'"
 
-  /// The options of the command; the parser itself does not count --help and --version among them.
+  /// The options of the command; the parser's list omits --help and --version.
   private static func options(of given: ArraySlice<String>) -> [String] {
     var named = given.first.flatMap { command(named: $0) }
     for word in given.dropFirst() {
@@ -118,7 +115,7 @@ enum CommandHelp {
     return options(of: given).contains(name)
   }
 
-  /// The names of commands that may stand behind a path of commands; none where other words stand before.
+  /// The names of commands that may follow a path of commands; none if other words precede.
   private static func names(below path: ArraySlice<String>) -> [String] {
     var commands = HearthCommand.configuration.subcommands
     for name in path {
@@ -127,7 +124,7 @@ enum CommandHelp {
     return commands.compactMap { $0.configuration.commandName }
   }
 
-  /// The names of these commands in other programs.
+  /// Other programs' names for these commands.
   static let synonyms = [
     "cat": "get", "show": "get", "read": "get", "select": "get", "find": "get", "query": "get", "list": "ls",
     "dir": "ls", "collections": "ls", "rm": "delete", "del": "delete", "remove": "delete", "drop": "delete",
@@ -147,7 +144,7 @@ enum CommandHelp {
     "group": "count",
   ]
 
-  /// The names of these options in other programs.
+  /// Other programs' names for these options.
   static let optionSynonyms = [
     "--sort": ["--order"], "--orderby": ["--order"], "--fields": ["--select"], "--columns": ["--select"],
     "--projection": ["--select"], "--filter": ["--where"], "--query": ["--where"], "--skip": ["--offset"],
@@ -171,7 +168,7 @@ enum CommandHelp {
 
   private static func nearest(to name: String, among known: [String]) -> String {
     if known.isEmpty { return "" }
-    // A statement in another language names its command in the first word.
+    // A statement in another language has its command as the first word.
     let word = name.split(separator: " ").first.map { $0.lowercased() } ?? ""
     if let meant = synonyms[word], known.contains(meant) || meant == "--version" {
       return ". Here that is '\(meant)'."
@@ -188,11 +185,11 @@ enum CommandHelp {
   }
 }
 
-/// The help of `hearth` alone. It fits a terminal of 40 lines and 80 columns; `hearth help --all` prints the rest.
+/// The help of plain `hearth`. It fits a terminal of 40 lines and 80 columns; `hearth help --all` prints the rest.
 enum ShortHelp {
   typealias Row = (commands: [String], text: String)
 
-  /// The commands that most people need, by what they are for.
+  /// The most common commands, by purpose.
   static let groups: [(title: String, rows: [Row])] = [
     (
       "THE SCREEN",
@@ -263,7 +260,7 @@ enum ShortHelp {
       """
   }
 
-  /// The names of the pages, in lines below each other.
+  /// The names of the pages, one below the other.
   private static var pages: String {
     let names = ManualPage.all.map(\.topic)
     let line = names.count - names.count / 2

@@ -8,7 +8,7 @@ import FirestoreModel
 import Glibc
 import Synchronization
 
-/// One command, from its words to its exit status: that of the process, or of a line in `hearth shell`.
+/// One command, from its words to its exit status, as a process or as a line in `hearth shell`.
 enum CommandRun {
   /// Parses the arguments and runs the command.
   /// - Parameter arguments: the words without the name of the program.
@@ -27,7 +27,7 @@ enum CommandRun {
         try command.run()
       }
     } catch  where HearthCommand.exitCode(for: error) == .success {
-      // Help, the version or a script for a shell is printed.
+      // Help, the version or a script for a shell: prints it.
       let message = HearthCommand.fullMessage(for: error)
       if !message.isEmpty { try OutputFile.print("\(ShownText(lines: CommandHelp.completed(message)))\n") }
     }
@@ -36,7 +36,7 @@ enum CommandRun {
   private static func parsed(_ arguments: [String]) throws -> any ParsableCommand {
     let failure = ParsingFailure()
     return try ParsingFailure.$current.withValue(failure) {
-      // A command is parsed much faster alone than among all others, which are needed only to explain an error.
+      // Parsing one command is much faster than parsing all of them, which only error messages need.
       let named = HearthCommand.configuration.subcommands.first { $0.configuration.commandName == arguments.first }
       // Requests for help go to the whole tree, which knows the full name of each command.
       if let named, let command = try? named.parseAsRoot(Array(arguments.dropFirst())), type(of: command) == named {
@@ -48,7 +48,7 @@ enum CommandRun {
     }
   }
 
-  /// - Throws: for a single-valued option that is given twice, of which the parser would take the last.
+  /// - Throws: for a repeated single-valued option. The parser would use the last value.
   private static func refuseRepetitions(in arguments: [String]) throws(CommandFailure) {
     let given = arguments.filter { $0.hasPrefix("-") }.map { $0.split(separator: "=", maxSplits: 1).first ?? "" }
     // The parser's description is slow to read, and most command lines repeat no option.
@@ -75,7 +75,7 @@ enum CommandRun {
     throw CommandFailure(.permissionDenied, "'\(name)' writes, and \(who) read-only.")
   }
 
-  /// Tells a user at a terminal where a write goes that names no place, and why it goes there.
+  /// Tells a terminal user the destination of a write that names no place, and the reason for it.
   private static func tellDefault(of command: any ParsableCommand, _ arguments: [String]) {
     guard let writing = command as? any WritingCommand, writing.writes, isatty(STDERR_FILENO) == 1,
       !Surroundings.current.keepsConnections, !arguments.contains("--quiet"), !arguments.contains("-q"),
@@ -84,9 +84,9 @@ enum CommandRun {
     StandardError.write("hearth: this goes to \(named.name). \(source.remark)")
   }
 
-  /// Reports why a command failed, in one line, and on a terminal with the place of the error.
+  /// Reports in one line why a command failed, and on a terminal also the position of the error.
   /// - Parameters:
-  ///   - place: the place of the command in its text, such as `line 3: `.
+  ///   - place: the position of the command in its text, such as `line 3: `.
   ///   - arguments: the words of the command.
   /// - Returns: the exit status.
   static func report(_ error: any Error, at place: String = "", arguments: [String]) -> Int32 {
@@ -107,7 +107,7 @@ enum CommandRun {
 
   private static func report(_ failure: CommandFailure, at place: String) -> Int32 {
     if !StandardError.hasSaid(failure.message) { StandardError.write("hearth: \(place)\(failure.message)") }
-    // Scripts are promised a single line.
+    // Scripts rely on a single line.
     if isatty(STDERR_FILENO) == 1 { for line in failure.excerpt { StandardError.write("  \(line)") } }
     return failure.status.rawValue
   }

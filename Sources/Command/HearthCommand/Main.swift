@@ -9,11 +9,11 @@ import Glibc
 
 @main
 struct Main {
-  /// Wrong usage ends with 64 (`EX_USAGE`) and one line, every other failure with its `ExitStatus` and one line; help
+  /// Usage errors exit with 64 (`EX_USAGE`) and one line, all other failures with their `ExitStatus` and one line, help
   /// and version with 0.
   static func main() async {
-    // Dispatch asks for a higher priority for some threads, which only root gets, and tells the system's log each time that
-    // it did not get it. Who sets the variable reads that.
+    // Dispatch requests a higher priority for some threads, which only root gets, and writes each refusal to the
+    // system's log. Users who set the variable themselves can read these messages.
     setenv("LIBDISPATCH_LOG", "NO", 0)
     SQLiteMemory.disableAccounting()
     StandardStreams.reserve()
@@ -30,7 +30,7 @@ struct Main {
     }
   }
 
-  /// - Throws: for an argument that is not UTF-8: what stands in for such bytes would be written, or looked for.
+  /// - Throws: for an argument that is not UTF-8. Otherwise replacement characters would be written or searched.
   private static func checkArguments() throws(CommandFailure) {
     for (index, argument) in CommandLine.arguments.enumerated() where argument.unicodeScalars.contains("\u{FFFD}") {
       guard let bytes = CommandLine.unsafeArgv[index] else { continue }
@@ -41,12 +41,12 @@ struct Main {
   }
 }
 
-/// `hearth`: a command with sub-commands; the dashboard if none is named.
+/// `hearth`: a command with subcommands; the dashboard if none is named.
 struct HearthCommand: ParsableCommand {
   static let programVersion = Release.version
 
   #if DEBUG
-    /// The word behind the version of a build that is not optimized.
+    /// The suffix of the version in a build that is not optimized.
     private static let optimization = " debug"
   #else
     private static let optimization = ""
@@ -79,21 +79,22 @@ struct HearthCommand: ParsableCommand {
     defaultSubcommand: DashboardCommand.self)
 }
 
-/// Signals that mean a mistake in the program, or a user who wants it to end with a core dump.
+/// Signals of a bug in the program, or of a user who requests a core dump.
 enum FatalSignals {
   private static let all = [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGQUIT]
 
-  /// Gives them their default action back, which ends the process at once.
+  /// Restores their default action, which ends the process immediately.
   ///
-  /// Swift's runtime answers them with a backtrace that takes a minute for a program of this size, and on a terminal
-  /// waits for a key: a service would neither run nor be restarted. A user who sets `SWIFT_BACKTRACE` wants that. The
-  /// dashboard's handlers come after this, bring the terminal back, and then let the default action happen.
+  /// Swift's runtime handles them with a backtrace that takes a minute for a program of this size, and on a terminal
+  /// waits for a key. A service would neither run nor be restarted meanwhile. A user who sets `SWIFT_BACKTRACE` gets
+  /// the backtrace. The dashboard's handlers are installed later: they restore the terminal, and then trigger the
+  /// default action.
   static func takeDefaultActions(environment: [String: String]) {
     guard environment["SWIFT_BACKTRACE"] == nil else { return }
     for number in all {
       var current = sigaction()
       sigaction(number, nil, &current)
-      // One that the caller ignores stays ignored.
+      // A signal that the caller ignores remains ignored.
       if unsafeBitCast(current.__sigaction_handler.sa_handler, to: Int.self) == 1 { continue }
       signal(number, SIG_DFL)
     }

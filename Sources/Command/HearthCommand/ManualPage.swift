@@ -19,7 +19,7 @@ struct ManualPage: Hashable, Sendable {
 
   static func named(_ topic: String) -> ManualPage? { all.first { $0.topic == topic } }
 
-  /// The page that the arguments ask for; `nil` if they ask for something else.
+  /// The page that the arguments request; `nil` for other arguments.
   static func asked(_ arguments: [String]) -> ManualPage? {
     guard arguments.count == 2, arguments[0] == "help" else { return nil }
     return named(arguments[1])
@@ -31,8 +31,8 @@ struct ManualPage: Hashable, Sendable {
     return "PAGES OF THE MANUAL:\n" + lines.joined(separator: "\n") + "\n\n  See 'hearth help <page>'."
   }
 
-  /// Prints the page; of a topic that is a command too, the command's options before it. What is longer than a
-  /// terminal goes through the pager.
+  /// Prints the page. If the topic is also a command, the command's options come first. A page longer than the terminal
+  /// is sent to the pager.
   func print() throws {
     let terminal = TerminalSize(of: STDOUT_FILENO)
     let pager = terminal == nil ? nil : Pager(environment: ProcessInfo.processInfo.environment)
@@ -47,12 +47,12 @@ struct ManualPage: Hashable, Sendable {
   }
 }
 
-/// A part of a page: as much of Markdown as the manual is written in.
+/// A part of a page, in the subset of Markdown that the manual uses.
 enum ManualBlock: Hashable, Sendable {
   case heading(level: Int, text: String)
   case paragraph(String)
   case item(String)
-  /// Rows of cells; the first one has the titles.
+  /// Rows of cells; the first row has the titles.
   case table([[String]])
   case code([String])
 
@@ -69,7 +69,7 @@ enum ManualBlock: Hashable, Sendable {
   }
 }
 
-/// Lines, put together to blocks.
+/// Lines grouped into blocks.
 private struct ManualReader {
   private var blocks: [ManualBlock] = []
   private var text: [String] = []
@@ -114,7 +114,7 @@ private struct ManualReader {
     (text, isItem, rows) = ([], false, [])
   }
 
-  /// The cells of a row; a bar behind a backslash belongs to its cell.
+  /// The cells of a row; a bar after a backslash belongs to its cell.
   private static func cells(_ line: String) -> [String] {
     let bar = "\u{1}"
     return line.replacing("\\|", with: bar).split(separator: "|", omittingEmptySubsequences: false)
@@ -123,7 +123,7 @@ private struct ManualReader {
   }
 }
 
-/// A page as lines of text: in colours, or with the marks of its code where there are none.
+/// A page as lines of text: in colors, or with its code marks on a terminal without colors.
 struct ManualText {
   let width: Int
   let paint: TerminalPaint
@@ -193,7 +193,7 @@ struct ManualText {
     return lines
   }
 
-  /// The words, each of one piece or more: code may begin and end within a word.
+  /// The words, each of one piece or more: code can begin and end within a word.
   private func words(of text: String) -> [[Piece]] {
     var words: [[Piece]] = [[]]
     let mark = paint.theme == nil ? "`" : ""
@@ -208,7 +208,7 @@ struct ManualText {
     return words.filter { !$0.isEmpty }
   }
 
-  /// Links to other pages say how they are read; of others the text stays.
+  /// Links to other pages show the command that prints them; other links show only their text.
   private static func withoutLinks(_ text: String) -> String {
     text.replacing(/\[([^\]]+)\]\(([^)]+)\)/) { link in
       guard let page = link.2.firstMatch(of: /^([A-Z][a-z]+)\.md$/) else { return String(link.1) }
@@ -238,8 +238,8 @@ struct ManualText {
     }
   }
 
-  /// The widths of the columns: those of their texts, the widest made narrower until the row fits.
-  /// - Returns: `nil` if it does not fit with a column for the longest word of each.
+  /// The widths of the columns: the widths of their texts, with the widest columns narrowed until the row fits.
+  /// - Returns: `nil` if the longest word of each column does not fit.
   private func widths(of rows: [[String]]) -> [Int]? {
     let columns = (rows.first ?? []).indices
     var widths = columns.map { column in rows.map { wrapped($0[column], to: .max)[0].width }.max() ?? 0 }
@@ -255,7 +255,8 @@ struct ManualText {
     return widths
   }
 
-  /// A table that is too wide: under each first cell the others, behind their titles where there are several.
+  /// A table that is too wide: a list with the other cells below each first cell, after their titles if there are
+  /// several.
   private func list(_ rows: [[String]]) -> [ShownText] {
     let titles = rows.first ?? []
     return rows.dropFirst().flatMap { row in

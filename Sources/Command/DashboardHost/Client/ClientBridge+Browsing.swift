@@ -158,7 +158,7 @@ extension ClientBridge {
       default: break
       }
       if ContinuousClock.now - began > longestPause { pause = firstPause }
-      // After cancellation nothing more is followed.
+      // Nothing more is followed after cancellation.
       try? await Task.sleep(for: pause)
       pause = min(pause * 2, longestPause)
     }

@@ -14,7 +14,7 @@ import Glibc
 import Terminal
 import TerminalTheme
 
-/// The options of a dashboard with a client of its own.
+/// The options of a dashboard with its own client.
 struct DashboardOptions: ParsableArguments {
   @OptionGroup var storage: StorageOptions
   @OptionGroup var demo: DemoOptions
@@ -93,7 +93,7 @@ struct DashboardOptions: ParsableArguments {
   }
 
   /// Opens the dashboard until the user leaves.
-  /// - Parameter recording: the file that keeps the session; `nil` for none.
+  /// - Parameter recording: the file for the recorded session; `nil` for none.
   @MainActor
   func run(recording: RecordingRequest? = nil) async throws {
     let start = try ScreenStart(appearance, log, otherwise: "'hearth plain' prints what happens as lines")
@@ -125,7 +125,7 @@ struct DashboardOptions: ParsableArguments {
   }
 }
 
-/// `hearth dashboard`, or just `hearth`: the full-screen dashboard.
+/// `hearth dashboard`, or plain `hearth`: the full-screen dashboard.
 struct DashboardCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "dashboard", abstract: "Open the full-screen dashboard; what hearth does without a command.")
@@ -140,7 +140,7 @@ struct DashboardCommand: AsyncParsableCommand {
   mutating func run() async throws { try await dashboard.run() }
 }
 
-/// The terminal's screen, asked for by a command: what is read and checked before it opens.
+/// The terminal's screen for a command, with the reads and checks before it opens.
 @MainActor
 struct ScreenStart {
   let paths = Paths.ofProcess
@@ -149,8 +149,8 @@ struct ScreenStart {
   private let theme: ThemeChoice
   private let alternative: String
 
-  /// - Parameter alternative: what to do without a terminal: `'hearth plain' prints lines`.
-  /// - Throws: `ValidationError` if standard output is no terminal.
+  /// - Parameter alternative: the advice without a terminal: `'hearth plain' prints lines`.
+  /// - Throws: `ValidationError` if standard output is not a terminal.
   init(_ appearance: AppearanceOptions, _ log: LogOptions, otherwise alternative: String) throws {
     guard isatty(STDOUT_FILENO) == 1 else {
       throw ValidationError(
@@ -164,15 +164,15 @@ struct ScreenStart {
     self.alternative = alternative
   }
 
-  /// The options of a session that has nothing but a place for its data.
-  /// - Parameter notices: messages for the user, beside those about the configuration.
+  /// The options of a session with only a storage location.
+  /// - Parameter notices: messages for the user, in addition to those about the configuration.
   func options(_ storage: StorageOptions.Locations, _ notices: [String] = []) -> Session.Options {
     Session.Options(
       storage: storage, appearance: appearance, preferences: preferences, theme: theme, paths: paths,
       notices: Notices.about(preferences.problems, theme, paths) + notices)
   }
 
-  /// - Throws: `ValidationError` for a terminal that shows no screen.
+  /// - Throws: `ValidationError` for a terminal that cannot show a screen.
   func session(_ options: Session.Options) throws -> Session {
     do { return try Session(options) } catch let error as TerminalError {
       throw ValidationError("\(error.message). Without a screen, \(alternative)")
@@ -187,7 +187,7 @@ struct ScreenStart {
   }
 }
 
-/// The demo: customers who write, and where they may.
+/// The demo: simulated customers, and the databases that they may write to.
 struct DemoOptions: ParsableArguments {
   @Flag(
     name: .customLong("demo"),
@@ -212,10 +212,10 @@ struct DemoOptions: ParsableArguments {
       valueName: "project"))
   var project: String?
 
-  /// `nil` where no demo runs.
+  /// `nil` without a demo.
   var settings: DemoSettings? { isOn ? DemoSettings(seed: seed, speed: speed) : nil }
 
-  /// - Throws: `ValidationError` if the demo may not write where the storage is.
+  /// - Throws: `ValidationError` if the demo may not write to the storage.
   func check(_ storage: StorageOptions) throws {
     guard speed >= 0.001, speed <= 100_000 else {
       throw ValidationError("--demo-speed \(speed): give a number from 0.001 to 100000.")
@@ -239,7 +239,7 @@ struct DemoOptions: ParsableArguments {
         + "To let it write there: --demo-writes \(own).")
   }
 
-  /// Gives the demo a folder of its own where no place is named.
+  /// Gives the demo a separate folder if no place is named.
   func direct(_ storage: inout StorageOptions, _ paths: Paths) {
     if isOn, storage.namedBackend == nil, !storage.inMemory, storage.data == nil { storage.data = "\(paths.data)/demo" }
   }
@@ -270,7 +270,7 @@ struct ListenOptions: ParsableArguments {
       valueName: "file"))
   var listeners: [String] = []
 
-  /// - Throws: `ValidationError` if nothing is named at Cloud Firestore, where every document that is read costs money.
+  /// - Throws: `ValidationError` if no listener is named at Cloud Firestore, where every document read costs money.
   func check(_ storage: StorageOptions) throws {
     guard listen.isEmpty, listeners.isEmpty, storage.remote.isCloud else { return }
     throw ValidationError(
@@ -278,7 +278,7 @@ struct ListenOptions: ParsableArguments {
         + "document. Name the collections with --listen.")
   }
 
-  /// - Returns: the listeners, and the problems with entries that were left out.
+  /// - Returns: the listeners, and the problems of skipped entries.
   func definitions(in database: DatabaseID) throws -> ([ListenerDefinition], [String]) {
     let (fromFiles, problems) = try ListenerFile.definitions(of: listeners, in: database)
     return (try listen.map { Self.definition(Query(path: try DataPath.any($0))) } + fromFiles, problems)
@@ -295,8 +295,8 @@ extension RemoteOptions {
 }
 
 extension ListenerFile {
-  /// Reads files of listeners.
-  /// - Returns: the listeners, and the problems with entries that were left out.
+  /// Reads listener files.
+  /// - Returns: the listeners, and the problems of skipped entries.
   static func definitions(of files: [String], in database: DatabaseID) throws -> ([ListenerDefinition], [String]) {
     let files = try files.map { try read($0, name: $0, database: database) }
     return (files.flatMap(\.definitions), files.flatMap(\.problems))

@@ -76,7 +76,7 @@ struct DrawCommand: AsyncParsableCommand {
   mutating func run() async throws {
     let request = try request(Preferences.read(Paths.ofProcess))
     if let cast { return try write(request, to: cast) }
-    // Text on a canvas is safe for a terminal, and the rest are the picture's own sequences.
+    // Text on a canvas is safe for a terminal, and the rest are the picture's own escape sequences.
     try OutputFile.print(ShownText(verbatim: request.rendered()))
   }
 

@@ -77,7 +77,7 @@ private struct DocumentEditing: Sendable {
 
   // MARK: The editor
 
-  /// Has the text edited until it can be read.
+  /// Opens the editor until the text is valid.
   private func edit(_ file: EditorFile, _ request: EditRequest) async throws -> (String, [Mutation]) {
     while true {
       try await Self.run(UserEditor(environment: ProcessInfo.processInfo.environment), on: file.path)
@@ -93,12 +93,12 @@ private struct DocumentEditing: Sendable {
     }
   }
 
-  /// Runs the editor, which hears what interrupts it by itself.
+  /// Runs the editor, which handles interrupts itself.
   private static func run(_ editor: UserEditor, on path: String) async throws {
     let interruptions = Surroundings.current.interruptions()
     let words = editor.command(for: path)
     let result = await withCheckedContinuation { continuation in
-      // Waiting for it takes as long as a user likes.
+      // Waiting for the editor can take any time.
       DispatchQueue.global().async {
         continuation.resume(returning: Result { () throws(CommandFailure) in try SystemCommand.run(words) })
       }
@@ -115,10 +115,10 @@ private struct DocumentEditing: Sendable {
     }
   }
 
-  /// The number of times that a write is tried beside others that change other fields.
+  /// The number of attempts to write while other clients change other fields.
   private static let largestTries = 10
 
-  /// Writes an edit on top of what others have changed meanwhile, unless they changed the same.
+  /// Writes an edit on top of other clients' changes, unless they changed the same fields.
   private func write(
     _ mutations: [Mutation], over before: Document?, _ edited: String, of request: EditRequest,
     at connection: BackendConnection
@@ -137,8 +137,8 @@ private struct DocumentEditing: Sendable {
     }
   }
 
-  /// - Returns: the precondition that the document is not changed any more.
-  /// - Throws: `changed` if the same fields were changed, or the document was deleted.
+  /// - Returns: the precondition that the document does not change any more.
+  /// - Throws: `changed` if the same fields have changed, or the document was deleted.
   private func rebased(
     _ mutations: [Mutation], _ edited: String, of request: EditRequest, at connection: BackendConnection
   ) async throws -> Precondition {

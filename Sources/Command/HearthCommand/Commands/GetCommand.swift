@@ -115,7 +115,7 @@ struct GetCommand: AsyncParsableCommand {
     return [first] + (try others.map { Query(path: try DataPath.any($0)) })
   }
 
-  /// Shows the result until something ends that.
+  /// Shows the result until an event ends the command.
   private func follow(_ query: Query, _ locations: StorageOptions.Locations, _ isTerminal: Bool) async throws {
     let others: [(String, Bool)] = [
       ("--offset", offset != nil), ("--select", !select.isEmpty), ("--source cache", source == .cache),
@@ -169,10 +169,10 @@ private struct Reading: Sendable {
   let isPaged: Bool
   let compression: CompressionFormat?
 
-  /// - Returns: a note beside the data or `nil`, whether there were no documents, and those of several that are missing.
+  /// - Returns: a note next to the data or `nil`, whether there were no documents, and which of several are missing.
   func run() async throws -> (note: String?, isEmpty: Bool, missing: [ResourcePath]) {
     let pager = isPaged ? Pager(environment: ProcessInfo.processInfo.environment) : nil
-    // The pager stays open until its user has read the output before an error.
+    // The pager stays open until its user has read the output that precedes an error.
     defer { pager?.close() }
     let output = try pager?.file ?? .standard(compression)
     var printer = DocumentPrinter(
@@ -191,7 +191,7 @@ private struct Reading: Sendable {
     return (note, printer.isEmpty, missing)
   }
 
-  /// - Returns: `false` for one of several documents that is not there.
+  /// - Returns: `false` if one of several documents is missing.
   private func printCache(_ query: Query, _ printer: inout DocumentPrinter) async throws -> Bool {
     var query = query
     query.limit = query.limit.map { min($0 + offset, QueryOptions.largestLimit) }
@@ -204,11 +204,11 @@ private struct Reading: Sendable {
     return true
   }
 
-  /// The fields to ask the server for, so that it sends no others; `nil` for whole documents.
+  /// The fields to request from the server, so that it sends no others; `nil` for whole documents.
   private var projection: FieldMask? {
     let shown: Set<FieldPath>
     if case .template(let template) = format {
-      // A template prints the fields that it names, whatever is selected.
+      // A template prints the fields that it names, regardless of the selection.
       guard let fields = template.fields else { return nil }
       shown = fields
     } else {
@@ -218,7 +218,7 @@ private struct Reading: Sendable {
     return FieldMask(outermost: shown.filter { !$0.isDocumentID })
   }
 
-  /// - Returns: `false` for one of several documents that is not there.
+  /// - Returns: `false` if one of several documents is missing.
   private func printServer(_ query: Query, _ printer: inout DocumentPrinter) async throws -> Bool {
     try locations.requireData()
     let connection = try locations.connect().at(time)

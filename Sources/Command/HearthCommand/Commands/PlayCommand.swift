@@ -119,7 +119,7 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
 
   enum Form: String, ExpressibleByArgument, CaseIterable { case text, json, tap, junit }
 
-  /// Whether the scenario is played on data that is there.
+  /// Whether the scenario runs on existing data.
   private var isReal: Bool { realTime || storage.isPlaceNamed }
 
   func validate() throws {
@@ -247,7 +247,7 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
     try await screen.run(live)
   }
 
-  /// - Throws: for one that is shipped.
+  /// - Throws: for a shipped scenario.
   private func watched(_ texts: [PlayedText]) throws(CommandFailure) -> [PlayedText] {
     for text in texts where !FileManager.default.fileExists(atPath: text.name) {
       throw CommandFailure(
@@ -256,7 +256,7 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
     return texts
   }
 
-  /// Makes a scenario of a record, plays it, and prints it.
+  /// Converts a recording to a scenario, plays it, and prints it.
   private func convert(_ path: String) async throws {
     let made = try await RecordedScenario.make(of: path)
     if let output {
@@ -317,16 +317,16 @@ struct PlayedText: Sendable {
   var shown: String { text.hasSuffix("\n") ? text : text + "\n" }
 }
 
-/// A scenario that was made of a record, and has been played once.
+/// A scenario converted from a recording, and played once.
 struct RecordedScenario: Sendable {
   let text: String
-  /// The differences from the record, a line each.
+  /// The differences from the recording, one per line.
   let remarks: [String]
-  /// The reason why the scenario does not pass all the same; `nil` if it does.
+  /// The reason why the converted scenario fails; `nil` if it passes.
   let failure: CommandFailure?
 
   /// - Parameter path: a recorded session, or the lines of `hearth proxy --json`; `-` for standard input.
-  /// - Throws: `bad-data` for a file that is none, or has nothing in it that a step says.
+  /// - Throws: `bad-data` for another kind of file, or one without events that a step can express.
   static func make(of path: String) async throws(CommandFailure) -> RecordedScenario {
     let (data, name) = try Recording.data(path: path)
     var remarks: [String] = []

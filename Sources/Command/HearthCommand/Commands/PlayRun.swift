@@ -16,17 +16,17 @@ import Synchronization
 import Terminal
 import TerminalTheme
 
-/// Plays scenarios one after the other, and prints what comes of them.
+/// Plays scenarios one after the other, and prints the results.
 struct PlayRun: Sendable {
   let form: ScenarioReport.Form
   let headless: HeadlessOptions
-  /// The seed of chance in place of that in the scenario.
+  /// The random seed that replaces the scenario's seed.
   let seed: UInt64?
-  /// Whether steps are printed as they are done.
+  /// Whether steps are printed as they run.
   var tellsSteps = true
-  /// Whether each step waits for enter on the terminal.
+  /// Whether each step waits for Enter on the terminal.
   var asks = false
-  /// The place where a scenario is played.
+  /// The world in which a scenario runs.
   let world: @Sendable (Scenario) throws(CommandFailure) -> ScenarioWorld
 
   private var isQuiet: Bool { (headless.quiet || !tellsSteps) && form == .text }
@@ -44,8 +44,8 @@ struct PlayRun: Sendable {
     return first
   }
 
-  /// Plays scenarios several times each, in worlds of their own, and compares what they print.
-  /// - Parameter faults: the faults with which each client begins.
+  /// Plays scenarios several times each, in separate worlds, and compares their output.
+  /// - Parameter faults: the initial faults of each client.
   /// - Returns: the first failure, or the first difference.
   func play(
     _ chosen: [Scenario], _ times: Int, in database: DatabaseID, faults: [FaultChange]
@@ -81,7 +81,7 @@ struct PlayRun: Sendable {
     let run = ScenarioRun(scenario, in: place) { done in
       last.note(done.elapsed)
       if isQuiet { return }
-      // One at a time, as it happens.
+      // A single run prints its steps as they happen.
       for line in writer.lines(done, of: played) { try Self.print(line) }
     } note: {
       headless.note(ShownText($0))
@@ -95,14 +95,14 @@ struct PlayRun: Sendable {
   private static func print(_ line: String) throws { try OutputFile.print("\(ShownText(line))\n") }
 }
 
-/// The time of the last step of a run, which is told by the step itself.
+/// The time of the last step of a run, as the step reported it.
 private final class LastStep: Sendable {
   private let time = Mutex(Duration.zero)
   var elapsed: Duration { time.withLock { $0 } }
   func note(_ elapsed: Duration) { time.withLock { $0 = elapsed } }
 }
 
-/// `hearth play --step`: each step is told on the terminal before it is done, and waits for enter.
+/// `hearth play --step`: prints each step on the terminal before it runs, and waits for Enter.
 struct StepQuestion: Sendable {
   let scenario: Scenario
 
@@ -120,8 +120,8 @@ struct StepQuestion: Sendable {
     })
   }
 
-  /// Waits for the end of a line on standard input, on a thread that nothing else waits for.
-  /// - Returns: whether it came; false for the end of the input.
+  /// Waits for a line end on standard input, on a thread that nothing else uses.
+  /// - Returns: whether it arrived; false at the end of the input.
   private static func hearsEnter() async -> Bool {
     await withCheckedContinuation { continuation in
       DispatchQueue.global().async {
@@ -137,8 +137,8 @@ struct StepQuestion: Sendable {
   }
 }
 
-/// `hearth play --watch`: plays files, and plays one again whenever it changes, until it is interrupted or its reader goes
-/// away. A line tells how each time went.
+/// `hearth play --watch`: plays files, and replays a file whenever it changes, until interrupted or until its reader
+/// disconnects. A line reports the result of each run.
 struct PlayWatch: Sendable {
   let parser: ScenarioParser
   let run: PlayRun
@@ -154,7 +154,7 @@ struct PlayWatch: Sendable {
     let watches = try await MainActor.run { try Self.watches(files.map(\.name), continuation) }
     let interruptions = Surroundings.current.interruptions()
     let causes = interruptions.causes
-    // Changes before the watch began are told by no event.
+    // Changes before the watch began cause no event.
     for file in files {
       let text = Result { () throws(CommandFailure) in try Self.file(file.name).text(waits: false) }
       continuation.yield(Change(file: file.name, text: text))
@@ -167,7 +167,7 @@ struct PlayWatch: Sendable {
         try await group.next()
       }
     } catch is CancellationError {
-      // The end of a run that was going on.
+      // The end of a run in progress.
     }
     await MainActor.run { for watch in watches { watch.stop() } }
     withExtendedLifetime(interruptions) {}
@@ -192,7 +192,7 @@ struct PlayWatch: Sendable {
     return watches
   }
 
-  // MARK: One time
+  // MARK: One run
 
   private enum News: String { case passed, failed, waiting }
 
@@ -231,10 +231,10 @@ struct PlayScreen {
   let appearance: AppearanceOptions
   let log: LogOptions
   let parser: ScenarioParser
-  /// The file that is played again when it changes; `nil` for none.
+  /// The file to replay when it changes; `nil` for none.
   let watched: String?
 
-  /// - Throws: the failure with which a run without a screen would have ended.
+  /// - Throws: the failure of an equivalent run without a screen.
   func run(_ live: LiveScenario) async throws {
     let start = try ScreenStart(appearance, log, otherwise: "'hearth play' prints how each step ends")
     var options = start.options(storage)

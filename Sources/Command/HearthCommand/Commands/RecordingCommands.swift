@@ -10,7 +10,7 @@ import FirestoreLocal
 import FirestoreModel
 import Foundation
 
-/// `hearth record FILE`: the dashboard, whose session is kept.
+/// `hearth record FILE`: the dashboard with a recorded session.
 struct RecordCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "record", abstract: "Open the dashboard, and keep the session in a file.",
@@ -131,7 +131,7 @@ struct ReplayCommand: AsyncParsableCommand {
 
 extension TimelinePlace {
   /// - Returns: `nil` for no text.
-  /// - Throws: `ValidationError` for a text that names no place.
+  /// - Throws: `ValidationError` for a text that is not a place in the recording.
   static func parse(_ text: String?) throws -> TimelinePlace? {
     guard let text else { return nil }
     guard let place = TimelinePlace(text) else {

@@ -27,7 +27,7 @@ struct ConfigCommand: ParsableCommand {
 }
 
 extension Theme.Variant {
-  /// The background that the terminal names in its environment; `nil` where it does not.
+  /// The background that the terminal's environment variables name; `nil` without them.
   static var ofTerminal: Theme.Variant? {
     ProcessInfo.processInfo.environment["COLORFGBG"].flatMap(Theme.Variant.init(colorFGBG:))
   }

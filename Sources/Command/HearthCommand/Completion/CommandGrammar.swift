@@ -4,7 +4,7 @@ import DashboardHost
 import DashboardModel
 import Foundation
 
-/// The commands with their options and arguments, as the parser describes them: nothing is listed twice.
+/// The commands with their options and arguments, from the parser's description, so that there is only one list.
 struct CommandGrammar: Sendable {
   struct Name: Decodable, Hashable, Sendable {
     var kind: String
@@ -37,7 +37,7 @@ struct CommandGrammar: Sendable {
 
     func subcommand(_ name: String) -> Command? { subcommands?.first { $0.commandName == name } }
     var positionals: [Argument] { arguments?.filter { $0.kind == .positional } ?? [] }
-    /// Options and flags that are shown.
+    /// The displayed options and flags.
     var options: [Argument] { arguments?.filter { $0.kind != .positional && $0.shouldDisplay } ?? [] }
   }
 
@@ -45,7 +45,7 @@ struct CommandGrammar: Sendable {
 
   static let ofProcess: CommandGrammar? = {
     struct Dump: Decodable { var command: Command }
-    // The description is the parser's own format; a version that writes another format completes nothing.
+    // The description has the parser's own format. With an unknown format there is no completion.
     guard let dump = try? JSONDecoder().decode(Dump.self, from: Data(HearthCommand._dumpHelp().utf8)) else {
       return nil
     }
@@ -53,15 +53,15 @@ struct CommandGrammar: Sendable {
   }()
 }
 
-/// The parts of a command line that is being typed, as far as its words are complete.
+/// The parts of an unfinished command line, from its complete words.
 struct CommandLineShape: Sendable {
-  /// The command; `nil` as long as none is named.
+  /// The command; `nil` until one is named.
   private(set) var command: CommandGrammar.Command?
   private(set) var commands: [CommandGrammar.Command]
   private(set) var positionals: [String] = []
   /// Options and their values; flags have none.
   private(set) var options: [(name: String, value: String?)] = []
-  /// The option whose value comes next.
+  /// The option that expects the next value.
   private(set) var open: CommandGrammar.Argument?
   private(set) var isAfterTerminator = false
 

@@ -14,7 +14,7 @@ struct CompletionEngine: Sendable {
     /// The part of the value that distinguishes it from others.
     var label: String
     var note = ""
-    /// Whether the word is complete, so that the next may begin.
+    /// Whether the word is complete, so that the next word can begin.
     var isFinal = true
 
     init(_ value: String, label: String? = nil, note: String = "", isFinal: Bool = true) {
@@ -24,22 +24,22 @@ struct CompletionEngine: Sendable {
 
   struct Result: Hashable, Sendable {
     var candidates: [Candidate] = []
-    /// Whether there are more candidates than are listed.
+    /// Whether there are more candidates than listed.
     var isCut = false
-    /// The kind of files that are wanted too; `nil` for none.
+    /// The kind of files to complete as well; `nil` for none.
     var files: ValueKind?
   }
 
   let grammar: CommandGrammar
-  /// Opens the database that options name; `nil` if there is none, or nothing to read in it.
+  /// Opens the database that options name; `nil` if there is none, or it has no data to read.
   let place: @Sendable ([String]) -> CompletionPlace?
   var connections: @Sendable () -> [NamedConnection] = { ConnectionsFile.read(.ofProcess).connections }
 
-  /// The time that the database may take.
+  /// The time limit of the database.
   var patience = Duration.seconds(1)
 
   /// - Parameters:
-  ///   - words: the words before, without the program's name.
+  ///   - words: the preceding words, without the program's name.
   ///   - word: the typed part of the word.
   func complete(_ words: [String], _ word: String) async -> Result {
     let shape = CommandLineShape(words, grammar)
@@ -142,13 +142,13 @@ struct CompletionEngine: Sendable {
     }
   }
 
-  /// The result of the work; an empty one if it takes longer than `patience`.
+  /// The result of the work; an empty one if it exceeds `patience`.
   private func withinPatience(_ work: @escaping @Sendable () async -> Result) async -> Result {
     let patience = patience
     return await withTaskGroup(of: Result?.self) { group in
       group.addTask { await work() }
       group.addTask {
-        // The sleep is cancelled when the answer is there.
+        // The sleep is cancelled when the result arrives.
         try? await ContinuousClock().sleep(for: patience)
         return nil
       }
@@ -167,22 +167,22 @@ extension CompletionEngine.Result {
   }
 }
 
-/// The kind of a value that is being completed.
+/// The kind of value to complete.
 enum ValueKind: Hashable, Sendable {
   /// The path of a collection or a document.
   case path
   case field
   /// `field=value`
   case assignment
-  /// Several fields, parted by commas.
+  /// Several fields, separated by commas.
   case fields
   case order
   case condition
   case connection
   case theme
-  /// A program that can be watched.
+  /// An inspectable program.
   case program
-  /// A file of a scenario, or the name of one that is shipped.
+  /// A scenario file, or the name of a shipped scenario.
   case scenario
   case values([String])
   case file

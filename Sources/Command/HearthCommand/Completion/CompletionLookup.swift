@@ -6,16 +6,16 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
 
-/// The database that completion asks.
+/// The database for completion requests.
 struct CompletionPlace: Sendable {
   let datastore: any Datastore
   let database: DatabaseID
-  /// Whether a request costs nothing.
+  /// Whether requests are free.
   var isEmbedded = true
 
-  /// Opens the database that options name. Nothing is created: without data there is nothing to complete.
+  /// Opens the database that options name. It creates nothing: without data there are no candidates.
   static func open(_ arguments: [String]) -> CompletionPlace? {
-    // Wrong options are reported when the command runs.
+    // The command itself reports invalid options.
     guard let locations = try? StorageOptions.parse(arguments).locations, locations.hasData,
       let connection = try? locations.connect()
     else { return nil }
@@ -24,21 +24,21 @@ struct CompletionPlace: Sendable {
   }
 }
 
-/// Asks the database for candidates for an unfinished word; never more than a page of a collection.
+/// Queries the database for candidates for an unfinished word; never more than one page of a collection.
 struct CompletionLookup: Sendable {
   typealias Candidate = CompletionEngine.Candidate
   typealias Result = CompletionEngine.Result
 
   /// The largest number of candidates.
   static let limit = 100
-  /// The number of documents whose fields are offered.
+  /// The number of documents sampled for fields.
   static let sample = 50
 
   let place: CompletionPlace
   let shape: CommandLineShape
 
   func complete(_ word: String, _ kind: ValueKind) async -> Result {
-    // A failed request completes nothing: the command itself reports why.
+    // A failed request yields no candidates: the command itself reports the reason.
     do {
       switch kind {
       case .path: return try await paths(word)
@@ -76,7 +76,7 @@ struct CompletionLookup: Sendable {
       isCut: ids.count > shown.count)
   }
 
-  /// Asks for the names alone, from the prefix on.
+  /// Requests only the names, starting at the prefix.
   private func documents(of collection: ResourcePath, _ base: String, _ prefix: String) async throws -> Result {
     var query = Query(path: collection, limit: Self.limit + 1)
     if !prefix.isEmpty {
@@ -101,18 +101,18 @@ struct CompletionLookup: Sendable {
 
   // MARK: Fields
 
-  /// The query for the collection that the command is about, or that holds its document.
+  /// The query for the command's collection, or for the collection of its document.
   private var query: Query? {
     guard let path = shape.positionals.first else { return nil }
     if shape.has("--collection-group") { return Query(path: .root, collectionGroup: path, limit: Self.sample) }
-    // Half-typed words are no paths yet, and have no candidates.
+    // Unfinished words may be invalid paths, and have no candidates.
     guard let path = try? DataPath.any(path) else { return nil }
     if path.isCollection { return Query(path: path, limit: Self.sample) }
     guard let key = DocumentKey(path) else { return nil }
     return Query(path: key.path.parent, limit: Self.sample)
   }
 
-  /// The fields of some documents, the most frequent first.
+  /// The fields of sampled documents, most frequent first.
   private func fields(_ prefix: String) async throws -> [Candidate] {
     guard let query else { return [] }
     var census = FieldCensus()
@@ -132,7 +132,7 @@ struct CompletionLookup: Sendable {
     return Result(candidates: fields + [Candidate(word + ":desc", note: "from above")])
   }
 
-  /// Completes the field behind the last of some signs.
+  /// Completes the field after the last of the given characters.
   private func last(of word: String, after signs: Set<Character>) async throws -> Result {
     let start = word.lastIndex { signs.contains($0) }.map(word.index(after:)) ?? word.startIndex
     let head = word[..<start]
@@ -140,7 +140,7 @@ struct CompletionLookup: Sendable {
     return Result(candidates: fields.map { Candidate(head + $0.value, label: $0.value, note: $0.note, isFinal: false) })
   }
 
-  /// Completes fields at the beginning and behind a joint or a parenthesis, and operators behind a field.
+  /// Completes fields at the beginning and after `and`, `or` or a parenthesis, and operators after a field.
   private func condition(_ word: String) async throws -> Result {
     var words = word.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
     let partial = words.removeLast()

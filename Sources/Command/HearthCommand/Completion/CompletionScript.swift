@@ -2,12 +2,12 @@
 import CommandOutput
 import Foundation
 
-/// The output of `hearth --generate-completion-script SHELL`: a few lines that ask `hearth` itself, so that they fit
+/// The output of `hearth --generate-completion-script SHELL`: a few lines that call `hearth` itself, so that they fit
 /// every version.
 struct CompletionScript {
   let text: String
 
-  /// - Returns: `nil` if no script is asked for, or none exists for the shell.
+  /// - Returns: `nil` if the arguments request no script, or none exists for the shell.
   static func answer(_ arguments: [String]) -> CompletionScript? {
     let option = "--generate-completion-script"
     guard let first = arguments.first, first.hasPrefix(option) else { return nil }
@@ -93,10 +93,10 @@ struct CompletionScript {
     """#
 }
 
-/// The answer to other shells' completion scripts while a line is typed: `hearth __complete SHELL …`.
+/// The reply to other shells' completion scripts for an unfinished line: `hearth __complete SHELL …`.
 ///
-/// It never fails and never explains: a line that is being typed is no place for messages. The answer is a line per
-/// candidate; or `:files` or `:directories`, which shells list better themselves.
+/// It never fails and prints no messages, which would disturb the line. The reply has one line per candidate, or
+/// `:files` or `:directories`, which shells list better themselves.
 enum CompletionAnswer {
   static let command = "__complete"
 
@@ -105,14 +105,14 @@ enum CompletionAnswer {
   static func print(_ arguments: [String]) async {
     guard arguments.count > 1, let engine = CompletionEngine.ofShell else { return }
     let text = await answer(arguments[1], Array(arguments.dropFirst(2)), engine)
-    // A shell that has closed the pipe needs no answer.
+    // A shell that has closed the pipe needs no reply.
     try? OutputFile.print(data: text)
   }
 
   /// - Parameters:
   ///   - shell: bash, zsh or fish.
   ///   - arguments: from bash, the line up to the cursor and the word that bash will replace; from the others, the
-  ///     words up to the cursor, the program's name first.
+  ///     words up to the cursor, with the program's name first.
   static func answer(_ shell: String, _ arguments: [String], _ engine: CompletionEngine) async -> String {
     if shell == "bash" { return await bash(arguments, engine) }
     guard let word = arguments.last else { return "" }
@@ -124,10 +124,10 @@ enum CompletionAnswer {
     }
   }
 
-  /// Completes for bash, which replaces only the text behind the last sign that splits words for it, such as a colon.
+  /// Completes for bash, which replaces only the text after the last of its word-break characters, such as a colon.
   private static func bash(_ arguments: [String], _ engine: CompletionEngine) async -> String {
     guard arguments.count == 2, let (all, last) = ShellText.end(of: arguments[0]) else { return "" }
-    // Words before a pipe and the like belong to another command.
+    // Words before a pipe or another operator belong to another command.
     let start = all.lastIndex { ["|", "||", "&", "&&", "!"].contains($0) }.map { $0 + 1 } ?? 0
     let words = all[start...].dropFirst()
     let replaced = arguments[1]
@@ -145,7 +145,7 @@ enum CompletionAnswer {
   ) -> String {
     if result.files == .directory { return ":directories\n" }
     if result.files != nil { return ":files\n" }
-    // A candidate with a line break in it cannot be sent, and shells show the others unescaped.
+    // A candidate with a line break cannot be sent, and shells show the others unescaped.
     return result.candidates.filter { isShown($0.value) }.map { line($0) + "\n" }.joined()
   }
 

@@ -5,9 +5,9 @@ import TerminalCanvas
 
 /// The effect of TAB on a line of `hearth shell`.
 struct ShellCompletion: Hashable, Sendable {
-  /// The place where the word begins, in characters.
+  /// The start of the word, in characters.
   let start: Int
-  /// The text that replaces the word; `nil` if nothing more is certain.
+  /// The text that replaces the word; `nil` if no further character is certain.
   private(set) var typed: String?
   private let choices: CompletionEngine.Result
 
@@ -96,19 +96,19 @@ struct ShellCompletion: Hashable, Sendable {
 }
 
 extension CompletionEngine {
-  /// The engine over the connections of the shell that this runs in.
+  /// The engine for the connections of the current shell.
   static let ofShell = CommandGrammar.ofProcess.map {
     CompletionEngine(grammar: $0, place: { CompletionPlace.open($0) })
   }
 }
 
-/// The names of files and folders for completion.
+/// File and folder names for completion.
 enum FileNames {
   static func candidates(_ word: String, isDirectory: Bool) -> [CompletionEngine.Candidate] {
     let (folder, prefix) = word.contains("/") ? OutputPlace.split(word) : ("", word)
     let base = word.contains("/") ? (folder == "/" ? "/" : folder + "/") : ""
     let path = base.isEmpty ? "." : UserPath.absolute(base)
-    // Folders that cannot be listed have no candidates.
+    // Unreadable folders have no candidates.
     let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
     let found = names.filter { $0.hasPrefix(prefix) && (prefix.hasPrefix(".") || !$0.hasPrefix(".")) }.sorted()
     return found.prefix(CompletionLookup.limit).compactMap { name in

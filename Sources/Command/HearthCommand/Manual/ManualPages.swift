@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The pages of this folder, embedded in the binary so that the manual is wherever the program is.
+/// The pages of this folder, embedded in the binary so that the manual needs no resource files.
 package enum ManualPages {
-  /// The topic and the Markdown of every page, in the order in which help lists them.
+  /// The topic and the Markdown of every page, in the order of the help.
   package static let sources: [(topic: String, source: [UInt8])] = [
     ("dashboard", PackageResources.Dashboard_md),
     ("commands", PackageResources.Commands_md),

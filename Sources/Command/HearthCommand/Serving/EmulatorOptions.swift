@@ -2,7 +2,7 @@
 import ArgumentParser
 import FirestoreModel
 
-/// Options of Google's emulator, so that scripts that start it can start `hearth serve` in its place; also in its
+/// Options of Google's emulator, so that scripts that start it can start `hearth serve` instead; also in the emulator's
 /// spellings.
 struct EmulatorOptions: ParsableArguments {
   @Option(
@@ -58,7 +58,7 @@ struct EmulatorOptions: ParsableArguments {
   var databaseMode: String?
   @Option(name: [.customLong("database-edition"), .customLong("database_edition")], help: .hidden)
   var databaseEdition: String?
-  /// Values behind flags: scripts write `--single_project_mode true`.
+  /// Values after flags: scripts write `--single_project_mode true`.
   @Argument(help: .hidden)
   var values: [String] = []
 
@@ -101,7 +101,7 @@ struct EmulatorOptions: ParsableArguments {
     return (host.isEmpty ? "127.0.0.1" : String(host), port)
   }
 
-  /// Remarks about options that are accepted and change nothing.
+  /// Warnings about options that are accepted without effect.
   var remarks: [String] {
     var remarks: [String] = []
     if functionsEmulator != nil { remarks.append("--functions_emulator changes nothing: no functions are called.") }
@@ -114,7 +114,7 @@ struct EmulatorOptions: ParsableArguments {
     return remarks
   }
 
-  /// The objection to databases of another project than the served one: they are refused, or remarked on and served.
+  /// The objection to databases of another project than the served one: they are refused, or served with a warning.
   /// - Parameter remark: called once for each database.
   func objection(_ remark: @escaping @Sendable (String) -> Void) -> @Sendable (DatabaseID) -> RPCStatus? {
     guard isSingleProject, let projectID else { return { _ in nil } }

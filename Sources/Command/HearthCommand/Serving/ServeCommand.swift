@@ -83,7 +83,7 @@ struct ServeCommand: AsyncParsableCommand {
   mutating func run() async throws {
     let (host, port) = try emulator.address() ?? (host ?? "127.0.0.1", port ?? 8080)
     for remark in emulator.remarks { StandardError.write("hearth: \(remark)") }
-    // Imported data belongs to the emulator's run and is gone at its end.
+    // Imported data belongs to the emulator's run and is discarded at its end.
     if emulator.importData != nil, data == nil { inMemory = true }
     let exports = try ServedExports(emulator, environment: ProcessInfo.processInfo.environment)
     let directory = data ?? Paths.ofProcess.data + "/backend"
@@ -93,7 +93,7 @@ struct ServeCommand: AsyncParsableCommand {
     }
     var configuration = EmulatorServer.Configuration(
       host: host, port: port, tls: tls, maximumConnections: maxConnections)
-    // An unknown host is reported when listening on it fails.
+    // Listening reports an unknown host.
     let isLoopback = (try? configuration.isLoopback) ?? true
     if !isLoopback { try checkIsMeant(of: host) }
     let served = try ServedRules(access, isLoopback: isLoopback)
@@ -139,7 +139,7 @@ struct ServeCommand: AsyncParsableCommand {
         report: tell, objection: emulator.objection(tell)))
   }
 
-  /// Refuses to listen for other machines without rules, unless the user has asked for that.
+  /// Refuses to listen for other machines without rules, unless the user requested it.
   private func checkIsMeant(of host: String) throws {
     if access.rules == nil, !access.open {
       throw CommandFailure(
@@ -158,14 +158,14 @@ struct ServeCommand: AsyncParsableCommand {
     }
   }
 
-  /// The text around the address that lets a program or another Hearth on this machine connect.
+  /// The text around the address with which a program or another Hearth on this machine connects.
   private var way: (before: String, behind: String) {
     guard let tlsCert else { return ("export FIRESTORE_EMULATOR_HOST=", "") }
     let secret = access.adminSecret.map { " --admin-secret \($0)" } ?? ""
     return ("hearth --emulator ", " --trust \(tlsCert)\(secret)")
   }
 
-  /// - Parameter place: the place of the data, for the user.
+  /// - Parameter place: the location of the data, for the user.
   private func serve(
     _ source: PortSource, at configuration: EmulatorServer.Configuration, place: String
   ) async throws {
@@ -174,13 +174,13 @@ struct ServeCommand: AsyncParsableCommand {
     var configuration = configuration
     configuration.stop = { stop.stop() }
     var sources: [any DispatchSourceSignal] = []
-    // A server that is to outlive its terminal (nohup) ignores SIGHUP.
+    // A server that must outlive its terminal (nohup) ignores SIGHUP.
     for number in [SIGTERM, SIGINT] + (ShellSignals.isIgnored(SIGHUP) ? [] : [SIGHUP]) {
       signal(number, SIG_IGN)
       let source = DispatchSource.makeSignalSource(signal: number)
       source.setEventHandler { stop.stop() }
       sources.append(source)
-      // A signal would be lost before its source is registered.
+      // A signal before its source is registered would be lost.
       await withCheckedContinuation { registered in
         source.setRegistrationHandler { registered.resume() }
         source.resume()
@@ -199,12 +199,13 @@ struct ServeCommand: AsyncParsableCommand {
 
         """
       manager(.ready("Serving google.firestore.v1 on \(address.bound)\(isSecure ? " with TLS" : "")"))
-      // A script that waits for the first line gets it at once; a missing reader does not stop the server.
+      // A script that waits for the first line gets it immediately; a missing reader does not stop the server.
       try? OutputFile.print(text)
     }
   }
 
-  /// Tells the service manager that started this process, if one did. What cannot be told is said on standard error.
+  /// Notifies the service manager that started this process, if any. A failed notification is reported on standard
+  /// error.
   private var serviceManager: @Sendable (ServiceManager.News) -> Void {
     do throws(ServiceManagerError) {
       guard let manager = try ServiceManager(environment: ProcessInfo.processInfo.environment) else { return { _ in } }
@@ -234,8 +235,8 @@ private struct ServedAddress {
 
 /// Checks the files of `--tls-cert` and `--tls-key` before anything is opened.
 private enum ServedTLSFiles {
-  /// - Throws: `CommandFailure` for a file that is not there or may not be read, and for a key of this user that others
-  ///   may read or change too, as ssh does.
+  /// - Throws: `CommandFailure` for a missing or unreadable file, and for a key of this user that others can read or
+  ///   change, as in ssh.
   static func check(certificate: String?, key: String?) throws {
     for file in [certificate, key].compactMap({ $0 }) where access(file, R_OK) != 0 {
       let status: ExitStatus = errno == EACCES ? .permissionDenied : .noInput

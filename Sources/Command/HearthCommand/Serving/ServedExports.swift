@@ -15,13 +15,13 @@ import Foundation
 struct ServedExports {
   private let imported: String?
   private let exported: String?
-  /// The project in the options; `nil` to take the import's.
+  /// The project in the options; `nil` for the import's project.
   private let project: String?
   /// The database of the import's first document.
   private let source: DatabaseID?
 
-  /// Checks everything that can be wrong before serving begins. An import is read to its end, so that it begins only if
-  /// it is complete.
+  /// Checks for all possible errors before serving starts. An import is read to its end, so that serving starts only
+  /// with a complete import.
   init(_ options: EmulatorOptions, environment: [String: String]) throws {
     imported = options.importData
     exported = options.exportOnExit.map { folder in
@@ -40,7 +40,7 @@ struct ServedExports {
         if options.exportName != nil, mkdir(folder, 0o777) != 0, errno != EEXIST {
           throw CommandFailure(.cannotCreate, "\(folder) cannot be made: \(String(cString: strerror(errno))).")
         }
-        // The writer is dropped at once: it only shows failures now that would come too late at the end.
+        // The writer is discarded immediately: it only detects failures now that would come too late at the end.
         _ = try ExportWriter(exported, DatabaseID(project: "p"), begin: .now)
       }
     } catch let error as ExportError {
@@ -55,15 +55,15 @@ struct ServedExports {
     }
   }
 
-  /// The database of the documents: that of the export, in the project that was named.
+  /// The database of the documents: the export's database, in the named project.
   private var database: DatabaseID {
     DatabaseID(project: project ?? "", database: source?.database ?? "(default)")
   }
 
   // MARK: Import
 
-  /// Fills a database that has no documents.
-  /// - Parameter isKept: whether the data existed before and is kept.
+  /// Fills an empty database.
+  /// - Parameter isKept: whether the data existed before and is preserved.
   func begin(with data: PortSource, isKept: Bool) async throws {
     guard let imported, source != nil else { return }
     let (target, datastore) = (database, data.datastore(for: database))
@@ -90,7 +90,7 @@ struct ServedExports {
 
   // MARK: Export
 
-  /// Writes the export that was asked for.
+  /// Writes the requested export.
   func end(with data: PortSource) async throws {
     guard let exported else { return }
     let start = ContinuousClock.now
@@ -111,7 +111,7 @@ struct ServedExports {
         throw CommandFailure(.cannotCreate, status.message)
       }
     }
-    // Another process has the data, which is read as of one moment.
+    // Another process holds the data, so it is read at one read time.
     let past = PastDatastore(base: data.datastore(for: database), time: SnapshotVersion(.now))
     let job = ExportJob(roots: nil, isRecursive: true, format: .google)
     return try await job.run(at: past, database, toFolder: folder) { _ in }.documents

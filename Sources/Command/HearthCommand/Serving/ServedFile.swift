@@ -7,7 +7,7 @@ import DashboardHost
 import Foundation
 import Glibc
 
-/// A text file that is read again when it changes: settings of a server, or what is played.
+/// A text file that is reread when it changes: a server's settings, or a played scenario.
 struct ServedFile {
   /// The protection that a file needs from other users.
   enum Protection {
@@ -42,7 +42,7 @@ struct ServedFile {
     self.protection = protection
   }
 
-  /// - Parameter waits: whether to wait for the content of a pipe; else only a regular file is read.
+  /// - Parameter waits: whether to wait for the content of a pipe; otherwise only a regular file is read.
   func text(waits: Bool = true) throws(CommandFailure) -> String {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | (waits ? 0 : O_NONBLOCK))
     guard descriptor >= 0 else { throw unreadable(String(cString: strerror(errno))) }
@@ -70,7 +70,7 @@ struct ServedFile {
     return text
   }
 
-  /// Checks the mode of a regular file; the content of a pipe is the concern of the user who started this process.
+  /// Checks the mode of a regular file. The user who started this process is responsible for the content of a pipe.
   private func checkProtection(of descriptor: CInt) throws(CommandFailure) {
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
@@ -87,7 +87,7 @@ struct ServedFile {
     CommandFailure(.noInput, "The \(content) in \(path) cannot be read: \(reason).")
   }
 
-  /// Reports the content whenever it changes, or that the file cannot be read any more, until the watch is stopped. The
+  /// Reports the content after every change, or that the file is no longer readable, until the watch is stopped. The
   /// content of a pipe is read only once.
   @MainActor
   func watch(_ changed: @escaping @MainActor (Result<String, CommandFailure>) -> Void) -> FileWatch? {

@@ -5,20 +5,20 @@ import FirestoreModel
 import FirestoreSharing
 import Synchronization
 
-/// The backend behind a port.
+/// The backend of a port.
 enum PortSource: Sendable {
   case memory(LocalBackend)
   case shared(SharedData)
 }
 
-/// A port on which the embedded backend is served while it is open in this process. Data that another process has is
-/// asked for, and connections wait until it is open here.
+/// A port that serves the embedded backend while it is open in this process. Data of another process is requested, and
+/// connections wait until it is open here.
 struct ServedPort: Sendable {
   private var configuration: EmulatorServer.Configuration
   private let source: PortSource
   private let report: @Sendable (String) -> Void
 
-  /// - Parameter report: told which process is waited for, and that this one has the data again.
+  /// - Parameter report: called with the process that holds the data, and when this process has it again.
   init(
     _ configuration: EmulatorServer.Configuration, _ source: PortSource, report: @escaping @Sendable (String) -> Void
   ) {
@@ -27,9 +27,9 @@ struct ServedPort: Sendable {
     self.report = report
   }
 
-  /// Has data open here that another process has, which is told to let it go.
-  /// - Parameter enforced: what the port holds requests to; `nil` for nothing.
-  /// - Throws: `unavailable` where that one keeps it.
+  /// Opens data that another process holds. That process is asked to release it.
+  /// - Parameter enforced: the option that the port enforces on requests; `nil` for none.
+  /// - Throws: `unavailable` if the other process keeps it.
   static func claim(_ data: SharedData, for enforced: String?) async throws(RPCStatus) {
     do throws(RPCStatus) { try await data.claim() } catch {
       if error.code == .cancelled { throw error }
@@ -39,14 +39,14 @@ struct ServedPort: Sendable {
     }
   }
 
-  /// Serves until there is a stop; calls then have a moment to end.
+  /// Serves until a stop. Running calls then get a short time to finish.
   /// - Parameter ready: called once, with the bound port, when connections are accepted.
-  /// - Throws: `RPCStatus` with the reason why the address cannot be listened on.
+  /// - Throws: `RPCStatus` with the reason why it cannot listen on the address.
   func run(until stop: StopSignal, ready: @escaping @Sendable (Int) -> Void) async throws {
     switch source {
     case .memory(let backend): try await serve(backend, until: stop, orEnd: nil, ready)
     case .shared(let data):
-      // Connections that arrive while the data changes hands wait.
+      // Connections that arrive during a handover of the data wait.
       var port = self
       port.configuration.kept = KeptPort()
       let first = FirstCall(ready)
@@ -57,7 +57,7 @@ struct ServedPort: Sendable {
     }
   }
 
-  /// - Parameter end: the end of the time in which the backend is to be served.
+  /// - Parameter end: the end of the serving period.
   private func serve(
     _ backend: LocalBackend, until stop: StopSignal, orEnd end: SharedData.End?,
     _ ready: @escaping @Sendable (Int) -> Void
@@ -81,8 +81,9 @@ struct ServedPort: Sendable {
     }
   }
 
-  /// Waits until the data is open here: a process that has it meanwhile, as while this one was stopped, is asked for it.
-  /// - Returns: the data, and the end of the time for which it is open here; `nil` if there was a stop.
+  /// Waits until the data is open here. A process that holds it meanwhile, for example because this one was stopped, is
+  /// asked to release it.
+  /// - Returns: the data, and the end of the period for which it is open here; `nil` after a stop.
   private func open(_ data: SharedData, until stop: StopSignal) async throws -> (LocalBackend, SharedData.End)? {
     try await withThrowingTaskGroup(of: (LocalBackend, SharedData.End)?.self) { group in
       group.addTask {
@@ -107,7 +108,7 @@ struct ServedPort: Sendable {
   }
 }
 
-/// Passes on only the first call.
+/// Forwards only the first call.
 private final class FirstCall: Sendable {
   private let isOver = Atomic(false)
   private let call: @Sendable (Int) -> Void
@@ -117,12 +118,12 @@ private final class FirstCall: Sendable {
   func callAsFunction(_ number: Int) { if !isOver.exchange(true, ordering: .relaxed) { call(number) } }
 }
 
-/// A request to stop, which comes once and stays.
+/// A request to stop, which is permanent.
 final class StopSignal: Sendable {
   private let state = Mutex((isStopped: false, waiting: [AsyncStream<Void>.Continuation]()))
   private let first: @Sendable () -> Void
 
-  /// - Parameter first: called at the first request, before those who wait wake.
+  /// - Parameter first: called at the first request, before the waiting tasks resume.
   init(first: @escaping @Sendable () -> Void) { self.first = first }
 
   var isStopped: Bool { state.withLock { $0.isStopped } }
@@ -136,7 +137,7 @@ final class StopSignal: Sendable {
     for continuation in waiting { continuation.yield() }
   }
 
-  /// A stream for one waiting task: wakes it at a stop, and at each further one.
+  /// A stream for one waiting task. It yields at a stop, and at each further one.
   func stops() -> AsyncStream<Void> {
     let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let isStopped = state.withLock { state in

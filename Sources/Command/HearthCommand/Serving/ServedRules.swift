@@ -20,8 +20,9 @@ struct ServedRules {
   let rules: AccessRules
   private let file: String?
 
-  /// - Parameter isLoopback: whether only this machine reaches the port; others are not told which rule refused them.
-  /// - Throws: `CommandFailure` for files that cannot be read, and for invalid rules or keys.
+  /// - Parameter isLoopback: whether only this machine reaches the port. Other machines do not receive the name of the
+  ///   rule that denied a request.
+  /// - Throws: `CommandFailure` for unreadable files, and for invalid rules or keys.
   init(_ options: AccessOptions, isLoopback: Bool) throws {
     file = options.rules
     var keys: TokenReader.Keys?
@@ -38,7 +39,7 @@ struct ServedRules {
     }
   }
 
-  /// Reads the file again whenever it changes, until the watch is stopped. Rules that cannot be read change nothing.
+  /// Rereads the file whenever it changes, until the watch is stopped. Invalid rules change nothing.
   @MainActor
   func watch() -> FileWatch? {
     guard let file else { return nil }
@@ -80,9 +81,9 @@ private struct AuthKeys {
   /// The keys by id; the id of a key in PEM is empty.
   private var keys: [String: RSAPublicKey] = [:]
 
-  /// - Throws: `CommandFailure` for a file that cannot be read, or holds no key.
+  /// - Throws: `CommandFailure` for an unreadable file, or one without a key.
   init(file: String) throws {
-    // Public keys may be read by others. A user who could add one could sign as any user.
+    // Other users may read public keys. A user who could add one could sign as any user.
     let text = try ServedFile(file, of: "list of keys", protection: .fromWriters).text()
     if text.drop(while: \.isWhitespace).hasPrefix("{") {
       let json: JSONSyntax
@@ -125,19 +126,19 @@ private struct AuthKeys {
   func keys(owner: String?) -> TokenReader.Keys {
     let keys = keys
     return TokenReader.Keys(owner: owner, now: { Int64(Date().timeIntervalSince1970) }) { id, content, signature in
-      // A token that names no key may be signed by any of them.
+      // A token without a key id can be signed by any of them.
       let candidates = id.map { [keys[$0] ?? keys[""]].compactMap { $0 } } ?? Array(keys.values)
       return candidates.contains { $0.isValid(signature, of: content) }
     }
   }
 }
 
-/// The composite indexes of `hearth serve --require-indexes`: read at the beginning and whenever their file changes.
+/// The composite indexes of `hearth serve --require-indexes`: read at the start and whenever their file changes.
 struct RequiredIndexes {
   let indexes: ServedIndexes
   private let file: String?
 
-  /// - Throws: `CommandFailure` for a file that cannot be read, or is not as Google's tools write it.
+  /// - Throws: `CommandFailure` for an unreadable file, or one that differs from the format of Google's tools.
   init(_ file: String?) throws {
     self.file = file
     indexes = ServedIndexes(
@@ -163,7 +164,7 @@ struct RequiredIndexes {
   }
 }
 
-/// The options for the access to a server.
+/// The access options of a server.
 struct AccessOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(

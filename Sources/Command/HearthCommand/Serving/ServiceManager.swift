@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// The service manager that started this process and waits for its word, such as systemd for a unit of `Type=notify`:
-/// a datagram of `NAME=value` lines to the socket that `NOTIFY_SOCKET` names (sd_notify(3)).
+/// The service manager that started this process and waits for its notification, such as systemd for a unit of
+/// `Type=notify`: a datagram of `NAME=value` lines to the socket in `NOTIFY_SOCKET` (sd_notify(3)).
 struct ServiceManager: Hashable, Sendable {
   /// A message to the service manager.
   enum News: Hashable, Sendable {
-    /// Connections are accepted, in these words for people.
+    /// Connections are accepted; the text is for people.
     case ready(String)
-    /// The end has begun, and running requests are finished.
+    /// The shutdown has begun, and running requests are finishing.
     case stopping
 
-    /// The datagram. A line break in a text for people would begin another assignment.
+    /// The datagram. A line break in its text would begin another assignment.
     var text: String {
       func line(_ text: String) -> String { String(text.map { $0.isNewline || $0 == "\0" ? " " : $0 }) }
       return switch self {
@@ -24,8 +24,8 @@ struct ServiceManager: Hashable, Sendable {
   /// The variable's value: a path, or `@` and an abstract name.
   private let address: String
 
-  /// - Returns: `nil` where the variable is unset or empty.
-  /// - Throws: for an address of another kind, or one that is too long.
+  /// - Returns: `nil` if the variable is unset or empty.
+  /// - Throws: for another kind of address, or one that is too long.
   init?(environment: [String: String]) throws(ServiceManagerError) {
     guard let address = environment[ServiceManagerError.variable], !address.isEmpty else { return nil }
     guard let first = address.first, first == "/" || first == "@", address.utf8.count > 1 else {
@@ -35,7 +35,7 @@ struct ServiceManager: Hashable, Sendable {
     self.address = address
   }
 
-  /// Sends the news. Waits for at most one second where the receiver's queue is full.
+  /// Sends the notification. Waits at most 1 s if the receiver's queue is full.
   func tell(_ news: News) throws(ServiceManagerError) {
     let descriptor = socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw ServiceManagerError(address, .system(errno)) }
@@ -47,14 +47,14 @@ struct ServiceManager: Hashable, Sendable {
     if count < 0 { throw ServiceManagerError(address, .system(errno)) }
   }
 
-  /// The size of `sun_path`. A path that fills it needs no zero behind it.
+  /// The size of `sun_path`. A path that fills it needs no terminating zero.
   private static let longestAddress = MemoryLayout.size(ofValue: sockaddr_un().sun_path)
 
   private func withAddress(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Int) -> Int {
     var name = sockaddr_un()
     name.sun_family = sa_family_t(AF_UNIX)
     var bytes = Array(address.utf8)
-    // The name of an abstract socket begins with a zero and ends where the address does.
+    // The name of an abstract socket begins with a zero byte and ends with the address.
     if bytes.first == UInt8(ascii: "@") { bytes[0] = 0 }
     withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: bytes) }
     let size = MemoryLayout<sockaddr_un>.offset(of: \.sun_path).map { $0 + bytes.count } ?? 0
@@ -64,12 +64,12 @@ struct ServiceManager: Hashable, Sendable {
   }
 }
 
-/// The reason why the service manager is not told.
+/// The reason why the service manager cannot be notified.
 struct ServiceManagerError: Error, Hashable, Sendable {
   enum Reason: Hashable, Sendable {
     case form
     case length
-    /// The number of the system's error.
+    /// The system's error number.
     case system(Int32)
   }
 
@@ -80,7 +80,7 @@ struct ServiceManagerError: Error, Hashable, Sendable {
 
   init(_ address: String, _ reason: Reason) { (self.address, self.reason) = (address, reason) }
 
-  /// The reason and what follows from it, in one sentence or two.
+  /// The reason and its consequence, in one or two sentences.
   var text: String {
     let cause =
       switch reason {

@@ -12,7 +12,7 @@ import Foundation
 import Glibc
 import Spelling
 
-/// A command with a backslash, which concerns the shell itself and not the data.
+/// A backslash command, which concerns the shell itself and not the data.
 enum BackslashCommand: String, CaseIterable {
   case help = "?"
   case commandHelp = "h"
@@ -66,7 +66,7 @@ enum BackslashCommand: String, CaseIterable {
     }
   }
 
-  /// The command meant by words of other shells without a backslash: commands of sqlite3, and words of mongosh and
+  /// The equivalent command for other shells' words without a backslash: commands of sqlite3, and words of mongosh and
   /// MySQL.
   static func meant(by words: [String]) -> BackslashCommand? {
     guard let first = words.first?.lowercased() else { return nil }
@@ -123,7 +123,7 @@ extension ShellSession {
   }
 
   private func run(_ command: BackslashCommand, _ rest: String, at place: String) async throws -> Int32 {
-    // The system's shell splits its own words.
+    // The system's shell splits the words itself.
     let words = command == .system ? [] : try Self.words(rest, of: command)
     switch command {
     case .help:
@@ -155,7 +155,7 @@ extension ShellSession {
     return 0
   }
 
-  /// - Throws: for words that would be ignored: a backslash command takes its whole line.
+  /// - Throws: for words that would be ignored: a backslash command uses its whole line.
   static func words(_ text: String, of command: BackslashCommand) throws(CommandFailure) -> [String] {
     let statements: [ShellText.Statement]
     do throws(ShellText.Failure) {
@@ -190,8 +190,8 @@ extension ShellSession {
     return flag
   }
 
-  /// Changes to another backend; commands with backend options of their own still use those. A server that does not
-  /// answer is refused.
+  /// Switches to another backend. Commands with their own backend options still use those. A server that does not
+  /// respond is refused.
   private func connect(_ words: [String]) async throws {
     if !words.isEmpty {
       let before = surroundings.storage
@@ -209,7 +209,7 @@ extension ShellSession {
     return lastStorage
   }
 
-  /// The options that a single word stands for: a place, or the name of a connection.
+  /// The equivalent options of a single word: a place, or the name of a connection.
   private static func arguments(_ words: [String]) throws(CommandFailure) -> [String] {
     guard words.count == 1, !words[0].hasPrefix("-") else { return words }
     let place = PlaceText(words[0])
@@ -231,7 +231,7 @@ extension ShellSession {
     }
   }
 
-  /// - Throws: the reason why a server does not answer. A refusal of permission counts as an answer.
+  /// - Throws: the reason why a server does not respond. A permission error counts as a response.
   private func check(_ locations: StorageOptions.Locations) async throws {
     guard !locations.backend.isEmbedded else { return }
     do {
@@ -243,13 +243,13 @@ extension ShellSession {
     }
   }
 
-  /// Has the user edit the text that was run last, and runs the result.
+  /// Opens the last text in the user's editor, and runs the result.
   private func edit() async throws -> Int32 {
     let editor = UserEditor(environment: ProcessInfo.processInfo.environment)
     let folder = FileManager.default.temporaryDirectory.appending(path: "hearth-\(UUID().uuidString)")
     try FileManager.default.createDirectory(
       at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    // A folder that stays behind is among the temporary ones, for this user alone.
+    // A remaining folder is among the temporary ones, and only this user has access.
     defer { try? FileManager.default.removeItem(at: folder) }
     let file = folder.appending(path: "commands.hearth")
     let before = lastText.hasSuffix("\n") || lastText.isEmpty ? lastText : lastText + "\n"

@@ -4,8 +4,7 @@ import CommandTransfer
 import Foundation
 import TerminalCanvas
 
-/// A line that is being typed: keys change it, history and search fetch another one, and some keys are left to the
-/// caller.
+/// An input line: keys change it, history and search load another one, and some keys are left to the caller.
 struct LineEditor: Sendable {
   enum Outcome: Hashable, Sendable {
     /// The line has changed and must be drawn.
@@ -24,9 +23,9 @@ struct LineEditor: Sendable {
 
   private struct Search: Hashable, Sendable {
     var pattern = ""
-    /// The index of the shown entry; `nil` for none.
+    /// The index of the displayed entry; `nil` for none.
     var index: Int?
-    /// The line as it was before the search.
+    /// The line before the search.
     var before: LineBuffer
     var hasFailed = false
   }
@@ -35,13 +34,13 @@ struct LineEditor: Sendable {
   private var search: Search?
   /// The entries of the history, oldest first.
   private let entries: [String]
-  /// The index of the shown entry; the number of entries for the line itself.
+  /// The index of the displayed entry; the number of entries for the line itself.
   private var place: Int
-  /// Entries that were edited before another one was fetched, by index.
+  /// Entries that were edited before another one was loaded, by index.
   private var changed: [Int: String] = [:]
 
   /// - Parameters:
-  ///   - entries: the lines typed before, oldest first.
+  ///   - entries: the previous lines, oldest first.
   ///   - buffer: an empty buffer that holds the text cut from earlier lines.
   init(entries: [String], buffer: LineBuffer = LineBuffer()) {
     self.entries = entries
@@ -49,7 +48,7 @@ struct LineEditor: Sendable {
     place = entries.count
   }
 
-  /// The prompt before the text: that of the search while one is active.
+  /// The prompt before the text; during a search, the search prompt.
   func prompt(_ usual: ShellPrompt) -> ShellPrompt {
     guard let search else { return usual }
     return ShellPrompt("\(search.hasFailed ? "no entry with" : "search") '\(SafeText.sanitized(search.pattern))': ")
@@ -119,7 +118,7 @@ struct LineEditor: Sendable {
     return .edited
   }
 
-  /// Submits the text; one that ends inside of quotes or brackets continues in the next line.
+  /// Submits the text. A text that ends inside quotes or brackets continues on the next line.
   private mutating func submit() -> Outcome {
     buffer.moveToEnd()
     guard ShellText.isUnfinished(buffer.text) else { return .submit(buffer.text) }
@@ -183,23 +182,23 @@ struct LineEditor: Sendable {
   /// The text before the cursor.
   var typed: ArraySlice<Character> { buffer.characters[..<buffer.cursor] }
 
-  /// Replaces the typed part of a word by the completed word.
+  /// Replaces the typed part of a word with the completed word.
   mutating func complete(from start: Int, with text: String) { buffer.replace(from: start, with: text) }
 }
 
-/// A text that is edited at a cursor, with the Emacs keys that shells have.
+/// An editable text with a cursor and the Emacs keys of shells.
 struct LineBuffer: Hashable, Sendable {
   private(set) var characters: [Character] = []
-  /// The place of the cursor, from 0 to the number of characters.
+  /// The position of the cursor, from 0 to the number of characters.
   private(set) var cursor = 0
-  /// The text that was cut last.
+  /// The last cut text.
   private var cut: [Character] = []
 
   var text: String { String(characters) }
   var isEmpty: Bool { characters.isEmpty }
   var isAtEnd: Bool { cursor == characters.count }
 
-  /// Replaces the text, with the cursor behind it; the cut text stays.
+  /// Replaces the text and moves the cursor to its end. The cut text remains.
   mutating func replace(with text: String) {
     characters = Array(text)
     cursor = characters.count
@@ -208,7 +207,7 @@ struct LineBuffer: Hashable, Sendable {
   mutating func insert(_ text: String) {
     let added = Array(text)
     characters.insert(contentsOf: added, at: cursor)
-    // A combining mark joins the character before it.
+    // A combining mark joins the preceding character.
     let end = String(characters[..<(cursor + added.count)]).count
     characters = Array(String(characters))
     cursor = min(end, characters.count)
@@ -279,7 +278,7 @@ struct LineBuffer: Hashable, Sendable {
 
   mutating func paste() { insert(String(cut)) }
 
-  /// Exchanges the characters before and at the cursor.
+  /// Swaps the characters before and at the cursor.
   mutating func transpose() {
     let index = isAtEnd ? cursor - 1 : cursor
     guard index > 0 else { return }
@@ -294,7 +293,7 @@ struct LineBuffer: Hashable, Sendable {
     cursor = range.lowerBound
   }
 
-  // MARK: Places
+  // MARK: Positions
 
   private var lineStart: Int { (characters[..<cursor].lastIndex(where: \.isNewline) ?? -1) + 1 }
   private var lineEnd: Int { characters[cursor...].firstIndex(where: \.isNewline) ?? characters.count }

@@ -13,7 +13,7 @@ struct LineScreen {
   private var cursorRow = 0
   /// A buffer with the text that was cut from the last line.
   private(set) var kept = LineBuffer()
-  /// Events that came in the same read as the end of a line.
+  /// Events from the same read as the end of a line.
   var held: [LineTerminal.Event] = []
 
   init(_ terminal: LineTerminal) { self.terminal = terminal }
@@ -34,7 +34,7 @@ struct LineScreen {
     cursorRow = cursor
   }
 
-  /// Leaves the line as it is; later output appears below it.
+  /// Leaves the line on the screen; later output appears below it.
   mutating func finish(_ editor: LineEditor, _ prompt: ShellPrompt, _ mark: String = "") {
     var last = editor
     last.moveToEnd()
@@ -54,7 +54,7 @@ struct LineScreen {
     cursorRow = 0
   }
 
-  /// Forgets the place of the line, which is no longer where it was drawn.
+  /// Discards the line's position after it has moved.
   mutating func forget() { cursorRow = 0 }
 
   mutating func keepCut(of editor: LineEditor) {
@@ -66,14 +66,14 @@ struct LineScreen {
 extension LineTerminal {
   func write(_ text: ShownText) { write(bytes: Array(text.text.utf8)) }
 
-  /// The events held back before; if there are none, waits for the next.
+  /// The held events; if there are none, waits for the next.
   func waitOrTakeHeld(_ held: inout [Event]) -> [Event] {
     defer { held = [] }
     return held.isEmpty ? wait() : held
   }
 }
 
-/// A prompt and a text as rows of a terminal, and where the cursor is in them.
+/// A prompt and a text as rows of a terminal, with the cursor position.
 struct LineLayout: Hashable, Sendable {
   private(set) var rows: [String] = [""]
   private(set) var cursorRow = 0
@@ -82,8 +82,8 @@ struct LineLayout: Hashable, Sendable {
   private var width = 0
 
   /// - Parameters:
-  ///   - prompt: the text before the line, with the control sequences of its colours.
-  ///   - cursor: the place of the cursor, in characters of the text.
+  ///   - prompt: the text before the line, with its color escape sequences.
+  ///   - cursor: the position of the cursor, in characters of the text.
   ///   - continuation: the text before the second line and later ones.
   init(prompt: ShellPrompt, _ text: [Character], cursor: Int, columns: Int, continuation: String = "  ") {
     self.columns = max(1, columns)
@@ -116,13 +116,13 @@ struct LineLayout: Hashable, Sendable {
     width = 0
   }
 
-  /// A cursor behind the last column is at the beginning of the next row.
+  /// A cursor after the last column is at the beginning of the next row.
   private mutating func markCursor() {
     if width == columns { startRow() }
     (cursorRow, cursorColumn) = (rows.count - 1, width)
   }
 
-  /// The rows that a terminal of a height has room for, those around the cursor, and which of them has it.
+  /// The rows around the cursor that fit a terminal's height, and the index of the cursor's row.
   func visible(height: Int) -> (rows: ArraySlice<String>, cursor: Int) {
     let height = max(1, height)
     guard rows.count > height else { return (rows[...], cursorRow) }
@@ -131,22 +131,22 @@ struct LineLayout: Hashable, Sendable {
   }
 }
 
-/// The prompt before a typed line, which names the backend and database of commands.
+/// The prompt before a typed line. It names the backend and database of commands.
 struct ShellPrompt: Hashable, Sendable {
   var text: String
-  /// The text with colours.
+  /// The text with colors.
   var painted: ShownText
 
   init(_ text: String) { (self.text, painted) = (text, ShownText(text)) }
 
-  /// - Parameter isSilent: whether the backend did not answer when it was asked last.
+  /// - Parameter isSilent: whether the backend did not respond to the last request.
   init(
     _ locations: StorageOptions.Locations, isReadOnly: Bool, isSilent: Bool = false, _ paint: TerminalPaint,
     _ paths: Paths
   ) {
     let database = locations.database
     let name = locations.connection?.name ?? locations.place(paths)
-    // The usual project has the program's own name.
+    // The default project has the program's own name.
     let isUsual = database.project == "hearth" && database.database == "(default)" && locations.connection == nil
     let project = database.database == "(default)" ? database.project : "\(database.project)/\(database.database)"
     let place = SafeText.sanitized(isUsual ? name : "\(name) \(project)")

@@ -7,7 +7,7 @@ import FirestoreModel
 import Foundation
 import Glibc
 
-/// `hearth shell`: runs commands one after the other, without a start for each.
+/// `hearth shell`: runs commands one after the other in one process.
 struct ShellCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "shell", abstract: "Type commands one after the other, over one open connection.",
@@ -48,7 +48,7 @@ struct ShellCommand: AsyncParsableCommand {
     let session = ShellSession(
       ShellSession.Options(
         storage: storage, isReadOnly: readonly,
-        // A user who types commands goes on after an error.
+        // A user who types commands continues after an error.
         keepsGoing: keepGoing || (command.isEmpty && isatty(STDIN_FILENO) == 1), isQuiet: headless.quiet,
         paths: .ofProcess),
       readsCommands: command.isEmpty && isatty(STDIN_FILENO) == 0, isTyped: isInteractive)

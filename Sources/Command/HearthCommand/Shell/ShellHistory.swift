@@ -8,22 +8,22 @@ import FirestoreText
 import Foundation
 import Glibc
 
-/// The lines typed in `hearth shell`, kept in a file that only the user can read: an entry a line, in which `\n` is a
-/// line break. Several shells add to one file; each has the entries of all of them at its start.
+/// The lines typed in `hearth shell`, stored in a file that only the user can read: one entry per line, with `\n` for a
+/// line break. Several shells append to one file; each loads all entries at its start.
 struct ShellHistory {
   /// The largest number of entries, and the largest size of one in bytes.
   static let limit = 1_000
   static let entryLimit = 16_384
-  /// The multiple of the limit to which the file may grow before it is cut.
+  /// The multiple of the limit at which the file is trimmed.
   private static let slack = 2
 
   /// The entries, oldest first.
   private(set) var entries: [String] = []
-  /// The reason why entries are not kept; `nil` while they are.
+  /// The reason why entries are not saved; `nil` while they are.
   private(set) var problem: String?
   private let path: String
 
-  /// Reads the file. Lines that are no text are left out.
+  /// Reads the file. Skips lines that are not text.
   init(_ path: String) {
     self.path = path
     guard let data = FileManager.default.contents(atPath: path) else { return }
@@ -51,7 +51,7 @@ struct ShellHistory {
 
   private func append(_ entry: String) throws(Failure) {
     let folder = OutputPlace.split(path).folder
-    // The folder may be missing: opening the file then fails with the reason.
+    // If the folder cannot be created, opening the file fails with the reason.
     try? FileManager.default.createDirectory(
       atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     let descriptor = try lockedFile()
@@ -63,21 +63,21 @@ struct ShellHistory {
     try trim()
   }
 
-  /// Opens the file and locks it, so that no other shell changes it until it is closed.
+  /// Opens the file and locks it, so that other shells cannot change it until it is closed.
   private func lockedFile() throws(Failure) -> CInt {
     while true {
       let descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
       guard descriptor >= 0 else { throw failure() }
       fchmod(descriptor, 0o600)
       flock(descriptor, LOCK_EX)
-      // Another shell may have replaced the file by a shorter one.
+      // Another shell may have replaced the file with a shorter one.
       var (mine, current) = (stat(), stat())
       if fstat(descriptor, &mine) == 0, stat(path, &current) == 0, mine.st_ino == current.st_ino { return descriptor }
       close(descriptor)
     }
   }
 
-  /// Keeps only the newest entries, if there are many more than the limit.
+  /// Trims the file to the newest entries if it is far beyond the limit.
   private func trim() throws(Failure) {
     guard let data = FileManager.default.contents(atPath: path) else { return }
     let lines = data.split(separator: UInt8(ascii: "\n"))

@@ -83,7 +83,7 @@ extension ShellSession {
     }
   }
 
-  /// Stops as ctrl-z does, if a shell could continue this process.
+  /// Stops as Ctrl-Z does, if a shell could continue this process.
   /// - Returns: whether the process is about to stop.
   private func suspend(_ screen: inout LineScreen, _ editor: LineEditor, _ prompt: ShellPrompt) -> Bool {
     guard getsid(0) != getpid(), getsid(getppid()) == getsid(0) else { return false }
@@ -110,10 +110,10 @@ extension ShellSession {
 
 /// The handling of signals in a shell.
 struct ShellSignals {
-  /// A pipe that reports a new size of the terminal, and that the process was continued; `LineTerminal` reads it.
+  /// A pipe that reports a resize of the terminal, and that the process was continued; `LineTerminal` reads it.
   let wakeUp: CInt
 
-  /// - Parameter isInteractive: whether an interruption leaves the shell running when no command runs.
+  /// - Parameter isInteractive: whether the shell survives an interruption while no command runs.
   init(_ surroundings: ShellSurroundings, isInteractive: Bool) {
     var ends: [CInt] = [-1, -1]
     _ = pipe(&ends)

@@ -9,16 +9,16 @@ import Foundation
 import Glibc
 import SerialExecutors
 
-/// `hearth shell` while it runs: commands one after the other, in this process, over connections that stay open.
+/// A running `hearth shell`: commands one after the other, in this process, over connections that stay open.
 ///
-/// It waits for keys on a queue of its own; commands run elsewhere, as they do in a process of their own.
+/// The actor waits for keys on its own queue; commands run elsewhere, as in a separate process.
 actor ShellSession {
   /// The source of a command, for messages.
   enum Source: Hashable, Sendable {
     case typed
     /// `--command`.
     case argument
-    /// Standard input, from a line on.
+    /// Standard input, starting at a line.
     case input(line: Int)
     case file(String)
 
@@ -47,23 +47,23 @@ actor ShellSession {
   var isTiming = false
   /// Whether `\q` was entered.
   private(set) var isEnding = false
-  /// Whether the reader of the output is gone.
+  /// Whether the reader of the output has disconnected.
   private(set) var hasLostReader = false
   /// The file of `\o` for the output of commands; `nil` for standard output.
   private var output: ShellOutput?
-  /// The number of nested `\i` files that are being read.
+  /// The nesting depth of `\i` files.
   private var depth = 0
   var history: ShellHistory?
-  /// The text that was run last, for the editor.
+  /// The last executed text, for the editor.
   var lastText = ""
-  /// The command that was run last, to be run again.
+  /// The last executed command, for repetition.
   private(set) var lastCommand: ShellText.Statement?
-  /// The storage options that commands used before the last `\c`.
+  /// The storage options before the last `\c`.
   var lastStorage: StorageOptions?
 
   /// - Parameters:
   ///   - readsCommands: whether commands are read from standard input.
-  ///   - isTyped: whether a user types them, who gets a report of each write.
+  ///   - isTyped: whether a user types them and gets a report of each write.
   init(_ options: Options, readsCommands: Bool, isTyped: Bool = false) {
     self.options = options
     surroundings = ShellSurroundings(
@@ -75,8 +75,8 @@ actor ShellSession {
 
   // MARK: Texts of commands
 
-  /// Runs all commands of a text, up to the first failure, or all of them if the options say so.
-  /// - Returns: the status of the first failed command, else 0.
+  /// Runs the commands of a text up to the first failure, or all of them if the options say so.
+  /// - Returns: the status of the first failed command, otherwise 0.
   func run(_ text: String, from source: Source) async -> Int32 {
     if case .file = source {} else if !text.trimming().hasPrefix("\\") { lastText = text }
     let statements: [ShellText.Statement]
@@ -126,8 +126,8 @@ actor ShellSession {
 
   /// Runs one command and reports its failure.
   /// - Parameters:
-  ///   - pipe: a command of the system that reads the output.
-  ///   - file: the file that gets it; `nil` for that of `\o`, else standard output.
+  ///   - pipe: a system command that reads the output.
+  ///   - file: the output file; `nil` for the file of `\o`, otherwise standard output.
   func run(
     _ words: [String], into pipe: String? = nil, to file: ShellOutput? = nil, at place: String
   ) async -> Int32 {
@@ -138,7 +138,7 @@ actor ShellSession {
       try await redirected(into: pipe, to: file) {
         try await self.surroundings.run { try await CommandRun.perform(words) }
       }
-      // An interruption can be a command's normal end, such as that of a watch.
+      // An interruption can be a command's normal end, such as for a watch.
       status = surroundings.wasInterrupted ? 128 + SIGINT : 0
     } catch is OutputFile.ClosedPipe {
       // The reader of the pipe has closed it.
@@ -169,7 +169,7 @@ actor ShellSession {
     try await work()
   }
 
-  /// The failure for commands that make no sense in a shell.
+  /// The failure for commands that do not apply in a shell.
   private static func refusal(of words: [String]) -> CommandFailure? {
     guard let name = words.first else { return nil }
     if let meant = BackslashCommand.meant(by: words) {
@@ -195,9 +195,9 @@ actor ShellSession {
     return "\(tenths / 10).\(tenths % 10)"
   }
 
-  // MARK: What backslashes change
+  // MARK: Effects of backslash commands
 
-  /// Sends the output of commands to a file; `nil` shows it again.
+  /// Sends the output of commands to a file; `nil` displays it again.
   func redirect(to path: String?) throws(CommandFailure) {
     output = nil
     if let path { output = try ShellOutput(path) }
@@ -243,12 +243,12 @@ actor ShellSession {
   }
 }
 
-/// A command again and again, and documents to and from files.
+/// Repeated commands, and documents to and from files.
 extension ShellSession {
   private static let usualInterval = 2.0
   private static let longestInterval = 86_400.0
 
-  /// Runs the last command every so many seconds, until it fails, or is interrupted, or was run often enough.
+  /// Runs the last command at an interval of N seconds, until it fails, is interrupted, or reaches the repeat count.
   func watch(_ words: [String]) async throws -> Int32 {
     guard lastCommand != nil else {
       throw CommandFailure(.usage, "\\watch runs the last command again, and there was none yet.")
@@ -264,7 +264,7 @@ extension ShellSession {
       let status = await runAgain(at: "")
       if status != 0 || hasLostReader { return status }
       if time == times { break }
-      // Runs within the surroundings, so that an interruption ends the waiting, too.
+      // The wait runs within the surroundings, so that an interruption also ends it.
       try await surroundings.run { try await ContinuousClock().sleep(for: .seconds(interval)) }
     }
     return 0
@@ -274,7 +274,8 @@ extension ShellSession {
     seconds == seconds.rounded() ? "\(Int(seconds))" : "\(seconds)"
   }
 
-  /// Writes documents to a file, or those of a file to a collection. A file of rows loses types, as `get --csv` does.
+  /// Writes documents to a file, or the documents of a file to a collection. A file of rows loses types, as `get --csv`
+  /// does.
   func copy(_ words: [String], at place: String) async throws -> Int32 {
     guard words.count == 3, ["to", "from"].contains(words[1].lowercased()) else {
       throw CommandFailure(.usage, "it is \(BackslashCommand.copy.usage.form).")
@@ -289,7 +290,7 @@ extension ShellSession {
     }
     let ending = file.split(separator: ".").last.map { $0.lowercased() } ?? ""
     guard ["csv", "tsv"].contains(ending) else { return await run(["export", path, "-o", file], at: place) }
-    // The file is there when it is whole.
+    // The file appears only when it is complete.
     let part = "\(file).part-\(UUID().uuidString.prefix(8))"
     let status = await run(["get", path, "--\(ending)"], to: try ShellOutput(part), at: place)
     if status == 0 {
@@ -303,7 +304,7 @@ extension ShellSession {
     return status
   }
 
-  /// Whether a file of rows names the path of each document, as `get --csv` does.
+  /// Whether a file of rows has the path of each document, as `get --csv` writes it.
   private static func hasPaths(_ file: String) throws(CommandFailure) -> Bool {
     guard file.lowercased().hasSuffix(".csv") || file.lowercased().hasSuffix(".tsv") else { return false }
     var input = try InputBytes(file)

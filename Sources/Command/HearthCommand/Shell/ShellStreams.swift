@@ -39,7 +39,7 @@ struct InputLines {
   }
 }
 
-/// A file that takes the place of standard output while a command runs.
+/// A file that replaces standard output while a command runs.
 final class ShellOutput {
   private let file: CInt
   private let usual: CInt
@@ -66,7 +66,7 @@ final class ShellOutput {
   func end() { dup2(usual, STDOUT_FILENO) }
 }
 
-/// A command of the system that reads the output of a command.
+/// A system command that reads the output of a command.
 final class ShellPipe {
   private let usual: CInt
   private let process: pid_t
@@ -92,9 +92,9 @@ final class ShellPipe {
   }
 }
 
-/// A program of the system that has the terminal, or the streams, of the shell while it runs.
+/// A system program that uses the terminal, or the streams, of the shell while it runs.
 enum SystemCommand {
-  /// - Parameter text: for the system's shell; empty for a shell to type in.
+  /// - Parameter text: for the system's shell; empty for an interactive shell.
   /// - Returns: the exit status, or 128 plus the number of the signal that ended it.
   static func run(_ text: String) throws(CommandFailure) -> Int32 {
     let shell = ProcessInfo.processInfo.environment["SHELL"] ?? "/bin/sh"

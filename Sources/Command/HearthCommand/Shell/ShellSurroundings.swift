@@ -6,8 +6,7 @@ import FirestoreModel
 import FirestoreProtocol
 import Synchronization
 
-/// The state that commands in `hearth shell` share: the backend that they use by default, the open connections, and the
-/// interruptions.
+/// The shared state of commands in `hearth shell`: the default backend, the open connections, and the interruptions.
 final class ShellSurroundings: CommandSurroundings {
   private struct State {
     var storage: StorageOptions
@@ -17,7 +16,7 @@ final class ShellSurroundings: CommandSurroundings {
     var lastListener = 0
     var wasInterrupted = false
     var isExpanded = false
-    /// The places that did not answer when they were asked last.
+    /// The places that did not respond to the last request.
     var silent: Set<Place> = []
   }
 
@@ -72,7 +71,7 @@ final class ShellSurroundings: CommandSurroundings {
     return opened
   }
 
-  /// Whether a backend did not answer when it was asked last.
+  /// Whether a backend did not respond to the last request.
   func isSilent(_ choice: BackendChoice, _ database: DatabaseID) -> Bool {
     state.withLock { $0.silent.contains(Place(choice: choice, database: database)) }
   }
@@ -90,7 +89,8 @@ final class ShellSurroundings: CommandSurroundings {
   /// Whether the last command was interrupted.
   var wasInterrupted: Bool { state.withLock { $0.wasInterrupted } }
 
-  /// Interrupts the running command: a command that listens for interruptions ends itself, another is cancelled.
+  /// Interrupts the running command. A command that listens for interruptions ends itself; other commands are
+  /// cancelled.
   /// - Returns: whether a command runs.
   @discardableResult
   func interrupt(_ signal: Int32) -> Bool {
@@ -120,11 +120,11 @@ final class ShellSurroundings: CommandSurroundings {
   }
 }
 
-/// A way to a backend on which work that was cancelled goes no further, and which tells whether the backend answers.
+/// A connection to a backend that aborts cancelled work and reports whether the backend responds.
 struct InterruptibleDatastore: Datastore {
   private let datastore: any Datastore
 
-  /// Called after each call that shows whether the backend can be reached.
+  /// Called after each call that shows whether the backend is reachable.
   private let tell: @Sendable (_ answers: Bool) -> Void
 
   init(_ datastore: any Datastore, tell: @escaping @Sendable (_ answers: Bool) -> Void = { _ in }) {
@@ -140,7 +140,7 @@ struct InterruptibleDatastore: Datastore {
       return result
     } catch {
       switch error.code {
-      // A caller that does not wait learns nothing.
+      // A caller that does not wait receives no information.
       case .cancelled, .deadlineExceeded: break
       default: tell(error.code != .unavailable)
       }
@@ -152,7 +152,7 @@ struct InterruptibleDatastore: Datastore {
     if Task.isCancelled { throw RPCStatus(.cancelled, "It was interrupted.") }
   }
 
-  // A client ends its streams by itself.
+  // A client ends its streams itself.
   func watch(
     requests: StreamRequests<WatchRequest>, deliver: @Sendable (WatchEvent) async -> Void
   ) async throws(RPCStatus) { try await datastore.watch(requests: requests, deliver: deliver) }
