@@ -5,41 +5,42 @@ package import FirestoreSQLite
 package import FirestoreText
 import TerminalCanvas
 
-/// The exit status of a command, for scripts to rely on: the numbers of <sysexits.h> where it has one.
+/// The exit status of a command, stable for scripts: the number from <sysexits.h> if one applies.
 package enum ExitStatus: Int32, CaseIterable, Sendable {
   case failure = 1
-  /// A document that was asked for by its path does not exist.
+  /// A document requested by its path does not exist.
   case notFound = 4
-  /// A document that was to be made exists already.
+  /// A document to create already exists.
   case alreadyExists = 5
-  /// A document was changed after the time that `--if-unchanged-since` names.
+  /// A document has changed since the time in `--if-unchanged-since`.
   case changed = 6
   /// EX_USAGE, EX_DATAERR, EX_NOINPUT.
   case usage = 64
   case badData = 65
   case noInput = 66
-  /// EX_UNAVAILABLE: the backend cannot be reached, or its data is in use.
+  /// EX_UNAVAILABLE: the backend is unreachable, or its data is in use.
   case unavailable = 69
-  /// EX_SOFTWARE: the same as `failure`, for commands whose status 1 is an answer.
+  /// EX_SOFTWARE: the same as `failure`, for commands whose status 1 is a result.
   case software = 70
   /// EX_CANTCREAT, EX_IOERR.
   case cannotCreate = 73
   case inputOutput = 74
-  /// EX_TEMPFAIL: out of time, or refused for now; worth trying again.
+  /// EX_TEMPFAIL: timed out, or refused for now; a retry can succeed.
   case tryAgain = 75
-  /// EX_PROTOCOL: the other end does not speak the protocol.
+  /// EX_PROTOCOL: the peer does not speak the protocol.
   case protocolError = 76
   /// EX_NOPERM, EX_CONFIG.
   case permissionDenied = 77
   case configuration = 78
 }
 
-/// The reason why a command failed, in one line for people and one number for scripts.
+/// The reason why a command failed: one line for people and one number for scripts.
 package struct CommandFailure: Error, Hashable, Sendable {
   package var status: ExitStatus
-  /// The message, which names the failed thing and the remedy; no "hearth:" before it and no line break in it.
+  /// The message, which names the failed operation and the remedy, without the prefix "hearth:" and without line
+  /// breaks.
   package var message: String
-  /// Lines that show the place, for people at a terminal.
+  /// Lines that show the error position, for people at a terminal.
   package var excerpt: [String] = []
 
   package init(_ status: ExitStatus, _ message: String) {
@@ -49,8 +50,8 @@ package struct CommandFailure: Error, Hashable, Sendable {
 }
 
 extension CommandFailure {
-  /// A refusal by the backend.
-  /// - Parameter subject: the thing that was asked for, such as a document's path.
+  /// A rejection by the backend.
+  /// - Parameter subject: the requested object, such as a document's path.
   package init(_ status: RPCStatus, _ subject: String? = nil) {
     self.init(ExitStatus(status), (subject.map { "\($0): " } ?? "") + "\(status)")
   }
@@ -98,7 +99,7 @@ extension TextError {
     return failure
   }
 
-  /// The text as it is shown, and a caret below the column; nothing where all of the text is meant.
+  /// The text as displayed, and a caret below the column; empty if the whole text is concerned.
   package func excerpt(of text: String) -> [String] {
     guard let column else { return [] }
     var before = String.UnicodeScalarView()
@@ -108,13 +109,13 @@ extension TextError {
 }
 
 extension FieldPathText {
-  /// Reads a field that is an argument of its own.
+  /// Parses a field that is a separate argument.
   package static func argument(_ text: String) throws(CommandFailure) -> FieldPath {
     do throws(TextError) { return try parse(text) } catch { throw error.failure("", text) }
   }
 }
 
 extension MomentText {
-  /// Reads a moment by this device's clock.
+  /// Parses a time by this device's clock.
   package static func parse(_ text: String) throws -> Timestamp { try parse(text, now: .now) }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Glibc
 
-/// A file that takes its name in one step, when it is complete and on the disk. A process that fails or is killed
-/// before leaves the old file of the name, and nothing else: until then the new file has no name at all, if the file
-/// system supports that.
+/// A file that gets its name atomically, when it is complete and on the disk. If the process fails or is killed before
+/// that, only the old file with that name remains. Until then the new file has no name, if the file system supports
+/// that.
 package struct FileReplacement {
   /// O_TMPFILE of <fcntl.h>, which Swift does not import.
   private static let withoutName = 0o20_000_000 | O_DIRECTORY
@@ -14,7 +14,7 @@ package struct FileReplacement {
   private let isNamed: Bool
 
   /// - Parameters:
-  ///   - path: the path of a regular file, or of none, as `OutputPlace` finds it.
+  ///   - path: the path of a regular file, or of no file, as `OutputPlace` resolves it.
   ///   - mode: the permissions of a file that replaces none, within the umask.
   package init(of path: String, mode: mode_t = 0o666) throws(CommandFailure) {
     self.path = path
@@ -38,15 +38,15 @@ package struct FileReplacement {
     }
     self.descriptor = descriptor
     if replaces {
-      // The new file keeps the readers of the old one. Only an administrator can give files away.
+      // The new file keeps the owner and permissions of the old one. Only an administrator can change the owner.
       _ = fchown(descriptor, old.st_uid, old.st_gid)
       _ = fchmod(descriptor, old.st_mode & 0o7777)
     }
   }
 
-  /// - Parameter isDurable: whether to return only when the file would survive a power cut.
+  /// - Parameter isDurable: whether to return only when the file would survive a power failure.
   package func commit(isDurable: Bool = true) throws(CommandFailure) {
-    // Some file systems cannot be told to write a file back now.
+    // Some file systems do not support fsync.
     guard !isDurable || fsync(descriptor) == 0 || errno == EINVAL else { throw failure(.inputOutput) }
     if !isNamed {
       unlink(part)
@@ -77,7 +77,7 @@ package struct FileReplacement {
     CommandFailure(status, "\(path) cannot be written: \(String(cString: strerror(errno))).")
   }
 
-  /// Removes files left by processes that were killed while they wrote a file of this name.
+  /// Removes the files of killed processes that were writing a file with this name.
   private static func removeAbandonedParts(of name: String, in folder: String) {
     guard let listing = opendir(folder) else { return }
     defer { closedir(listing) }
@@ -93,7 +93,7 @@ package struct FileReplacement {
   }
 }
 
-/// A short text that replaces a file in one step.
+/// A short text that replaces a file atomically.
 package enum TextFile {
   package static func write(_ text: String, to path: String, mode: mode_t = 0o666) throws(CommandFailure) {
     let replacement = try FileReplacement(of: path, mode: mode)

@@ -3,17 +3,17 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// The message when Ctrl-C or another signal ends work whose parts stay: its progress, and the way to continue. Then
-/// the signal has its usual effect.
+/// The message when Ctrl-C or another signal ends work with lasting partial results: its progress, and the way to
+/// continue. The signal then has its usual effect.
 package final class InterruptionNote: Sendable {
   private static let queue = DispatchQueue(label: "hearth.interruption")
 
-  /// Documents that are done.
+  /// The count of finished documents.
   private let count = Count()
-  /// The sources of the signals, active as long as they are held.
+  /// The sources of the signals, active while they are retained.
   private let sources = Mutex<[any DispatchSourceSignal]>([])
 
-  /// - Parameter text: makes the message from the number of finished documents.
+  /// - Parameter text: creates the message from the number of finished documents.
   package init(_ text: @escaping @Sendable (Int) -> String) {
     sources.withLock { sources in
       for number in [SIGINT, SIGTERM, SIGHUP] {
@@ -27,7 +27,7 @@ package final class InterruptionNote: Sendable {
   /// - Parameter count: the number of finished documents.
   package func note(_ count: Int) { self.count.value.withLock { $0 = count } }
 
-  /// Ends the watch when the work is done: the signals have their previous effects again.
+  /// Ends the watch after the work: the signals have their previous effects again.
   package func end() {
     sources.withLock { sources in
       for source in sources {
@@ -43,7 +43,7 @@ package final class InterruptionNote: Sendable {
     let value = Mutex(0)
   }
 
-  /// - Returns: `nil` where the parent process has set what the signal does.
+  /// - Returns: `nil` if the parent process has set the signal's disposition.
   private static func source(
     _ number: Int32, _ count: Count, _ text: @escaping @Sendable (Int) -> String
   ) -> sending (any DispatchSourceSignal)? {
@@ -55,7 +55,7 @@ package final class InterruptionNote: Sendable {
       if isatty(STDERR_FILENO) == 1 { StandardError.put("\r\u{1b}[K") }
       StandardError.write("hearth: interrupted. \(text(count.value.withLock { $0 }))")
       signal(number, SIG_DFL)
-      // The queue's threads block signals; this one must take the signal that it raises.
+      // The queue's threads block signals; this one must receive the signal that it raises.
       var ending = sigset_t()
       sigemptyset(&ending)
       sigaddset(&ending, number)

@@ -6,10 +6,10 @@ import Glibc
 
 /// The output of a command: standard output or a file. Buffered; one task writes.
 ///
-/// Text for people is `ShownText`, the same everywhere. Text for programs is data (`data`), whose bytes a file or a
-/// pipe gets unchanged; on a terminal, unsafe characters in it become JSON escapes.
+/// Text for people is `ShownText`, the same everywhere. Text for programs is data (`data`): a file or a pipe receives
+/// its bytes unchanged, and on a terminal its unsafe characters become JSON escapes.
 package final class OutputFile {
-  /// The reader of standard output is gone: nothing more can be written, and that is no error.
+  /// The reader of standard output has disconnected: nothing more can be written, which is not an error.
   package struct ClosedPipe: Error {
     package init() {}
   }
@@ -31,7 +31,7 @@ package final class OutputFile {
       STDOUT_FILENO, "standard output", isStandard: true, try compressor(compression, of: "standard output"))
   }
 
-  /// Writes to a program that shows its input on the terminal. Its end counts as the end of standard output's reader.
+  /// Writes to a pager on the terminal. Its end counts as the end of standard output's reader.
   package convenience init(pager descriptor: Int32) {
     self.init(descriptor, "the pager", isStandard: true, isTerminal: true)
   }
@@ -75,7 +75,7 @@ package final class OutputFile {
     if buffer.count >= Self.bufferSize { try flush() }
   }
 
-  /// Writes a line and its end.
+  /// Writes a line with a newline.
   package func line(_ text: ShownText) throws {
     try write(text)
     buffer.append(UInt8(ascii: "\n"))
@@ -84,7 +84,7 @@ package final class OutputFile {
   /// Writes text for programs: documents, JSON, rows of values, the contents of a file.
   package func data(_ text: String) throws { try write(isTerminal ? ShownText(json: text) : ShownText(verbatim: text)) }
 
-  /// Writes a line of data and its end.
+  /// Writes a line of data with a newline.
   package func data(line: String) throws {
     try data(line)
     buffer.append(UInt8(ascii: "\n"))
@@ -102,7 +102,7 @@ package final class OutputFile {
     try put(compressed)
   }
 
-  /// Writes all buffered output, with the end of compressed data: nothing can be written behind it.
+  /// Writes all buffered output, with the end of compressed data. No output can follow.
   package func finish() throws {
     try flush()
     guard let compressor else { return }
@@ -152,16 +152,16 @@ package final class OutputFile {
   }
 }
 
-/// The place that the path of an output leads to.
+/// The resolved kind of an output path.
 package enum OutputPlace: Hashable, Sendable {
   /// An open descriptor of this process: `/dev/stdout`, `/dev/fd/3`, or the path that a shell makes of `>(command)`.
   case descriptor(Int32)
-  /// A device or a pipe: it has a name, but its data goes elsewhere.
+  /// A device or a pipe: it has a name, but its data is sent elsewhere.
   case stream(String)
-  /// A regular file, or none yet. Links are followed: this is the path of the file itself.
+  /// A regular file, or no file yet. Links are resolved: this is the path of the file itself.
   case file(String)
 
-  /// The largest number of links that are followed, as in the kernel.
+  /// The largest number of links to follow, as in the kernel.
   private static let linkLimit = 40
 
   /// - Throws: a failure that names the path, for a folder, a socket, or a path that cannot be examined.
@@ -188,7 +188,7 @@ package enum OutputPlace: Hashable, Sendable {
         return
       }
       let target = try Self.target(of: name, failure)
-      // The kernel's links to open files of other processes lead there, whatever their text says.
+      // The kernel's links to open files of other processes work regardless of their text.
       if lstat(target, &status) != 0, stat(name, &status) == 0 {
         self = try Self.special(name, status, failure) ?? .stream(name)
         return
@@ -198,13 +198,13 @@ package enum OutputPlace: Hashable, Sendable {
     throw failure(String(cString: strerror(ELOOP)))
   }
 
-  /// Whether a descriptor leads to a regular file.
+  /// Whether a descriptor refers to a regular file.
   package static func isFile(_ descriptor: Int32) -> Bool {
     var status = stat()
     return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
   }
 
-  /// Splits a path into the folder and the name in it.
+  /// Splits a path into the folder and the file name.
   package static func split(_ path: String) -> (folder: String, name: String) {
     guard let slash = path.lastIndex(of: "/") else { return (".", path) }
     let folder = path[..<slash]
@@ -249,24 +249,24 @@ package enum OutputPlace: Hashable, Sendable {
   }
 }
 
-/// The program in which people read output that is longer than their screen: `$PAGER`, else `less`.
+/// The pager for output longer than the screen: `$PAGER`, else `less`.
 package struct Pager {
   private let stream: UnsafeMutablePointer<FILE>
   package let file: OutputFile
   /// The previous action of SIGINT.
   private let interruption: sigaction
 
-  /// - Returns: `nil` if standard output is no terminal, or there is no pager.
+  /// - Returns: `nil` if standard output is not a terminal, or there is no pager.
   package init?(environment: [String: String]) {
     guard isatty(STDOUT_FILENO) == 1, environment["TERM"] != "dumb" else { return nil }
     let program = environment["PAGER"] ?? "less"
     if program.trimming().isEmpty || program == "cat" { return nil }
     if environment["PAGER"] == nil, !Self.exists(program, environment) { return nil }
-    // Options for less: quit at once when everything fits, and pass colours on.
+    // Options for less: quit immediately if everything fits, and keep colors.
     guard let stream = popen("LESS=\"${LESS-FRX}\" LV=\"${LV--c}\" \(program)", "w") else { return nil }
     self.stream = stream
     file = OutputFile(pager: fileno(stream))
-    // The pager handles the key itself; after the pager's end, writing to it is an error.
+    // The pager handles Ctrl-C itself; after the pager's end, writing to it is an error.
     var before = sigaction()
     sigaction(SIGINT, nil, &before)
     interruption = before

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreText
 
-/// A text typed in `hearth shell`, split into commands and words as a shell does: blanks separate words, quotes and
-/// backslashes keep text together, `#` begins a comment, a line break or `;` ends a command. A word, or the part behind
-/// its `=`, may begin with a bracket, and goes on to the closing one: JSON needs no quotes. Text behind a `|` up to the
-/// line's end is for the system's shell.
+/// A text typed in `hearth shell`, split into commands and words as a shell does. Blanks separate words, quotes and
+/// backslashes group text, `#` begins a comment, and a line break or `;` ends a command. A word, or the part after its
+/// `=`, can begin with a bracket and continues to the matching one, so JSON needs no quotes. Text after a `|` up to the
+/// line's end is passed to the system's shell.
 package struct ShellText {
   package enum Statement: Hashable, Sendable {
     case command([String], line: Int)
-    /// A command whose output goes through a command of the system.
+    /// A command whose output is piped through a system command.
     case piped([String], into: String, line: Int)
     /// `\name` and the rest of its line.
     case backslash(name: String, rest: String, line: Int)
@@ -38,11 +38,11 @@ package struct ShellText {
     case backslash
   }
 
-  /// The word at the end of a text.
+  /// The last word of a text.
   package struct LastWord: Hashable, Sendable {
-    /// The word as a command would get it.
+    /// The word as a command would receive it.
     package var text = ""
-    /// The place where the word begins, in characters.
+    /// The start of the word, in characters.
     package var start: Int
     package var opening: Opening?
 
@@ -51,7 +51,7 @@ package struct ShellText {
     }
   }
 
-  /// Whether `|` ends a command; in the line of another shell it is a word of its own.
+  /// Whether `|` ends a command; in another shell's line it is a separate word.
   private var takesPipes = true
   private var statements: [Statement] = []
   private var words: [String] = []
@@ -82,15 +82,15 @@ package struct ShellText {
     return reader.statements
   }
 
-  /// Whether a text ends inside of quotes or brackets, or with a backslash.
+  /// Whether a text ends inside quotes or brackets, or with a backslash.
   package static func isUnfinished(_ text: String) -> Bool {
     var reader = ShellText()
     reader.read(Array(text))
     return reader.opening != nil
   }
 
-  /// The words of the last command before the end of a text, and the word at the end, which may be empty; `nil` inside
-  /// of a comment.
+  /// The words of the last command before the end of a text, and the last word, which may be empty; `nil` inside a
+  /// comment.
   package static func end(of text: some Sequence<Character>) -> (words: [String], last: LastWord)? {
     var reader = ShellText()
     reader.takesPipes = false
@@ -100,7 +100,7 @@ package struct ShellText {
     return (reader.words, LastWord(text: word, start: reader.wordStart, opening: reader.opening?.kind))
   }
 
-  /// - Returns: `false` if the text ends inside of a comment.
+  /// - Returns: `false` if the text ends inside a comment.
   @discardableResult
   private mutating func read(_ text: [Character]) -> Bool {
     var index = 0
@@ -127,7 +127,7 @@ package struct ShellText {
   }
 
   /// Reads the next element outside of quotes, from an index.
-  /// - Returns: the index behind it.
+  /// - Returns: the index after it.
   private mutating func step(_ text: [Character], _ index: Int) -> Int {
     let character = text[index]
     switch character {
@@ -182,7 +182,7 @@ package struct ShellText {
     return index + 1
   }
 
-  /// Takes the text up to the bracket that closes the first one, unchanged.
+  /// Reads the text up to the matching bracket, unchanged.
   private mutating func bracketed(_ text: [Character], _ start: Int) -> Int {
     let firstLine = line
     var depth = 0
@@ -255,7 +255,7 @@ package struct ShellText {
     let name = isSign ? text.prefix(1) : text.prefix { !$0.isWhitespace }
     let rest = String(text.dropFirst(name.count)).trimming()
     var word = name
-    // Semicolons at the end are dropped, for commands pasted from a shell in which they end everything.
+    // Trailing semicolons are dropped, for commands pasted from a shell in which they end every statement.
     if word.count > 1, rest.isEmpty { while word.last == ";" { word.removeLast() } }
     statements.append(.backslash(name: String(word), rest: String(rest), line: line))
   }
@@ -264,10 +264,10 @@ package struct ShellText {
 }
 
 extension ShellText {
-  /// A word in the spelling that is read as the text.
+  /// A word in a spelling that parses as the text.
   /// - Parameters:
-  ///   - opening: the quote that is there already.
-  ///   - isComplete: whether the quote is to be closed.
+  ///   - opening: the quote that is already typed.
+  ///   - isComplete: whether to close the quote.
   package static func typed(_ text: String, in opening: Opening? = nil, isComplete: Bool = true) -> String {
     switch opening {
     case .quote("'"): return "'" + text.replacing("'", with: "'\\''") + (isComplete ? "'" : "")

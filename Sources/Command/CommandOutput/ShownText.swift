@@ -2,24 +2,23 @@
 package import FirestoreModel
 import TerminalCanvas
 
-/// Text that can be printed anywhere: on a terminal, into a pipe that ends at one, into a log that is read there. All
-/// parts that are not the program's own were made safe: they can neither move a cursor, reorder or hide text, nor begin
-/// a line.
+/// Text that can be printed anywhere: on a terminal, to a pipe that ends at one, to a log that is read there. All parts
+/// from other sources are escaped: they cannot move a cursor, reorder or hide text, or begin a line.
 ///
-/// It is a proof: functions that print take this type, and there are these ways to make one:
+/// The type is a proof: printing functions accept only it, and there are these ways to create one:
 ///
-/// | from | what becomes of it |
+/// | from | effect |
 /// |---|---|
-/// | a literal | the program's own words, as they are; what is put into it by `\(…)` is made safe |
-/// | `init(_:)` | text of any origin, as `SafeText` shows it |
+/// | a literal | the program's own words, unchanged; interpolations `\(…)` are escaped |
+/// | `init(_:)` | text of any origin, escaped by `SafeText` |
 /// | `init(lines:)` | the same, line by line |
 /// | `init(json:)` | JSON of any origin, which stays JSON with the same values |
-/// | `init(verbatim:)` | nothing: for what was made of safe parts, such as a picture of the screen |
+/// | `init(verbatim:)` | unchanged: for text made of safe parts, such as a picture of the screen |
 package struct ShownText: Hashable, Sendable {
   package let text: String
 
-  /// - Parameter verbatim: text made of safe parts and of the program's own control sequences. Each caller says in a
-  ///   comment why that is so.
+  /// - Parameter verbatim: text made of safe parts and of the program's own control sequences. Each caller explains in
+  ///   a comment why its text is safe.
   package init(verbatim text: String) { self.text = text }
 
   package init(_ text: String) { self.text = SafeText.sanitized(text) }
@@ -31,7 +30,7 @@ package struct ShownText: Hashable, Sendable {
   }
 
   /// - Parameter text: JSON of any origin. Characters that could move the cursor, reorder or hide text become JSON
-  ///   escapes, so that a document copied from the screen keeps its values. Line breaks stay.
+  ///   escapes, so that a document copied from the screen has the same values. Line breaks remain.
   package init(json text: String) { self.text = JSONEscapes.escaped(text) }
 
   package var isEmpty: Bool { text.isEmpty }
@@ -94,7 +93,7 @@ private enum JSONEscapes {
     return String(view)
   }
 
-  /// Whether a joiner belongs to an emoji or to a word of some scripts; anywhere else joiners only hide.
+  /// Whether a joiner belongs to an emoji or to a word of some scripts; in other places joiners only hide text.
   private static func joins(_ scalars: [Unicode.Scalar], at index: Int) -> Bool {
     guard scalars[index].value == 0x200C || scalars[index].value == 0x200D else { return false }
     guard index > 0, index + 1 < scalars.count else { return false }

@@ -2,27 +2,29 @@
 import Glibc
 import Synchronization
 
-/// Descriptors 0 to 2, which every part of a process takes for its standard streams.
+/// Descriptors 0 to 2, which every part of a process uses as its standard streams.
 package enum StandardStreams {
-  /// Opens standard streams that the caller left closed, and turns a vanished reader into an error instead of a signal.
+  /// Opens standard streams that the caller left closed, and turns a disconnected reader into an error instead of a
+  /// signal.
   ///
-  /// Must be called before any file is opened: the file would get one of these numbers, and be read as input or
-  /// overwritten with output. They lead to `/dev/null` in the wrong direction, so that using them is still an error.
+  /// Call this before opening any file. Otherwise a file could get one of these numbers and be read as input or
+  /// overwritten with output. The opened streams lead to `/dev/null` in the wrong direction, so that using them is
+  /// still an error.
   package static func reserve() {
     for (descriptor, mode) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY)]
     where fcntl(descriptor, F_GETFD) < 0 {
-      // Descriptors below are open, so that this one is the lowest free number.
+      // All lower descriptors are open, so this is the lowest free number.
       _ = open("/dev/null", mode)
     }
     signal(SIGPIPE, SIG_IGN)
   }
 }
 
-/// One-line messages for people, beside the output.
+/// One-line messages for people, separate from the output.
 ///
-/// A message that cannot be written is lost: there is no place left to say so, and the work goes on.
+/// A message that cannot be written is lost: it cannot be reported elsewhere, and the work continues.
 package enum StandardError {
-  /// The longest time to wait for a slow reader, in milliseconds; then the rest of the message is lost.
+  /// The longest wait for a slow reader, in milliseconds; then the rest of the message is lost.
   private static let patience: Int32 = 1000
 
   package static func write(_ line: ShownText) { put(line + "\n") }
@@ -30,13 +32,13 @@ package enum StandardError {
   /// The last remark about the data.
   private static let lastRemark = Mutex<String?>(nil)
 
-  /// Reports a finding in the middle of a command.
+  /// Reports a warning during a command.
   package static func remark(_ text: String) {
     lastRemark.withLock { $0 = text }
     write("hearth: \(text)")
   }
 
-  /// Whether a failure repeats the last remark. Asking clears the remark, so that the next failure of a shell is
+  /// Whether a failure repeats the last remark. The call clears the remark, so that the next failure of a shell is
   /// reported.
   package static func hasSaid(_ failure: String) -> Bool {
     lastRemark.withLock { remark in
@@ -70,7 +72,7 @@ package struct TerminalSize: Hashable, Sendable {
 
   package init(columns: Int, rows: Int) { (self.columns, self.rows) = (columns, rows) }
 
-  /// - Returns: `nil` if the descriptor is no terminal, or one that does not know its size.
+  /// - Returns: `nil` if the descriptor is not a terminal, or the terminal does not report its size.
   package init?(of descriptor: Int32) {
     var size = winsize()
     guard isatty(descriptor) == 1, ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }

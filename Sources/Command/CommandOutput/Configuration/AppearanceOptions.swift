@@ -7,7 +7,7 @@ package import TerminalTheme
 /// Messages for the user at the start.
 package enum Notices {
   /// One line for each problem. Problems of the theme come last, since the screen shows the newest line, and name the
-  /// theme that is shown instead.
+  /// fallback theme.
   package static func about(_ problems: [String], _ theme: ThemeChoice, _ paths: Paths) -> [String] {
     let passedOver = theme.problems.map(paths.short)
     var all: [String] = []
@@ -22,12 +22,12 @@ package enum Notices {
   }
 }
 
-/// The options for the look of the screen.
+/// The appearance options of a screen.
 package struct AppearanceOptions: ParsableArguments {
   package enum Color: String, ExpressibleByArgument, CaseIterable {
     case auto, always, never
 
-    /// The colour depth; `nil` leaves it to NO_COLOR and the terminal, which has the last word in any case.
+    /// The color depth; `nil` leaves it to NO_COLOR and the terminal. The terminal can always reduce it.
     package var depth: ColorDepth? {
       switch self {
       case .auto: nil
@@ -47,12 +47,12 @@ package struct AppearanceOptions: ParsableArguments {
   @Flag(help: "Leave the mouse to the terminal.")
   var noMouse = false
 
-  /// The colour depth: the option's, else the configuration's; `nil` leaves it to NO_COLOR and the terminal.
+  /// The color depth of the option, otherwise of the configuration; `nil` leaves it to NO_COLOR and the terminal.
   package func depth(_ preferences: Preferences) -> ColorDepth? { (color ?? preferences.file.color ?? .auto).depth }
 
   package func mouse(configured: Bool?) -> Bool { noMouse ? false : configured ?? true }
 
-  /// - Throws: a usage error with the nearest name for a theme that does not exist.
+  /// - Throws: a usage error with the nearest name for an unknown theme.
   package func theme(_ preferences: Preferences, background: Theme.Variant?) throws -> ThemeChoice {
     do throws(ThemeError) {
       return try ThemeChoice.make(option: theme, preferences, background: background)
@@ -64,8 +64,8 @@ package struct AppearanceOptions: ParsableArguments {
   package init() {}
 }
 
-/// The theme that the dashboard shows, and its source: the option, else the configuration, else the last choice in the
-/// picker, else the terminal's background. A theme that cannot be used is reported, and the next source taken.
+/// The dashboard's theme and its source: the option, else the configuration, else the last choice in the picker, else
+/// the terminal's background. An invalid theme is reported, and the next source applies.
 package struct ThemeChoice: Sendable {
   package enum Source: Hashable, Sendable {
     case option
@@ -77,12 +77,12 @@ package struct ThemeChoice: Sendable {
 
   package var theme: Theme
   package var source: Source
-  /// The reasons why other themes were passed over.
+  /// The reasons why other themes were skipped.
   package var problems: [String]
-  /// The brightness of the terminal's background, if it is known.
+  /// The brightness of the terminal's background, if known.
   package var background: Theme.Variant?
 
-  /// - Throws: only for the option, which can be corrected at once.
+  /// - Throws: only for the option, which the user can correct immediately.
   package static func make(
     option: String?, _ preferences: Preferences, background: Theme.Variant?
   ) throws(ThemeError) -> ThemeChoice {
@@ -111,32 +111,32 @@ package struct ThemeChoice: Sendable {
       theme: byDefault(background, catalog), source: .terminal, problems: problems, background: background)
   }
 
-  /// Ember on dark terminals and paper on light ones, the user's own files of these names if they can be used.
+  /// Ember on dark terminals and paper on light ones, in the user's own files of these names if they are valid.
   package static func byDefault(_ background: Theme.Variant?, _ catalog: ThemeCatalog) -> Theme {
     let name = background == .light ? "paper" : "ember"
     for catalog in [catalog, ThemeCatalog()] {
-      // A fault of a user's file is reported with all others.
+      // An error in a user's file is reported with all others.
       if let theme = try? catalog.theme(named: name).theme { return theme }
     }
     return Theme(slug: name, name: name, variant: .dark, foreground: .terminal, background: .terminal)
   }
 }
 
-/// Choices made in the dashboard that hold at the next start too, unless an option or the configuration says otherwise.
-/// They are in a file of the program's own: the configuration belongs to the user.
+/// Choices made in the dashboard that also apply at the next start, unless an option or the configuration overrides
+/// them. They are in a separate file: the configuration belongs to the user.
 package struct RememberedChoices: Codable, Hashable, Sendable {
   package var theme: String?
-  /// The commands that were run in the palette, newest last.
+  /// The commands run in the palette, newest last.
   package var commands: [String]?
 
-  /// - Returns: no choices if there is no file, or one that cannot be decoded.
+  /// - Returns: no choices if the file does not exist or cannot be decoded.
   static func read(_ path: String) -> RememberedChoices {
     guard let data = FileManager.default.contents(atPath: path) else { return RememberedChoices() }
-    // The choices are of little value: a damaged file is replaced with the next choice.
+    // The choices are of little value: the next choice replaces a damaged file.
     return (try? JSONDecoder().decode(RememberedChoices.self, from: data)) ?? RememberedChoices()
   }
 
-  /// Replaces the file in one step.
+  /// Replaces the file atomically.
   /// - Throws: if it cannot be written.
   package func write(_ path: String) throws {
     let url = URL(filePath: path)
@@ -148,20 +148,20 @@ package struct RememberedChoices: Codable, Hashable, Sendable {
   }
 }
 
-/// Colours for the output of commands, by the roles of the user's theme, in the terminal's own sixteen colours.
+/// Colors for the output of commands, by the roles of the user's theme, from the terminal's own sixteen colors.
 package struct TerminalPaint: Sendable {
-  /// The theme; `nil` for no colours.
+  /// The theme; `nil` for no colors.
   package let theme: Theme?
 
   package static let none = TerminalPaint(theme: nil)
 
-  /// The colours for this process; none if `NO_COLOR` is set, the configuration wants none, or the terminal has none.
+  /// The colors for this process; none if `NO_COLOR` is set, the configuration disables them, or the terminal has none.
   package static func ofProcess() -> TerminalPaint {
     let environment = ProcessInfo.processInfo.environment
     if environment["NO_COLOR"]?.isEmpty == false || ["dumb", nil].contains(environment["TERM"]) { return .none }
     let preferences = Preferences.read(.ofProcess)
     if preferences.file.color == .never { return .none }
-    // Faults of the user's themes are reported by the dashboard.
+    // The dashboard reports errors in the user's themes.
     let choice = try? ThemeChoice.make(option: nil, preferences, background: nil)
     return TerminalPaint(theme: choice?.theme)
   }

@@ -7,7 +7,7 @@ import TOMLReading
 package import TerminalCanvas
 package import TerminalTheme
 
-/// `config.toml`: a user's permanent settings. A wrong setting is reported with its line; all others are used.
+/// `config.toml`: a user's permanent settings. An invalid setting is reported with its line; all others apply.
 package struct ConfigurationFile: Hashable, Sendable {
   package enum GlyphSet: String, Sendable {
     case auto, unicode, ascii
@@ -27,18 +27,18 @@ package struct ConfigurationFile: Hashable, Sendable {
   package var themeLine: Int?
   package var mouse: Bool?
   package var glyphs: GlyphSet?
-  /// The use of colour.
+  /// The use of color.
   package var color: AppearanceOptions.Color?
-  /// A line for the shell that takes what is copied.
+  /// A shell command line that reads the copied text.
   package var copy: String?
-  /// Whether the names of documents are links.
+  /// Whether document names are links.
   package var links: Bool?
-  /// Whether listeners come back at the next start.
+  /// Whether listeners are reopened at the next start.
   package var restoresListeners: Bool?
-  /// The user's budget and price; `nil` for the standard ones.
+  /// The user's budget and price; `nil` for the defaults.
   package var inside: InsideSettings?
   package var keys: [KeyBinding] = []
-  /// The entries that were left out, each as `file:line: reason`, in the order of the lines.
+  /// The skipped entries, each as `file:line: reason`, in line order.
   package var problems: [String] = []
 
   package static let template = """
@@ -78,7 +78,7 @@ package struct ConfigurationFile: Hashable, Sendable {
 
     """
 
-  /// Reads the file of a path; a file that does not exist has no settings.
+  /// Reads the file at a path; a missing file has no settings.
   ///
   /// - Parameter name: the file's name in messages.
   package static func read(_ path: String, name: String) -> ConfigurationFile {
@@ -99,7 +99,7 @@ package struct ConfigurationFile: Hashable, Sendable {
   package init() {}
 }
 
-/// Reads the settings one by one, so that a wrong one costs no other.
+/// Reads the settings individually, so that an invalid one affects no other.
 private struct ConfigurationReader {
   private let name: String
   private let table: TOMLTable
@@ -107,7 +107,7 @@ private struct ConfigurationReader {
   private var file = ConfigurationFile()
   private var found: [(line: Int, reason: String)] = []
 
-  /// The largest number of lines without valid TOML that are left out; a file with more of them is something else.
+  /// The largest number of invalid TOML lines that are skipped; a file with more of them is not TOML.
   private static let maximumBrokenLines = 20
 
   init(_ text: String, name: String) {
@@ -206,7 +206,7 @@ private struct ConfigurationReader {
 
 extension ConfigurationFile {
   /// Reads `[budget]`, or `[bill]`.
-  /// - Returns: the keys that were left out, with the reasons.
+  /// - Returns: the skipped keys, with the reasons.
   mutating func readInside(_ table: TOMLTable, isBudget: Bool) -> [(key: String, reason: String)] {
     var settings = inside ?? InsideSettings()
     defer { inside = settings }
@@ -219,7 +219,7 @@ extension ConfigurationFile {
 }
 
 extension LatencyBudget {
-  /// - Returns: the reason why the value is refused; `nil` if it is taken.
+  /// - Returns: the reason why the value is rejected; `nil` if it is accepted.
   fileprivate mutating func read(_ value: TOMLValue, of key: String) -> String? {
     guard ["opening", "first-snapshot", "p50", "p99"].contains(key) else {
       return "unknown budget \"\(key)\"; known are opening, first-snapshot, p50 and p99"
@@ -238,7 +238,7 @@ extension LatencyBudget {
 }
 
 extension ReadPrice {
-  /// - Returns: the reason why the value is refused; `nil` if it is taken.
+  /// - Returns: the reason why the value is rejected; `nil` if it is accepted.
   fileprivate mutating func read(_ value: TOMLValue, of key: String) -> String? {
     switch (key, value) {
     case ("reads", .float(let price)) where price.isFinite && price >= 0 && price <= 1_000_000:
@@ -255,12 +255,12 @@ extension ReadPrice {
   }
 }
 
-/// The settings in a user's files. Those that only the dashboard has are read by `DashboardHost`.
+/// The settings in a user's files. `DashboardHost` reads the dashboard's own settings.
 package struct Preferences: Sendable {
   package var file: ConfigurationFile
   package var catalog: ThemeCatalog
   package var remembered: RememberedChoices
-  /// The reasons why themes of the user cannot be used, each as `file:line: reason`.
+  /// The reasons why themes of the user are invalid, each as `file:line: reason`.
   package let themeProblems: [String]
   /// The configuration file's name in messages.
   package let fileName: String

@@ -4,12 +4,12 @@ import Foundation
 import Logging
 import TerminalCanvas
 
-/// The log goes to a file, never to the terminal, which belongs to the screen.
+/// The log, which is written to a file and never to the terminal, because that belongs to the screen.
 package enum Log {
   package static func file(in folder: String) -> String { folder + "/hearth.log" }
 
-  /// Sends all loggers to a file; without a log if `hearth.log` in the folder of the state cannot be opened.
-  /// - Throws: if the file that the options name cannot be opened.
+  /// Sends all loggers to a file. There is no log if `hearth.log` in the state folder cannot be opened.
+  /// - Throws: if the file in the options cannot be opened.
   package static func start(_ options: LogOptions, _ paths: Paths) throws(CommandFailure) {
     try? FileManager.default.createDirectory(
       atPath: paths.state, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -28,16 +28,16 @@ package enum Log {
       _ = FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
     }
     guard let file = FileHandle(forWritingAtPath: path) else { return false }
-    // Files that cannot be sought, such as pipes, are at their end.
+    // Files without seek support, such as pipes, are at their end.
     _ = try? file.seekToEnd()
     LoggingSystem.bootstrap { FileLogHandler(label: $0, file: file, level: level) }
     return true
   }
 }
 
-/// The options for the log of a screen.
+/// The log options of a screen.
 package struct LogOptions: ParsableArguments {
-  /// The levels of swift-log, which conform to nothing of the command line.
+  /// The levels of swift-log, which lack the conformances of the command line.
   package enum Level: String, CaseIterable, ExpressibleByArgument {
     case trace, debug, info, notice, warning, error, critical
   }

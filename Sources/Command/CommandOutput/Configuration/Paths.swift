@@ -8,7 +8,7 @@ import enum Hearth.StandardDirectories
 package struct Paths: Sendable {
   /// `$XDG_DATA_HOME/hearth`: the backend's data and the cache.
   package let data: String
-  /// `$XDG_STATE_HOME/hearth`: the log, and the dashboard's memory.
+  /// `$XDG_STATE_HOME/hearth`: the log, and the dashboard's saved state.
   package let state: String
   /// `$XDG_CONFIG_HOME/hearth/config.toml`.
   package let configurationFile: String
@@ -18,11 +18,11 @@ package struct Paths: Sendable {
   package let themeFolders: [String]
   package let home: String
 
-  /// The file of the choices that the dashboard remembers.
+  /// The file of the dashboard's remembered choices.
   package var memoryFile: String { state + "/remembered.json" }
-  /// The folder of the listeners that come back, in a file for each database.
+  /// The folder of the listeners to reopen, with a file for each database.
   package var listenerFolder: String { state + "/listeners" }
-  /// The file with the name of the connection that is used where none is named.
+  /// The file with the name of the default connection.
   package var chosenConnection: String { state + "/connection" }
   /// The file of the lines typed in `hearth shell`.
   package var shellHistory: String { state + "/shell-history" }
@@ -30,7 +30,7 @@ package struct Paths: Sendable {
   package var clipboardFile: String { state + "/clip" }
   package var logFile: String { Log.file(in: state) }
 
-  /// A path as people write it: `~` in place of the home folder.
+  /// A path in its short form: `~` replaces the home folder.
   package func short(_ text: String) -> String { home.count > 1 ? text.replacing(home + "/", with: "~/") : text }
 
   package static var ofProcess: Paths { Paths(environment: ProcessInfo.processInfo.environment) }
@@ -51,9 +51,9 @@ package struct Paths: Sendable {
   }
 }
 
-/// A path as people type it where no shell reads it.
+/// A path that is typed without a shell to expand it.
 package enum UserPath {
-  /// `~/x` in the home folder, anything else from the working folder.
+  /// Expands `~/x` in the home folder, and any other path in the working folder.
   package static func absolute(_ path: String) -> String {
     guard path == "~" || path.hasPrefix("~/"), let home = ProcessInfo.processInfo.environment["HOME"] else {
       return path

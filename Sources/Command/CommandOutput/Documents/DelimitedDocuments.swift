@@ -3,8 +3,8 @@ package import FirestoreModel
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreText
 
-/// Documents as rows of cells, with a first row of names: the path, then fields, those of maps by their paths.
-/// It cannot be copied: each document that comes would copy all that wait.
+/// Documents as rows of cells, with a first row of names: the path, then fields, with fields of maps by their paths. It
+/// is not copyable: each new document would copy all waiting ones.
 struct DelimitedDocuments: ~Copyable {
   private let delimiter: Delimiter
   private let namesPaths: Bool
@@ -14,7 +14,7 @@ struct DelimitedDocuments: ~Copyable {
   private var hasHeader = false
   private var waiting: [Document] = []
 
-  /// - Parameter columns: `nil` for all fields that any document has: then nothing is written before all documents came.
+  /// - Parameter columns: `nil` for all fields of any document; output then starts only after the last document.
   init(_ delimiter: Delimiter, columns: [FieldPath]?, namesPaths: Bool = true, in database: DatabaseID) {
     self.delimiter = delimiter
     self.namesPaths = namesPaths
@@ -22,7 +22,7 @@ struct DelimitedDocuments: ~Copyable {
     self.database = database
   }
 
-  /// - Returns: the lines that can be written.
+  /// - Returns: the lines that can be written now.
   mutating func add(_ document: Document) -> [String] {
     guard let columns else {
       waiting.append(document)
@@ -31,12 +31,12 @@ struct DelimitedDocuments: ~Copyable {
     return header(columns) + [row(document, columns)]
   }
 
-  /// - Returns: the other lines.
+  /// - Returns: the remaining lines.
   mutating func finish() -> [String] {
     if let columns { return header(columns) }
     var paths: Set<FieldPath> = []
     for document in waiting { paths.formUnion(document.data?.fields.leaves ?? []) }
-    // A map that is empty here and has fields there is a column as well as its fields are.
+    // A map that is empty in one document and has fields in another is a column in addition to its fields.
     let columns = paths.sorted()
     return header(columns) + waiting.map { row($0, columns) }
   }
@@ -47,7 +47,7 @@ struct DelimitedDocuments: ~Copyable {
     return [delimiter.line((namesPaths ? ["path"] : []) + columns.map(Self.name))]
   }
 
-  /// A field that is called like the path is told from it by back-quotes.
+  /// The column name of a field. A field with the name of the path column is written in back-quotes.
   private static func name(of column: FieldPath) -> String {
     column == FieldPath("path") ? "`path`" : column.canonicalText
   }
@@ -57,7 +57,7 @@ struct DelimitedDocuments: ~Copyable {
     return delimiter.line(
       (namesPaths ? [document.key.path.text] : [])
         + columns.map { column in
-          // The fields of a map have columns of their own, unless the map itself was asked for.
+          // The fields of a map have separate columns, unless the map itself was requested.
           guard let value = fields[column] else { return nil }
           if case .map(let inner) = value, !inner.isEmpty, hasColumns(below: column, columns) { return nil }
           return CellText.text(value, in: database)
@@ -71,7 +71,7 @@ struct DelimitedDocuments: ~Copyable {
 
 /// A value as the text of a cell: what JSON has quotes or a `$` object for stands alone, maps and lists are JSON.
 package enum CellText {
-  /// - Parameter database: references into it are written by their path, others by their full name.
+  /// - Parameter database: references into it are written as paths, others as full names.
   package static func text(_ value: Value, in database: DatabaseID) -> String {
     switch value {
     case .string(let text): text
@@ -88,15 +88,15 @@ package enum CellText {
 
 /// Cells of one row as a line.
 package enum Delimiter: Hashable, Sendable {
-  /// RFC 4180, with a comma or another character of ASCII: what holds that, a quote or the end of a line is quoted, as
-  /// is the empty text, which is not the same as nothing.
+  /// RFC 4180, with a comma or another ASCII character. A cell with the delimiter, a quote or a line end is quoted, as
+  /// is the empty text, which differs from a missing value.
   case quoted(UInt8)
-  /// Tabs, ends of lines and backslashes in a cell are escaped: `\t`, `\n`, `\r`, `\\`.
+  /// Tabs, line ends and backslashes in a cell are escaped: `\t`, `\n`, `\r`, `\\`.
   case tab
 
   package static let comma = Delimiter.quoted(UInt8(ascii: ","))
 
-  /// - Parameter cells: `nil` for nothing.
+  /// - Parameter cells: `nil` for a missing value.
   package func line(_ cells: [String?]) -> String {
     switch self {
     case .quoted(let sign):

@@ -6,10 +6,10 @@ import FirestoreText
 import Glibc
 import TerminalCanvas
 
-/// Prints documents one after the other in a format. There is one of it: documents that wait for their columns would be
-/// copied with it.
+/// Prints documents one after the other in a format. It is not copyable: a copy would copy the documents that wait for
+/// their columns.
 package struct DocumentPrinter: ~Copyable {
-  /// The document that is printed alone; `nil` for those of a collection, and for several.
+  /// The only printed document; `nil` for the documents of a collection, and for several.
   private let onlyDocument: ResourcePath?
   private let namesPaths: Bool
   private let database: DatabaseID
@@ -20,14 +20,14 @@ package struct DocumentPrinter: ~Copyable {
   private var delimited: DelimitedDocuments?
   private var count = 0
   package var isEmpty: Bool { count == 0 }
-  /// Fields that are to be shown and that no document has had so far.
+  /// Fields to show that no document has had so far.
   private var unseen: [FieldPath]
 
-  /// Tables on no terminal are as wide as this.
+  /// The width of tables that are not on a terminal.
   private static let width = 120
 
   /// - Parameters:
-  ///   - queries: the queries whose documents are printed, one after the other.
+  ///   - queries: the queries whose documents are printed in order.
   ///   - namesPaths: whether documents are printed with their paths.
   package init(
     _ queries: [Query], _ format: DocumentFormat, _ selection: FieldSelection?, namesPaths: Bool = true,
@@ -76,7 +76,7 @@ package struct DocumentPrinter: ~Copyable {
     }
   }
 
-  /// - Returns: a note beside the data; `nil` for none.
+  /// - Returns: a note next to the data; `nil` for none.
   package mutating func finish() throws -> String? {
     let rows = delimited?.finish() ?? []
     try lines(rows)
@@ -85,7 +85,7 @@ package struct DocumentPrinter: ~Copyable {
     return tableNote + (unseenNote.map { " " + $0 } ?? "")
   }
 
-  /// A mistyped name looks like a field that happens to be absent.
+  /// The note about requested fields that no document has, such as a mistyped name.
   private var unseenNote: String? {
     if unseen.isEmpty || count == 0 { return nil }
     let names = unseen.map(\.canonicalText).joined(separator: " or ")
@@ -105,7 +105,7 @@ package struct DocumentPrinter: ~Copyable {
   }
 }
 
-/// A format in which documents are printed.
+/// A print format of documents.
 package enum DocumentFormat: Sendable {
   /// One document as JSON, or a collection's documents as a line each.
   case text
@@ -119,12 +119,12 @@ package enum DocumentFormat: Sendable {
 
 /// Documents as lines, for programs and for people.
 package enum DocumentLine {
-  /// `{"path": …, "data": …}`: what `export` writes and `import` reads.
+  /// `{"path": …, "data": …}`: the format that `export` writes and `import` reads.
   package static func json(_ key: DocumentKey, _ fields: Fields, in database: DatabaseID) -> String {
     "{\"path\": \(quoted(key.path.text)), \"data\": \(DocumentJSON.line(of: fields, relativeTo: database))}"
   }
 
-  /// The JSON of a document that a mutation will write; fields whose values the backend computes are named.
+  /// The JSON of a document that a mutation will write. Fields that the backend computes are named.
   package static func json(_ mutation: Mutation, in database: DatabaseID) -> String {
     guard case .set(let fields) = mutation.operation else { return quoted(mutation.key.path.text) }
     let line = json(mutation.key, fields, in: database)
@@ -144,7 +144,7 @@ package enum DocumentLine {
     return "{\(members.joined(separator: ", "))}"
   }
 
-  /// The path, unless it is left out, and the fields, for people.
+  /// The optional path and the fields, for people.
   package static func text(_ document: Document, namesPath: Bool = true, in database: DatabaseID) -> ShownText {
     let data = document.data.map { DocumentJSON.line(of: $0.fields, relativeTo: database) } ?? "null"
     return namesPath ? "\(document.key.path.text)  \(json: data)" : "\(json: data)"
@@ -154,7 +154,7 @@ package enum DocumentLine {
   package static func quoted(_ text: String) -> String { JSONSyntax(.string(text)).lineText }
 }
 
-/// A document with a line for each field, those of maps by their paths.
+/// A document with a line for each field, with fields of maps by their paths.
 enum ExpandedDocument {
   /// - Returns: the lines; the first has the title.
   static func lines(_ document: Document, title: String, in database: DatabaseID) -> [ShownText] {

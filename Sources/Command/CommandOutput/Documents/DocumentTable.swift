@@ -3,12 +3,12 @@ import FirestoreModel
 import FirestoreQuery
 import TerminalCanvas
 
-/// Documents as an aligned table for a terminal: names, types, and a row for each. The first documents decide which
-/// columns there are, and how wide they are.
+/// Documents as an aligned table for a terminal: names, types, and a row for each document. The first documents
+/// determine the columns and their widths.
 struct DocumentTable {
-  /// So many documents are looked at for the columns.
+  /// The number of documents examined for the columns.
   private static let sample = 500
-  /// No column begins wider than this, and none is made narrower than that to make room.
+  /// The limits of column widths: the largest initial width, and the smallest width after narrowing.
   private static let (widest, narrowest) = (40, 8)
 
   private struct Column {
@@ -19,7 +19,7 @@ struct DocumentTable {
     var isNumeric = true
   }
 
-  /// The first column: what tells a document from others.
+  /// The first column, which identifies a document.
   enum Naming: Hashable, Sendable {
     case id, path, nothing
   }
@@ -46,10 +46,10 @@ struct DocumentTable {
     self.naming = naming
   }
 
-  /// Fields that have no column, for want of room or because the first documents had none.
+  /// Fields without a column, because of the width or because the first documents lack them.
   var leftOut: [FieldPath] { left.sorted() }
 
-  /// - Returns: the lines that can be written.
+  /// - Returns: the lines that can be written now.
   mutating func add(_ document: Document) -> [ShownText] {
     count += 1
     if let columns { return [row(document, columns)] }
@@ -57,7 +57,7 @@ struct DocumentTable {
     return waiting.count < Self.sample ? [] : layOut()
   }
 
-  /// - Returns: the other lines.
+  /// - Returns: the remaining lines.
   mutating func finish() -> [ShownText] { columns == nil && !waiting.isEmpty ? layOut() : [] }
 
   // MARK: Columns
@@ -98,7 +98,7 @@ struct DocumentTable {
     return column
   }
 
-  /// Makes the widest columns narrower, and leaves out the last ones if that is not enough.
+  /// Narrows the widest columns, and drops the last ones if that is not enough.
   private mutating func fit(_ columns: inout [Column]) {
     func total() -> Int { columns.reduce(nameWidth) { $0 + 2 + $1.width } }
     while total() > width, let widest = columns.indices.max(by: { columns[$0].width < columns[$1].width }),
@@ -139,7 +139,7 @@ struct DocumentTable {
     }
     var line = parts.joined(separator: "  ")
     while line.last == " " { line.removeLast() }
-    // Its parts are safe.
+    // The parts of the line are already escaped.
     return ShownText(verbatim: line)
   }
 

@@ -57,12 +57,12 @@ package struct FormatOptions: ParsableArguments {
   package init() {}
 }
 
-/// The fields of a document that are shown.
+/// The displayed fields of a document.
 package struct FieldSelection: Hashable, Sendable {
-  /// The paths in the order in which they were given.
+  /// The paths in the given order.
   package let paths: [FieldPath]
 
-  /// - Parameter text: paths with commas between them; a comma in back-quotes belongs to a name.
+  /// - Parameter text: comma-separated paths; a comma in back-quotes belongs to a name.
   package init(parsing text: String) throws(TextError) {
     var paths: [FieldPath] = []
     var start = 0
@@ -90,7 +90,7 @@ package struct FieldSelection: Hashable, Sendable {
     self.paths = paths
   }
 
-  /// The selected fields of a document, inside the maps that hold them.
+  /// The selected fields of a document, inside their maps.
   package func fields(of fields: Fields) -> Fields {
     var selected = Fields()
     for path in paths {

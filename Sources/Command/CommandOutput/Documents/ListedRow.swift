@@ -3,13 +3,13 @@ package import ArgumentParser
 import Glibc
 import TerminalCanvas
 
-/// A row about something other than a document: a collection, a field, a path.
+/// A row about an object other than a document: a collection, a field, a path.
 package struct ListedRow: Hashable, Sendable {
-  /// The cells by their names, in an order that is the same for all rows; a text of `nil` is an empty cell.
+  /// The cells by name, in the same order for all rows; a text of `nil` is an empty cell.
   package var cells: [Cell]
   /// The row as one JSON object.
   package var json: String
-  /// The row as a line for people, where there is no table.
+  /// The row as a line for people, without a table.
   package var line: ShownText
 
   package init(cells: [Cell], json: String, line: ShownText) {
@@ -29,7 +29,7 @@ package struct ListedRow: Hashable, Sendable {
   }
 }
 
-/// A format for rows that are no documents.
+/// A format for rows other than documents.
 package enum RowFormat: Sendable {
   case json
   case lines
@@ -63,8 +63,8 @@ package struct RowFormatOptions: ParsableArguments {
 
   /// - Parameters:
   ///   - names: the names of the cells.
-  ///   - usual: the format if none was chosen.
-  /// - Throws: a usage failure, also for a template with other names.
+  ///   - usual: the default format.
+  /// - Throws: a usage failure, also for a template with unknown names.
   package func format(_ names: [String], or usual: RowFormat) throws(CommandFailure) -> RowFormat {
     if let text = template {
       let template = try FormatOptions.parse(text)
@@ -87,7 +87,7 @@ package struct RowFormatOptions: ParsableArguments {
 package struct RowPrinter {
   private let format: RowFormat
   private let output: OutputFile
-  /// The names of the cells of all rows.
+  /// The names of the cells, the same for all rows.
   private let names: [String]
   private var waiting: [ListedRow] = []
   private var hasHeader = false
@@ -111,11 +111,11 @@ package struct RowPrinter {
     }
   }
 
-  /// Prints the rows that are left.
+  /// Prints the remaining rows.
   package mutating func finish() throws {
     if case .delimited(let delimiter) = format, !hasHeader { try output.data(line: delimiter.line(names)) }
     if case .table = format, let first = waiting.first {
-      // Columns that are empty in every row are left out.
+      // Columns that are empty in every row are omitted.
       let shown = first.cells.indices.filter { index in waiting.contains { $0.cells[index].text != nil } }
       var table = TextTable(
         shown.map { index in
@@ -123,7 +123,7 @@ package struct RowPrinter {
           return TextTable.Column(title: cell.name.uppercased(), alignment: cell.isNumeric ? .right : .left)
         })
       for row in waiting { table.add(shown.map { row.cells[$0].text ?? "" }) }
-      // A terminal gets lines that fit its width.
+      // Lines fit the width of a terminal.
       for line in table.lines(width: TerminalSize(of: STDOUT_FILENO)?.columns) { try output.line(line) }
     }
     try output.flush()
@@ -151,8 +151,8 @@ package struct TextTable {
   /// - Parameter texts: one for each column, of any origin.
   package mutating func add(_ texts: [String]) { rows.append(texts.map(SafeText.sanitized)) }
 
-  /// The titles and the rows, without space at the ends.
-  /// - Parameter width: the largest width in terminal columns; longer lines are cut. `nil` for any.
+  /// The titles and the rows, without trailing space.
+  /// - Parameter width: the largest width in terminal columns; longer lines are truncated. `nil` for no limit.
   package func lines(width: Int? = nil) -> [ShownText] {
     let all = [columns.map { SafeText.sanitized($0.title) }] + rows
     let widths = columns.indices.map { column in all.map { SafeText.columns(of: $0[column]) }.max() ?? 0 }
@@ -164,7 +164,7 @@ package struct TextTable {
       }
       let end = line.lastIndex { $0 != " " }.map(line.index(after:)) ?? line.startIndex
       let trimmed = String(line[..<end])
-      // Its parts are safe.
+      // The parts of the line are already escaped.
       return ShownText(verbatim: width.map { SafeText.truncated(trimmed, to: $0) } ?? trimmed)
     }
   }

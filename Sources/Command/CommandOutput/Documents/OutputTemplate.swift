@@ -56,7 +56,7 @@ package struct OutputTemplate: Sendable {
     }
   }
 
-  /// The fields that the template shows; `nil` if it shows all of them.
+  /// The fields in the template; `nil` if it shows all of them.
   package var fields: Set<FieldPath>? {
     if parts.contains(.data) { return nil }
     return Set(parts.compactMap { if case .field(let path) = $0 { path } else { nil } })

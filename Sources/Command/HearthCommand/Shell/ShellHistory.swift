@@ -51,7 +51,7 @@ struct ShellHistory {
 
   private func append(_ entry: String) throws(Failure) {
     let folder = OutputPlace.split(path).folder
-    // If the folder cannot be created, opening the file fails with the reason.
+    // Opening the file reports the reason if the folder cannot be created.
     try? FileManager.default.createDirectory(
       atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     let descriptor = try lockedFile()
