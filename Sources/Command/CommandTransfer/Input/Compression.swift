@@ -5,7 +5,7 @@ package import CommandOutput
 
 extension CompressionFormat: ExpressibleByArgument {}
 
-/// The option `--compress`.
+/// The `--compress` option.
 package struct CompressionOption: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -15,13 +15,13 @@ package struct CompressionOption: ParsableArguments {
   package init() {}
 }
 
-/// The choice of the format of a command's output.
+/// The compression format of a command's output.
 package enum OutputCompression {
   /// - Parameters:
   ///   - name: the name of the output; `nil` for standard output.
-  ///   - option: the format that the user asked for; `nil` for none.
+  ///   - option: the requested format; `nil` for none.
   ///   - isTerminal: whether the output is a terminal.
-  /// - Throws: for a name that promises another format, and for a terminal.
+  /// - Throws: for a name with another format's suffix, and for a terminal.
   package static func choose(
     for name: String?, _ option: CompressionFormat?, isTerminal: Bool
   ) throws(CommandFailure) -> CompressionFormat? {
@@ -41,7 +41,7 @@ package enum OutputCompression {
   }
 }
 
-/// The formats of compressed files that only their own programs write and read.
+/// Compression formats that are only recognized, to be refused.
 enum ForeignCompression: String, CaseIterable {
   case xz, bzip2
 
@@ -59,7 +59,7 @@ enum ForeignCompression: String, CaseIterable {
     }
   }
 
-  /// Finds the format that a file's name promises; `nil` for none.
+  /// Finds the format by a file name's suffix; `nil` for none.
   init?(fileName: String) {
     let name = fileName.lowercased()
     guard let kind = Self.allCases.first(where: { name.hasSuffix($0.fileExtension) }) else { return nil }

@@ -4,15 +4,15 @@ package import FirestoreJSON
 package import FirestoreModel
 package import FirestoreText
 
-/// The columns of a file of comma- or tab-separated values: the names of the first row, and types that the first rows
-/// suggest.
+/// The columns of a file of comma- or tab-separated values: the names from the first row, and types inferred from the
+/// first rows.
 package struct DelimitedColumns: Sendable {
   package struct Column: Hashable, Sendable {
-    /// `nil` for the column that names the document's path.
+    /// `nil` for the column of the document's path.
     var field: FieldPath?
     var name: String
     var type: ColumnType
-    /// Whether a user said so.
+    /// Whether the user chose the type.
     var isTypeGiven = false
   }
 
@@ -23,9 +23,9 @@ package struct DelimitedColumns: Sendable {
 
   /// - Parameters:
   ///   - sample: the first rows, beginning with the names.
-  ///   - isPlain: whether documents do not name their paths, so that `path` is a field like others.
-  ///   - types: the types of columns, by their fields.
-  /// - Throws: `JSONError` with the place in the file.
+  ///   - isPlain: whether documents have no path column, so that `path` is an ordinary field.
+  ///   - types: the types of columns, by field.
+  /// - Throws: `JSONError` with the position in the file.
   init(
     _ sample: [InputRecord], _ delimiter: Delimiter, isPlain: Bool, types: [FieldPath: ColumnType],
     in database: DatabaseID
@@ -34,7 +34,7 @@ package struct DelimitedColumns: Sendable {
       throw JSONError(line: 1, column: 1, reason: "Expected a row of names, found the end of the file.")
     }
     let header = try DelimitedRow(first.bytes, delimiter)
-    // Rows that cannot be read are told when they are to be imported.
+    // Unreadable rows are reported when they are imported.
     let rows = sample.dropFirst().compactMap { try? DelimitedRow($0.bytes, delimiter).cells }
     var columns: [Column] = []
     for (index, cell) in header.cells.enumerated() {
@@ -70,8 +70,8 @@ package struct DelimitedColumns: Sendable {
     columns.filter { $0.field != nil }.map { "\($0.name) \($0.type.rawValue)" }.joined(separator: ", ")
   }
 
-  /// A row as the JSON that an import reads.
-  /// - Throws: `JSONError` with the place in the row.
+  /// A row as JSON for the import.
+  /// - Throws: `JSONError` with the position in the row.
   func syntax(_ record: InputRecord) throws(JSONError) -> JSONSyntax {
     let row = try DelimitedRow(record.bytes, delimiter)
     if row.cells.count != columns.count {
@@ -105,7 +105,7 @@ package struct DelimitedColumns: Sendable {
   }
 }
 
-/// Members of an object that are given by their paths.
+/// Members of an object, addressed by their paths.
 private struct MemberTree {
   private enum Node {
     case value(JSONSyntax)
@@ -160,28 +160,28 @@ package enum ColumnType: String, CaseIterable, Hashable, Codable, Sendable {
     return candidates.first ?? .string
   }
 
-  /// Whether a cell is more likely of this type than a text.
+  /// Whether a cell is more likely of this type than a string.
   private func fits(_ cell: String) -> Bool {
     switch self {
     case .boolean: cell == "true" || cell == "false"
     case .integer: Self.isNumber(cell) && Int64(cell) != nil
     case .double: Self.isNumber(cell) && Double(cell) != nil && (Int64(cell) != nil || !Self.isWhole(cell))
     case .timestamp: Timestamp(rfc3339: cell) != nil
-    // Text that cannot be parsed is no JSON: that is the question.
+    // Text that fails to parse is not JSON, which is the result.
     case .json: (cell.hasPrefix("{") || cell.hasPrefix("[")) && (try? JSONSyntax(parsing: cell)) != nil
     case .string, .ref, .bytes, .geo, .vector: false
     }
   }
 
-  /// Whether a cell has only digits: a double would not keep those that 64 bits do not hold.
+  /// Whether a cell has only digits: a double would lose digits beyond 64 bits.
   private static func isWhole(_ cell: String) -> Bool { cell.utf8.allSatisfy { "-0123456789".utf8.contains($0) } }
 
-  /// Whether a cell is a number in JSON's spelling; a leading zero or plus marks a code, such as a telephone number.
+  /// Whether a cell is a number in JSON syntax; a leading zero or plus marks a code, such as a telephone number.
   private static func isNumber(_ cell: String) -> Bool {
     cell.wholeMatch(of: /-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?/) != nil
   }
 
-  /// - Returns: the cell as JSON; `nil` for an empty one that is no text.
+  /// - Returns: the cell as JSON; `nil` for an empty cell that is not a string.
   /// - Throws: `TextError` if the cell is not of this type.
   package func syntax(_ cell: String, isQuoted: Bool, in database: DatabaseID) throws(TextError) -> JSONSyntax? {
     if cell.isEmpty { return self == .string && isQuoted ? JSONSyntax(.string("")) : nil }
@@ -196,11 +196,11 @@ package enum ColumnType: String, CaseIterable, Hashable, Codable, Sendable {
       do throws(JSONError) { syntax = try JSONSyntax(parsing: cell) } catch { throw TextError(error.reason) }
       return syntax
     case .integer, .double, .timestamp, .ref, .bytes, .geo, .vector, .string:
-      // The error would name a type before a text, which no cell has.
+      // The error would name a type prefix that the cell does not have.
       guard let typed = try? TypedLiteral.syntax("\(rawValue):\(cell)") else { throw misfit(cell) }
       syntax = typed
     }
-    // The value must be valid in a document; the place of an error in it would mean nothing in the file.
+    // The value must be valid in a document. An error position inside it would be meaningless in the file.
     do throws(JSONError) {
       _ = try DocumentJSON.parseValue(syntax.lineText, database: database)
     } catch {
@@ -214,7 +214,7 @@ package enum ColumnType: String, CaseIterable, Hashable, Codable, Sendable {
   }
 }
 
-/// `zip=string,born=timestamp`, as `--types` takes it.
+/// The syntax of `--types`: `zip=string,born=timestamp`.
 package enum ColumnTypesText {
   package static func parse(_ text: String) throws -> [FieldPath: ColumnType] {
     var types: [FieldPath: ColumnType] = [:]

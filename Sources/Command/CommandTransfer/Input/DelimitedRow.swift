@@ -16,7 +16,7 @@ struct DelimitedRow {
 
   let cells: [Cell]
 
-  /// - Throws: `JSONError` with the place in the row.
+  /// - Throws: `JSONError` with the position in the row.
   init(_ bytes: [UInt8], _ delimiter: Delimiter) throws(JSONError) {
     guard let text = String(validating: bytes, as: UTF8.self) else {
       throw JSONError(line: 1, column: 1, reason: "This is not UTF-8.")
@@ -111,8 +111,8 @@ struct DelimitedRow {
 }
 
 extension Delimiter {
-  /// The sign that separates the cells in the first row of a file: a comma if there is one outside of quotes, else a
-  /// semicolon, as spreadsheets write where numbers have commas, else a tab or a bar.
+  /// The delimiter of a file's first row: a comma if there is one outside of quotes, else a semicolon, as in
+  /// spreadsheets with decimal commas, else a tab or a bar.
   static func recognized(in bytes: [UInt8]) -> Delimiter {
     var (found, isQuoted) = (Set<UInt8>(), false)
     for byte in bytes {
@@ -127,7 +127,7 @@ extension Delimiter {
     return sign.map { .quoted($0) } ?? .comma
   }
 
-  /// Reads the argument of `--delimiter`: one character, or a name.
+  /// Parses the argument of `--delimiter`: one character, or a name.
   package init(parsing text: String) throws {
     let names = ["comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "bar": "|", "pipe": "|", "space": " "]
     let sign = Array((names[text.lowercased()] ?? text).utf8)

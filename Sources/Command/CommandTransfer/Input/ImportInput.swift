@@ -11,11 +11,11 @@ package enum ImportInput {
   case text(TextInput)
   case export(ExportInput)
 
-  /// Documents that are written together.
+  /// Documents that are written in one commit.
   package struct Batch: Sendable {
-    /// The most writes that one commit is given (PROTOCOL §3.10).
+    /// The limit of writes in one commit (PROTOCOL §3.10).
     private static let mostRecords = 500
-    /// The size of a batch, well below the 10 MiB that a commit may have.
+    /// The size of a batch, well below the 10 MiB limit of a commit.
     private static let mostBytes = 3 * 1024 * 1024
 
     private(set) var records: [InputRecord] = []
@@ -66,17 +66,17 @@ package enum ImportInput {
     }
   }
 
-  /// Sets the delimiter of rows; `nil` takes the one that the first row suggests.
+  /// Sets the delimiter of rows; `nil` infers it from the first row.
   package mutating func part(by given: Delimiter?) throws {
     try change(text: { try $0.part(by: given) }, export: { _ in })
   }
 
-  /// The first documents of a text, or its first rows, which begin with the row of names.
+  /// The first documents of a text, or its first rows, beginning with the names.
   package mutating func sample() throws -> [InputRecord] {
     try change(text: { try $0.sample() }, export: { _ in [] })
   }
 
-  /// Continues behind a document.
+  /// Continues after a document.
   package mutating func skip(to position: InputPosition, _ format: TransferFormat) throws {
     try change(text: { try $0.skip(to: position, format) }, export: { try $0.skip(to: position) })
   }
@@ -101,11 +101,11 @@ package enum ImportInput {
 }
 
 extension ImportInput {
-  /// Whether a path leads to a regular file, which size and time identify.
+  /// Whether a path leads to a regular file, which its size and time identify.
   package static func isFile(_ path: String) -> Bool {
     if path == "-" { return false }
     let name = URL(filePath: path).resolvingSymlinksInPath().path
-    // A path that leads nowhere leads to no file.
+    // A broken path does not lead to a file.
     let attributes = try? FileManager.default.attributesOfItem(atPath: name)
     return attributes?[.type] as? FileAttributeType == .typeRegular
   }
@@ -125,7 +125,7 @@ package struct Rejection: Sendable {
   package let reason: Reason
 }
 
-/// Documents on their way from text to the server.
+/// Parsed documents before their commit.
 package struct ParsedBatch: Sendable {
   private(set) var records: [InputRecord] = []
   private(set) var mutations: [Mutation] = []
@@ -146,7 +146,7 @@ package struct ParsedBatch: Sendable {
     }
   }
 
-  /// Drops a bad record and all that come after it.
+  /// Drops an invalid record and all following ones.
   mutating func keep(before bad: Rejection) {
     let count = records.prefix { $0.place.offset < bad.record.place.offset }.count
     records.removeLast(records.count - count)
@@ -156,10 +156,10 @@ package struct ParsedBatch: Sendable {
     end = bad.record.start
   }
 
-  /// - Parameter rejecting: whether to write the other documents if the server refuses single ones; else the first is
-  ///   named.
-  /// - Returns: the documents that the server refused.
-  /// - Throws: `Rejection.Reason`, or `RPCStatus` for a failure that does not concern single documents.
+  /// - Parameter rejecting: whether to write the other documents if the server rejects individual ones; otherwise the
+  ///   first one is named.
+  /// - Returns: the documents that the server rejected.
+  /// - Throws: `Rejection.Reason`, or `RPCStatus` for a failure that does not concern individual documents.
   func commit(at datastore: any Datastore, _ retries: CommitRetries, rejecting: Bool) async throws -> [Rejection] {
     guard try await retries.refusal(of: mutations, at: datastore) != nil else { return [] }
     var refused: [Rejection] = []
@@ -174,15 +174,15 @@ package struct ParsedBatch: Sendable {
   }
 }
 
-/// The documents of an export in Google's format. Positions in it count documents.
+/// The documents of an export in Google's format. Its positions count documents.
 package struct ExportInput {
   let name: String
-  /// The number of documents in the metadata.
+  /// The document count in the metadata.
   var size: Int { reader.documents }
   let modified: Double?
   private var reader: ExportReader
   private var position = InputPosition()
-  /// The reason why nothing more can be read, reported behind the documents before it.
+  /// The reason why reading stopped, reported after the preceding documents.
   private var failure: CommandFailure?
 
   /// - Parameter path: a path that `ExportLocation` accepts.
@@ -192,7 +192,7 @@ package struct ExportInput {
       throw CommandFailure(.usage, "an export in Google's format is a folder and cannot be on standard input.")
     }
     do throws(ExportError) { reader = try ExportReader(path) } catch { throw CommandFailure(export: error) }
-    // A resumed import without the time cannot see that the export changed, and goes on.
+    // A resumed import without the time cannot detect a changed export, and continues.
     let attributes = try? FileManager.default.attributesOfItem(atPath: reader.location.metadata)
     modified = (attributes?[.modificationDate] as? Date)?.timeIntervalSince1970
   }
@@ -214,7 +214,7 @@ package struct ExportInput {
         batch.end = position
       }
     } catch {
-      // The error is thrown at the next call, after the documents before it are on their way.
+      // The error is thrown at the next call, after the preceding documents were passed on.
       if batch.records.isEmpty { throw error }
       failure = error
     }

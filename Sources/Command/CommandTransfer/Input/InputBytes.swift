@@ -5,8 +5,8 @@ package import CommandOutput
 import Foundation
 import Glibc
 
-/// The bytes of a file or of standard input. Input that begins like gzip or zstd data is decompressed, whatever its
-/// name.
+/// The bytes of a file or of standard input. Input that begins with a gzip or zstd header is decompressed, regardless
+/// of its name.
 package struct InputBytes {
   private static let chunkSize = 256 * 1024
 
@@ -16,7 +16,7 @@ package struct InputBytes {
   package let modified: Double?
   private let file: InputFile
   private var descriptor: Int32 { file.descriptor }
-  /// Bytes that were examined and are still to be read.
+  /// Examined bytes that are yet to be read.
   private var beginning: [UInt8] = []
   private var hasBegun = false
   private var isAtEnd = false
@@ -35,7 +35,7 @@ package struct InputBytes {
       throw CommandFailure(.noInput, "\(path) cannot be read: \(String(cString: strerror(errno))).")
     }
     file = InputFile(descriptor)
-    // The file is open: without its attributes it is read like a pipe, of unknown size.
+    // The file is open: without its attributes it is read like a pipe, with an unknown size.
     let attributes = try? FileManager.default.attributesOfItem(
       atPath: URL(filePath: path).resolvingSymlinksInPath().path)
     let type = attributes?[.type] as? FileAttributeType
@@ -45,7 +45,7 @@ package struct InputBytes {
     modified = isFile ? (attributes?[.modificationDate] as? Date)?.timeIntervalSince1970 : nil
   }
 
-  /// The number of bytes read of a compressed file; `nil` for one that is not compressed.
+  /// The number of bytes read from a compressed file; `nil` for an uncompressed file.
   var consumed: Int? { decompressor?.consumed }
 
   /// - Returns: at most `count` bytes; none at the end.
@@ -74,9 +74,9 @@ package struct InputBytes {
     }
   }
 
-  /// Skips to a place: in a regular file from its beginning, in other input from the present place.
-  /// - Parameter offset: the place in the decompressed bytes.
-  /// - Throws: `badData` if the input ends before.
+  /// Skips to an offset: in a regular file from its beginning, in other input from the current position.
+  /// - Parameter offset: the offset in the decompressed bytes.
+  /// - Throws: `badData` if the input ends earlier.
   package mutating func skip(to offset: Int) throws(CommandFailure) {
     if size != nil {
       (beginning, hasBegun, isAtEnd, decompressor) = ([], false, false, nil)
@@ -96,7 +96,7 @@ package struct InputBytes {
     }
   }
 
-  /// Examines the first bytes, which tell the file's format.
+  /// Examines the first bytes, which identify the file's format.
   private mutating func begin() throws(CommandFailure) {
     if hasBegun { return }
     hasBegun = true
@@ -142,7 +142,7 @@ package struct InputBytes {
   }
 }
 
-/// An open file, which is closed with the last value that reads from it: a shell runs many imports in one process.
+/// An open file, closed with the last value that reads from it: a shell runs many imports in one process.
 private final class InputFile: Sendable {
   let descriptor: Int32
 

@@ -5,14 +5,14 @@ import FirestoreJSON
 
 /// One document in an input.
 package struct InputRecord: Sendable {
-  /// The name before the document, in an object of documents by name; still JSON.
+  /// The name before the document, in an object of documents by name; still encoded as JSON.
   var name: String?
   var bytes: [UInt8]
-  /// The place where the document begins.
+  /// The position of the document.
   var place: InputPosition
-  /// The place of its name, or of the document if it has none: from there it can be read again.
+  /// The position of its name, or of the document if it has none. Reading can restart there.
   var start: InputPosition
-  /// The record of an export in Google's format, which has no text.
+  /// The record of an export in Google's format, without a text.
   private(set) var entity: ExportReader.Record?
 
   init(name: String? = nil, bytes: [UInt8], place: InputPosition, start: InputPosition) {
@@ -26,35 +26,36 @@ package struct InputRecord: Sendable {
   var byteCount: Int { bytes.count + (entity?.bytes.count ?? 0) }
 }
 
-/// A place in an input file between two documents.
+/// A position in an input file between two documents.
 package struct InputPosition: Hashable, Codable, Sendable {
-  /// The number of bytes before the place.
+  /// The number of bytes before the position.
   var offset = 0
   /// The line, counted from 1.
   var line = 1
   /// The column, counted from 1 in Unicode scalars.
   var column = 1
-  /// The array or object around the documents; known after the first bytes of a JSON file.
+  /// The array or object around the documents, known after the first bytes of a JSON file.
   var container: Container?
-  /// A comma must come before the next document.
+  /// Whether a comma must precede the next document.
   var followsDocument = false
-  /// The number of bytes of the compressed file before the place, roughly; `nil` for a file that is not compressed.
+  /// The approximate number of compressed bytes before the position; `nil` for an uncompressed file.
   var compressed: Int?
 
   enum Container: String, Codable, Sendable { case array, object, closed }
 }
 
-/// Splits a stream of bytes into documents without holding more than one of them. It finds the beginning and end of
-/// each; `JSONSyntax` checks whether it is well formed.
+/// Splits a byte stream into documents, with at most one of them in memory. It finds the beginning and end of each;
+/// `JSONSyntax` validates it.
 struct RecordSplitter {
-  /// A document has at most 1 MiB by Firestore's accounting; its JSON can be some times as long.
+  /// The limit of a record. A document has at most 1 MiB by Firestore's accounting; its JSON can be several times as
+  /// long.
   static let recordLimit = 16 * 1024 * 1024
 
   private let format: TransferFormat
   /// The delimiter of cells; `nil` for files without rows.
   private let delimiter: Delimiter?
   private(set) var buffer: [UInt8] = []
-  /// The index of the first byte in the buffer that is not yet consumed.
+  /// The index of the first unconsumed byte in the buffer.
   var start = 0
   private(set) var isAtEnd = false
   /// The position of the byte at `start`.
@@ -77,7 +78,7 @@ struct RecordSplitter {
     buffer.append(contentsOf: bytes)
   }
 
-  /// Notes that no more bytes will come.
+  /// Marks the end of the input.
   mutating func finish() { isAtEnd = true }
 
   /// - Returns: the next document; `nil` if more bytes are needed, or after the last.
@@ -86,7 +87,7 @@ struct RecordSplitter {
     switch format {
     case .json: return try nextElement()
     case .jsonl, .csv, .tsv: return try nextLine()
-    // An export in Google's format is no text.
+    // An export in Google's format is not text.
     case .google: return nil
     }
   }
@@ -131,8 +132,7 @@ struct RecordSplitter {
       position.container = .closed
       return try nextElement()
     }
-    // Bytes are consumed only when the whole element is there, so that an error is the same when the element is asked
-    // for again.
+    // Bytes are consumed only when the element is complete, so that a repeated call reports the same error.
     let (savedStart, savedPosition) = (start, position)
     do throws(JSONError) {
       if let record = try separatedElement(of: container) {
@@ -208,7 +208,7 @@ struct RecordSplitter {
     return record
   }
 
-  /// The index behind the value at `start`; `nil` if it goes on beyond the buffer.
+  /// The index after the value at `start`; `nil` if it extends beyond the buffer.
   private func endOfValue() -> Int? {
     var depth = 0
     var isInString = false
@@ -273,7 +273,7 @@ extension UInt8 {
 }
 
 extension RecordSplitter {
-  /// The next row of cells that is not empty; quoted cells may have line breaks in them.
+  /// The next nonempty row of cells; quoted cells can contain line breaks.
   mutating func nextRow(_ delimiter: Delimiter) throws(JSONError) -> InputRecord? {
     while true {
       let newline = endOfRow(delimiter)
@@ -293,7 +293,7 @@ extension RecordSplitter {
     }
   }
 
-  /// The place of the line feed that ends the row at `start`; `nil` if there is none in the buffer.
+  /// The position of the line feed that ends the row at `start`; `nil` if there is none in the buffer.
   private func endOfRow(_ delimiter: Delimiter) -> Int? {
     guard case .quoted(let sign) = delimiter else { return buffer[start...].firstIndex(of: UInt8(ascii: "\n")) }
     var isQuoted = false
@@ -304,7 +304,7 @@ extension RecordSplitter {
       while index < bytes.count {
         let byte = bytes[index]
         if isQuoted {
-          // Two quotes stand for one quote that does not end the cell: the second opens it again.
+          // Two quotes encode one quote that does not end the cell: the second reopens it.
           if byte == UInt8(ascii: "\"") { isQuoted = false }
           beginsCell = byte == UInt8(ascii: "\"")
         } else if byte == UInt8(ascii: "\n") {

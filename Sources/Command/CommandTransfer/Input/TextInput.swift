@@ -3,7 +3,7 @@ import CommandOutput
 import FirestoreJSON
 import Foundation
 
-/// The documents of a text, a file or standard input, as they are read.
+/// The documents of a text, a file or standard input, in reading order.
 package struct TextInput {
   private static let chunkSize = 1024 * 1024
   var name: String { bytes.name }
@@ -13,10 +13,10 @@ package struct TextInput {
   private var bytes: InputBytes
   private var splitter: RecordSplitter
   private var isAtEnd = false
-  /// The first bytes, which were examined and are still to be read.
+  /// Examined bytes that are yet to be read.
   private var beginning: [UInt8] = []
   private var hasBegun = false
-  /// The reason why nothing more can be read, reported behind the documents before it.
+  /// The reason why reading stopped, reported after the preceding documents.
   private var failure: CommandFailure?
   private let format: TransferFormat
   /// The delimiter of rows; `nil` for inputs without rows.
@@ -30,8 +30,8 @@ package struct TextInput {
     bytes = try InputBytes(path)
   }
 
-  /// Sets the delimiter of rows, or recognises it in the first row. Must be called before any row is read.
-  /// - Parameter given: the delimiter; `nil` to recognise it.
+  /// Sets the delimiter of rows, or infers it from the first row. Call it before reading any row.
+  /// - Parameter given: the delimiter; `nil` to infer it.
   mutating func part(by given: Delimiter?) throws(CommandFailure) {
     guard format == .csv || given != nil else { return }
     if given == nil, beginning.isEmpty { try lookAhead() }
@@ -39,12 +39,12 @@ package struct TextInput {
     splitter = RecordSplitter(format, delimiter)
   }
 
-  /// The first documents, or rows, which begin with the row of names.
+  /// The first documents or rows, beginning with the names.
   mutating func sample() throws -> [InputRecord] {
     var splitter = RecordSplitter(format, delimiter)
     var (rows, looked) = ([InputRecord](), 0)
     while rows.isEmpty {
-      // One document may be larger than one chunk.
+      // One document can be larger than one chunk.
       let isAll = looked == beginning.count ? try lookAhead() : beginning.count < Self.chunkSize
       splitter.append(beginning[looked...])
       looked = beginning.count
@@ -63,7 +63,7 @@ package struct TextInput {
     return chunk.count < Self.chunkSize
   }
 
-  /// Reads a number of bytes, or as many as there are.
+  /// Reads a number of bytes, or as many as are available.
   private mutating func readChunk(_ count: Int) throws(CommandFailure) -> [UInt8] {
     var chunk: [UInt8] = []
     do throws(CommandFailure) {
@@ -79,11 +79,11 @@ package struct TextInput {
     return chunk
   }
 
-  /// Continues behind a document.
+  /// Continues after a document.
   mutating func skip(to position: InputPosition, _ format: TransferFormat) throws(CommandFailure) {
     splitter = RecordSplitter(format, delimiter, at: position)
     hasBegun = true
-    // Bytes that were examined already are skipped as well.
+    // Already examined bytes are skipped as well.
     if size == nil, !beginning.isEmpty {
       let looked = min(beginning.count, position.offset)
       beginning.removeFirst(looked)
@@ -109,19 +109,19 @@ package struct TextInput {
     return batch.records.isEmpty ? nil : batch
   }
 
-  /// - Parameter afterOthers: whether there are documents that can still be written when the rest cannot be read.
+  /// - Parameter afterOthers: whether preceding documents can still be written if the rest is unreadable.
   private mutating func nextRecord(afterOthers: Bool) throws -> InputRecord? {
     while true {
       do throws(JSONError) {
         if let record = try splitter.next() {
-          // The first row holds the names.
+          // The first row has the names.
           let isHeader = !hasBegun && format.delimiter != nil
           hasBegun = true
           if !isHeader { return record }
           continue
         }
       } catch {
-        // The error is thrown again at the next call, after the documents before it are on their way.
+        // The error is thrown again at the next call, after the preceding documents were passed on.
         if afterOthers { return nil }
         throw error
       }

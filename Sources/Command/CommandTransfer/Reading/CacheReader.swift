@@ -8,7 +8,7 @@ import FirestoreSync
 
 package import class Hearth.Client
 
-/// Reads the cache that the dashboard keeps, without a network.
+/// Reads the dashboard's cache, without a network.
 package enum CacheReader {
   /// Runs work on the cache.
   /// - Parameter isMade: whether a missing cache is created.
@@ -28,7 +28,7 @@ package enum CacheReader {
     }
   }
 
-  /// The documents in the cache, with the writes that wait in its queue.
+  /// The cached documents, with the pending writes.
   package static func documents(of query: Query, _ locations: StorageOptions.Locations) async throws -> [Document] {
     try await withClient(locations) { client in
       if query.isDocumentQuery, let key = DocumentKey(query.path) {
@@ -44,7 +44,7 @@ package enum CacheReader {
     return "the cache in \(folder)"
   }
 
-  /// - Throws: if the client runs without the cache that it was given.
+  /// - Throws: if the client runs without its configured cache.
   package static func check(_ client: Client) throws(CommandFailure) {
     if let problem = client.engine.cacheProblem { throw CommandFailure(cache: problem.error) }
   }

@@ -2,12 +2,12 @@
 package import CommandOutput
 package import FirestoreModel
 
-/// The number and size of documents by collection. The collections of one id below the documents of a collection count
+/// The count and size of documents by collection. The collections with one id below the documents of a collection count
 /// as one: `cities/*/landmarks`.
 package struct CollectionCensus: Sendable {
   package struct Entry: Sendable {
     package var documents = 0
-    /// The bytes of all documents by Firestore's rules: name, fields, and 32 bytes for each document.
+    /// The bytes of all documents by Firestore's rules: name, fields, and 32 bytes per document.
     package var bytes = 0
     package var largest: (key: DocumentKey, bytes: Int)?
 
@@ -37,7 +37,7 @@ package struct CollectionCensus: Sendable {
     entries[name.joined(separator: "/")] = entry
   }
 
-  /// The entries, the largest first.
+  /// The entries, largest first.
   package var ranked: [(name: String, entry: Entry)] {
     entries.map { ($0.key, $0.value) }.sorted { ($1.entry.bytes, $0.name) < ($0.entry.bytes, $1.name) }
   }
@@ -60,7 +60,7 @@ package struct CollectionCensus: Sendable {
   /// The names of the cells of the rows.
   package static let names = ["collection", "documents", "bytes", "average", "largestBytes", "largest"]
 
-  /// The entries as rows, the largest first, with sizes in bytes.
+  /// The entries as rows, largest first, with sizes in bytes.
   package var rows: [ListedRow] {
     typealias Cell = ListedRow.Cell
     return ranked.map { name, entry in
@@ -79,7 +79,7 @@ package struct CollectionCensus: Sendable {
     }
   }
 
-  /// The size as people read it: `512 B`, `1.5 KiB`.
+  /// The size in readable units: `512 B`, `1.5 KiB`.
   package static func size(_ bytes: Int) -> String {
     var (amount, unit) = (Double(bytes), "B")
     for larger in ["KiB", "MiB", "GiB", "TiB"] where amount >= 1024 {

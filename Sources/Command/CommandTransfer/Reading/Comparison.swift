@@ -9,7 +9,7 @@ package import FirestoreModel
 import FirestoreProtocol
 import Foundation
 
-/// Two series of documents in the order of their paths, side by side.
+/// A comparison of two sequences of documents in path order.
 package struct Comparison {
   package struct Outcome: Hashable, Sendable {
     package var removed = 0
@@ -25,7 +25,7 @@ package struct Comparison {
     package var differs: Bool { removed + added + modified > 0 }
   }
 
-  /// The number of segments that are left out of each side's paths.
+  /// The number of leading segments removed from each side's paths.
   package let prefixes: (before: Int, after: Int)
 
   package init(prefixes: (before: Int, after: Int)) {
@@ -33,7 +33,7 @@ package struct Comparison {
   }
 
   /// - Parameters:
-  ///   - body: called with each difference, in the order of the paths.
+  ///   - body: called with each difference, in path order.
   ///   - progress: called with the number of compared documents.
   package func run(
     _ before: consuming ComparedDocuments, _ after: consuming ComparedDocuments,
@@ -78,7 +78,7 @@ package struct Comparison {
     prefix == 0 ? key.path : ResourcePath(segments: key.path.segments.dropFirst(prefix).map(String.init))
   }
 
-  /// Orders two paths; a side that is at its end sorts last.
+  /// Orders two paths; a side at its end sorts last.
   private static func order(_ before: ResourcePath?, _ after: ResourcePath?) -> Ordering {
     guard let before else { return .descending }
     guard let after else { return .ascending }
@@ -99,16 +99,16 @@ package struct Comparison {
   }
 }
 
-/// One side of a comparison, as it is named on the command line.
+/// One side of a comparison, as named on the command line.
 package enum ComparedSide: Sendable {
   /// `-` for standard input.
   case file(String)
   /// - Parameters:
   ///   - path: the root for a whole database.
-  ///   - time: the time as of which the data is read; `nil` for now.
+  ///   - time: the read time; `nil` for now.
   case database(StorageOptions.Locations, ResourcePath, at: Timestamp?)
 
-  /// A file of documents, a folder of data, or else a place.
+  /// A file of documents, a data folder, or otherwise a place.
   package init(_ text: String, in locations: StorageOptions.Locations) throws(CommandFailure) {
     if text == "-" || ImportInput.isFile(text) || ExportLocation.isExport(text) {
       self = .file(text)
@@ -130,7 +130,7 @@ package enum ComparedSide: Sendable {
     self = .database(named.locations, named.path ?? .root, at: named.time)
   }
 
-  /// The same at another time.
+  /// The same side at another read time.
   package func at(_ time: Timestamp) throws(CommandFailure) -> ComparedSide {
     guard case .database(let locations, let path, nil) = self else {
       throw CommandFailure(.usage, "--at is about data that changes: name a path, and say once as of when.")
@@ -138,14 +138,14 @@ package enum ComparedSide: Sendable {
     return .database(locations, path, at: time)
   }
 
-  /// The path in a database; `nil` for a file and for a database as a whole.
+  /// The path in a database; `nil` for a file and for a whole database.
   package var path: ResourcePath? {
     guard case .database(_, let path, _) = self, !path.isRoot else { return nil }
     return path
   }
 
-  /// The documents in the order of their paths.
-  /// - Parameter path: below which documents count.
+  /// The documents in path order.
+  /// - Parameter path: the path whose descendants are compared.
   package func documents(below path: ResourcePath, in database: DatabaseID) throws -> ComparedDocuments {
     switch self {
     case .database(let locations, _, let time):
@@ -158,7 +158,7 @@ package enum ComparedSide: Sendable {
     }
   }
 
-  /// All documents of a file by their paths, of several with one path the last.
+  /// All documents of a file by path. The last one wins if several have the same path.
   private static func read(_ file: String, _ database: DatabaseID) throws -> [(key: DocumentKey, data: DocumentData)] {
     let format = TransferFormat(input: file)
     var input = try ImportInput(file, format)
@@ -188,7 +188,7 @@ package enum ComparedSide: Sendable {
   }
 }
 
-/// The documents of one side, one after the other.
+/// The documents of one side, in order.
 package struct ComparedDocuments {
   private enum Source {
     case file(ArraySlice<(key: DocumentKey, data: DocumentData)>)
@@ -222,10 +222,10 @@ package struct ComparedDocuments {
   }
 }
 
-/// A document that two sides do not share.
+/// A document that differs between the sides.
 package struct DocumentDifference: Hashable, Sendable {
   package enum Kind: Hashable, Sendable {
-    /// Only on one side, with its fields as JSON.
+    /// Present on only one side, with its fields as JSON.
     case removed(String)
     case added(String)
     case modified([FieldDifference])
@@ -273,7 +273,7 @@ package struct DocumentDifference: Hashable, Sendable {
 /// A field whose values differ between two versions of a document.
 package struct FieldDifference: Hashable, Sendable {
   let path: FieldPath
-  /// The value as JSON, references relative to their own database; `nil` if the side has none.
+  /// The value as JSON, with references relative to their own database; `nil` if the side has none.
   let before: String?
   let after: String?
 

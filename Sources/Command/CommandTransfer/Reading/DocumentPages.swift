@@ -7,9 +7,9 @@ import Synchronization
 /// A query's result from the server, page by page, so that only one page is in memory. A limit from the end is one
 /// page.
 package struct DocumentPages {
-  /// The size of a page in key order, whose cost grows with its content only.
+  /// The page size in key order, where the cost depends only on the page's content.
   private static let pageSize = 1000
-  /// The size of a page in any other order: the embedded backend looks at the whole collection for each of them.
+  /// The page size in any other order: the embedded backend scans the whole collection for each page.
   private static let orderedPageSize = 20_000
 
   private let datastore: any Datastore
@@ -22,7 +22,7 @@ package struct DocumentPages {
   private var remaining: Int?
   private var isFinished = false
 
-  /// - Parameter projection: the fields to read, beside those of the order; `nil` for all.
+  /// - Parameter projection: the fields to read, in addition to those of the order; `nil` for all.
   package init(
     of query: Query, at datastore: any Datastore, _ database: DatabaseID, projection: FieldMask? = nil
   ) {
@@ -36,7 +36,7 @@ package struct DocumentPages {
     view = ReadView(projection: projection.map { FieldMask(outermost: $0.paths.union(order)) })
   }
 
-  /// Skips documents. Must be called before `next`.
+  /// Skips documents. Call it before `next`.
   package mutating func drop(_ count: Int) async throws(RPCStatus) {
     if count == 0 { return }
     guard let key = try await datastore.key(at: count, of: query.target) else {
@@ -76,17 +76,17 @@ package struct DocumentPages {
 }
 
 extension FieldMask {
-  /// Makes a mask without paths inside of others, which are covered already.
+  /// Makes a mask without paths that other paths already cover.
   package init(outermost paths: Set<FieldPath>) {
     self.init(paths.filter { path in !paths.contains { $0 != path && $0.isPrefix(of: path) } })
   }
 }
 
-/// All documents below a path by a few queries over all collections, whose results are read as they arrive: reading
-/// collection by collection takes one request for each document, to list the collections below it.
+/// All documents below a path, from a few queries over all collections. Their results are read as they arrive. Reading
+/// collection by collection would take one request per document, to list the collections below it.
 struct DescendantPages: Sendable {
-  /// The number of documents of one query. The embedded backend looks at all that are left for each query, and holds
-  /// the names of twice as many.
+  /// The document count of one query. The embedded backend scans all remaining documents for each query, and holds the
+  /// names of twice as many.
   private static let pageSize = 40_000
 
   let datastore: any Datastore
@@ -98,7 +98,7 @@ struct DescendantPages: Sendable {
     request = DescendantsRequest(path, limit: Self.pageSize, ReadView(projection: projection))
   }
 
-  /// - Returns: `false`, without any visit, for a backend that has no such query.
+  /// - Returns: `false`, without any visit, for a backend without such queries.
   func visit(_ body: (Document) async throws -> Void) async throws -> Bool {
     let pieces = Handoff<[Document]>()
     let request = request
@@ -136,7 +136,7 @@ struct DescendantPages: Sendable {
         request = progress.request
         let hasCome = request.last != asked.last
         if isFirst, !hasCome, error.isAboutTheQuery { return false }
-        // A long answer may be cut off; the next request continues it.
+        // A long response can be interrupted; the next request continues it.
         guard hasCome, error.code == .unavailable || error.code == .deadlineExceeded, !Task.isCancelled else {
           throw error
         }
@@ -148,7 +148,7 @@ struct DescendantPages: Sendable {
 }
 
 extension RPCStatus {
-  /// Whether the server does not take queries of this kind, but may answer others.
+  /// Whether the server does not support this kind of query, but may support others.
   fileprivate var isAboutTheQuery: Bool { code == .unimplemented || code == .invalidArgument }
 }
 
@@ -163,7 +163,7 @@ private final class Progress: Sendable {
   func pass(_ documents: [Document]) { state.withLock { $0.pass(documents) } }
 }
 
-/// Passes elements from one task to another, one at a time: the giver waits until the element before was taken.
+/// Passes elements from one task to another, one at a time: the sender waits until the previous element was received.
 final class Handoff<Element: Sendable>: Sendable {
   private struct State {
     var element: Element?
@@ -171,7 +171,7 @@ final class Handoff<Element: Sendable>: Sendable {
     var giver: CheckedContinuation<Void, Never>?
     var taker: CheckedContinuation<Void, Never>?
 
-    /// Returns the waiting tasks, which then look again.
+    /// Returns the waiting tasks, which then check again.
     mutating func wake() -> [CheckedContinuation<Void, Never>] {
       defer { (giver, taker) = (nil, nil) }
       return [giver, taker].compactMap { $0 }
@@ -180,7 +180,7 @@ final class Handoff<Element: Sendable>: Sendable {
 
   private let state = Mutex(State())
 
-  /// - Returns: `false` if elements are no longer taken.
+  /// - Returns: `false` if the receiver has stopped.
   func give(_ element: Element) async -> Bool {
     while true {
       let (isDone, isEnded, woken) = state.withLock { state in
@@ -220,7 +220,7 @@ final class Handoff<Element: Sendable>: Sendable {
     }
   }
 
-  /// Ends the handoff: no more is given. An element that was given can still be taken.
+  /// Ends the handoff: no element follows. A sent element can still be received.
   func end() {
     let woken = state.withLock { state in
       state.isEnded = true
@@ -229,8 +229,8 @@ final class Handoff<Element: Sendable>: Sendable {
     for waiting in woken { waiting.resume() }
   }
 
-  /// Waits until something has changed.
-  /// - Parameter enqueue: returns whether there is anything to wait for, and keeps the continuation if so.
+  /// Waits for a change.
+  /// - Parameter enqueue: returns whether there is anything to wait for; if so, it stores the continuation.
   private func wait(_ enqueue: (inout State, CheckedContinuation<Void, Never>) -> Bool) async {
     await withCheckedContinuation { continuation in
       let waits = state.withLock { enqueue(&$0, continuation) }

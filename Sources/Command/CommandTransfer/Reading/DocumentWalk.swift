@@ -3,13 +3,13 @@ package import FirestoreModel
 package import FirestoreProtocol
 package import FirestoreQuery
 
-/// The documents below a path at the server in a stable order, page by page: a collection in the order of its ids, and
-/// behind each document its subcollections in the order of theirs, if the walk is recursive.
+/// The documents below a path at the server in a stable order, page by page: a collection in id order. In a recursive
+/// walk each document is followed by its subcollections in their id order.
 package struct DocumentWalk: Sendable {
   package let datastore: any Datastore
   package let database: DatabaseID
   package let isRecursive: Bool
-  /// Whether a walk that is not recursive counts the subcollections that it passes over.
+  /// Whether a walk that is not recursive counts the skipped subcollections.
   package var countsSubcollections = false
   /// The fields to read; `nil` for all.
   package var projection: FieldMask?
@@ -21,7 +21,7 @@ package struct DocumentWalk: Sendable {
   }
 
   /// Visits a document and its descendants, the documents of a collection, or a whole database.
-  /// - Returns: the number of subcollections passed over, if they are counted.
+  /// - Returns: the number of skipped subcollections, if counted.
   @discardableResult
   package func visit(_ path: ResourcePath, _ body: (Document) async throws -> Void) async throws -> Int {
     if isRecursive, try await visitAll(path, body) { return 0 }
@@ -31,7 +31,7 @@ package struct DocumentWalk: Sendable {
   }
 
   /// Visits the same documents in the same order, by queries over all collections.
-  /// - Returns: `false`, without any visit, for a backend that has no such queries.
+  /// - Returns: `false`, without any visit, for a backend without such queries.
   private func visitAll(_ path: ResourcePath, _ body: (Document) async throws -> Void) async throws -> Bool {
     let pages = DescendantPages(below: path, at: datastore, projection: projection)
     guard let key = DocumentKey(path) else { return try await pages.visit(body) }
@@ -56,9 +56,9 @@ package struct DocumentWalk: Sendable {
     }
 
     private let walk: DocumentWalk
-    /// The parts that are left, the next one last.
+    /// The remaining parts, the next one last.
     private var frames: [Frame]
-    /// The number of subcollections passed over, if they are counted.
+    /// The number of skipped subcollections, if counted.
     private(set) var passedOver = 0
 
     init(_ walk: DocumentWalk, _ path: ResourcePath) {
@@ -66,7 +66,7 @@ package struct DocumentWalk: Sendable {
       frames = path.isRoot ? [.root] : [DocumentKey(path).map { .document($0) } ?? .collections([path])]
     }
 
-    /// - Returns: the next document that exists; `nil` after the last.
+    /// - Returns: the next existing document; `nil` after the last.
     mutating func next() async throws -> Document? {
       while let frame = frames.popLast() {
         switch frame {
@@ -109,8 +109,8 @@ package struct DocumentWalk: Sendable {
   }
 }
 
-/// The documents of a collection in the order of their ids, page by page, with missing documents, which do not exist
-/// themselves but have documents below them.
+/// The documents of a collection in id order, page by page, with missing documents, which do not exist themselves but
+/// have documents below them.
 package struct CollectionMembers {
   private let collection: ResourcePath
   private let datastore: any Datastore
@@ -162,7 +162,7 @@ package struct CollectionMembers {
 }
 
 extension Datastore {
-  /// The ids of the collections below each document; several documents are asked for at the same time.
+  /// The ids of the collections below each document, with concurrent requests for several documents.
   func collectionIDs(below keys: [DocumentKey]) async throws -> [[String]] {
     try await withThrowingTaskGroup(of: (Int, [String]).self) { group in
       var ids = [[String]](repeating: [], count: keys.count)
@@ -175,7 +175,7 @@ extension Datastore {
     }
   }
 
-  /// Counts the documents that a query finds.
+  /// Counts the documents of a query.
   package func count(_ query: Query) async throws -> Int {
     let figures = try await aggregate(query.target, [Aggregation(alias: "count", function: .count)])
     guard case .integer(let count)? = figures["count"] else {

@@ -6,7 +6,7 @@ import FirestoreProtocol
 import FirestoreQuery
 import Spelling
 
-/// Notes about a path at which nothing was found: a mistyped name, or another project, looks like lost data.
+/// Notes about a path without results: a mistyped name, or another project, looks like lost data.
 struct EmptyAnswer: Sendable {
   let datastore: any Datastore
   let database: DatabaseID
@@ -17,10 +17,10 @@ struct EmptyAnswer: Sendable {
 
   /// - Parameters:
   ///   - path: the path of a collection or document, or the root.
-  ///   - group: the id of collections at any depth, in place of the path.
-  /// - Returns: `nil` if there is nothing to add, or if that cannot be found out.
+  ///   - group: the id of collections at any depth, instead of the path.
+  /// - Returns: `nil` if there is nothing to add, or if it cannot be determined.
   func note(at path: ResourcePath, group: String? = nil) async -> String? {
-    // The note accompanies a result that is complete without it.
+    // The note is optional: the result is complete without it.
     guard let collections = try? await datastore.listCollectionIDs(below: .root) else { return nil }
     if collections.isEmpty { return await elsewhere() }
     if group != nil || path.isRoot { return nil }
@@ -29,7 +29,7 @@ struct EmptyAnswer: Sendable {
 
   /// The note about data in other databases of the same backend.
   private func elsewhere() async -> String? {
-    // Notes are left out where they cannot be found out.
+    // Notes are omitted if they cannot be determined.
     guard let all = try? await datastore.databases(of: nil) else { return nil }
     let others = all.filter { $0 != database }
     guard let first = others.first else { return nil }
@@ -38,7 +38,7 @@ struct EmptyAnswer: Sendable {
       + "\(first.options(from: database))."
   }
 
-  /// The note about the outermost part of the path that does not exist, and its nearest existing name.
+  /// The note about the outermost missing part of the path, with the nearest existing name.
   private func nearest(to path: ResourcePath, _ collections: [String]) async -> String? {
     var (parent, known) = (ResourcePath.root, collections)
     let segments = path.segments.map(String.init)
@@ -52,7 +52,7 @@ struct EmptyAnswer: Sendable {
       }
       guard index + 2 < segments.count else { return nil }
       parent = parent.appending(segments[index]).appending(segments[index + 1])
-      // Notes are left out where they cannot be found out.
+      // Notes are omitted if they cannot be determined.
       guard let below = try? await datastore.listCollectionIDs(below: parent) else { return nil }
       known = below
     }
@@ -61,14 +61,14 @@ struct EmptyAnswer: Sendable {
 }
 
 extension HeadlessOptions {
-  /// Tells why nothing may have been found, unless `--quiet` is set.
+  /// Prints possible reasons for an empty result, unless `--quiet` is set.
   package func hint(at path: ResourcePath, group: String? = nil, _ connection: BackendConnection) async {
     if !quiet, let note = await EmptyAnswer(connection).note(at: path, group: group) { self.note(ShownText(note)) }
   }
 }
 
 extension CommandFailure {
-  /// The failure with a note about why nothing may have been found.
+  /// The failure with a note about possible reasons for an empty result.
   package func hinting(at path: ResourcePath, _ connection: BackendConnection) async -> CommandFailure {
     guard let note = await EmptyAnswer(connection).note(at: path) else { return self }
     var failure = self
@@ -78,7 +78,7 @@ extension CommandFailure {
 }
 
 extension DatabaseID {
-  /// The options that lead to this database from another one.
+  /// The options that select this database, relative to another one.
   fileprivate func options(from other: DatabaseID) -> String {
     var options: [String] = []
     if project != other.project { options.append("--project \(ShellText.typed(project))") }

@@ -4,9 +4,9 @@ import FirestoreJSON
 package import FirestoreModel
 import FirestoreQuery
 
-/// The fields that documents have, their types, and the documents that differ from most.
+/// The fields of documents, their types, and the documents that differ from most.
 package struct FieldCensus: Sendable {
-  /// The number of times that something was found, and the first document that has it.
+  /// A count of occurrences, and the first document with one.
   package struct Occurrence: Hashable, Sendable {
     var count = 0
     var first: DocumentKey
@@ -16,12 +16,12 @@ package struct FieldCensus: Sendable {
     package let path: FieldPath
     /// The number of documents that have the field.
     fileprivate(set) var present = 0
-    /// The field's types by name; elements of arrays are counted as `array of string`.
+    /// The field's types by name; elements of arrays count as `array of string`.
     fileprivate(set) var types: [String: Occurrence] = [:]
-    /// The first document without the field that came after one with it, or that came at all.
+    /// The first document without the field that followed a document with it, or the first such document of all.
     fileprivate(set) var firstWithout: DocumentKey?
 
-    /// The types, the most frequent first.
+    /// The types, most frequent first.
     package var ranked: [(name: String, occurrence: Occurrence)] {
       types.map { ($0.key, $0.value) }
         .sorted { ($1.occurrence.count, $0.name) < ($0.occurrence.count, $1.name) }
@@ -51,7 +51,7 @@ package struct FieldCensus: Sendable {
     for (name, value) in map.entries {
       let path = parent?.appending(name) ?? FieldPath(name)
       seen.insert(path)
-      // Documents before the first with this field were without it.
+      // Documents before the first one with this field lacked it.
       var field = fields[path] ?? Field(path: path, firstWithout: documents > 0 ? firstDocument : nil)
       field.present += 1
       let type = Self.type(of: value)
@@ -71,10 +71,10 @@ package struct FieldCensus: Sendable {
     }
   }
 
-  /// The fields in the order of their paths, the fields of a map behind the map.
+  /// The fields in path order, with the fields of a map after the map.
   package var sorted: [Field] { fields.values.sorted { $0.path < $1.path } }
 
-  /// The fields, those that most documents have first.
+  /// The fields, most frequent first.
   package var byFrequency: [Field] { fields.values.sorted { ($1.present, $0.path) < ($0.present, $1.path) } }
 }
 
@@ -82,7 +82,7 @@ extension FieldCensus.Field {
   /// The share of the values, or of the documents, below which a type or field is listed as an outlier.
   private static let rareness = 0.02
 
-  /// The differences from most documents, each with a document that has it.
+  /// The differences from most documents, each with an example document.
   package func outliers(of documents: Int) -> [String] {
     let ranked = ranked
     var outliers = ranked.dropFirst().filter { Double($0.occurrence.count) <= max(1, Self.rareness * Double(present)) }
@@ -100,7 +100,7 @@ extension FieldCensus.Field {
     return outliers
   }
 
-  /// - Parameter documents: the number of all documents.
+  /// - Parameter documents: the total document count.
   package func json(of documents: Int) -> String {
     let types = ranked.map { type in
       "{\"type\": \(DocumentLine.quoted(type.name)), \"count\": \(type.occurrence.count), "
@@ -116,7 +116,7 @@ extension FieldCensus {
   /// The names of the cells of the rows.
   package static let names = ["field", "present", "documents", "types", "outliers"]
 
-  /// The fields as rows, in the order of their paths.
+  /// The fields as rows, in path order.
   package var rows: [ListedRow] {
     typealias Cell = ListedRow.Cell
     return sorted.map { field in
@@ -146,7 +146,7 @@ extension FieldCensus {
     return table
   }
 
-  /// The share in percent; `100 %` only if nothing is missing.
+  /// The share in percent; `100 %` only if all have it.
   static func rate(_ part: Int, of whole: Int) -> String {
     if part == whole { return "100 %" }
     let thousandths = min(999, max(1, Int((Double(part) / Double(whole) * 1000).rounded())))

@@ -6,18 +6,18 @@ package import FirestoreModel
 import FirestoreProtocol
 package import FirestoreQuery
 
-/// Documents, counted by the values of some fields. Values are equal as the backend has it: 1 and 1.0 are one group,
-/// which is called by the value that came first.
+/// Documents, counted by the values of some fields. Values are equal by the backend's rules: 1 and 1.0 are one group,
+/// named after the first value.
 package struct FieldGroups: Sendable {
   package struct Group: Sendable {
-    /// The values in the order of the fields; `nil` for a field that the documents do not have.
+    /// The values in field order; `nil` for a field that the documents lack.
     package let values: [Value?]
     package fileprivate(set) var documents = 0
 
     /// Whether the documents have none of the fields.
     package var isAbsent: Bool { values.allSatisfy { $0 == nil } }
 
-    /// The order of their values; a field that is not there comes last.
+    /// The order of their values; a missing field sorts last.
     fileprivate func precedes(_ other: Group) -> Bool {
       for (mine, theirs) in zip(values, other.values) {
         switch (mine, theirs) {
@@ -53,19 +53,19 @@ package struct FieldGroups: Sendable {
     return code.bytes
   }
 
-  /// The groups, those with most documents first.
+  /// The groups, largest first.
   package var ranked: [Group] {
     groups.values.sorted { left, right in
       left.documents == right.documents ? left.precedes(right) : left.documents > right.documents
     }
   }
 
-  /// The groups in the order of their values.
+  /// The groups in value order.
   package var sorted: [Group] { groups.values.sorted { $0.precedes($1) } }
 
   // MARK: Reading
 
-  /// Counts the documents of a query at a server, which sends no other fields of them.
+  /// Counts the documents of a query at a server, which sends only these fields.
   package mutating func read(_ query: Query, at connection: BackendConnection) async throws(RPCStatus) {
     let projection = FieldMask(outermost: Set(fields.paths.filter { !$0.isDocumentID }))
     var pages = DocumentPages(of: query, at: connection.datastore, connection.database, projection: projection)
@@ -75,7 +75,7 @@ package struct FieldGroups: Sendable {
   // MARK: Rows
 
   /// The names of the cells of rows.
-  /// - Parameter isCounted: whether a row says how many documents there are.
+  /// - Parameter isCounted: whether a row has a document count.
   package func names(isCounted: Bool) -> [String] {
     let names = fields.paths.map { isCounted && $0 == FieldPath("count") ? "`count`" : $0.canonicalText }
     return names + (isCounted ? ["count"] : [])

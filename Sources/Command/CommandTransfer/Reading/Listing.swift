@@ -17,7 +17,7 @@ package struct Listing: Sendable {
     (self.datastore, self.database, self.counts, self.limit) = (datastore, database, counts, limit)
   }
 
-  /// - Throws: `notFound` for a document that neither exists nor has anything below it.
+  /// - Throws: `notFound` for a document that neither exists nor has descendants.
   package func visit(_ path: ResourcePath, _ body: (ListedEntry) throws -> Void) async throws {
     if path.isCollection {
       var members = CollectionMembers(of: path, at: datastore, database, limit: limit, projection: FieldMask([]))
@@ -40,7 +40,7 @@ package struct Listing: Sendable {
 
 /// An entry of a listing.
 package enum ListedEntry: Hashable, Sendable {
-  /// - Parameter documents: the number of its documents, if they were counted.
+  /// - Parameter documents: its document count, if counted.
   case collection(ResourcePath, documents: Int?)
   /// - Parameter exists: `false` for a document that is only the parent of others.
   case document(DocumentKey, exists: Bool)
@@ -68,7 +68,7 @@ package enum ListedEntry: Hashable, Sendable {
     return ListedRow(cells: cells, json: json, line: line)
   }
 
-  /// The path, and behind two spaces the remarks about it.
+  /// The path, and its remarks after two spaces.
   package var line: ShownText {
     let path = ShownText(path.text)
     switch self {
@@ -88,8 +88,8 @@ package enum ListedEntry: Hashable, Sendable {
   }
 }
 
-/// Everything below a path as a tree of lines: collections, which end with a slash, with their documents, and so on. Of
-/// a large collection the first documents are listed, with the number of the others.
+/// Everything below a path as a tree of lines: collections, which end with a slash, with their documents, recursively.
+/// A large collection shows its first documents, and the count of the others.
 package struct DataTree: Sendable {
   package struct Extent: Hashable, Sendable {
     package var collections = 0
@@ -102,9 +102,9 @@ package struct DataTree: Sendable {
 
   package let datastore: any Datastore
   package let database: DatabaseID
-  /// The number of levels that are shown; `nil` for all.
+  /// The number of levels to show; `nil` for all.
   package var depth: Int?
-  /// The largest number of documents that are shown of one collection.
+  /// The largest number of documents to show per collection.
   package var limit: Int
 
   package init(datastore: any Datastore, database: DatabaseID, depth: Int? = nil, limit: Int) {
@@ -112,8 +112,8 @@ package struct DataTree: Sendable {
   }
 
   /// - Parameter print: called with each line, from the top.
-  /// - Returns: the numbers of shown collections and documents, without the path itself.
-  /// - Throws: `notFound` for a document that neither exists nor has anything below it.
+  /// - Returns: the numbers of displayed collections and documents, without the path itself.
+  /// - Throws: `notFound` for a document that neither exists nor has descendants.
   package func visit(_ path: ResourcePath, _ print: (ShownText) throws -> Void) async throws -> Extent {
     var extent = Extent()
     if let key = DocumentKey(path) {
@@ -156,7 +156,7 @@ package struct DataTree: Sendable {
     _ print: (ShownText) throws -> Void
   ) async throws {
     guard level <= depth ?? level else { return }
-    // One document more than shown tells whether there are more.
+    // One extra document shows whether there are more.
     var members = CollectionMembers(
       of: collection, at: datastore, database, limit: limit + 1, projection: FieldMask([]))
     var all: [Document] = []

@@ -8,13 +8,13 @@ package import FirestoreProtocol
 import FirestoreText
 import Foundation
 
-/// A folder with all of a database: its documents, and the rules and indexes that belong to it.
+/// A folder with a whole database: its documents, and its rules and indexes.
 /// ```
-/// documents.jsonl.zst     what `hearth export --all` writes
+/// documents.jsonl.zst     the output of `hearth export --all`
 /// firestore.rules         if there are rules
 /// firestore.indexes.json  if there are indexes
-/// firebase.json           names both for Google's tools, if there is one of them
-/// backup.json             what the folder holds
+/// firebase.json           names both for Google's tools, if either exists
+/// backup.json             the description of the folder's content
 /// ```
 package struct BackupFolder: Hashable, Sendable {
   private static let names: Set<String> = [
@@ -36,8 +36,8 @@ package struct BackupFolder: Hashable, Sendable {
     FileManager.default.fileExists(atPath: "\(path)/\(name)") ? "\(path)/\(name)" : nil
   }
 
-  /// Reads what the folder holds.
-  /// - Throws: `noInput` if it is no backup, `badData` for one that cannot be read.
+  /// Reads the description of the folder's content.
+  /// - Throws: `noInput` if it is not a backup, `badData` for an unreadable one.
   package func description() throws(CommandFailure) -> BackupDescription {
     let name = "\(path)/backup.json"
     guard let data = FileManager.default.contents(atPath: name) else {
@@ -51,14 +51,14 @@ package struct BackupFolder: Hashable, Sendable {
 
   // MARK: Writing
 
-  /// The texts that belong to a database beside its documents.
+  /// The texts of a database in addition to its documents.
   package struct Companions: Sendable {
     package var rules: String?
     package var indexes: String?
 
     package init(rules: String? = nil, indexes: String? = nil) { (self.rules, self.indexes) = (rules, indexes) }
 
-    /// `firebase.json`; `nil` if it would name nothing.
+    /// `firebase.json`; `nil` if it would be empty.
     fileprivate var configuration: String? {
       let members = [
         rules.map { _ in "\"rules\": \"firestore.rules\"" },
@@ -68,11 +68,11 @@ package struct BackupFolder: Hashable, Sendable {
     }
   }
 
-  /// Writes the folder, which takes its name when it is whole and on the disk, in place of an older backup.
+  /// Writes the folder. It gets its name when it is complete and on the disk, and replaces an older backup.
   /// - Parameters:
-  ///   - time: the time as of which the datastore reads.
-  ///   - progress: called after each document with their number; an error that it throws ends the backup.
-  /// - Throws: `cannotCreate`, also for a folder that holds something else; errors of reading.
+  ///   - time: the read time of the datastore.
+  ///   - progress: called after each document with the count; an error that it throws ends the backup.
+  /// - Throws: `cannotCreate`, also for a folder with other content; read errors.
   package func write(
     _ companions: Companions, at datastore: any Datastore, _ database: DatabaseID, asOf time: Timestamp?,
     progress: (Int) throws -> Void
@@ -111,7 +111,7 @@ package struct BackupFolder: Hashable, Sendable {
       try folder.end(descriptor)
       return outcome.documents
     } catch let error as ExportError {
-      // Ending the file has closed it.
+      // Finishing the file has already closed it.
       throw error
     } catch {
       FolderReplacement.close(descriptor)
@@ -120,13 +120,13 @@ package struct BackupFolder: Hashable, Sendable {
   }
 }
 
-/// The content of a backup, as `backup.json` tells it.
+/// The content of a backup, as recorded in `backup.json`.
 package struct BackupDescription: Hashable, Sendable {
   /// The version of the folder's layout.
   private static let format: Int64 = 1
 
   package var database: DatabaseID
-  /// The time as of which the documents are; `nil` if each is as it was when its turn came.
+  /// The read time of the documents; `nil` if each was read at a different time.
   package var time: Timestamp?
   package var documents: Int
 

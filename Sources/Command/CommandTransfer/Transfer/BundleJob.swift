@@ -8,7 +8,7 @@ import FirestoreSync
 
 /// Documents of the server, or the result of a query, as a bundle.
 struct BundleJob {
-  /// The largest bundle: clients read it as a whole before they store anything.
+  /// The largest bundle: clients read it completely before they store any of it.
   private static let largest = 100 << 20
   private static let documentsPerLookup = 100
 
@@ -17,12 +17,12 @@ struct BundleJob {
   private let database: DatabaseID
   private let readTime: SnapshotVersion?
 
-  /// - Parameter readTime: the time as of which the datastore answers; `nil` for a moving one.
+  /// - Parameter readTime: the read time of the datastore; `nil` if it is not fixed.
   init(contents: BundleContents, at datastore: any Datastore, _ database: DatabaseID, readTime: SnapshotVersion?) {
     (self.contents, self.datastore, self.database, self.readTime) = (contents, datastore, database, readTime)
   }
 
-  /// - Parameter progress: called after each page with the number of documents; an error that it throws ends the work.
+  /// - Parameter progress: called after each page with the document count; an error that it throws ends the work.
   func run(_ progress: (Int) throws -> Void) async throws -> [UInt8] {
     var documents: [Document] = []
     var size = 0
@@ -49,7 +49,7 @@ struct BundleJob {
   }
 
   private func bytes(of documents: [Document]) throws(RPCStatus) -> [UInt8] {
-    // A moving datastore is not known to be at any later version than its documents.
+    // The latest document version is the only known one without a fixed read time.
     let readTime = readTime ?? documents.compactMap(\.version).max() ?? SnapshotVersion(Timestamp(microseconds: 1))
     var writer = BundleWriter(database)
     var names: [String] = []
@@ -63,7 +63,7 @@ struct BundleJob {
 }
 
 extension BundleContents {
-  /// The id under which clients know the bundle, of which they load only newer ones.
+  /// The id that identifies the bundle to clients. They load only newer bundles with the same id.
   fileprivate var bundleID: String {
     switch self {
     case .documents(let keys):
@@ -73,17 +73,17 @@ extension BundleContents {
   }
 }
 
-/// The documents of a cache into one file: a bundle, or lines that `import` reads.
+/// The documents of a cache in one file: a bundle, or lines that `import` reads.
 struct CacheFreezing {
-  /// The largest bundle: clients read it as a whole before they store anything.
+  /// The largest bundle: clients read it completely before they store any of it.
   private static let largest = 100 << 20
 
-  /// The document, or the collection with what is below it; `nil` for everything.
+  /// The document, or the collection with its descendants; `nil` for everything.
   let path: ResourcePath?
   let isBundle: Bool
   let database: DatabaseID
 
-  /// - Parameter progress: called with the number of documents after each page; an error that it throws ends the work.
+  /// - Parameter progress: called with the document count after each page; an error that it throws ends the work.
   func run(of client: SyncEngine, to file: OutputFile, _ progress: (Int) throws -> Void) async throws {
     var (count, writer) = (0, BundleWriter(database))
     var pages = CachePages(of: path)

@@ -4,19 +4,19 @@ package import FirestoreGRPC
 import FirestoreJSON
 package import FirestoreModel
 
-/// The indexes and lifetimes that a server has.
+/// The indexes and lifetimes deployed on a server.
 package struct IndexDeployment: Sendable {
   package var indexes: [DeployedIndex]
   package var overrides: [FieldOverride]
 
-  /// Asks a server.
+  /// Fetches them from a server.
   package init(of database: DatabaseID, at server: AdministrationCall) async throws(CommandFailure) {
     let groups = "/v1/\(Self.groups(of: database))/-"
     indexes = try await Self.pages("indexes", groups + "/indexes?", server).compactMap { DeployedIndex($0) }
     overrides = try await Self.overrides(below: groups, server, filters: Self.overridden)
   }
 
-  /// The fields that differ from the default, as the interface wants to be asked for them.
+  /// The filters for fields that differ from the default, in the interface's syntax.
   private static let overridden = ["indexConfig.usesAncestorConfig:false", lifetime]
   private static let lifetime = "ttlConfig:*"
 
@@ -62,11 +62,11 @@ package struct IndexDeployment: Sendable {
   }
 }
 
-/// An index of several fields that a project has or should have, with all that Google's tools say of it.
+/// A composite index that a project has or should have, with all attributes in Google's format.
 package struct DeployedIndex: Hashable, Sendable {
   package struct Field: Hashable, Sendable {
     package var path: String
-    /// The member beside `fieldPath` on one line: `order`, `arrayConfig` or `vectorConfig` with its value.
+    /// The member of an entry next to `fieldPath` on one line: `order`, `arrayConfig` or `vectorConfig` with its value.
     package var mode: String
   }
 
@@ -76,8 +76,8 @@ package struct DeployedIndex: Hashable, Sendable {
   /// The fields without the name, with which every index ends in the direction of its last field.
   package var fields: [Field]
 
-  /// Reads a `google.firestore.admin.v1.Index`, whose name has the collection.
-  /// - Returns: `nil` for JSON that is none.
+  /// Reads a `google.firestore.admin.v1.Index`, whose name contains the collection.
+  /// - Returns: `nil` for other JSON.
   init?(_ json: JSONSyntax) {
     guard let group = json.text("name").flatMap({ Self.collection(in: $0) }), let list = json["fields"]?.elements else {
       return nil
@@ -100,7 +100,7 @@ package struct DeployedIndex: Hashable, Sendable {
   static let ascending = #""order": "ASCENDING""#
   static let descending = #""order": "DESCENDING""#
 
-  /// `nil` for a field without one.
+  /// `nil` for a field without a mode.
   static func mode(of entry: JSONSyntax) -> String? {
     for name in ["order", "arrayConfig", "vectorConfig"] {
       if let value = entry[name] { return "\"\(name)\": \(value.lineText)" }
@@ -131,7 +131,7 @@ extension JSONSyntax {
   func text(_ member: String) -> String? { if case .string(let text)? = self[member]?.kind { text } else { nil } }
 }
 
-/// A field of which a project deviates from the indexes that every field has, or by which documents expire.
+/// A field whose indexes differ from the project's default, or whose time expires documents.
 package struct FieldOverride: Hashable, Sendable {
   package struct Index: Hashable, Sendable, Comparable {
     /// `COLLECTION` or `COLLECTION_GROUP`.
@@ -146,11 +146,11 @@ package struct FieldOverride: Hashable, Sendable {
   package var path: String
   /// Whether documents expire at the time in this field.
   package var isLifetime: Bool
-  /// The indexes of the field alone, sorted; none exempts the field.
+  /// The single-field indexes of the field, sorted; none exempts the field.
   package var indexes: [Index]
 
   /// Reads a `google.firestore.admin.v1.Field`.
-  /// - Returns: `nil` for JSON that is none, and for the field that stands for all fields of the database.
+  /// - Returns: `nil` for other JSON, and for the field that represents all fields of the database.
   init?(deployed json: JSONSyntax) {
     guard let name = json.text("name"), let group = DeployedIndex.collection(in: name), group != "__default__",
       let range = name.firstRange(of: "/fields/")
@@ -170,7 +170,7 @@ package struct FieldOverride: Hashable, Sendable {
       + "\(isLifetime ? "\"ttl\": true, " : "")\"indexes\": [\(list)]}"
   }
 
-  /// Whether two say the same of a field, whatever the state of its lifetime.
+  /// Whether two overrides are equal, regardless of the state of the lifetime.
   package static func == (one: FieldOverride, other: FieldOverride) -> Bool {
     one.collectionGroup == other.collectionGroup && one.path == other.path && one.isLifetime == other.isLifetime
       && one.indexes == other.indexes
@@ -190,10 +190,10 @@ package struct DeployedRules: Sendable {
   }
 
   package var files: [File]
-  /// The time of the release as the server tells it; empty if it does not.
+  /// The time of the release as reported by the server; empty if not reported.
   package var released: String
 
-  /// Asks a server.
+  /// Fetches them from a server.
   /// - Returns: `nil` if no rules are released.
   package static func read(
     of database: DatabaseID, at server: AdministrationCall
@@ -216,7 +216,7 @@ package struct DeployedRules: Sendable {
     return DeployedRules(files: files, released: release.text("updateTime") ?? release.text("createTime") ?? "")
   }
 
-  /// The name of the release; databases other than the first one have their own.
+  /// The name of the release; databases other than the default one have their own.
   private static func release(of database: DatabaseID) -> String {
     let own = database.database == "(default)" ? "" : "/\(database.database)"
     return "projects/\(database.project)/releases/cloud.firestore\(own)"

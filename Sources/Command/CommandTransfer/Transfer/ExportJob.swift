@@ -7,11 +7,11 @@ package import FirestoreModel
 package import FirestoreProtocol
 import Glibc
 
-/// Documents into one file, or a folder, in the order of their paths.
+/// An export of documents to one file, or a folder, in path order.
 package struct ExportJob: Sendable {
   package struct Outcome: Sendable {
     package var documents = 0
-    /// Collections that were passed over, where they were counted.
+    /// Skipped collections, if counted.
     package var leftOut = 0
 
     package init(documents: Int = 0, leftOut: Int = 0) {
@@ -23,7 +23,7 @@ package struct ExportJob: Sendable {
   package var roots: [ResourcePath]?
   package var isRecursive: Bool
   package var format: TransferFormat
-  /// Whether to find out which collections are passed over.
+  /// Whether to count the skipped collections.
   package var countsSubcollections = false
 
   package init(
@@ -35,7 +35,7 @@ package struct ExportJob: Sendable {
     self.countsSubcollections = countsSubcollections
   }
 
-  /// - Parameter progress: called after each document with their number; an error that it throws ends the export.
+  /// - Parameter progress: called after each document with the count; an error that it throws ends the export.
   package func run(
     at datastore: any Datastore, _ database: DatabaseID, to file: OutputFile, progress: (Int) throws -> Void
   ) async throws -> Outcome {
@@ -55,10 +55,10 @@ package struct ExportJob: Sendable {
     return outcome
   }
 
-  /// Writes a folder in Google's format, which is there when all of it is.
+  /// Writes a folder in Google's format. The folder appears only when it is complete.
   /// - Parameters:
-  ///   - folder: one that holds an export is replaced; not by documents of a path that has none.
-  ///   - progress: called after each document with their number; an error that it throws ends the export.
+  ///   - folder: a folder with an export is replaced, but not if the path has no documents.
+  ///   - progress: called after each document with the count; an error that it throws ends the export.
   package func run(
     at datastore: any Datastore, _ database: DatabaseID, toFolder folder: String, progress: (Int) throws -> Void
   ) async throws -> Outcome {
@@ -73,7 +73,7 @@ package struct ExportJob: Sendable {
     }
   }
 
-  /// - Parameter body: gets how many documents came before, and the document.
+  /// - Parameter body: called with the count of preceding documents, and the document.
   private func visit(
     _ datastore: any Datastore, _ database: DatabaseID, _ progress: (Int) throws -> Void,
     _ body: (Int, DocumentKey, Fields) throws -> Void
@@ -98,8 +98,8 @@ package struct ExportJob: Sendable {
     return outcome
   }
 
-  /// An export that import would refuse is no backup. Only servers that did not look at what they were given hold such
-  /// documents.
+  /// Checks that import would accept the document, since the export must be a usable backup. Only servers that did not
+  /// validate their input hold invalid documents.
   private static func check(_ key: DocumentKey, _ fields: Fields) throws(CommandFailure) {
     do throws(ModelError) {
       try fields.validateForWrite()
@@ -117,22 +117,22 @@ package enum TransferFormat: String, ExpressibleByArgument, CaseIterable, Codabl
   case json
   /// One JSON object per line.
   case jsonl
-  /// A row of names, and a row per document; for import only, since types get lost.
+  /// A row of names, and a row per document; only for import, since types are lost.
   case csv, tsv
   /// A folder in the layout of Cloud Firestore's managed exports and Google's emulator.
   case google
 
-  /// Chooses the format of an input: Google's if there is such an export at the path, else by the file's name.
+  /// Chooses the format of an input: Google's if the path has such an export, otherwise by the file's name.
   package init(input path: String) {
     self = path != "-" && ExportLocation.isNamed(by: path) ? .google : TransferFormat(fileName: path)
   }
 
-  /// Chooses the format by the end of a file's name, before that of a compressed one; lines if the name does not tell.
+  /// Chooses the format by the file name's suffix, ignoring a compression suffix; lines for any other name.
   package init(fileName: String) {
     let compression = CompressionFormat(fileName: fileName)?.fileExtension ?? ""
     let ending = fileName.lowercased().dropLast(compression.count).split(separator: ".").last.map(String.init) ?? ""
     let named = TransferFormat(rawValue: ending)
-    // A folder is not recognised by its name.
+    // A folder cannot be identified by its name.
     self = named == .google ? .jsonl : named ?? .jsonl
   }
 
@@ -181,7 +181,7 @@ package struct ExportTarget {
     }
   }
 
-  /// Ends the output after everything was written.
+  /// Finishes the output after everything was written.
   package func commit() throws {
     do { try file.finish() } catch {
       discard()
@@ -194,7 +194,7 @@ package struct ExportTarget {
     }
   }
 
-  /// Discards the incomplete output, and leaves the old file.
+  /// Discards the incomplete output, and keeps the old file.
   package func discard() {
     switch end {
     case .open: break

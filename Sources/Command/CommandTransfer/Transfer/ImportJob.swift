@@ -6,19 +6,19 @@ package import FirestoreModel
 package import FirestoreProtocol
 import Foundation
 
-/// The import of one file, from the place where an earlier run of the same import ended.
+/// The import of one file, continuing after an earlier run of the same import.
 package struct ImportJob: Sendable {
-  /// The treatment of documents that cannot be imported.
+  /// The treatment of invalid documents.
   package enum BadDocuments: Hashable, Sendable {
-    /// The first bad document ends the import.
+    /// The first invalid document ends the import.
     case stop
-    /// Bad documents are written to a file, and the import goes on.
+    /// Invalid documents are written to a file, and the import continues.
     case collect(String)
-    /// Bad documents are only reported, and nothing at all is written.
+    /// Invalid documents are only reported, and nothing is written.
     case check
   }
 
-  /// The reason why an import ended early, and its progress until then.
+  /// The reason why an import ended early, with its progress.
   package struct Failure: Error {
     package var error: any Error
     package var done: ImportProgressPoint
@@ -30,7 +30,7 @@ package struct ImportJob: Sendable {
 
   package struct Outcome: Sendable {
     package var done: ImportProgressPoint
-    /// Documents that an earlier run had imported.
+    /// Documents that an earlier run has imported.
     package var before = 0
     /// Documents whose path appeared earlier in the file.
     package var repeated = 0
@@ -44,17 +44,17 @@ package struct ImportJob: Sendable {
   package var file: String
   package var format: TransferFormat
   package var rules: ImportRules
-  /// The backend's name in the note of the import's progress.
+  /// The backend's name in the import's progress record.
   package var backend: String
-  /// The plain documents' collection and id field, as they were given.
+  /// The collection and id field of plain documents, as given.
   package var into: String?
   package var idField: String?
-  /// The file that notes the progress of the import; `nil` for none.
+  /// The file that records the progress of the import; `nil` for none.
   package var state: String?
   package var badDocuments = BadDocuments.stop
-  /// The types of columns that are not guessed.
+  /// The explicit types of columns.
   package var types: [FieldPath: ColumnType] = [:]
-  /// The delimiter of rows; `nil` to recognise it.
+  /// The delimiter of rows; `nil` to infer it.
   package var delimiter: Delimiter?
 
   package init(
@@ -77,20 +77,20 @@ package struct ImportJob: Sendable {
   /// The input's name in messages.
   package var name: String { file == "-" ? "standard input" : file }
 
-  /// The default path of the note of an import's progress.
+  /// The default path of an import's progress record.
   package static func state(of file: String) -> String { file + ".hearth-import" }
 
-  /// The default path of the file for bad documents.
+  /// The default path of the file for invalid documents.
   package static func rejects(of file: String) -> String { file + ".rejected" }
 
   /// - Parameters:
-  ///   - connect: opens the way to the server, once the input is open.
-  ///   - note: called with lines about an earlier run of the import, and about the cells of rows.
-  ///   - reject: called with the reason why each bad document is not imported.
+  ///   - connect: connects to the server, once the input is open.
+  ///   - note: called with lines about an earlier run of the import, and about row cells.
+  ///   - reject: called with the reason why each invalid document is not imported.
   ///   - show: called with the writes of the first documents, if nothing is written.
-  ///   - progress: called with the progress, and its fraction of the whole if that is known; an error that it throws
-  ///     ends the import.
-  /// - Throws: `Failure` once the import has begun, else `CommandFailure`.
+  ///   - progress: called with the progress, and its fraction of the whole if known; an error that it throws ends the
+  ///     import.
+  /// - Throws: `Failure` once the import has begun, otherwise `CommandFailure`.
   package func run(
     into connect: () throws -> (any Datastore)?, note: @escaping (String) -> Void, reject: @escaping (String) -> Void,
     show: @escaping (Mutation) throws -> Void = { _ in },
@@ -150,8 +150,8 @@ extension ImportJob {
   /// Whether the input can be read a second time, which a pipe cannot.
   private var canLookTwice: Bool { format == .google || ImportInput.isFile(file) }
 
-  /// - Throws: for a rename that no document of a pipe was for: what it meant has kept its path. In a file that is found
-  ///   before anything is written.
+  /// - Throws: for a rename that matched no document of a pipe: its documents have kept their paths. In a file this is
+  ///   detected before anything is written.
   private func check(_ unused: [CollectionRename], _ done: ImportProgressPoint) throws {
     guard !canLookTwice, done.documents > 0, let rename = unused.first else { return }
     throw CommandFailure(
@@ -160,7 +160,7 @@ extension ImportJob {
         + "none to \(rename.to).")
   }
 
-  /// The rules for an export whose documents go to other paths.
+  /// The rules for an export whose documents are imported to other paths.
   private func placed(_ rules: ImportRules, _ input: inout ImportInput) throws -> ImportRules {
     var rules = rules
     let delimiter = input.delimiter
@@ -175,7 +175,7 @@ extension ImportJob {
     if format == .google {
       known = try survey()
     } else if let first = try? input.sample().first, first.name == nil, let path = rules.path(of: first) {
-      // Input that cannot be read (`try?`) is refused with its place when the import itself reads it.
+      // The import itself reports unreadable input (`try?`) with its position.
       known = canLookTwice ? try survey() : ImportSurvey(path)
     }
     guard let known else { return rules }
@@ -218,7 +218,7 @@ extension ImportJob {
   }
 }
 
-/// Notes the progress of an import, at intervals in which little work would have to be repeated.
+/// Records the progress of an import, at intervals that keep repeated work small.
 private final class ImportCheckpoint {
   private static let interval = Duration.milliseconds(200)
 
@@ -245,21 +245,21 @@ private final class ImportCheckpoint {
     try state.write(to: path)
   }
 
-  /// Removes the note when the import is complete.
+  /// Removes the record when the import is complete.
   func remove() {
-    // A note that was never written need not be removed.
+    // A record that was never written need not be removed.
     if let path { try? FileManager.default.removeItem(atPath: path) }
   }
 }
 
-/// The collections that the documents of an input come from, found before any of them is written.
+/// The source collections of an input's documents, determined before any of them is written.
 struct ImportSurvey {
-  /// The collections at the root, each with the innermost collection in which all of its documents lie.
+  /// The collections at the root, each with the innermost collection that contains all of its documents.
   private(set) var collections: [String: ResourcePath] = [:]
-  /// The renamed paths at which the input has documents.
+  /// The renamed paths for which the input has documents.
   private(set) var found: Set<ResourcePath> = []
 
-  /// Reads a whole input. Documents that cannot be read are left for the import to report.
+  /// Reads a whole input. The import reports unreadable documents.
   init(_ input: consuming ImportInput, _ rules: ImportRules) {
     var input = input
     while let batch = try? input.next() {
@@ -267,7 +267,7 @@ struct ImportSurvey {
     }
   }
 
-  /// Makes the survey of one document.
+  /// Creates the survey of one document.
   init(_ path: ResourcePath) { add(path, nil) }
 
   private mutating func add(_ path: ResourcePath, _ rules: ImportRules?) {
@@ -276,8 +276,8 @@ struct ImportSurvey {
     collections[root] = collections[root].map { $0.common(with: path.parent) } ?? path.parent
   }
 
-  /// The rename for the collection that holds all documents that go into another one; `nil` if there are no documents.
-  /// - Throws: if it is not one collection, with the options to type.
+  /// The rename for the one collection whose documents move into another one; `nil` if there are no documents.
+  /// - Throws: if there are several collections, with the options to type.
   func only(into target: ResourcePath, of name: String) throws(CommandFailure) -> CollectionRename? {
     guard let (root, inner) = collections.first else { return nil }
     if collections.count > 1 {
@@ -298,7 +298,7 @@ struct ImportSurvey {
     return CollectionRename(inner, target)
   }
 
-  /// - Throws: for a renamed path without documents, which would otherwise keep their paths.
+  /// - Throws: for a renamed path without documents, since the intended documents would keep their paths.
   func check(_ renames: [CollectionRename], of name: String) throws(CommandFailure) {
     if collections.isEmpty { return }
     for rename in renames where !found.contains(rename.from) {
@@ -310,7 +310,7 @@ struct ImportSurvey {
 }
 
 extension ResourcePath {
-  /// The innermost collection that two collections are or lie below.
+  /// The innermost common collection of two collections, which can be one of them.
   fileprivate func common(with other: ResourcePath) -> ResourcePath {
     let shared = zip(segments, other.segments).prefix { $0 == $1 }.map { String($0.0) }
     return ResourcePath(segments: shared.count % 2 == 0 ? Array(shared.dropLast()) : shared)

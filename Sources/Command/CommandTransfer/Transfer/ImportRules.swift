@@ -10,7 +10,7 @@ import FirestoreText
 /// The rules that turn the documents of an input file into mutations.
 package struct ImportRules: Sendable {
   package let database: DatabaseID
-  /// The collection of plain documents; `nil` for records that name their paths.
+  /// The collection of plain documents; `nil` for records that contain their paths.
   package var collection: ResourcePath?
   /// The field that holds a plain document's id.
   package let idField: FieldPath?
@@ -30,7 +30,7 @@ package struct ImportRules: Sendable {
     self.paths = paths
   }
 
-  /// The mutation for a document of an export. References within its own database lead into this one.
+  /// The mutation for a document of an export. References within its own database are redirected to this one.
   package func mutation(for document: ExportedDocument) throws(ModelError) -> Mutation {
     let fields = document.fields.referring(to: database, insteadOf: document.database)
     let key = try DocumentKey(validating: paths.path(of: document.key.path).text)
@@ -54,7 +54,7 @@ package struct ImportRules: Sendable {
     }
   }
 
-  /// - Throws: `JSONError` with the place in the whole file.
+  /// - Throws: `JSONError` with the position in the whole file.
   package func mutation(for record: InputRecord) throws(JSONError) -> Mutation {
     do throws(JSONError) {
       let syntax: JSONSyntax
@@ -84,7 +84,7 @@ package struct ImportRules: Sendable {
     return try JSONSyntax(parsing: text)
   }
 
-  /// The document that a record becomes, as the record or the options name it, and its data.
+  /// The document that a record is imported to, named by the record or the options, and its data.
   private func destination(
     of record: InputRecord, _ syntax: JSONSyntax
   ) throws(JSONError) -> (DocumentKey, JSONSyntax) {
@@ -103,7 +103,7 @@ package struct ImportRules: Sendable {
     return (DocumentKey(unchecked: collection.appending(try id(of: record, syntax))), syntax)
   }
 
-  /// The path and data of a record that names its path: by its name in an object, or as `{"path": …, "data": …}`.
+  /// The path and data of a record with a path: as its name in an object, or as `{"path": …, "data": …}`.
   private func named(_ record: InputRecord, _ syntax: JSONSyntax) throws(JSONError) -> (String, JSONSyntax) {
     if let name = record.name { return (try Self.text(name), syntax) }
     guard case .string(let path)? = syntax["path"]?.kind, let data = syntax["data"] else {
@@ -124,7 +124,7 @@ package struct ImportRules: Sendable {
 
   private static let exportedNames: Set<String> = ["path", "data", "createTime", "updateTime", "pendingWrites"]
 
-  /// The path that a record had where it was exported; `nil` for one that cannot be read, or has no path.
+  /// The path of a record in its export; `nil` for one that is unreadable, or has no path.
   package func path(of record: InputRecord) -> ResourcePath? {
     if let entity = record.entity { return (try? entity.document())?.key.path }
     if let columns { return (try? columns.syntax(record)).flatMap(Self.exportedPath) }
@@ -157,8 +157,8 @@ package struct ImportRules: Sendable {
     return text
   }
 
-  /// The same id for the same record at the same line, so that importing a file twice does not double its documents; 20
-  /// letters and digits, as automatic ids have.
+  /// The same id for the same record at the same line, so that a repeated import does not duplicate documents. It has
+  /// 20 letters and digits, like automatic ids.
   private static func derivedID(of record: InputRecord) -> String {
     let digest = MD5(record.bytes + Array("\n\(record.place.line):\(record.place.column)".utf8))
     var id = ""
@@ -173,7 +173,7 @@ package struct ImportRules: Sendable {
   }
 }
 
-/// Another place for the documents that an export has at a path and below it: `cities=cities2`, as `--rename` takes it.
+/// Another path for the documents of an export at and below a path: `cities=cities2`, in the syntax of `--rename`.
 package struct CollectionRename: Hashable, Sendable {
   package let from: ResourcePath
   package let to: ResourcePath
@@ -198,14 +198,14 @@ package struct CollectionRename: Hashable, Sendable {
     return ResourcePath(segments: segments.map(String.init))
   }
 
-  /// The option as it is typed.
+  /// The option in its typed form.
   package var text: String { "--rename " + ShellText.typed("\(from)=\(to)") }
 }
 
 /// The rules that map the paths in a file to the paths of imported documents.
 package struct PathRules: Hashable, Sendable {
   package var renames: [CollectionRename] = []
-  /// Whether all documents must lie in the one renamed collection.
+  /// Whether all documents must be in the one renamed collection.
   var isOnlyRenamed = false
 
   package init(renames: [CollectionRename] = [], isOnlyRenamed: Bool = false) {

@@ -8,26 +8,26 @@ import FirestoreProtocol
 import Foundation
 import Glibc
 
-/// One import: batches are read in order, turned into writes side by side, and committed in order with a few in flight.
+/// One import: batches are read in order, parsed concurrently, and committed in order with a few in flight.
 ///
 /// ```
 ///  file ─► batches ─► parsing (any order) ─► committing (started in order; never two writes of one document) ─► state
 /// ```
-/// The recorded progress always covers everything before one place in the file.
+/// The recorded progress always covers everything before one position in the file.
 struct ImportRun {
-  /// Batches that are read and not yet done: bounds the memory.
+  /// The limit of batches that are read and not yet committed, which bounds the memory.
   private static let window = 8
   private static let maximumCommits = 4
-  /// The number of documents that are shown.
+  /// The number of documents to show.
   private static let mostShown = 10
 
   let rules: ImportRules
-  /// The backend; `nil` to check the input only.
+  /// The backend; `nil` to only check the input.
   let datastore: (any Datastore)?
   let retries: CommitRetries
-  /// The file of bad documents; `nil` to stop at the first.
+  /// The file of invalid documents; `nil` to stop at the first.
   let rejects: RejectFile?
-  /// Called with the first documents in the form in which they would be written.
+  /// Called with the first documents as they would be written.
   let show: ((Mutation) throws -> Void)?
   /// Called with the progress.
   let record: (ImportProgressPoint) throws -> Void
@@ -35,7 +35,7 @@ struct ImportRun {
   private(set) var done: ImportProgressPoint
   /// Documents whose path appeared earlier in this run.
   private(set) var repeated = 0
-  /// The hashes of the paths so far: eight bytes for each, where the paths may be a gigabyte.
+  /// The hashes of the paths so far, with eight bytes each: the paths themselves could take a gigabyte.
   private var seen: Set<Int> = []
   private var parsed: [Int: ParsedBatch] = [:]
   private var committed: [Int: ParsedBatch] = [:]
@@ -43,9 +43,9 @@ struct ImportRun {
   private var nextToRead = 0
   private var nextToCommit = 0
   private var nextToRecord = 0
-  /// The renames for whose places no document has come yet.
+  /// The renames that have not matched any document yet.
   private(set) var unusedRenames: [CollectionRename]
-  /// Whether the import stops at a document: everything before it is written, and nothing after it will be.
+  /// Whether the import stops at a document: everything before it is written, and nothing after it.
   private var isStopped = false
 
   private enum Step: Sendable {
@@ -68,9 +68,9 @@ struct ImportRun {
     self.record = record
   }
 
-  /// - Throws: `JSONError` for the first bad document if they are not collected, `RPCStatus`, `CommandFailure`.
+  /// - Throws: `JSONError` for the first invalid document if they are not collected, `RPCStatus`, `CommandFailure`.
   mutating func run(_ input: inout ImportInput) async throws {
-    // Errors leave the closure as values, so that the documents before them are still written and recorded.
+    // Errors leave the closure as values, so that the preceding documents are still written and recorded.
     var failure: (any Error)?
     var isAtEnd = false
     try await withThrowingTaskGroup(of: Step.self) { group in
@@ -110,7 +110,7 @@ struct ImportRun {
       let keys = Set(batch.mutations.map(\.key))
       if busyKeys.values.contains(where: { !$0.isDisjoint(with: keys) }) { return }
       if rejects == nil, let first = batch.rejections.first {
-        // Documents before the bad one are written, and none after it.
+        // Documents before the invalid one are written, and none after it.
         batch.keep(before: first)
         failure = first.reason
         isStopped = true
@@ -128,7 +128,7 @@ struct ImportRun {
     }
   }
 
-  /// Advances the place before which everything is done.
+  /// Advances the position before which everything is complete.
   private mutating func recordFinished() throws {
     while busyKeys[nextToRecord] == nil, let batch = committed.removeValue(forKey: nextToRecord) {
       nextToRecord += 1
@@ -154,15 +154,15 @@ package struct ImportProgressPoint: Sendable {
   package var rejected = 0
 }
 
-/// The progress of an import, in a file that survives the process.
+/// The progress record of an import, in a file that outlives the process.
 struct ImportState: Codable, Hashable {
-  /// The input and destination of the import; another import does not continue from its progress.
+  /// The input and destination of the import. Another import does not continue from its progress.
   package struct Identity: Codable, Hashable {
     var backend: String
     var database: String
     var into: String?
     var idField: String?
-    /// Each in the form of `--rename`.
+    /// The renames in the syntax of `--rename`.
     var renames: [String]?
     var format: TransferFormat
     var delimiter: String?
@@ -178,13 +178,13 @@ struct ImportState: Codable, Hashable {
   var documents: Int
   var rejected: Int
 
-  /// - Returns: `nil` if there is no readable file: the import then begins anew, without harm.
+  /// - Returns: `nil` if there is no readable file: the import then safely restarts from the beginning.
   static func read(_ path: String) -> ImportState? {
     guard let data = FileManager.default.contents(atPath: path) else { return nil }
     return try? JSONDecoder().decode(ImportState.self, from: data)
   }
 
-  /// Replaces the file in one step: a process that is killed meanwhile leaves the old one.
+  /// Replaces the file atomically: a process that is killed meanwhile leaves the old one.
   func write(to path: String) throws(CommandFailure) {
     guard let data = try? JSONEncoder().encode(self) else {
       throw CommandFailure(.failure, "how far the import came cannot be written as JSON.")
@@ -210,8 +210,7 @@ struct ImportState: Codable, Hashable {
   }
 }
 
-/// The file of documents that could not be imported, one per line and unchanged, so that they can be mended and
-/// imported.
+/// The file of rejected documents, one per line and unchanged, so that they can be corrected and imported.
 final class RejectFile {
   private let path: String?
   private var descriptor: Int32?
@@ -270,7 +269,7 @@ extension Rejection.Reason {
 }
 
 extension InputRecord {
-  /// The document's own text, or a line that can be mended if it had none; empty if it cannot be read at all.
+  /// The document's own text, or an equivalent line to correct if it had none; empty if it is completely unreadable.
   fileprivate var text: [UInt8] {
     guard let entity else { return bytes }
     guard let document = try? entity.document() else { return [] }

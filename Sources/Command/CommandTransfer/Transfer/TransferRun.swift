@@ -9,10 +9,10 @@ package import FirestoreSync
 import Foundation
 import Glibc
 
-/// An import or export that the dashboard asks for: the jobs of `hearth import --keep-going` and `hearth export
-/// --recursive`, with an account in place of an exit status.
+/// An import or export from the dashboard: the jobs of `hearth import --keep-going` and `hearth export --recursive`,
+/// with a summary instead of an exit status.
 package struct TransferRun: Sendable {
-  /// The largest number of refused documents that the account names.
+  /// The largest number of rejected documents that the summary names.
   private static let mostNamed = 100
   /// The interval at which the progress is reported.
   private static let interval = Duration.milliseconds(250)
@@ -20,9 +20,9 @@ package struct TransferRun: Sendable {
   package var request: TransferRequest
   package var datastore: any Datastore
   package var database: DatabaseID
-  /// The name of the backend in notes of an import's progress; `nil` if the data ends with the process.
+  /// The name of the backend in import progress records; `nil` if the data ends with the process.
   package var backend: String?
-  /// The client whose cache is frozen; `nil` where there is none.
+  /// The client whose cache is exported; `nil` without a client.
   package var client: SyncEngine?
 
   package init(
@@ -33,7 +33,7 @@ package struct TransferRun: Sendable {
     self.client = client
   }
 
-  /// - Parameter tell: called now and then with the progress.
+  /// - Parameter tell: called periodically with the progress.
   package func run(_ tell: @escaping @Sendable (TransferState) -> Void) async -> TransferAccount {
     switch request {
     case .export(let paths, let file, _): await export(paths, to: file, tell)
@@ -56,8 +56,9 @@ package struct TransferRun: Sendable {
     }
   }
 
-  /// Writes a file that takes the place of an old one once it is complete.
-  /// - Parameter body: gets the file, and what is called with the number of documents after each; returns notes.
+  /// Writes a file that replaces an old one once it is complete.
+  /// - Parameter body: receives the file, and a closure to call with the document count after each document; returns
+  ///   notes.
   private func write(
     _ file: String, _ tell: @escaping (TransferState) -> Void,
     _ body: (ExportTarget, (Int) throws -> Void) async throws -> [String]
@@ -93,7 +94,7 @@ package struct TransferRun: Sendable {
     }
   }
 
-  /// The database at one time, if the backend has a past.
+  /// The database at one read time, if the backend supports read times.
   private func unmoved() async throws -> (any Datastore, SnapshotVersion?, notes: [String]) {
     let beginning = try await datastore.beginning(now: Timestamp(microseconds: Timestamp.now.microseconds))
     guard let beginning else {
@@ -191,7 +192,7 @@ package struct TransferRun: Sendable {
   }
 }
 
-/// The notes and refusals of a running transfer.
+/// The notes and rejections of a running transfer.
 private final class Told {
   var notes: [String] = []
   private(set) var refused: [String] = []
@@ -229,12 +230,12 @@ extension TransferRun {
   }
 }
 
-/// The progress of long work: documents, rate and time left, on one line of standard error that is overwritten, if that
-/// is a terminal.
+/// The progress of long work: document count, rate and remaining time, on one line of standard error that is
+/// overwritten, if that is a terminal.
 package struct TransferProgress {
   private static let interval = Duration.milliseconds(100)
 
-  /// The progress of an earlier run that the work continues, which took none of this run's time.
+  /// The progress of an earlier run that the work continues. It took none of this run's time.
   package struct Start: Hashable {
     package var documents = 0
     package var fraction = 0.0
@@ -247,8 +248,8 @@ package struct TransferProgress {
   private var hasLine = false
   private let interruption: InterruptionNote?
 
-  /// - Parameter interruption: makes the message for a number of documents when a signal ends the work; `nil` for work
-  ///   that leaves nothing.
+  /// - Parameter interruption: creates the message for a document count when a signal ends the work; `nil` for work
+  ///   without partial results.
   package init(isQuiet: Bool, from first: Start = Start(), interruption: (@Sendable (Int) -> String)? = nil) {
     isShown = !isQuiet && isatty(STDERR_FILENO) == 1
     self.first = first
@@ -257,7 +258,7 @@ package struct TransferProgress {
 
   package var elapsed: Duration { .now - start }
 
-  /// - Parameter fraction: the part of the work that is done; `nil` if its whole extent is not known.
+  /// - Parameter fraction: the completed fraction of the work; `nil` if its extent is unknown.
   package mutating func show(_ documents: Int, fraction: Double? = nil) {
     interruption?.note(documents)
     guard isShown else { return }
@@ -268,7 +269,7 @@ package struct TransferProgress {
     StandardError.put("\r\(Self.line(documents, fraction: fraction, after: now - start, from: first))\u{1b}[K")
   }
 
-  /// Removes the line; must be called when the work ends.
+  /// Removes the line. Call it when the work ends.
   package mutating func end() {
     interruption?.end()
     if hasLine { StandardError.put("\r\u{1b}[K") }

@@ -5,22 +5,23 @@ package import FirestoreProtocol
 import FirestoreSync
 import Foundation
 
-/// Writes to many documents in large commits, several of which are on their way at the same time. Each commit is
-/// atomic; all of them together are not.
+/// Writes to many documents in large commits, with several in flight. Each commit is atomic; all of them together are
+/// not.
 package struct BulkWriter {
-  /// The writes of one document, all of which are applied or none.
+  /// The writes of one document, applied atomically.
   package struct Unit: Sendable {
     var key: DocumentKey
     var mutations: [Mutation]
-    /// The size of the fields, roughly, in bytes.
+    /// The approximate size of the fields in bytes.
     var bytes = 0
-    /// The deletion of the document's original in another database: committed there once these mutations are written.
+    /// The deletion of the document's original in another database, committed there after these mutations are written.
     var removal: Mutation?
   }
 
   package struct Outcome: Sendable {
     package var written = 0
-    /// Documents whose state does not meet their writes' preconditions, with the status; nothing was written to them.
+    /// Documents whose state does not meet the preconditions of their writes, with the status. Nothing was written to
+    /// them.
     package var skipped: [(key: DocumentKey, status: RPCStatus)] = []
 
     package init(written: Int = 0, skipped: [(key: DocumentKey, status: RPCStatus)] = []) {
@@ -33,29 +34,28 @@ package struct BulkWriter {
     }
   }
 
-  /// The most writes that one commit is given (PROTOCOL §3.10).
+  /// The limit of writes in one commit (PROTOCOL §3.10).
   private static let writeLimit = 500
-  /// The most bytes of one commit, for which the protocol has ten megabytes of room.
+  /// The byte limit of one commit; the protocol allows ten megabytes.
   private static let byteLimit = 4 << 20
   private static let maximumCommits = 4
 
   package let datastore: any Datastore
-  /// Whether a write may be applied twice without harm.
+  /// Whether a write can safely be applied twice.
   package let isRepeatable: Bool
-  /// The backend at which `Unit.removal` is committed; `nil` for none.
+  /// The backend that commits `Unit.removal`; `nil` for none.
   package var origin: (any Datastore)?
   var retries = CommitRetries()
 
   /// - Parameters:
-  ///   - source: passes the units to write to its argument, one after the other; no document comes twice.
-  ///   - progress: called after each commit with the number of written documents; an error that it throws ends the
-  ///     work.
-  /// - Throws: `Interruption` with the outcome so far, for a failure that does not concern single documents.
+  ///   - source: passes the units to write to its argument, one after the other, with each document at most once.
+  ///   - progress: called after each commit with the count of written documents; an error that it throws ends the work.
+  /// - Throws: `Interruption` with the outcome so far, for a failure that does not concern individual documents.
   package func write(
     _ source: (_ add: (Unit) async throws -> Void) async throws -> Void, progress: @escaping (Int) throws -> Void
   ) async throws -> Outcome {
     var outcome = Outcome()
-    // Errors leave the closure as values, so that commits on their way are counted.
+    // Errors leave the closure as values, so that commits in flight are counted.
     var failure: (any Error)?
     await withTaskGroup(of: Result<Outcome, RPCStatus>.self) { group in
       var (running, pending) = (0, Pending())
@@ -106,14 +106,14 @@ package struct BulkWriter {
     }
   }
 
-  /// The reason why the work ended early, and the outcome until then.
+  /// The reason why the work ended early, with the outcome so far.
   package struct Interruption: Error {
     package var cause: any Error
     package var done: Outcome
 
     /// - Parameters:
     ///   - verb: the participle of the work, such as `updated`.
-    ///   - advice: the way to go on; `nil` for none.
+    ///   - advice: the way to continue; `nil` for none.
     package func failure(_ verb: String, advice: String? = nil) -> any Error {
       let done = "\(verb.capitalized) so far: \(self.done.written)\(advice.map { "; \($0)" } ?? "")."
       switch cause {
@@ -125,7 +125,7 @@ package struct BulkWriter {
     }
   }
 
-  /// Commits all units together; if the server finds a document in an unfit state, commits the halves separately.
+  /// Commits all units together. If a document's state fails a precondition, commits the halves separately.
   private func commit(_ units: [Unit]) async -> Result<Outcome, RPCStatus> {
     do throws(RPCStatus) {
       try await retries.commit(units.flatMap(\.mutations), at: datastore, isRepeatable: isRepeatable)
@@ -165,23 +165,23 @@ package struct BulkWriter {
 }
 
 extension RPCStatus {
-  /// Whether the status is about a document whose state does not meet the write's precondition.
+  /// Whether the status reports a document whose state does not meet the write's precondition.
   fileprivate var isAboutState: Bool {
     code == .notFound || code == .alreadyExists || code == .failedPrecondition
   }
 }
 
 extension RPCStatus {
-  /// The server would refuse the same document again, and might take others.
+  /// Whether the server would reject the same document again, but could accept others.
   fileprivate var isAboutDocuments: Bool { code == .invalidArgument || code == .outOfRange }
 }
 
-/// Commits that are tried again where that may help.
+/// Commits with retries where they can help.
 struct CommitRetries: Sendable {
   private static let attempts = 6
   var clock: any Clock<Duration> = ContinuousClock()
 
-  /// Commits writes that can be repeated without harm, unless the documents themselves are refused.
+  /// Commits writes that are safe to repeat, unless the documents themselves are rejected.
   func refusal(of mutations: [Mutation], at datastore: any Datastore) async throws(RPCStatus) -> RPCStatus? {
     let failure: RPCStatus
     do throws(RPCStatus) {
@@ -194,7 +194,8 @@ struct CommitRetries: Sendable {
     throw failure
   }
 
-  /// - Parameter isRepeatable: whether the writes may be applied twice, so that one whose answer was lost is sent again.
+  /// - Parameter isRepeatable: whether the writes can be applied twice, so that a write with a lost reply is sent
+  ///   again.
   func commit(
     _ mutations: [Mutation], at datastore: any Datastore, isRepeatable: Bool = true
   ) async throws(RPCStatus) {

@@ -13,14 +13,14 @@ package struct Consent: ParsableArguments {
   @Flag(help: "Only say how many documents would be written.")
   package var dryRun = false
 
-  /// Whether there is a user who can answer at a terminal.
+  /// Whether a user can answer at a terminal.
   static var canAsk: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
 
-  /// Asks the user to type the number of documents.
+  /// Prompts the user to type the document count.
   /// - Parameters:
   ///   - verb: the infinitive of the work, such as `update`.
   ///   - place: the place of the documents, such as a collection's path.
-  /// - Throws: if no user can answer, or the answer is another.
+  /// - Throws: if no user can answer, or the answer differs.
   func obtain(_ verb: String, _ count: Int, in place: String) throws(CommandFailure) {
     if yes { return }
     guard Self.canAsk else {
@@ -34,7 +34,7 @@ package struct Consent: ParsableArguments {
     }
   }
 
-  /// Asks a question that the enter key answers with yes.
+  /// Prompts with a question that the Enter key answers with yes.
   /// - Returns: `nil` if no user can answer.
   package static func confirms(_ question: ShownText) -> Bool? {
     guard canAsk else { return nil }
@@ -43,10 +43,10 @@ package struct Consent: ParsableArguments {
     return ["", "y", "yes"].contains(answer)
   }
 
-  /// The interval in milliseconds at which a cancelled question is noticed.
+  /// The interval in milliseconds at which a cancelled question is detected.
   private static let patience: Int32 = 100
 
-  /// - Returns: `nil` at the end of input, and on cancellation: in a shell that goes on.
+  /// - Returns: `nil` at the end of input, and on cancellation in a shell that continues.
   private static func answer() -> String? {
     var waiting = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
     while poll(&waiting, 1, patience) <= 0 { if Task.isCancelled { return nil } }

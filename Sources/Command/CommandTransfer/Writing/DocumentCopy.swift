@@ -5,8 +5,8 @@ package import FirestoreProtocol
 import FirestoreQuery
 
 /// A copy or move of a document, or of a collection's documents, to another path, or to another database. Within a
-/// database a move writes each document in the commit that deletes its original: at any time it is at exactly one of
-/// the places. To another database it is written first and deleted then.
+/// database a move writes each document in the commit that deletes its original, so the document always exists at
+/// exactly one of the paths. A move to another database writes the document first and then deletes the original.
 package struct DocumentCopy: Sendable {
   /// A path in a database.
   package struct Place: Sendable {
@@ -23,9 +23,9 @@ package struct DocumentCopy: Sendable {
   package var destination: Place
   /// Whether the destination is in another database, or the source in the past.
   package var isElsewhere = false
-  /// Whether the documents' subcollections are copied too.
+  /// Whether the documents' subcollections are also copied.
   package var isRecursive: Bool
-  /// Whether the originals are deleted, except those that were changed meanwhile.
+  /// Whether the originals are deleted, except those that have changed meanwhile.
   package var isMove = false
   /// Whether documents may be replaced at the destination.
   package var overwrites = false
@@ -65,7 +65,7 @@ package struct DocumentCopy: Sendable {
     }
   }
 
-  /// - Parameter progress: called with the number of documents so far.
+  /// - Parameter progress: called with the current document count.
   /// - Returns: the number of documents that would be copied.
   package func count(progress: (Int) -> Void) async throws -> Int {
     var (walk, count) = (walk, 0)
@@ -155,7 +155,7 @@ package struct DocumentCopy: Sendable {
 }
 
 extension Fields {
-  /// The same with references into one database as references to the same paths of another.
+  /// The same fields, with references to one database redirected to the same paths of another.
   func referring(to new: DatabaseID, insteadOf old: DatabaseID) -> Fields {
     Fields(sorted: entries.map { ($0.name, $0.value.referring(to: new, insteadOf: old)) })
   }

@@ -6,8 +6,8 @@ package import FirestoreProtocol
 package import FirestoreQuery
 import Foundation
 
-/// Writes to the documents that a query finds. They are chosen before the first write, so that none is written twice
-/// because it moved in the query's order; each is written if it still exists.
+/// Writes to the results of a query. They are chosen before the first write, so that none is written twice because it
+/// moved in the query's order. Each is written only if it still exists.
 package struct QueriedWrites: Sendable {
   package let query: Query
   /// The verb before and after the writes, such as `update` and `updated`.
@@ -19,8 +19,8 @@ package struct QueriedWrites: Sendable {
 
   private var place: String { query.collectionGroup.map { "all collections \($0)" } ?? query.path.text }
 
-  /// Chooses the documents and asks for consent.
-  /// - Returns: the documents' keys; `nil` if nothing is to be written, which is reported.
+  /// Chooses the documents and requests consent.
+  /// - Returns: the documents' keys; `nil` if there is nothing to write, which is reported.
   package func choose(at connection: BackendConnection, _ writing: WritingOptions, _ consent: Consent) async throws
     -> [DocumentKey]?
   {
@@ -35,7 +35,7 @@ package struct QueriedWrites: Sendable {
     return keys
   }
 
-  /// Reports the number of documents if nothing is to be written.
+  /// Reports the document count of a dry run.
   package func reportDry(_ count: Int, _ consent: Consent, _ writing: WritingOptions) throws {
     writing.headless.note(
       count == 0
@@ -47,8 +47,8 @@ package struct QueriedWrites: Sendable {
   }
 
   /// - Parameters:
-  ///   - isRepeatable: whether a write may be applied twice without harm.
-  ///   - mutation: makes the write to each document.
+  ///   - isRepeatable: whether a write can safely be applied twice.
+  ///   - mutation: creates the write to each document.
   package func write(
     _ keys: [DocumentKey], at datastore: any Datastore, _ writing: WritingOptions, isRepeatable: Bool,
     _ mutation: @escaping @Sendable (DocumentKey) -> Mutation

@@ -8,17 +8,18 @@ import FirestoreQuery
 /// Deletes collections and documents with all their descendants.
 ///
 /// ```
-///  names of a collection, page by page ─► commits of 500 ─► parents that are left ─► their collections ─► names …
+///  names of a collection, page by page ─► commits of 500 ─► remaining parents ─► their collections ─► names …
 /// ```
-/// Documents are deleted before their descendants, so that a collection's documents need not be asked one by one: those
-/// with subcollections are the ones still listed. Documents left by an interruption are found in the same way.
+/// Documents are deleted before their descendants, so that the subcollections of each document need not be requested:
+/// documents with subcollections are the ones still listed. Documents left by an interruption are found in the same
+/// way.
 struct RecursiveDeletion {
   /// The number of names in one request.
   private static let pageSize = 2000
-  /// The most writes that one commit is given (PROTOCOL §3.10).
+  /// The limit of writes in one commit (PROTOCOL §3.10).
   private static let writeLimit = 500
   private static let maximumCalls = 8
-  /// The number of names that may wait to be deleted before more are requested.
+  /// The limit of names that wait for deletion before more are requested.
   private static let waitingLimit = 8000
 
   private enum Work: Sendable {
@@ -29,7 +30,7 @@ struct RecursiveDeletion {
 
   private enum Step: Sendable {
     case named(of: ResourcePath, collection: Int, [DocumentKey])
-    /// The numbers of deleted documents by collection.
+    /// The counts of deleted documents by collection.
     case deleted([Int: Int])
     case parents([DocumentKey])
     case collections([ResourcePath])
@@ -37,7 +38,7 @@ struct RecursiveDeletion {
 
   private struct Collection {
     let path: ResourcePath
-    /// Documents whose names are known and which are not yet deleted.
+    /// Documents with known names that are not yet deleted.
     var waiting = 0
     var isNamed = false
   }
@@ -58,9 +59,9 @@ struct RecursiveDeletion {
   }
 
   /// - Parameters:
-  ///   - roots: collections and documents; what is inside another is deleted with that.
-  ///   - progress: called with the number of deleted documents; an error that it throws ends the work.
-  /// - Throws: the error that ended the work; `deleted` tells the progress.
+  ///   - roots: collections and documents; one inside another is deleted with it.
+  ///   - progress: called with the count of deleted documents; an error that it throws ends the work.
+  /// - Throws: the error that ended the work; `deleted` has the progress.
   mutating func run(_ roots: [ResourcePath], progress: (Int) throws -> Void) async throws {
     var documents: [DocumentKey] = []
     var outermost: ResourcePath?
@@ -114,7 +115,7 @@ struct RecursiveDeletion {
       } else if waiting.count < Self.waitingLimit, let next = work.popLast() {
         call(next, in: &group)
       } else if running == 0, !waiting.isEmpty {
-        // No call is on its way that could fill the commit.
+        // No call in flight could fill the commit.
         commit(in: &group)
       } else {
         return
@@ -151,7 +152,7 @@ struct RecursiveDeletion {
     }
   }
 
-  // MARK: Answers
+  // MARK: Replies
 
   private mutating func finish(_ step: Step) {
     switch step {
@@ -175,7 +176,7 @@ struct RecursiveDeletion {
     }
   }
 
-  /// Looks for the subcollections of a collection's documents once these are deleted.
+  /// Finds the subcollections of a collection's documents once these are deleted.
   private mutating func close(_ index: Int) {
     guard let collection = collections[index], collection.isNamed, collection.waiting == 0 else { return }
     collections[index] = nil
@@ -193,16 +194,16 @@ package struct BulkRemoval {
     (self.writing, self.consent, self.connection) = (writing, consent, connection)
   }
 
-  /// Counts the documents below paths and asks for consent, unless it is given.
+  /// Counts the documents below paths and requests consent, unless it is given.
   /// - Parameters:
   ///   - name: the name of the paths in reports.
   ///   - extent: the name of the paths in the question.
-  /// - Returns: `false` if nothing is to be deleted, which is reported.
+  /// - Returns: `false` if there is nothing to delete, which is reported.
   package func obtainConsent(below paths: [ResourcePath], called name: String, asking extent: String) async throws
     -> Bool
   {
     if consent.yes, !consent.dryRun { return true }
-    // Counting takes as long as deleting, so that a user who cannot answer is refused before it.
+    // Counting takes as long as deleting, so a user who cannot answer is refused before it.
     guard consent.dryRun || Consent.canAsk else {
       throw CommandFailure(.usage, "this deletes all documents of \(extent): add --yes to say that you mean it.")
     }
@@ -216,7 +217,7 @@ package struct BulkRemoval {
     return true
   }
 
-  /// Tells why nothing may have been found.
+  /// Prints possible reasons for an empty result.
   private func hint(below paths: [ResourcePath]) async {
     for path in paths { await writing.headless.hint(at: path, connection) }
   }

@@ -16,7 +16,7 @@ package enum WriteArgument {
     } catch { throw CommandFailure(.badData, error.reason) }
   }
 
-  /// A document of fields that were given one by one.
+  /// A document of fields that were given individually.
   static func content(
     _ changes: [WriteText.Change], database: DatabaseID
   ) throws(CommandFailure) -> WriteText.Content {
@@ -31,7 +31,7 @@ package enum WriteArgument {
   }
 }
 
-/// A document's fields as arguments, or on standard input where the only one is `-`.
+/// A document's fields as arguments, or on standard input if the only argument is `-`.
 package enum DocumentArgument {
   /// - Parameter words: one JSON object, or `field=value` for each field.
   package static func read(_ words: [String], database: DatabaseID) throws(CommandFailure) -> WriteText.Content {
@@ -59,7 +59,7 @@ package enum DocumentArgument {
       let more = try input.read(1 << 20)
       if more.isEmpty { break }
       bytes += more
-      // An input without an end, such as /dev/zero, would be read until the memory is used up.
+      // An endless input, such as /dev/zero, would be read until memory is exhausted.
       guard bytes.count <= largestText else {
         throw CommandFailure(.badData, "\(input.name) is larger than \(largestText >> 20) MiB, which no text needs.")
       }
@@ -71,8 +71,8 @@ package enum DocumentArgument {
   }
 }
 
-/// The fields of a write as words: `field=value` for each, or one JSON object of paths and values, or `-` for one on
-/// standard input.
+/// The fields of a write as words: `field=value` for each, or one JSON object of paths and values, or `-` for such an
+/// object on standard input.
 package enum FieldChanges {
   static func isObject(_ words: [String]) -> Bool { words.count == 1 && (words[0] == "-" || words[0].hasPrefix("{")) }
 
