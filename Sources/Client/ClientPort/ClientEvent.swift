@@ -67,7 +67,7 @@ package enum ClientEvent: Sendable {
   case outcomesMissed(Int)
   /// All rejected batches that were neither resent nor dropped, oldest first.
   case rejectedWrites([RejectedWrite])
-  /// Rejected batches that were dropped because there is no room for more of them.
+  /// Rejected batches that were dropped because the store of rejected writes is full.
   case rejectedWritesForgotten([BatchID])
   /// The three layers of an open document: the cached version of the backend, one mutation that combines the pending
   /// writes, and the listeners' version. Also whether the server has not confirmed it, if known.

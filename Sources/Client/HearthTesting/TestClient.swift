@@ -101,7 +101,7 @@ public final class TestClient: Sendable {
 
   // MARK: Clock
 
-  /// Sets the client's clock ahead of the stage's time of day, or behind it if negative. The client estimates server
+  /// Sets the client's clock ahead of the stage's time of day; negative values set it back. The client estimates server
   /// timestamps with this clock until the server sets them.
   public func setClock(ahead lead: Duration) { client.setClock(ahead: lead) }
 

@@ -68,7 +68,7 @@ package final class WorldClient: Sendable {
     _ = await opening.engine.statusNow()
   }
 
-  /// Sets the client's clock ahead of the true time, or behind it if negative.
+  /// Sets the client's clock ahead of the true time; negative values set it back.
   package func setClock(ahead lead: Duration) { identity.clock.lead = lead }
 
   // MARK: Openings

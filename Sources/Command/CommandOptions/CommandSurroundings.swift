@@ -10,7 +10,7 @@ package protocol CommandSurroundings: Sendable {
   var readsCommands: Bool { get }
   /// Whether a command that writes one document reports it.
   var tellsWrites: Bool { get }
-  /// Whether documents are shown with a line for each field if no format is named.
+  /// Whether the default format shows documents with a line for each field.
   var isExpanded: Bool { get }
   /// Whether data in memory can have content: connections stay open for the next command.
   var keepsConnections: Bool { get }

@@ -26,7 +26,7 @@ package struct ConnectionsFile: Hashable, Sendable {
   /// The file that a test uses instead of the user's.
   @TaskLocal package static var given: ConnectionsFile?
 
-  /// Reads the user's file; without one there are no connections.
+  /// Reads the user's file; a missing file has no connections.
   package static func read(_ paths: Paths) -> ConnectionsFile {
     if let given { return given }
     let (path, name) = (paths.connectionsFile, paths.short(paths.connectionsFile))

@@ -88,7 +88,7 @@ extension BackendConnection {
 }
 
 extension Datastore {
-  /// The latest time at which all data can be read; `nil` for a backend that reads only the present.
+  /// The latest time that can be used to read all data; `nil` for a backend that reads only the present.
   /// - Parameter now: the time by this device's clock, which may be ahead of or behind the backend's clock.
   package func beginning(now: Timestamp) async throws(RPCStatus) -> SnapshotVersion? {
     // The reply for a missing document carries the read time.

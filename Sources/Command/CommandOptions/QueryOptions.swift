@@ -129,7 +129,7 @@ package struct QueriedPath: ParsableArguments {
 
   @OptionGroup package var selection: QueryOptions
 
-  /// Whether the whole database is named.
+  /// Whether the path is the whole database.
   package var isRoot: Bool { path == "/" && !collectionGroup }
 
   /// - Throws: a usage failure that names the argument, and the position in it.
@@ -149,7 +149,7 @@ package struct QueriedPath: ParsableArguments {
   package init() {}
 }
 
-/// The source from which a command reads documents.
+/// The document source of a command.
 package enum ReadSource: String, ExpressibleByArgument, CaseIterable {
   case server, cache
 }

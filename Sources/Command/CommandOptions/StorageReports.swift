@@ -84,7 +84,7 @@ package enum ReadOnlyDisk {
   }
 
   /// Opens a copy of the data.
-  /// - Throws: `notWritable` if there is no room for the copy; `corrupt`.
+  /// - Throws: `notWritable` for lack of space for the copy; `corrupt`.
   static func open(_ folder: String) throws(StoreError) -> LocalBackend {
     var template = Array((FileManager.default.temporaryDirectory.path + "/hearth-XXXXXX").utf8CString)
     guard mkdtemp(&template) != nil else {

@@ -256,7 +256,7 @@ package struct Pager {
   /// The previous action of SIGINT.
   private let interruption: sigaction
 
-  /// - Returns: `nil` if standard output is not a terminal, or there is no pager.
+  /// - Returns: `nil` if standard output is not a terminal, or without a pager.
   package init?(environment: [String: String]) {
     guard isatty(STDOUT_FILENO) == 1, environment["TERM"] != "dumb" else { return nil }
     let program = environment["PAGER"] ?? "less"

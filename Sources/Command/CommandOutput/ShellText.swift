@@ -255,7 +255,7 @@ package struct ShellText {
     let name = isSign ? text.prefix(1) : text.prefix { !$0.isWhitespace }
     let rest = String(text.dropFirst(name.count)).trimming()
     var word = name
-    // Trailing semicolons are dropped, for commands pasted from a shell in which they end every statement.
+    // Trailing semicolons are dropped, for commands pasted from a shell that ends every statement with one.
     if word.count > 1, rest.isEmpty { while word.last == ";" { word.removeLast() } }
     statements.append(.backslash(name: String(word), rest: String(rest), line: line))
   }

@@ -50,7 +50,7 @@ enum CommandHelp {
 
   /// The parser's error as one line, with the nearest option or command for an unknown one, or with the required word
   /// order.
-  /// - Returns: `nil` if there is no error.
+  /// - Returns: `nil` without an error.
   static func complaint(_ message: String, arguments: [String]) -> String? {
     guard let first = message.split(separator: "\n").first.map(String.init) else { return nil }
     let reason = first.hasPrefix("Error: ") ? String(first.dropFirst("Error: ".count)) : first

@@ -41,7 +41,7 @@ struct Main {
   }
 }
 
-/// `hearth`: a command with subcommands; the dashboard if none is named.
+/// `hearth`: a command with subcommands; the dashboard by default.
 struct HearthCommand: ParsableCommand {
   static let programVersion = Release.version
 

@@ -120,7 +120,7 @@ package struct Scenario: Sendable {
 
 /// A step that changes a client's settings.
 package enum ClientSetting: Sendable {
-  /// Sets the client's time of day ahead of the true time, or behind it if negative.
+  /// Sets the client's time of day ahead of the true time; negative values set it back.
   case clock(Duration)
   /// Adds a local index.
   case index(FieldIndex)

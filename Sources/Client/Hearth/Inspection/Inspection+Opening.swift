@@ -74,7 +74,7 @@ package enum InspectionPermission {
   }
 }
 
-/// The socket on which watchers connect, for the life of the client or the process. Its name is removed when the
+/// The socket for watchers, for the life of the client or the process. Its name is removed when the
 /// process exits, and when SIGTERM, SIGINT or SIGHUP ends a process that leaves these signals at their default action.
 final class InspectionSocket: Sendable {
   private struct Registry {
@@ -91,7 +91,7 @@ final class InspectionSocket: Sendable {
   private let address: InspectionAddress
 
   /// Opens a socket with an unused name.
-  /// - Throws: the reason why there is no socket, in one line.
+  /// - Throws: the reason for the missing socket, in one line.
   init(in folder: InspectionFolder) throws(InspectionFolder.Failure) {
     try folder.prepare()
     let opened = Self.registry.withLock { registry -> Result<(CInt, InspectionAddress), InspectionFolder.Failure> in

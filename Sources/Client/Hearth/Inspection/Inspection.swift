@@ -16,7 +16,7 @@ import SerialExecutors
 /// receives the count of snapshots that it did not read in time or that exceeded the processor time
 /// (`InspectionBudget`).
 package actor Inspection {
-  /// The folder, greeting and faults with which a client is inspected.
+  /// The folder, greeting and faults for the inspection of a client.
   package struct Plan: Sendable {
     package var folder: InspectionFolder
     package var greeting: InspectionGreeting
@@ -57,7 +57,7 @@ package actor Inspection {
   var isNetworkEnabled = true
   private var isOver = false
 
-  /// The interval in which events are collected and sent together.
+  /// The interval for collecting events that are sent together.
   private static let pace = DispatchTimeInterval.milliseconds(50)
   private static let slowPace = DispatchTimeInterval.milliseconds(500)
   private static let mostWatchers = 16

@@ -8,7 +8,7 @@ import TerminalCanvas
 package enum Log {
   package static func file(in folder: String) -> String { folder + "/hearth.log" }
 
-  /// Sends all loggers to a file. There is no log if `hearth.log` in the state folder cannot be opened.
+  /// Sends all loggers to a file. Logging is off if `hearth.log` in the state folder cannot be opened.
   /// - Throws: if the file in the options cannot be opened.
   package static func start(_ options: LogOptions, _ paths: Paths) throws(CommandFailure) {
     try? FileManager.default.createDirectory(

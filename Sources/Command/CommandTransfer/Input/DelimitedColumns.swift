@@ -143,7 +143,7 @@ private struct MemberTree {
 package enum ColumnType: String, CaseIterable, Hashable, Codable, Sendable {
   case string, integer, double, boolean, timestamp, ref, bytes, geo, vector, json
 
-  /// The narrowest type that fits all cells; strings if there are none.
+  /// The narrowest type that fits all cells; strings for an empty column.
   static func guess(_ cells: some Sequence<String>) -> ColumnType {
     var candidates: [ColumnType] = [.boolean, .integer, .double, .timestamp, .json]
     var (isEmpty, hasNull) = (true, false)

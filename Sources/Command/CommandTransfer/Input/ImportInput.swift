@@ -6,7 +6,7 @@ package import FirestoreModel
 import FirestoreProtocol
 import Foundation
 
-/// The documents to import, as they are read.
+/// The documents to import, in reading order.
 package enum ImportInput {
   case text(TextInput)
   case export(ExportInput)

@@ -22,7 +22,7 @@ package struct DocumentPages {
   private var remaining: Int?
   private var isFinished = false
 
-  /// - Parameter projection: the fields to read, in addition to those of the order; `nil` for all.
+  /// - Parameter projection: the fields to read, in addition to the order's fields; `nil` for all.
   package init(
     of query: Query, at datastore: any Datastore, _ database: DatabaseID, projection: FieldMask? = nil
   ) {

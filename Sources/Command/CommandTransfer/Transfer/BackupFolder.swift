@@ -27,9 +27,9 @@ package struct BackupFolder: Hashable, Sendable {
   package init(_ path: String) { self.path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path }
 
   package var documentFile: String { "\(path)/\(Self.documents)" }
-  /// The file of the rules; `nil` if there are none.
+  /// The file of the rules; `nil` without rules.
   package var rulesFile: String? { file("firestore.rules") }
-  /// The file of the indexes; `nil` if there are none.
+  /// The file of the indexes; `nil` without indexes.
   package var indexFile: String? { file("firestore.indexes.json") }
 
   private func file(_ name: String) -> String? {

@@ -256,7 +256,7 @@ private final class ImportCheckpoint {
 struct ImportSurvey {
   /// The collections at the root, each with the innermost collection that contains all of its documents.
   private(set) var collections: [String: ResourcePath] = [:]
-  /// The renamed paths for which the input has documents.
+  /// The renamed paths of the input's documents.
   private(set) var found: Set<ResourcePath> = []
 
   /// Reads a whole input. The import reports unreadable documents.

@@ -178,7 +178,7 @@ struct ImportState: Codable, Hashable {
   var documents: Int
   var rejected: Int
 
-  /// - Returns: `nil` if there is no readable file: the import then safely restarts from the beginning.
+  /// - Returns: `nil` without a readable file: the import then safely restarts from the beginning.
   static func read(_ path: String) -> ImportState? {
     guard let data = FileManager.default.contents(atPath: path) else { return nil }
     return try? JSONDecoder().decode(ImportState.self, from: data)

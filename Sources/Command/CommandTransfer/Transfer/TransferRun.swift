@@ -14,7 +14,7 @@ import Glibc
 package struct TransferRun: Sendable {
   /// The largest number of rejected documents that the summary names.
   private static let mostNamed = 100
-  /// The interval at which the progress is reported.
+  /// The interval of progress reports.
   private static let interval = Duration.milliseconds(250)
 
   package var request: TransferRequest

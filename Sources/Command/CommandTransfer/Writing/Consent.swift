@@ -43,7 +43,7 @@ package struct Consent: ParsableArguments {
     return ["", "y", "yes"].contains(answer)
   }
 
-  /// The interval in milliseconds at which a cancelled question is detected.
+  /// The polling interval for the cancellation of a question, in milliseconds.
   private static let patience: Int32 = 100
 
   /// - Returns: `nil` at the end of input, and on cancellation in a shell that continues.

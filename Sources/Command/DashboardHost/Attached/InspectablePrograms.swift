@@ -42,7 +42,7 @@ package struct InspectablePrograms {
   package private(set) var entries: [Entry] = []
 
   /// Connects to every socket in the folder, and removes the sockets of ended processes.
-  /// - Throws: for a folder in which other users could have put sockets.
+  /// - Throws: for a folder where other users could have put sockets.
   package init(in folder: InspectionFolder) throws(CommandFailure) {
     self.folder = folder
     let addresses: [InspectionAddress]

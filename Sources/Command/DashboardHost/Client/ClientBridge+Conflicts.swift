@@ -10,7 +10,7 @@ import FirestoreSync
 
 /// The documents of a pending write as its author saw them.
 struct SeenContents {
-  /// The count of recorded writes up to which more are recorded.
+  /// The limit of recorded writes.
   static let limit = 1000
 
   var mutations: [Mutation]

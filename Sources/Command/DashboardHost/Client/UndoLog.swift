@@ -74,7 +74,7 @@ extension UndoLog {
     package var key: DocumentKey
     package var before: Contents
     package var after: Contents
-    /// The backend's transforms, in the order in which it applies them.
+    /// The backend's transforms, in the order of application.
     package var transforms: [FieldTransform] = []
 
     package init(key: DocumentKey, before: Contents, after: Contents, transforms: [FieldTransform] = []) {

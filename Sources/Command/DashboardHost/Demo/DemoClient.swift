@@ -14,7 +14,7 @@ struct DemoClient: Sendable {
   let datastore: any Datastore
   let ground: DemoGround
   let seed: UInt64
-  /// The factor by which the customers are faster than people.
+  /// The customers' speed relative to people.
   var speed = 1.0
   let clock: any Clock<Duration>
 
@@ -97,7 +97,7 @@ package struct DemoSettings: Hashable, Sendable {
   package static let standardSeed: UInt64 = 7
 
   package var seed: UInt64
-  /// The factor by which they are faster than people.
+  /// Their speed relative to people.
   package var speed: Double
 
   package init(seed: UInt64, speed: Double) { (self.seed, self.speed) = (seed, speed) }

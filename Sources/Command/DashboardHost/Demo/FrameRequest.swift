@@ -99,7 +99,7 @@ package enum KeySequenceText {
 }
 
 extension ReplayRequest {
-  /// The state at one moment, for a picture; the last state if no moment is named.
+  /// The state at one moment, for a picture; the last state by default.
   package func state(for picture: FrameRequest) -> DashboardState {
     var configuration = recording.header.configuration
     (configuration.glyphs, configuration.themes) = (picture.glyphs, picture.themes)

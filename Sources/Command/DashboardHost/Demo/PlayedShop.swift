@@ -303,7 +303,7 @@ extension PlayedShop {
 }
 
 /// A scenario of `hearth play` as a screen: an empty database at the start, and a pause between steps. Expectations are
-/// not checked. Faults are shown but have no effect, because there is no server.
+/// not checked. Faults are shown but have no effect without a server.
 extension PlayedShop {
   mutating func play(_ steps: [ScenarioStep]) {
     hear(.collections(below: .root, []))

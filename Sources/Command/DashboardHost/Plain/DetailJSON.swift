@@ -104,7 +104,7 @@ enum DetailJSON {
 
   private static func meta(_ detail: Detail, _ document: Document?, _ state: DashboardState) -> JSONSyntax {
     let remote = detail.remote ?? detail.local
-    // The version of a missing document is the read time at which it was missing.
+    // The version of a missing document is the read time of its absence.
     let updated = remote?.exists == true ? remote?.version : nil
     let listeners = state.listeners.map { listener in
       let membership = Membership(

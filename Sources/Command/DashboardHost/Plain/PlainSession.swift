@@ -223,7 +223,7 @@ package final class PlainSession {
   }
 
   private func apply(_ action: Action) {
-    // A batch is looked up before its end is reported, which removes it from the queue.
+    // A batch must be found before its end is reported, which removes it from the queue.
     if options.words != nil, case .client(let event, _) = action {
       events.note(
         event.observed({ [state] tag in state.listeners.first { $0.tag == tag }?.name }) { [state] in

@@ -73,7 +73,7 @@ struct PlainEvents: Sendable {
   }
 }
 
-/// Parses a typed line of `hearth plain`: a scenario step, or one of its own words.
+/// Parses a typed line of `hearth plain`: a scenario step, or a word of `hearth plain`.
 package struct PlainWordParser: Sendable {
   private let database: DatabaseID
 

@@ -77,7 +77,7 @@ package struct WatchRun: Sendable {
     let datastore = FaultyDatastore(connection.datastore, faults: faults, clock: ContinuousClock())
     let client = Client(store, datastore: datastore, inspectedAs: plan)
     let contact = Contact()
-    // The embedded backend is reachable as soon as it is open.
+    // An open embedded backend is reachable.
     if isEmbedded { contact.make() }
     let end: End
     do {

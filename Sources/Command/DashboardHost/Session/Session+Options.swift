@@ -110,7 +110,7 @@ extension FaultInjector {
 }
 
 extension StorageOptions.Locations {
-  /// The options with which another command reaches the same data, in shell syntax; `nil` for data in this process's
+  /// The options that give another command the same data, in shell syntax; `nil` for data in this process's
   /// memory.
   var reachingOptions: String? {
     var options: [String] = []

@@ -54,7 +54,7 @@ extension Session {
 
   // MARK: The terminal's background
 
-  /// The time in which a reply may still change the screen.
+  /// The time limit for a reply to change the screen.
   private static let backgroundPatience = Duration.seconds(2)
 
   /// Queries whether the terminal is dark or light, if no theme was chosen. The first frame does not wait for the
@@ -197,7 +197,7 @@ extension Preferences {
 /// creation of a missing folder and the replacement of a folder.
 @MainActor
 package final class FileWatch {
-  /// The interval in which changes count as one: editors cause a burst of events.
+  /// The interval that merges changes: editors cause a burst of events.
   private static let pause = DispatchTimeInterval.milliseconds(60)
 
   private static let contents = UInt32(

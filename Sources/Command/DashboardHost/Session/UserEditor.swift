@@ -164,7 +164,7 @@ extension Session {
     }
   }
 
-  /// Compares an edit with the cached document; an unknown document is no obstacle.
+  /// Compares an edit with the cached document; an unknown document does not prevent the edit.
   private func standing(
     of request: EditRequest, _ edited: String, _ mutations: [Mutation], _ client: ClientNumber
   ) async throws(JSONError) -> EditStanding {

@@ -234,7 +234,7 @@ extension Action {
 /// A scenario to play on the screen, with its settings.
 package struct LiveScenario: Sendable {
   package var scenario: Scenario
-  /// The time for which a step is shown before it runs.
+  /// The time that a step is shown before it runs.
   package var pace = Duration.seconds(1)
   /// Whether a key runs each step.
   package var isStepped = false

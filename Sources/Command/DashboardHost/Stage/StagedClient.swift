@@ -73,7 +73,7 @@ extension BackendConnection {
     var isTrusting = remote.allowsInsecureCredentials
     if let user {
       let session = UserSession()
-      // Only claims can be invalid, and there are none.
+      // Only claims can be invalid, and the user has no claims.
       try? session.signIn(mockUser: user)
       let authorization = UserAuthorization(user: user, current: { user }) { forcingRefresh throws(RPCStatus) in
         do { return try await session.token(forcingRefresh: forcingRefresh) } catch {

@@ -107,7 +107,7 @@ struct AggregationOptions: ParsableArguments {
     let locations = storage.locations
     let query = try queried.collectionQuery(in: locations.database)
     var printer = RowPrinter(try formatting.format([name], or: .lines), [name], to: .standard())
-    // The sum of no numbers is 0; only the average shows that there were none.
+    // The sum of an empty set is 0; only the average shows that the set was empty.
     var aggregations = [Aggregation(alias: name, function: function)]
     if let field = function.field {
       aggregations.append(Aggregation(alias: "average", function: .average(field)))
@@ -141,7 +141,7 @@ struct AggregationOptions: ParsableArguments {
     headless.note(ShownText(try await reason(query, field, isAll: queried.selection.isEmpty)))
   }
 
-  /// The reason why there is no number to aggregate.
+  /// The reason why no number can be aggregated.
   private func reason(_ query: Query, _ field: FieldPath, isAll: Bool) async throws -> String {
     let place = query.collectionGroup.map { "all collections \($0)" } ?? query.path.text
     if isAll, source == .server, moment.at == nil {

@@ -296,7 +296,7 @@ enum DeployedPlace {
     return AdministrationCall(remote.endpoint, remote.credentials, isTrusting: remote.allowsInsecureCredentials)
   }
 
-  /// The rules in force; `nil` if there are none.
+  /// The rules in force; `nil` without rules.
   /// - Throws: `badData` for rules in several files, which cannot be one text.
   static func rules(of locations: StorageOptions.Locations, at server: AdministrationCall) async throws -> String? {
     if !locations.isCloud, let control = EmulatorControl(of: locations.backend) {

@@ -239,7 +239,7 @@ struct DemoOptions: ParsableArguments {
         + "To let it write there: --demo-writes \(own).")
   }
 
-  /// Gives the demo a separate folder if no place is named.
+  /// Gives the demo a separate folder if the user names no place.
   func direct(_ storage: inout StorageOptions, _ paths: Paths) {
     if isOn, storage.namedBackend == nil, !storage.inMemory, storage.data == nil { storage.data = "\(paths.data)/demo" }
   }
@@ -270,7 +270,7 @@ struct ListenOptions: ParsableArguments {
       valueName: "file"))
   var listeners: [String] = []
 
-  /// - Throws: `ValidationError` if no listener is named at Cloud Firestore, where every document read costs money.
+  /// - Throws: `ValidationError` for Cloud Firestore without named listeners, where every document read costs money.
   func check(_ storage: StorageOptions) throws {
     guard listen.isEmpty, listeners.isEmpty, storage.remote.isCloud else { return }
     throw ValidationError(

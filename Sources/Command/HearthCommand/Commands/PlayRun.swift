@@ -26,7 +26,7 @@ struct PlayRun: Sendable {
   var tellsSteps = true
   /// Whether each step waits for Enter on the terminal.
   var asks = false
-  /// The world in which a scenario runs.
+  /// The world of a scenario.
   let world: @Sendable (Scenario) throws(CommandFailure) -> ScenarioWorld
 
   private var isQuiet: Bool { (headless.quiet || !tellsSteps) && form == .text }
@@ -145,7 +145,7 @@ struct PlayWatch: Sendable {
 
   private struct Change: Sendable {
     let file: String
-    /// The text, or the reason why there is none.
+    /// The text, or the reason for its absence.
     let text: Result<String, CommandFailure>
   }
 

@@ -45,7 +45,7 @@ struct CommandGrammar: Sendable {
 
   static let ofProcess: CommandGrammar? = {
     struct Dump: Decodable { var command: Command }
-    // The description has the parser's own format. With an unknown format there is no completion.
+    // The description has the parser's own format. An unknown format disables completion.
     guard let dump = try? JSONDecoder().decode(Dump.self, from: Data(HearthCommand._dumpHelp().utf8)) else {
       return nil
     }
@@ -55,7 +55,7 @@ struct CommandGrammar: Sendable {
 
 /// The parts of an unfinished command line, from its complete words.
 struct CommandLineShape: Sendable {
-  /// The command; `nil` until one is named.
+  /// The command; `nil` until the line has one.
   private(set) var command: CommandGrammar.Command?
   private(set) var commands: [CommandGrammar.Command]
   private(set) var positionals: [String] = []

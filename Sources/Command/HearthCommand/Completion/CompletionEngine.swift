@@ -31,7 +31,7 @@ struct CompletionEngine: Sendable {
   }
 
   let grammar: CommandGrammar
-  /// Opens the database that options name; `nil` if there is none, or it has no data to read.
+  /// Opens the database in the options; `nil` without a database or without data.
   let place: @Sendable ([String]) -> CompletionPlace?
   var connections: @Sendable () -> [NamedConnection] = { ConnectionsFile.read(.ofProcess).connections }
 

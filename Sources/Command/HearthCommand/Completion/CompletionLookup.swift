@@ -13,7 +13,7 @@ struct CompletionPlace: Sendable {
   /// Whether requests are free.
   var isEmbedded = true
 
-  /// Opens the database that options name. It creates nothing: without data there are no candidates.
+  /// Opens the database that options name. It creates nothing: a database without data has no candidates.
   static func open(_ arguments: [String]) -> CompletionPlace? {
     // The command itself reports invalid options.
     guard let locations = try? StorageOptions.parse(arguments).locations, locations.hasData,
@@ -140,7 +140,7 @@ struct CompletionLookup: Sendable {
     return Result(candidates: fields.map { Candidate(head + $0.value, label: $0.value, note: $0.note, isFinal: false) })
   }
 
-  /// Completes fields at the beginning and after `and`, `or` or a parenthesis, and operators after a field.
+  /// Completes fields at the beginning and after a conjunction or a parenthesis, and operators after a field.
   private func condition(_ word: String) async throws -> Result {
     var words = word.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
     let partial = words.removeLast()

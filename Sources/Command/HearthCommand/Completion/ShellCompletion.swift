@@ -12,7 +12,7 @@ struct ShellCompletion: Hashable, Sendable {
   private let choices: CompletionEngine.Result
 
   /// - Parameter text: the text before the cursor.
-  /// - Returns: `nil` if there is no completion.
+  /// - Returns: `nil` without a completion.
   init?(of text: String, engine: CompletionEngine? = .ofShell) async {
     guard let engine else { return nil }
     let statement = text.lastIndex(where: \.isNewline).map { text[text.index(after: $0)...] } ?? text[...]

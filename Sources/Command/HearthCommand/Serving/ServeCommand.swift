@@ -158,7 +158,7 @@ struct ServeCommand: AsyncParsableCommand {
     }
   }
 
-  /// The text around the address with which a program or another Hearth on this machine connects.
+  /// The text around the address that a program or another Hearth on this machine uses to connect.
   private var way: (before: String, behind: String) {
     guard let tlsCert else { return ("export FIRESTORE_EMULATOR_HOST=", "") }
     let secret = access.adminSecret.map { " --admin-secret \($0)" } ?? ""

@@ -66,7 +66,7 @@ struct LineScreen {
 extension LineTerminal {
   func write(_ text: ShownText) { write(bytes: Array(text.text.utf8)) }
 
-  /// The held events; if there are none, waits for the next.
+  /// Returns the held events, or waits for the next events.
   func waitOrTakeHeld(_ held: inout [Event]) -> [Event] {
     defer { held = [] }
     return held.isEmpty ? wait() : held

@@ -14,7 +14,7 @@ struct ShellHistory {
   /// The largest number of entries, and the largest size of one in bytes.
   static let limit = 1_000
   static let entryLimit = 16_384
-  /// The multiple of the limit at which the file is trimmed.
+  /// The multiple of the limit that triggers trimming of the file.
   private static let slack = 2
 
   /// The entries, oldest first.

@@ -101,7 +101,7 @@ extension ShellSession {
   }
 
   /// - Parameter text: the text before the cursor.
-  /// - Returns: `nil` if there is no completion.
+  /// - Returns: `nil` without a completion.
   func completion(of text: String) async -> ShellCompletion? {
     let surroundings = surroundings
     return await Surroundings.$current.withValue(surroundings) { await ShellCompletion(of: text) }

@@ -218,7 +218,7 @@ actor ShellSession {
 
   // MARK: Without a terminal
 
-  /// Runs the commands on standard input, each as soon as it is complete.
+  /// Runs the commands on standard input, each after its last line.
   func runInput() async -> Int32 {
     var first: Int32 = 0
     var (pending, line, begun) = ("", 0, 1)
