@@ -76,7 +76,7 @@ package enum ClientEvent: Sendable {
   case conflict(WriteConflict)
   /// The server answered a write. Sent only if several clients share a screen; precedes `conflict`.
   case answered(AnsweredWrite)
-  /// Another client on the screen and this one wrote the same fields or document. Sent to both once it is known.
+  /// Another client on the screen and this one wrote to the same document. Sent to both once it is known.
   case contested(ClientConflict)
   /// The reply to `ClientRequest.explain`.
   case explained(Query, Result<QueryExplanation, RPCStatus>)

@@ -27,8 +27,8 @@ import Synchronization
 ///     }
 ///
 /// The clients, the backend and the body run on one thread. Waiting is free: an hour takes only as long as the work in
-/// it. The same body and the same seed produce the same run. Both apply to the body, the functions that it calls and
-/// its child tasks. The stage does not wait for work on other threads (`Task { … }`, the main actor, a
+/// it. The same body and the same seed produce the same run. Both guarantees cover the body, the functions that it
+/// calls and its child tasks. The stage does not wait for work on other threads (`Task { … }`, the main actor, a
 /// `DispatchQueue`), unless it runs within ``standingStill(_:)`` or, as a task, on ``executor``.
 public final class TestStage: Sendable {
   /// The environment variable with the default seed: `HEARTH_SEED`.
