@@ -4,18 +4,17 @@ import FirestoreQuery
 
 /// The effects of changed documents on the tree: their marks, and the statistics of their fields.
 extension Browser {
-  /// The time at which the tint of a change fades: within three seconds, at a full one, so that it shares the clock's
-  /// frame.
+  /// The time when the tint of a change fades: within 3 s, at a full second, so that it shares the clock's frame.
   private static func fading(from now: Timestamp) -> Timestamp { Timestamp(seconds: now.seconds &+ 3) }
 
-  /// Notes documents that came for another place in the collection: they decide on the columns.
+  /// Samples documents from another part of the collection. They decide the columns.
   mutating func noteContents(_ documents: [Document], in path: ResourcePath) {
     for document in documents { statistics[path, default: FieldStatistics()].note(document) }
     columns[path, default: TreeColumns()].decide(for: documents, statistics[path] ?? FieldStatistics())
   }
 
-  /// Marks the changes of the shown documents, for the signs beside them.
-  /// - Parameter edge: the place of the window, if it was full: a document that enters at its edge is not new.
+  /// Marks the changes of the shown documents.
+  /// - Parameter edge: the place of the window if it was full. A document that enters at its edge is not new.
   package mutating func mark(
     changesFrom window: CollectionWindow, to new: [Document], cutAt edge: CollectionWindow.Request?, at now: Timestamp
   ) {
@@ -25,7 +24,7 @@ extension Browser {
     for document in new {
       guard let previous = before[document.key] else {
         statistics[path, default: FieldStatistics()].note(document)
-        // A document that the cache did not have need not be new.
+        // A document that was missing from the cache is not necessarily new.
         guard !window.isFromCache || document.hasPendingWrites, !isOutside(document, of: old, edge) else {
           continue
         }
@@ -47,7 +46,7 @@ extension Browser {
     }
   }
 
-  /// Whether a document came into a full window because another one left it.
+  /// Whether a document entered a full window because another one left it.
   private func isOutside(_ document: Document, of old: [Document], _ edge: CollectionWindow.Request?) -> Bool {
     guard let edge, let first = old.first, let last = old.last else { return false }
     switch edge.place {
@@ -56,7 +55,7 @@ extension Browser {
     }
   }
 
-  /// Notes the fields of a document that a listener reports and no window shows.
+  /// Samples the fields of a document that a listener reports and no window shows.
   package mutating func noteFields(of document: Document, previous: Document?) {
     let path = document.key.collection
     statistics[path, default: FieldStatistics()].note(document)
@@ -66,7 +65,7 @@ extension Browser {
 }
 
 extension Browser {
-  /// The time at which the next tint fades.
+  /// The time when the next tint fades.
   package func nextMarkExpiry(after now: Timestamp) -> Timestamp? {
     let fading = marks.values.lazy.map(\.until).filter { $0 > now }.min()
     return [fading, result?.nextMarkExpiry(after: now)].compactMap(\.self).min()

@@ -3,7 +3,7 @@ package import ClientPort
 package import FirestoreModel
 import FirestoreQuery
 
-/// The tree of pane 1: collections, the documents in their windows, fields and sub-collections.
+/// The tree of pane 1: collections, the documents in their windows, fields and subcollections.
 package struct Browser: Sendable {
   package enum Item: Hashable, Sendable {
     case collection(ResourcePath)
@@ -21,11 +21,11 @@ package struct Browser: Sendable {
     package var depth: Int
   }
 
-  /// The mark of a recent change beside a document, which is tinted for a moment.
+  /// The mark of a recently changed document. Its tint fades.
   package struct Mark: Sendable {
     /// The fields that changed.
     package var names: Set<String>
-    /// Whether the document was not there before.
+    /// Whether the document is new.
     package var isNew = false
     package var until: Timestamp
 
@@ -35,45 +35,45 @@ package struct Browser: Sendable {
   }
 
   package var cursor = Cursor<Item>()
-  /// The document to which the cursor goes as soon as it has a row, unless it is moved in the tree before.
+  /// The document to select as soon as it has a row, unless you move the cursor first.
   package var destination: DocumentKey?
-  /// The item at which the selected range begins.
+  /// The item where the selected range starts.
   package var anchor: Item?
-  /// The collections at the root; `nil` until they are known.
+  /// The root collections; `nil` until they are known.
   package var roots: [String]?
-  /// The reason why the backend did not list them when last asked.
+  /// The error of the backend's last attempt to list them.
   package var rootsFailure: RPCStatus?
-  /// The same reason if the server could not be reached, else `nil`.
+  /// The same error if the server was unreachable, else `nil`.
   package var rootsOutage: RPCStatus? {
     rootsFailure.flatMap { [.unavailable, .deadlineExceeded].contains($0.code) ? $0 : nil }
   }
   package var windows: [ResourcePath: CollectionWindow] = [:]
   package var subcollections: [ResourcePath: [String]] = [:]
-  /// Documents that do not exist while documents below them do, by collection and in key order.
+  /// Nonexistent documents with subcollections, by collection and in key order.
   package var missing: [ResourcePath: [DocumentKey]] = [:]
   package var expanded: Set<ResourcePath> = []
   package var marks: [DocumentKey: Mark] = [:]
-  /// The statistics of the fields of each collection, from the windows here and from listeners.
+  /// The field statistics of each collection, from its windows and from listeners.
   package var statistics: [ResourcePath: FieldStatistics] = [:]
-  /// The columns beside the documents of each collection that was open.
+  /// The columns of each collection that was opened.
   package var columns: [ResourcePath: TreeColumns] = [:]
-  /// The collections in which documents came or went since the last count, with the times of their next counts.
+  /// The collections with documents added or removed since the last count, with the times of their next counts.
   package var recounts: [ResourcePath: Timestamp] = [:]
-  /// The time at which data that other clients may have changed is asked for again; `nil` until there was a change.
+  /// The time of the next refresh of data that other clients may have changed; `nil` until there was a change.
   package var nextReview: Timestamp?
-  /// Whether the backend tells of every commit.
+  /// Whether the backend reports every commit.
   package var hearsCommits = false
-  /// The questions that such news raises.
+  /// The requests to repeat after commits.
   package var renewals = Renewals()
-  /// A collection that was asked for and that the lists do not have: shown, and none of the roots.
+  /// A collection that you opened by its path and that is not listed among the roots.
   package var visited: ResourcePath?
-  /// Whether another client has changed data since it was last asked for.
+  /// Whether another client has changed data since the last refresh.
   package var hasNewsFromOthers = false
-  /// The orders that were chosen, for this session.
+  /// The orders that you chose in this session.
   package private(set) var orders: [ResourcePath: RowOrder] = [:]
   /// The row that is being searched for, to open a window around it.
   package var search: RowSearch?
-  /// The result that is shown in place of the tree.
+  /// The result that replaces the tree.
   package var result: ResultView?
 
   package init() {}
@@ -87,7 +87,7 @@ package struct Browser: Sendable {
     return rows
   }
 
-  /// Whether the lists have a collection at the root.
+  /// Whether a collection is listed as a root.
   package func isRoot(_ path: ResourcePath) -> Bool { roots?.contains { $0.equalsUTF8(path.text) } ?? false }
 
   private func append(collection path: ResourcePath, depth: Int, to rows: inout [Row]) {
@@ -95,7 +95,7 @@ package struct Browser: Sendable {
     guard expanded.contains(path), let window = windows[path] else { return }
     if window.hasBefore { rows.append(Row(item: .before(path), depth: depth + 1)) }
     var missing = missing(in: window)[...]
-    // Missing documents have a place in the order of the ids alone, and else come last.
+    // Nonexistent documents are sorted only by id; in other orders they come last.
     let last = window.shownOrder == .id ? [] : missing
     if window.shownOrder != .id { missing = [] }
     for document in window.documents {
@@ -113,7 +113,7 @@ package struct Browser: Sendable {
     if window.hasAfter { rows.append(Row(item: .after(path), depth: depth + 1)) }
   }
 
-  /// - Parameter document: the document; `nil` for one that does not exist and has documents below it.
+  /// - Parameter document: the document; `nil` for a nonexistent document with subcollections.
   private func append(_ key: DocumentKey, _ document: Document?, depth: Int, to rows: inout [Row]) {
     rows.append(Row(item: .document(key), depth: depth + 1))
     guard expanded.contains(key.path) else { return }
@@ -125,7 +125,8 @@ package struct Browser: Sendable {
     }
   }
 
-  /// The missing documents that lie in a window; none if it has a filter, which is for documents that exist.
+  /// The nonexistent documents in the range of a window; none if it has a filter, which only existing documents can
+  /// pass.
   private func missing(in window: CollectionWindow) -> [DocumentKey] {
     guard window.filter == nil, window.preview == nil, window.shown != nil, let missing = missing[window.path] else {
       return []
@@ -142,7 +143,7 @@ package struct Browser: Sendable {
 
   // MARK: Windows
 
-  /// Shows a collection in an order: at once as far as it is loaded.
+  /// Shows a collection in another order, immediately for the loaded documents.
   package mutating func choose(_ order: RowOrder, of path: ResourcePath) {
     orders[path] = order
     windows[path]?.order = order
@@ -153,7 +154,7 @@ package struct Browser: Sendable {
     return WindowTag(nextTag)
   }
 
-  /// Asks for a window; the shown one stays until it arrives.
+  /// Requests a window. The shown one stays until it arrives.
   package mutating func open(
     _ path: ResourcePath, at place: CollectionWindow.Place, landing: CollectionWindow.Landing, limit: Int,
     offset: Int? = nil, in database: DatabaseID
@@ -206,7 +207,7 @@ package struct Browser: Sendable {
     return effects.sorted { "\($0)" < "\($1)" }
   }
 
-  /// Slides the window of a collection by half when the cursor stands on one of its edges.
+  /// Slides the window of a collection by half when the cursor is on one of its edges.
   package mutating func slide(_ item: Item, limit: Int, in database: DatabaseID) -> [Effect] {
     switch item {
     case .after(let path):
@@ -248,7 +249,7 @@ package struct Browser: Sendable {
     } else {
       let edge = window.loaded.count >= (window.shown?.limit ?? .max) ? window.shown : nil
       mark(changesFrom: window, to: documents, cutAt: edge, at: now)
-      // A deleted document may have others below it.
+      // A deleted document can have subcollections.
       let keys = Set(documents.map(\.key))
       let areGone = !window.loaded.allSatisfy { keys.contains($0.key) }
       if areGone { effects.append(.client(.listMissing(in: path))) }
@@ -259,7 +260,7 @@ package struct Browser: Sendable {
     window.failure = nil
     if let total, !isFromCache { window.count.take(total, at: now) }
     if window.isWhole {
-      // The cache may have a part of the collection only.
+      // The cache may have only a part of the collection.
       if isFromCache { window.count.takeCached(documents.count) } else { window.count.take(documents.count, at: now) }
     }
     windows[path] = window
@@ -306,7 +307,7 @@ package struct Browser: Sendable {
     case .start: return 0
     case .end: return old.filter == nil && !request.order.isField ? total.map { max(0, $0 - documents.count) } : nil
     case .from, .until:
-      // Places are those of one order and one filter.
+      // An offset is valid only for one order and one filter.
       guard let offset = old.offset, let first = documents.first, old.shown?.order == request.order,
         old.shown?.filter == request.filter
       else { return nil }
@@ -319,10 +320,9 @@ package struct Browser: Sendable {
   }
 }
 
-/// The way of the cursor to a document that may not be in the tree yet.
+/// Navigation to a document that may not be in the tree yet.
 extension Browser {
-  /// Selects a document, whose collection and what is around it are opened where it stands. The cursor goes there when
-  /// the rows have arrived.
+  /// Selects a document. Opens its collection and its ancestors. The cursor moves when the rows have arrived.
   package mutating func go(to key: DocumentKey, limit: Int, in database: DatabaseID) -> [Effect] {
     destination = key
     var effects: [Effect] = []
@@ -342,7 +342,7 @@ extension Browser {
     return effects
   }
 
-  /// Whether the tree has a document, or one of its collection that does not exist and has documents below it.
+  /// Whether the tree has a document, or a nonexistent document of its collection with subcollections.
   private func has(_ key: DocumentKey) -> Bool {
     document(key) != nil || missing[key.collection]?.contains(key) ?? false
   }
@@ -356,7 +356,7 @@ extension Browser {
 }
 
 extension DocumentKey {
-  /// The documents on the way to this one, the outermost first, and this one.
+  /// The document's ancestors, outermost first, then the document itself.
   fileprivate var ancestorsAndSelf: [DocumentKey] {
     var keys = [self]
     while let above = keys.last.flatMap({ DocumentKey($0.collection.parent) }) { keys.append(above) }

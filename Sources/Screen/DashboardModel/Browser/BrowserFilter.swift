@@ -2,19 +2,19 @@
 package import FirestoreModel
 package import FirestoreQuery
 
-/// The filter that `/` sets in the tree: the part that the query of a window asks for, so that a collection of any size
-/// is filtered without reading it, and the part that is checked on the documents that arrive.
+/// The tree's filter, set with `/`. The window's query applies one part, so a collection of any size is filtered
+/// without reading it. The client applies the rest to the documents that arrive.
 package struct BrowserFilter: Hashable, Sendable {
   package let filter: RowFilter
   package private(set) var prefix = ""
   package private(set) var filters: [Filter] = []
-  /// The field whose range is asked for: the documents come in the order of its values.
+  /// The field with a range condition in the query. The documents are in the order of its values.
   package private(set) var range: FieldPath?
-  /// The terms that no query can ask for.
+  /// The terms that a query cannot express.
   package private(set) var rest: [RowFilter.Term] = []
 
   package var text: String { filter.text }
-  /// Whether documents have to be read to be found.
+  /// Whether the filter requires reading documents.
   package var searches: Bool { !rest.isEmpty }
 
   /// - Returns: `nil` for a filter that every document passes.
@@ -32,8 +32,8 @@ package struct BrowserFilter: Hashable, Sendable {
     if filters.isEmpty, prefix.isEmpty { askForRange() }
   }
 
-  /// Asks for the conditions on the first field that has a range. One field alone, since a query for more needs an
-  /// index that Cloud Firestore does not make by itself.
+  /// Moves the conditions on the first field with a range to the query. Uses one field only, because a query on more
+  /// fields needs an index that Cloud Firestore does not create automatically.
   private mutating func askForRange() {
     for term in rest where !term.isExcluded {
       guard case .field(let condition) = term.condition, condition.op.isInequality, condition.value.hasRange,
@@ -57,13 +57,13 @@ package struct BrowserFilter: Hashable, Sendable {
     filters = [.field(condition)]
   }
 
-  /// Whether a query in the order of names can ask for a condition.
+  /// Whether a query in name order can express a condition.
   private static func canAsk(_ condition: FieldFilter) -> Bool { condition.op == .equal }
 
-  /// Whether any document passes, whether the query has found it or not.
+  /// Whether a document passes the whole filter, including the query's part.
   func passesAll(_ document: Document) -> Bool { filter.matches(document.rowText, in: [document]) }
 
-  /// Whether a document that the query has found passes.
+  /// Whether a document from the query's result passes the rest of the filter.
   package func passes(_ document: Document) -> Bool {
     if rest.isEmpty { return true }
     return RowFilter(text: text, terms: rest).matches(document.rowText, in: [document])
@@ -71,12 +71,12 @@ package struct BrowserFilter: Hashable, Sendable {
 }
 
 extension Value {
-  /// Whether a query can ask for the values on one side of this one.
+  /// Whether a query can select the values on one side of this one.
   fileprivate var hasRange: Bool { if case .double(let number) = self { !number.isNaN } else { self != .null } }
 }
 
 extension Document {
-  /// The text of a document in a list that a filter sees: its id, then its values.
+  /// A document's text for the filter of a list: its id, then its values.
   var rowText: String {
     let values = data?.fields.entries.map { ColumnText.text(of: $0.value) } ?? []
     return ([key.documentID] + values).joined(separator: " ")

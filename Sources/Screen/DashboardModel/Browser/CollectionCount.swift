@@ -2,22 +2,22 @@
 import ClientPort
 package import FirestoreModel
 
-/// The number of documents of a collection, as far as it is known: the server's, with the time until which it was right,
-/// and the cache's where the server cannot be asked.
+/// A collection's document count: the server's, with the time when it was last right, or the cache's if the server is
+/// unreachable.
 package struct CollectionCount: Hashable, Sendable {
   package struct Known: Hashable, Sendable {
     package let number: Int
     package fileprivate(set) var time: Timestamp
   }
 
-  /// The last number of the server's.
+  /// The server's last count.
   package private(set) var known: Known?
-  /// The number of documents in the cache, counted while the server was out of reach.
+  /// The document count of the cache, taken while the server was unreachable.
   package private(set) var cached: Int?
 
   package init() {}
 
-  /// The number of documents that can be shown now.
+  /// The document count to show now.
   package var number: Int? { cached ?? known?.number }
 
   package mutating func take(_ number: Int, at time: Timestamp) {
@@ -25,12 +25,12 @@ package struct CollectionCount: Hashable, Sendable {
     cached = nil
   }
 
-  /// Takes what the cache has; what the server was known to have stays known.
+  /// Stores the cache's count and keeps the server's.
   package mutating func takeCached(_ number: Int) { cached = max(0, number) }
 
   package mutating func forgetCached() { cached = nil }
 
-  /// Notes that the server's number is right at a time.
+  /// Records that the server's count is right at a time.
   package mutating func confirm(at time: Timestamp) {
     guard let known, known.time < time else { return }
     self.known?.time = time
@@ -41,8 +41,8 @@ package struct CollectionCount: Hashable, Sendable {
   }
 }
 
-/// The age of a number that is not kept up: in steps of ten seconds, of minutes and of hours, so that a screen on which
-/// nothing else happens changes rarely. It is never more than the age.
+/// The age of a dated count, in steps of 10 seconds, minutes and hours, so that an idle screen rarely changes. Rounded
+/// down.
 package enum CountAge {
   /// `<0:10`, `0:40`, `12:00`, `3 h`, `2 d`.
   package static func text(of time: Timestamp, at now: Timestamp) -> String {
@@ -55,7 +55,7 @@ package enum CountAge {
     }
   }
 
-  /// The time at which the text changes.
+  /// The time when the text changes.
   package static func nextChange(of time: Timestamp, after now: Timestamp) -> Timestamp {
     let seconds = now.wholeSeconds(since: time)
     return time.advanced(seconds: seconds - seconds % step(seconds) &+ step(seconds))
@@ -71,8 +71,7 @@ package enum CountAge {
   }
 }
 
-/// The questions that are asked again because of commits: each at once, and then at most ten times a second, however many
-/// commits there are.
+/// Requests to repeat after commits: each immediately, then at most ten times a second, however many commits there are.
 package struct Renewals: Sendable {
   package enum Question: Hashable, Sendable {
     case count(ResourcePath)
@@ -90,16 +89,16 @@ package struct Renewals: Sendable {
 
   private static let pace: Int64 = 100_000
 
-  /// The times until which questions that were asked are not asked again.
+  /// The earliest times for repeating requests.
   private var asked: [Question: Timestamp] = [:]
   private var waiting: Set<Question> = []
 
   package init() {}
 
-  /// The time at which the next question is due.
+  /// The time when the next request is due.
   package var next: Timestamp? { waiting.lazy.compactMap { asked[$0] }.min() }
 
-  /// Asks now, or when the same question may be asked again.
+  /// Sends requests now, or when each can be repeated.
   package mutating func ask(_ questions: some Sequence<Question>, at now: Timestamp) -> [Effect] {
     asked = asked.filter { $1 > now || waiting.contains($0) }
     var effects: [Effect] = []

@@ -4,9 +4,9 @@ package import FirestoreModel
 package import FirestoreQuery
 import FirestoreText
 
-/// The search through a whole collection for documents that no query can ask for: how far it is, and what it has found.
+/// The progress and results of a search through a whole collection, for filters that no query can express.
 package struct CollectionSearch: Sendable {
-  /// The number of found documents that are kept; more are only counted.
+  /// The count of matches that are stored. Further matches are only counted.
   package static let mostKept = 2000
 
   package enum End: Hashable, Sendable {
@@ -16,18 +16,18 @@ package struct CollectionSearch: Sendable {
   }
 
   package let tag: WindowTag
-  /// The number of documents that were looked at.
+  /// The count of documents read.
   package private(set) var looked = 0
-  /// The number of documents that pass.
+  /// The count of documents that match.
   package private(set) var found = 0
   package private(set) var isFromCache = false
-  /// The end of the search; `nil` while it goes on.
+  /// The end of the search; `nil` while it runs.
   package private(set) var end: End?
 
   package init(_ tag: WindowTag) { self.tag = tag }
 
   package var isRunning: Bool { end == nil }
-  /// Whether every document was looked at.
+  /// Whether every document was read.
   package var isComplete: Bool { end == .done }
 
   package mutating func take(_ news: SearchNews) {
@@ -39,11 +39,11 @@ package struct CollectionSearch: Sendable {
   package mutating func stop() { if isRunning { end = .stopped } }
   package mutating func fail(_ status: RPCStatus) { if isRunning { end = .failed(status) } }
 
-  /// Takes account of a document that came to pass, or passes no more, after it was looked at.
+  /// Adjusts the count for a document that starts or stops matching after it was read.
   package mutating func adjust(by step: Int) { found = max(0, found + step) }
 }
 
-/// A search as it goes on, page by page. The pages come from a server or a cache.
+/// A running search, page by page. The pages come from a server or a cache.
 package struct SearchRun: Sendable {
   package let request: SearchRequest
   private let filter: BrowserFilter?
@@ -59,7 +59,7 @@ package struct SearchRun: Sendable {
     }
   }
 
-  /// The query for the first page, or the one behind a document.
+  /// The query for the first page, or for the page after a document.
   package func page(after last: DocumentKey?, limit: Int) -> Query {
     var query = request.query
     query.limit = limit
@@ -69,11 +69,11 @@ package struct SearchRun: Sendable {
     return query
   }
 
-  /// Looks at a page.
+  /// Searches a page.
   /// - Parameters:
   ///   - page: the documents of the page as the client sees them.
-  ///   - count: the number of documents that were read for it.
-  ///   - isLast: whether no page follows.
+  ///   - count: the count of documents that were read for it.
+  ///   - isLast: whether this is the last page.
   package mutating func look(
     at page: [Document], of count: Int, isLast: Bool, isFromCache: Bool
   ) -> SearchNews {
@@ -88,7 +88,7 @@ package struct SearchRun: Sendable {
 
 /// Searches through whole collections.
 extension Browser {
-  /// Begins to look through a collection; what was shown goes.
+  /// Starts a search through a collection and clears the shown documents.
   mutating func beginSearch(
     _ filter: BrowserFilter, of path: ResourcePath, _ closed: [Effect], in database: DatabaseID
   ) -> [Effect] {
@@ -103,7 +103,7 @@ extension Browser {
     return effects + [.client(.search(tag, SearchRequest(query, filter.text, in: database)))]
   }
 
-  /// Takes what a search has found. The first document is selected at once.
+  /// Adds results of a search. Selects the first document immediately.
   package mutating func take(_ news: SearchNews, of tag: WindowTag) {
     guard let path = searchedPath(tag), windows[path]?.search?.isRunning == true else { return }
     let isFirst = windows[path]?.loaded.isEmpty == true
@@ -118,15 +118,15 @@ extension Browser {
     }
   }
 
-  /// Stops the search of a collection; what was found stays.
-  /// - Returns: the effects; none if no search goes on.
+  /// Stops the search of a collection. The results remain.
+  /// - Returns: the effects; none if no search is running.
   package mutating func stopSearch(of path: ResourcePath) -> [Effect] {
     guard let search = windows[path]?.search, search.isRunning else { return [] }
     windows[path]?.search?.stop()
     return [.client(.closeWindow(search.tag))]
   }
 
-  /// Keeps the found documents as listeners tell them.
+  /// Updates the matches with the changes that listeners report.
   package mutating func refreshHits(_ changes: [ListenerSnapshot.Change]) {
     let searched = windows.filter { $1.search != nil }
     guard !searched.isEmpty else { return }
@@ -143,7 +143,7 @@ extension Browser {
     case (let index?, false):
       windows[path]?.loaded.remove(at: index)
       windows[path]?.search?.adjust(by: -1)
-    // While the search goes on it may come to the document itself.
+    // A running search may still reach the document.
     case (nil, true) where window.search?.isComplete == true && window.search?.found ?? 0 < CollectionSearch.mostKept:
       windows[path]?.loaded.append(document)
       windows[path]?.search?.adjust(by: 1)

@@ -4,21 +4,21 @@ import FirestoreClientState
 package import FirestoreModel
 package import FirestoreQuery
 
-/// The part of a collection that the browser holds: about two screens of documents in the order of their names or of a
-/// field. Moving past its edge opens another window, so a collection of a million documents costs as much as one of
-/// fifty. A small collection is put in any order here, and one that is searched holds what was found.
+/// The loaded part of a collection: about two screens of documents in the order of their names or of a field. Moving
+/// past its edge opens another window, so a collection of a million documents costs as much as one of fifty. The client
+/// sorts small collections in any order. A search holds its matches.
 package struct CollectionWindow: Sendable {
   /// The place of a window in its collection.
   package enum Place: Hashable, Sendable {
     case start
     case end
-    /// A window that begins with this document.
+    /// A window that starts with this document.
     case from(DocumentKey)
     /// A window that ends with this document.
     case until(DocumentKey)
   }
 
-  /// The row to which the cursor goes when a window has arrived.
+  /// The row to select when a window has arrived.
   package enum Landing: Hashable, Sendable {
     case stay
     case after(DocumentKey)
@@ -34,35 +34,35 @@ package struct CollectionWindow: Sendable {
     package var place: Place
     package var limit: Int
     package var landing: Landing
-    /// The number of documents before the window, if it was asked for.
+    /// The count of documents before the window, if it was requested.
     package var offset: Int?
-    /// The order in which the documents were asked for.
+    /// The requested order of the documents.
     package var order = RowOrder.id
-    /// The filter that it was asked for with.
+    /// The filter of the request.
     package var filter: BrowserFilter?
   }
 
   package var path: ResourcePath
   package var filter: BrowserFilter? { didSet { sift() } }
-  /// The filter that is being typed: it applies to loaded documents, and no query is sent.
+  /// The filter while you type it. It applies to loaded documents and sends no query.
   package var preview: RowFilter? { didSet { sift() } }
-  /// The order in which the documents are shown, unless the filter brings its own.
+  /// The display order of the documents, unless the filter has its own.
   package var order = RowOrder.id { didSet { sift() } }
   /// The search through the whole collection, if the filter needs one.
   package internal(set) var search: CollectionSearch?
   /// The window whose documents are shown; `nil` until the first has arrived.
   package var shown: Request?
-  /// The window that was asked for last and has not arrived.
+  /// The last requested window, until it arrives.
   package var requested: Request?
-  /// The documents that the window's query has found.
+  /// The documents in the result of the window's query.
   package var loaded: [Document] = [] { didSet { sift() } }
-  /// The loaded documents that pass the filters, and are shown.
+  /// The loaded documents that pass the filters.
   package private(set) var documents: [Document] = []
   package var isFromCache = true
-  /// The number of documents in the whole collection, as far as it is known.
+  /// The known document count of the whole collection.
   package var count = CollectionCount()
   package var failure: RPCStatus?
-  /// The number of documents before the window; `nil` where it is not known.
+  /// The count of documents before the window; `nil` if unknown.
   package var offset: Int? = 0
 
   package init(path: ResourcePath) { self.path = path }
@@ -71,21 +71,21 @@ package struct CollectionWindow: Sendable {
 
   package var total: Int? { count.number }
 
-  /// Whether the loaded documents were asked for without the present filter, or with an earlier one.
+  /// Whether the loaded documents were requested without the current filter.
   package var isOfAnotherFilter: Bool { shown.map { $0.filter != filter } ?? false }
 
-  /// The order that is shown: that of the filter's range comes first.
+  /// The shown order. The order of the filter's range takes precedence.
   package var shownOrder: RowOrder {
     guard let range = filter?.range else { return filter?.prefix.isEmpty == false && order.isField ? .id : order }
     return order.key == .field(range) ? order : RowOrder(.field(range))
   }
 
-  /// Whether the shown order is only that of the documents known here.
+  /// Whether the shown order covers only the loaded documents.
   package var isSortedHere: Bool {
     shown != nil && search == nil && !isOfAnotherFilter && shown?.order != shownOrder
   }
 
-  /// The order to ask for: by ids, if the documents are put in order here.
+  /// The order to request: by id if the client sorts the documents.
   func orderToAsk(limit: Int) -> RowOrder {
     let order = shownOrder
     if filter?.range != nil || order == RowOrder(.id, isDescending: true) { return order }
@@ -96,10 +96,10 @@ package struct CollectionWindow: Sendable {
     return isSmall && !isOutgrown ? .id : order
   }
 
-  /// Whether the documents to be put in order here are more than that.
+  /// Whether there are more documents than the client can sort.
   package var isOutgrown: Bool { isSortedHere && shownOrder.isField && (hasBefore || hasAfter) }
 
-  /// The document at which a window begins or ends, whose values a query in the order of a field needs.
+  /// The document where a window starts or ends. A query in the order of a field needs its values.
   func anchor(of place: Place) -> Document? {
     switch place {
     case .start, .end: nil
@@ -115,7 +115,7 @@ package struct CollectionWindow: Sendable {
   private mutating func sift() {
     documents = loaded
     if isOfAnotherFilter {
-      // The loaded documents that pass are shown until the answer comes.
+      // The loaded documents that pass are shown until the answer arrives.
       if let filter { documents = documents.filter(filter.passesAll) }
     } else if let filter, filter.searches, search == nil {
       documents = documents.filter(filter.passes)
@@ -127,7 +127,7 @@ package struct CollectionWindow: Sendable {
     if let preview { documents = documents.filter { preview.matches($0.rowText, in: [$0]) } }
   }
 
-  /// The number of documents that pass the filter, as far as they were searched.
+  /// The count of documents that pass the filter, among those searched.
   package var found: (count: Int, isAll: Bool)? {
     if let search { return (search.found, search.isComplete) }
     guard filter != nil, shown != nil, !isOfAnotherFilter, let offset else { return nil }
@@ -166,7 +166,7 @@ package struct CollectionWindow: Sendable {
     func bound(_ id: String) -> Bound {
       Bound(values: [.reference(database, DocumentKey(unchecked: path.appending(id)))], isInclusive: true)
     }
-    /// The place of a document; in the order of a field it is that of its value.
+    /// The bound at a document; in the order of a field, at its value.
     func bound(at key: DocumentKey) -> Bound? {
       guard case .field(let path) = order.key else { return bound(key.documentID) }
       guard let value = anchor?.data?[path] else { return nil }
@@ -192,10 +192,10 @@ package struct CollectionWindow: Sendable {
 }
 
 extension Browser {
-  /// The largest collection that is counted from the cache, which reads it; larger ones wait for the server.
+  /// The largest collection that is counted from the cache, which reads it. Larger ones wait for the server.
   static let largestCountedOffline = 10_000
 
-  /// Notes that documents came or went, so that the collection is counted again, once a second at most.
+  /// Schedules a recount after documents were added or removed, at most once a second.
   package mutating func noteChange(in path: ResourcePath, at now: Timestamp) {
     guard windows[path]?.total != nil, recounts[path] == nil else { return }
     recounts[path] = now.advanced(seconds: 1)
@@ -203,11 +203,11 @@ extension Browser {
 
   package var nextCount: Timestamp? { recounts.values.min() }
 
-  /// The collections to be counted now.
+  /// The collections to count now.
   package mutating func takeDueCounts(at now: Timestamp, isOffline: Bool) -> [Effect] {
     let due = recounts.filter { $0.value <= now }.keys.sorted()
     for path in due { recounts[path] = nil }
-    // Commits that are told have their own questions.
+    // Reported commits cause their own requests.
     if hearsCommits, !isOffline { return [] }
     return due.filter { !isOffline || windows[$0]?.total ?? 0 <= Self.largestCountedOffline }.map {
       .client(.count($0))
@@ -220,7 +220,7 @@ package struct RowOrder: Hashable, Sendable {
   package enum Key: Hashable, Sendable {
     case id
     case field(FieldPath)
-    /// The time of the last change, and that of the creation; no query asks for these.
+    /// The times of the last change and of the creation. Queries cannot sort by them.
     case changed, created
   }
 
@@ -235,13 +235,13 @@ package struct RowOrder: Hashable, Sendable {
     (self.key, self.isDescending) = (key, isDescending)
   }
 
-  /// The largest collection that is read as a whole to be put in order here; of a larger one a query asks for its
-  /// order, or only as many documents are known.
+  /// The largest collection that is read as a whole and sorted here. For a larger one, a query requests the order, or
+  /// only this many documents are known.
   package static let mostSortedHere = 1000
 
-  /// Whether a query in this order leaves out the documents without the field.
+  /// Whether a query in this order omits the documents without the field.
   package var isField: Bool { if case .field = key { true } else { false } }
-  /// Whether no query can ask for this order.
+  /// Whether queries cannot use this order.
   package var isTime: Bool { key == .changed || key == .created }
   package var direction: OrderBy.Direction { isDescending ? .descending : .ascending }
   package var reversed: RowOrder { RowOrder(key, isDescending: !isDescending) }
@@ -255,7 +255,7 @@ package struct RowOrder: Hashable, Sendable {
     }
   }
 
-  /// The orderings of a query for this order; by ids where no query can ask for it.
+  /// The orderings of a query for this order; by id if queries cannot use it.
   package var orderBy: [OrderBy] {
     switch key {
     case .id: [OrderBy(.documentID, direction)]
@@ -264,7 +264,7 @@ package struct RowOrder: Hashable, Sendable {
     }
   }
 
-  /// Whether one document comes before another; those that are equal follow their ids.
+  /// Whether one document precedes another. Equal documents are sorted by id.
   package func isBefore(_ left: Document, _ right: Document) -> Bool {
     switch key {
     case .id, .field: return orderBy.compare(left, right) == .ascending
@@ -280,7 +280,7 @@ package struct RowOrder: Hashable, Sendable {
 }
 
 extension Document {
-  /// The time of the last change; a change that waits is newer than all that the server knows.
+  /// The time of the last change. A pending change is newer than everything the server knows.
   fileprivate var changeTime: Int64 { hasPendingWrites ? .max : version?.timestamp.microseconds ?? .min }
   fileprivate var creationTime: Int64 {
     createTime?.timestamp.microseconds ?? (hasPendingWrites ? .max : .min)
@@ -290,7 +290,7 @@ extension Document {
 extension DocumentKey {
   private static let automaticLength = 20
 
-  /// Whether the id has the form of those that SDKs make: 20 letters and digits.
+  /// Whether the id has the form of SDK-generated ids: 20 letters and digits.
   package var hasAutomaticID: Bool {
     let id = documentID.utf8
     return id.count == Self.automaticLength
@@ -298,14 +298,14 @@ extension DocumentKey {
   }
 }
 
-/// A row of a collection that is far from its window: first the document is searched for at which a window around the
-/// row begins.
+/// A search for a row far from its collection's window. It first finds the document where a window around the row
+/// starts.
 package struct RowSearch: Sendable {
   package var tag: WindowTag
   package var path: ResourcePath
   /// The row, counted from 0.
   package var row: Int
-  /// The number of documents before the window.
+  /// The count of documents before the window.
   package var first: Int
 
   package init(tag: WindowTag, path: ResourcePath, row: Int, first: Int) {

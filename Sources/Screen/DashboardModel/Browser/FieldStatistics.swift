@@ -2,27 +2,27 @@
 package import FirestoreModel
 import FirestoreQuery
 
-/// The statistics of the fields of one collection: numbers of documents, values and changes. Bounded, whatever the size
-/// of the collection.
+/// The field statistics of one collection: counts of documents, values and changes. Bounded for collections of any
+/// size.
 package struct FieldStatistics: Sendable {
   package struct Field: Sendable {
-    /// The number of sampled documents that have the field.
+    /// The count of sampled documents with the field.
     package fileprivate(set) var documents = 0
-    /// The number of times that the field was seen to change.
+    /// The count of observed changes of the field.
     package fileprivate(set) var changes = 0
-    /// The field's values as text, or the first of them.
+    /// The field's values as text, up to a limit.
     package fileprivate(set) var values: Set<String> = []
-    /// Whether there were more values than are remembered.
+    /// Whether there were more values than the limit.
     package fileprivate(set) var hasMoreValues = false
     package fileprivate(set) var kind = Kind.other
-    /// The columns that the widest value of the field takes.
+    /// The width of the field's widest value in columns.
     fileprivate(set) var width = 0
   }
 
-  /// The form in which a field is shown in a column, by its first value that is not null.
+  /// The display form of a field in a column, by its first non-null value.
   package enum Kind: Hashable, Sendable { case text, number, flag, time, container, other }
 
-  /// The number of sampled documents; further ones would add little.
+  /// The count of sampled documents. Further ones would add little.
   private static let sample = 200
   private static let mostFields = 64
   private static let mostValues = 32
@@ -65,18 +65,18 @@ extension FieldStatistics.Field {
     }
   }
 
-  /// Whether the field is the same in all sampled documents.
+  /// Whether the field is equal in all sampled documents.
   fileprivate func isConstant(among count: Int) -> Bool {
     count >= 5 && documents * 10 >= count * 8 && values.count == 1 && changes == 0
   }
 
-  /// Whether the field has a few short texts that come again and again, such as states and cities.
+  /// Whether the field has a few short, recurring texts, such as states and cities.
   var isEnumeration: Bool {
     kind == .text && !hasMoreValues && values.count <= 8 && width <= 16 && documents > 1
       && values.count < documents && values.count <= max(3, documents / 2)
   }
 
-  /// Whether the field has long texts without blanks that all differ, as keys of other documents are.
+  /// Whether the field has long texts without blanks that all differ, like document keys.
   private var looksLikeID: Bool {
     kind == .text && width >= 16 && values.count == max(1, min(documents, FieldStatistics.mostValues))
       && values.allSatisfy { !$0.contains(" ") }
@@ -93,19 +93,19 @@ extension FieldStatistics.Field {
     }
   }
 
-  /// The score of a column of the field by how much it tells; a constant field tells next to nothing.
+  /// The score of a column of the field by its information. A constant field scores almost zero.
   fileprivate func interest(among count: Int) -> Double {
     guard count > 0 || changes > 0 else { return 0 }
     let base = interestOfKind
     let share = count > 0 ? min(1, Double(max(documents, changes > 0 ? 1 : 0)) / Double(count)) : 1
-    // A time that changes is mostly the time of the change.
+    // A changing time is mostly the time of the change.
     let liveliness = changes == 0 ? 0 : kind == .time ? 0.2 : kind == .container ? 0.6 : 1.5
     return (isConstant(among: count) ? base * 0.1 : base) * (0.3 + 0.7 * share) + liveliness
   }
 }
 
 extension FieldStatistics {
-  /// All fields, the most telling ones first: those that differ between documents and those that change.
+  /// All fields, most informative first: those that differ between documents and those that change.
   package var byInterest: [String] {
     let scored = fields.map { (name: $0.key, score: $0.value.interest(among: documentCount)) }
     return scored.sorted { left, right in
@@ -114,8 +114,8 @@ extension FieldStatistics {
     }.map(\.name)
   }
 
-  /// The fields of `byInterest` that are worth a column: not the same in all documents, not in few of them, and no
-  /// containers, unless there are no others.
+  /// The fields of `byInterest` that merit a column. Omits constant and rare fields, and containers unless only
+  /// containers exist.
   var worthColumns: [String] {
     let all = byInterest
     let telling = all.filter { name in
@@ -141,19 +141,19 @@ extension FieldStatistics.Kind {
   }
 }
 
-/// The fields of some documents, each with its type and what its values have in common: a collection at a glance.
+/// The fields of some documents, each with its type and the common facts of its values: a collection at a glance.
 package struct CollectionSummary: Sendable {
-  /// Facts that the values of a field have in common.
+  /// Common facts of a field's values.
   package enum Values: Sendable {
-    /// The most frequent values, and the number of documents that have others.
+    /// The most frequent values, and the count of documents with others.
     case frequent([Count], others: Int)
     case numbers(least: Double, median: Double, most: Double)
     case times(first: Timestamp, last: Timestamp)
     /// The lengths of arrays.
     case lengths(least: Int, most: Int)
-    /// The names of the fields of maps.
+    /// The field names of maps.
     case names([String])
-    /// Values that all differ: the first of them.
+    /// The first of all-different values.
     case examples([Value])
   }
 
@@ -166,12 +166,12 @@ package struct CollectionSummary: Sendable {
     package var name: String
     /// The most frequent type.
     package var type: String
-    /// The number of documents that have the field.
+    /// The count of documents with the field.
     package var documents: Int
     package var values: Values
   }
 
-  /// The number of documents that are looked at, which is little beside what a frame costs.
+  /// The count of documents that are read, cheap compared with a frame.
   private static let most = 200
   private static let mostValues = 4
 
@@ -202,7 +202,7 @@ package struct CollectionSummary: Sendable {
     let maps = all.compactMap { if case .map(let fields) = $0 { fields } else { nil } }
     let counts = counts(of: all)
     let repeats = counts.filter { $0.documents > 1 }
-    // A few values that come again say more than the range in which they are.
+    // A few recurring values are more informative than their range.
     if !repeats.isEmpty, times.isEmpty, lengths.isEmpty, maps.isEmpty,
       numbers.isEmpty || counts.count <= mostValues
     {
@@ -218,7 +218,7 @@ package struct CollectionSummary: Sendable {
     return .examples(Array(all.prefix(mostValues)))
   }
 
-  /// The values with the numbers of their documents, the most frequent first, then as they came.
+  /// The values with their document counts, most frequent first, then in order of arrival.
   private static func counts(of all: [Value]) -> [Count] {
     var places: [String: Int] = [:]
     var counts: [Count] = []

@@ -4,12 +4,12 @@ package import FirestoreQuery
 package import FirestoreText
 package import LinearPatterns
 
-/// The filter that `/` means everywhere: terms that must all hold of a row.
+/// The filter of every `/` prompt. A row must match all terms.
 ///
 ///     word "two words" ^beginning ~letters /re/ field:value field:>5 field:~part field:/re/ !term
 ///
-/// Capital letters in a word or pattern make it case-sensitive. Values are those of conditions (`ValueReader`), up to the
-/// next blank, and compared as Firestore compares them: with those of their own type, and numbers as numbers.
+/// Capital letters in a word or pattern make it case-sensitive. Values have the syntax of conditions (`ValueReader`),
+/// up to the next blank. Comparison follows Firestore: values of the same type, and numbers as numbers.
 package struct RowFilter: Hashable, Sendable {
   package struct Term: Hashable, Sendable {
     package var condition: Condition
@@ -22,7 +22,7 @@ package struct RowFilter: Hashable, Sendable {
 
   package enum Condition: Hashable, Sendable {
     case contains(Word)
-    /// A row that begins with a text.
+    /// A row that starts with a text.
     case begins(String)
     case matches(Pattern)
     case field(FieldFilter)
@@ -65,14 +65,14 @@ package struct RowFilter: Hashable, Sendable {
 
   /// - Parameters:
   ///   - text: the whole text of the row.
-  ///   - documents: the documents for the conditions on fields; each condition must hold for one of them.
+  ///   - documents: the documents for the field conditions. One of them must satisfy each condition.
   package func matches(_ text: @autoclosure () -> String, in documents: @autoclosure () -> [Document] = []) -> Bool {
     if terms.isEmpty { return true }
     let (text, documents) = (text(), terms.contains(where: \.isAboutField) ? documents() : [])
     return terms.allSatisfy { $0.condition.holds(of: text, documents) != $0.isExcluded }
   }
 
-  /// The parts of a row's text that made it pass, as ranges of its scalars.
+  /// The matching parts of a row's text, as ranges of its scalars.
   func hits(in text: [Unicode.Scalar]) -> [Range<Int>] {
     terms.filter { !$0.isExcluded }.compactMap(\.condition.shown).flatMap { $0.ranges(in: text) }
   }
@@ -123,7 +123,7 @@ extension FieldFilter {
 }
 
 extension Document {
-  /// The field as text; of an array, the text of each element.
+  /// The field as text; for an array, the text of each element.
   fileprivate func texts(at path: FieldPath) -> [String] {
     switch data?[path] {
     case nil: []
@@ -154,7 +154,7 @@ struct FilterParser {
       cursor.skipSpace()
       if cursor.isAtEnd { return terms }
       let isExcluded = cursor.take("!")
-      // The excluded word is still to be typed.
+      // The excluded word is not typed yet.
       guard let start = cursor.next, !start.properties.isWhitespace else { continue }
       if let condition = try condition(from: start) {
         terms.append(RowFilter.Term(condition: condition, isExcluded: isExcluded))
@@ -186,10 +186,10 @@ struct FilterParser {
     }
   }
 
-  /// Passes everything up to the next blank, and returns it.
+  /// Consumes and returns everything up to the next blank.
   private mutating func rest() -> String { cursor.take { !$0.properties.isWhitespace } }
 
-  /// A word between double quotes; an end that is still to be typed is at the end of the line.
+  /// A word between double quotes. A missing end quote is assumed at the end of the line.
   private mutating func quoted() -> String {
     cursor.position += 1
     var word = String.UnicodeScalarView()
@@ -206,7 +206,7 @@ struct FilterParser {
     return String(word)
   }
 
-  /// The pattern of a word in which some letters stand in this order, whatever is between them.
+  /// The pattern of a word that contains these letters in this order, with any text between them.
   private static func letters(_ text: String) throws(TextError) -> Pattern {
     let escaped = text.unicodeScalars.map { scalar in
       let isSign = scalar.isASCII && !scalar.properties.isAlphabetic && scalar.properties.numericType == nil
@@ -237,7 +237,7 @@ struct FilterParser {
 
   // MARK: Fields
 
-  /// Reads a field with the colon behind it; returns `nil`, and reads nothing, for other words.
+  /// Reads a field and its colon. Returns `nil`, and reads nothing, for other words.
   private mutating func field() throws(TextError) -> FieldPath? {
     let scalars = cursor.scalars
     let start = cursor.position

@@ -2,9 +2,8 @@
 package import FirestoreModel
 import TerminalCanvas
 
-/// The fields that are shown beside the documents of a collection, and their widths. Once chosen they stay for the
-/// session, in their order: further fields only come behind them, into free room, and longer values only widen a column
-/// where that moves no other out of sight.
+/// The columns of a collection's documents, and their widths. Chosen columns keep their order for the session. New
+/// fields are appended in free room. Longer values widen a column only if no other column leaves the screen.
 package struct TreeColumns: Sendable {
   package struct Column: Hashable, Sendable {
     package var name: String
@@ -12,41 +11,41 @@ package struct TreeColumns: Sendable {
     /// Whether the column takes the rest of the row, if that is less than its width.
     var isText: Bool
     package var isNumber = false
-    /// The width up to which the column takes spare room: later values may be longer.
+    /// The maximum width with spare room, reserved for longer future values.
     package var reserve = 0
-    /// The width of the widest value that was seen, for spare room.
+    /// The width of the widest observed value, for spare room.
     package var natural = 0
-    /// Whether the column was added to others that were on the screen.
+    /// Whether the column was added after others were on screen.
     var isLate = false
   }
 
   private static let mostColumns = 8
   private static let widest = 20
   private static let widestText = 40
-  /// Texts up to this width are columns like numbers.
+  /// Texts up to this width get columns like numbers.
   private static let shortText = 12
 
-  /// The columns in the order in which they are shown.
+  /// The columns in display order.
   package private(set) var columns: [Column] = []
-  /// The other fields, which say less: those that are the same everywhere, rare ones, arrays and maps. They are shown in
-  /// the room that `columns` leave on wide screens.
+  /// The less informative fields: constant and rare ones, arrays and maps. They use the room that `columns` leave on
+  /// wide screens.
   private var others: [Column] = []
-  /// The width of the widest id, up to a limit; at least that of the heading `id▲`.
+  /// The width of the widest id, up to a limit, and at least the width of the heading `id▲`.
   package private(set) var idWidth = 3
-  /// The fields that the user picked; `nil` while the columns are chosen by the documents.
+  /// The fields that you picked; `nil` while the documents choose the columns.
   package var picked: [String]?
 
   package init() {}
-  /// The number of documents that the columns were decided for.
+  /// The document count at the last decision on columns.
   private var documentCount = 0
-  /// The hue of each value of the fields that have few.
+  /// The hue of each value, for fields with few values.
   private var hues: [String: [String: Int]] = [:]
 
-  /// Decides on columns for documents that came for another place, or that are many more than before. Existing columns
-  /// stay where they are.
+  /// Decides on columns for documents from another place, or when their count has grown much. Existing columns keep
+  /// their place.
   package mutating func decide(for documents: [Document], _ statistics: FieldStatistics) {
     guard !documents.isEmpty else { return }
-    // Widths are settled by the first documents that say something about a collection.
+    // The first documents with enough information fix the widths.
     let isSettled = documentCount >= Self.settled
     documentCount = max(documentCount, documents.count)
     if !isSettled {
@@ -58,10 +57,10 @@ package struct TreeColumns: Sendable {
 
   private static let settled = 4
 
-  /// Whether there are now twice as many documents as the columns were decided for.
+  /// Whether the document count has doubled since the last decision on columns.
   func isOutgrown(by count: Int) -> Bool { documentCount == 0 ? count > 0 : count >= documentCount * 2 }
 
-  /// Shows the fields that the user picked, or with `nil` again the most telling ones.
+  /// Shows the fields that you picked; with `nil`, the most informative ones again.
   package mutating func pick(_ names: [String]?, _ documents: [Document], _ statistics: FieldStatistics) {
     picked = names
     columns = []
@@ -93,7 +92,7 @@ package struct TreeColumns: Sendable {
     return Column(name: name, width: 0, isText: isText, isNumber: isNumber, reserve: reserve)
   }
 
-  /// Keeps the other fields in their order, unless they are columns now; further ones come behind them.
+  /// Keeps the order of the other fields that are not columns now, and appends new ones.
   private mutating func arrangeOthers(_ statistics: FieldStatistics) {
     let shown = Set(columns.map(\.name))
     let known = picked == nil ? others.map(\.name) : []
@@ -107,7 +106,7 @@ package struct TreeColumns: Sendable {
     }
   }
 
-  /// - Parameter isSettled: whether columns with a width keep it.
+  /// - Parameter isSettled: whether existing columns keep their width.
   private mutating func widen(for documents: [Document], isSettled: Bool) {
     for index in columns.indices {
       let isText = columns[index].isText
@@ -131,7 +130,7 @@ package struct TreeColumns: Sendable {
 
   // MARK: Hues
 
-  /// Notes a value of a field that has few, so that the value gets a hue of its own.
+  /// Assigns a hue to a value of a field with few values.
   private mutating func note(_ value: String, of name: String) {
     var known = hues[name] ?? [:]
     guard known[value] == nil else { return }
@@ -143,13 +142,13 @@ package struct TreeColumns: Sendable {
     hues[name] = known
   }
 
-  /// The hue of a value of a field that has few; `nil` for other fields.
+  /// The hue of a value of a field with few values; `nil` for other fields.
   package func hue(of value: Value, in name: String) -> Int? {
     guard let known = hues[name], case .string(let text) = value else { return nil }
     return known[text]
   }
 
-  /// Gives hues to new values too.
+  /// Assigns hues to new values.
   package mutating func note(_ document: Document) {
     for name in hues.keys {
       if case .string(let text)? = document.data?[FieldPath(name)], text.utf8.count <= 32 { note(text, of: name) }
@@ -160,7 +159,7 @@ package struct TreeColumns: Sendable {
 extension TreeColumns {
   private static let leastText = 5
 
-  /// Gives room that a column keeps for later values to another whose values need it now.
+  /// Moves the reserve of a column to another whose values need it now.
   private static func share(_ shown: inout [Column]) {
     for index in shown.indices where !shown[index].isText {
       var lacking = shown[index].natural - shown[index].width
@@ -171,7 +170,7 @@ extension TreeColumns {
         shown[index].width += given
         lacking -= given
       }
-      // A text that is cut still says something, a number does not.
+      // A truncated text is still informative; a truncated number is not.
       for other in shown.indices.reversed() where shown[index].isNumber && !shown[other].isNumber && lacking > 0 {
         let given = max(0, min(lacking, shown[other].width - Self.leastText))
         shown[other].width -= given
@@ -183,8 +182,8 @@ extension TreeColumns {
 
   private static let shortestText = 10
 
-  /// Gives the names above the columns, and the sign of the order behind one, the room that is left, or that a text has
-  /// beyond what can be read.
+  /// Gives spare room to the names above the columns and to the sign of the order. The room comes from the rest of the
+  /// row, or from texts that are wider than needed for reading.
   private static func uncover(_ shown: inout [Column], _ left: inout Int) {
     for index in shown.indices where !shown[index].isText {
       var lacking = min(widest, SafeText.columns(of: shown[index].name) + 1) - shown[index].width
@@ -201,13 +200,13 @@ extension TreeColumns {
     }
   }
 
-  /// The fields beside the columns for which there is room.
+  /// The other fields that fit next to the columns.
   private func other(_ left: inout Int) -> [Column] {
     var more: [Column] = []
     for var column in others {
       let head = min(Self.widest, SafeText.columns(of: column.name) + 1)
       column.width = max(column.width, column.natural, head)
-      // A text, an array or a map that is cut still says something.
+      // A truncated text, array or map is still informative.
       if column.isText { column.width = min(column.width, max(head, left - 2)) }
       guard column.width + 2 <= left, !column.isText || column.width >= Self.shortestText else { continue }
       more.append(column)
@@ -216,7 +215,7 @@ extension TreeColumns {
     return more
   }
 
-  /// The columns that fit into a row, and the width left for the id: the same for the same room, whatever changes.
+  /// The columns that fit into a row, and the remaining width for the id. Depends on the room only.
   package struct Fitting: Hashable, Sendable {
     package var idWidth: Int
     package var columns: [Column]
@@ -224,14 +223,14 @@ extension TreeColumns {
 
   /// - Parameters:
   ///   - room: the columns for the id and all values.
-  ///   - wanted: the number of values that are worth cutting ids for.
-  ///   - takesOthers: whether the fields that say less take the room that is left.
+  ///   - wanted: the count of values that justify truncated ids.
+  ///   - takesOthers: whether the less informative fields use the remaining room.
   package func fitting(room: Int, wanted: Int, takesOthers: Bool = false) -> Fitting {
     let shortest = min(idWidth, 10)
     var left = room - shortest
     var shown: [Column] = []
     for column in columns {
-      // Values beyond the wanted number only use spare room.
+      // Values beyond the wanted count only use spare room.
       let spare = shown.count < wanted ? left : left - (idWidth - shortest)
       if column.width + 2 <= spare {
         shown.append(column)
@@ -241,14 +240,14 @@ extension TreeColumns {
         left -= spare
       }
     }
-    // Short columns come first, with their names: a part of an id is enough to tell it apart.
+    // Short columns come first, with their names: a part of an id is enough to identify it.
     Self.uncover(&shown, &left)
     for index in shown.indices where !shown[index].isText {
       let more = max(0, min(left, shown[index].reserve - shown[index].width))
       shown[index].width += more
       left -= more
     }
-    // Texts of any length come last and take the rest; columns that were added later stay behind those before.
+    // Long texts come last and use the rest. Columns that were added later stay after the earlier ones.
     shown =
       shown.filter { !$0.isText && !$0.isLate } + shown.filter { $0.isText && !$0.isLate } + shown.filter(\.isLate)
     let id = min(idWidth, shortest + max(0, left))

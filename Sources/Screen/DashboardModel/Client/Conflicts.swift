@@ -3,13 +3,13 @@ package import ClientPort
 import FirestoreClientState
 package import FirestoreModel
 
-/// An edited document in which edited fields were changed while the editor was open, with the writes that are possible.
+/// An edit of fields that other clients changed while the editor was open, with the possible writes.
 package struct EditConflict: Equatable, Sendable {
-  /// The state in which the edit can be resumed.
+  /// The form of the resumed edit.
   package enum Again: Equatable, Sendable {
-    /// The edited text, with the others' changes in it.
+    /// The edited text, merged with the other clients' changes.
     case text(EditRequest)
-    /// The field editor, with the document as others have left it; `nil` if it was deleted.
+    /// The field editor over the other clients' version of the document; `nil` if it was deleted.
     case fields(over: Fields?)
   }
 
@@ -18,13 +18,13 @@ package struct EditConflict: Equatable, Sendable {
   package var fields: [WriteConflict.Field]
   /// Whether the document was deleted meanwhile.
   package var isDeleted: Bool
-  /// The edited fields, over the others' values.
+  /// Writes all edited fields over the other clients' values.
   package var overwriting: [Mutation]
-  /// The edited fields that no other client changed; empty if there are none.
+  /// Writes the edited fields that no other client changed; or empty.
   package var keepingTheirs: [Mutation]
-  /// The document as the edited text has it.
+  /// Replaces the document with the edited text.
   package var replacing: [Mutation]
-  /// The edit to be resumed, with the others' changes.
+  /// The edit to resume, with the other clients' changes.
   package var again: Again
 
   package init(
@@ -43,8 +43,8 @@ package struct EditConflict: Equatable, Sendable {
 
 extension UndoConflict.Writing {
   /// - Parameters:
-  ///   - mutation: what is to be written.
-  ///   - left: the fields as the earlier write left them.
+  ///   - mutation: the mutation to write.
+  ///   - left: the fields after the earlier write.
   package init(_ mutation: Mutation, left: Fields?, now: Fields?) {
     var document = FirestoreModel.Document(
       key: mutation.key, version: nil, state: now.map { .found(DocumentData($0)) } ?? .missing)
@@ -66,11 +66,10 @@ extension UndoConflict.Writing {
 }
 
 extension ClientConflict {
-  /// The longest account names so many fields.
+  /// The maximum count of fields in the text.
   private static let mostFields = 2
 
-  /// The conflict in words, the names and values first: `conflict: bob put 2 over population 1, 12 s later, unseen by
-  /// bob`.
+  /// The conflict as text, names and values first: `conflict: bob put 2 over population 1, 12 s later, unseen by bob`.
   package func text(bullet: String) -> String {
     let parts: [String]
     switch outcome {

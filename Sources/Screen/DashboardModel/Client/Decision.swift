@@ -4,28 +4,28 @@ package import FirestoreClientState
 package import FirestoreModel
 import FirestoreText
 
-/// An action that waits until the user has seen the changes that it would overwrite: a table of the fields, and the
-/// possible answers.
+/// An action that waits until the user has seen the changes that it would overwrite. It has a table of the fields and
+/// the possible answers.
 package struct Decision: Sendable {
-  /// One line of the table; fields in dispute have a mark in front.
+  /// One line of the table. Disputed fields have a mark as prefix.
   package struct Row: Sendable {
     package var isDisputed: Bool
     package var cells: [String]
   }
 
   package var title: String
-  /// The events that led here, in sentences.
+  /// The preceding events, in sentences.
   package var lead: [String]
-  /// The heads over the cells.
+  /// The headings of the cells.
   package var heads: [String]
   package var rows: [Row]
-  /// The possible answers; the first one overwrites nothing.
+  /// The possible answers. The first one overwrites nothing.
   package var items: [MenuItem]
-  /// The message when the decision is left open.
+  /// The message if the user leaves the decision open.
   package var leaving: String?
-  /// The write whose way is drawn, as far as it is known.
+  /// The write whose history is drawn, if known.
   package var batch: BatchID?
-  /// Whether this is the account of the transfer, and is updated with its events.
+  /// Whether this shows the transfer and follows its events.
   package var isTransfer = false
 
   package init(
@@ -71,7 +71,7 @@ extension Decision {
           choice: .editFields(over: now))
       }
     let dropped = "Nothing was written; your edit is dropped."
-    // The first two answers write nothing, so that keys that were meant for the screen before overwrite nothing.
+    // The first two answers write nothing, so keys typed before the dialog appeared cannot overwrite data.
     items = [
       again,
       MenuItem(letter: "c", title: "cancel", detail: "your edit is dropped", choice: .perform([], saying: dropped)),
@@ -125,7 +125,7 @@ extension Decision {
     ]
   }
 
-  /// The fields that a write replaces, those marked that changed since.
+  /// The fields that a write replaces. Fields that changed since are marked.
   private static func rows(
     of writing: UndoConflict.Writing, to document: UndoConflict.Document, _ prefix: String
   ) -> [Row] {
@@ -151,10 +151,10 @@ extension Decision {
   private static func text(_ value: Value?) -> String { value.map(ValueText.short) ?? "nothing" }
 }
 
-/// Accounts that need no decision, in the same form: the effect of a write, and the outcome of an outage.
+/// Information in the same form that needs no decision: the effect of a write, and the outcome of an outage.
 extension Decision {
-  /// The effect of a batch, field by field, and its progress so far.
-  /// - Parameter now: gives a document as it is known now.
+  /// The effect of a batch, field by field, and its progress.
+  /// - Parameter now: returns the current version of a document.
   package init(_ row: QueueRow, way: [String], now: (DocumentKey) -> Document?) {
     title = "\(row.batch) \(row.operation.rawValue)"
     lead = way
@@ -234,7 +234,7 @@ extension FieldTransform.Operation {
   }
 }
 
-/// A transfer on the screen: its progress, and its result.
+/// A transfer on the screen: its progress and its result.
 extension Decision {
   package init(_ progress: TransferState) {
     self.init(
@@ -277,7 +277,7 @@ extension TransferRequest {
     }
   }
 
-  /// The end of the documents, in words: `exported to`.
+  /// The outcome for the documents, as text: `exported to`.
   fileprivate var outcome: String {
     switch self {
     case .importing: "imported from"
@@ -335,7 +335,7 @@ extension TransferAccount {
 }
 
 extension BundleContents {
-  /// The contents in words: `orders where total > 10`, `3 documents`.
+  /// The contents as text: `orders where total > 10`, `3 documents`.
   package var text: String {
     switch self {
     case .documents(let keys): keys.count == 1 ? keys[0].path.text : "\(grouped(keys.count)) documents"

@@ -4,47 +4,46 @@ import FirestoreClientState
 package import FirestoreModel
 import FirestoreQuery
 
-/// A request of the dashboard to its surroundings. `update` returns these; each kind is performed in one place of the
-/// command.
+/// A side effect that the dashboard requests. `update` returns effects; the command performs each kind in one place.
 package enum Effect: Equatable, Sendable {
   case client(ClientRequest)
   case terminal(TerminalEffect)
-  /// A request to `DashboardSession`, which knows the session's history.
+  /// A request to `DashboardSession`, which has the session's history.
   case timeline(TimelineEffect)
   case recording(RecordingEffect)
-  /// A request to `ClientStage`, which knows the clients that share the screen, and from it to the host.
+  /// A request to `ClientStage`, which has the clients of the screen and forwards to the host.
   case stage(StageEffect)
 }
 
-/// A request to the terminal, or to the process that has it.
+/// A request to the terminal, or to the process that owns it.
 package enum TerminalEffect: Equatable, Sendable {
-  /// Suspend the screen, run the user's editor on the text and write the result, or answer `editorFailed`.
+  /// Suspend the screen, run the user's editor on the text and write the result, or reply with `editorFailed`.
   case edit(EditRequest)
   case copy(String)
   case setTheme(String)
-  /// Remember the theme for the next start.
+  /// Save the theme for the next start.
   case rememberTheme(String)
-  /// Remember these commands of the palette for the next start, newest last.
+  /// Save these commands of the palette for the next start, newest last.
   case rememberCommands([String])
   case setMouse(Bool)
-  /// Draw with the characters that the terminal's locale has.
+  /// Draw with characters that the terminal's locale supports.
   case adoptGlyphs
-  /// Read the user's files again, and say what has changed.
+  /// Reload the user's files and report the changes.
   case readAgain
-  /// Write listeners to a file that `openListeners` reads; answers `question` if the file exists.
+  /// Write listeners to a file that `openListeners` reads. Replies with `question` if the file exists.
   case saveListeners([ListenerDefinition], file: String, replaces: Bool = false)
-  /// Read listeners from a file; answers `listenersRead`, and a notice for each that cannot be read.
+  /// Read listeners from a file. Replies with `listenersRead`, and with a notice for each that cannot be read.
   case openListeners(file: String)
-  /// Give the terminal back until the process is continued.
+  /// Release the terminal until the process is continued.
   case suspend
-  /// Paint every cell again.
+  /// Repaint every cell.
   case redraw
   case quit(code: Int32)
-  /// Play a shipped scenario on this screen, in a world of its own.
+  /// Play a shipped scenario on this screen, in a separate world.
   case playScenario(String)
 }
 
-/// A text for the user's editor, and the purpose of its result.
+/// A text for the user's editor, and the purpose of the result.
 package struct EditRequest: Hashable, Sendable {
   package enum Subject: Hashable, Sendable {
     /// Replace the document.
@@ -53,14 +52,14 @@ package struct EditRequest: Hashable, Sendable {
     case newDocument(in: ResourcePath)
     /// Create the document, which must not exist yet.
     case documentToCreate(DocumentKey)
-    /// Send a rejected batch again in another form; the text is in the form of `WriteJSON`.
+    /// Send a rejected batch again in another form. The text has the format of `WriteJSON`.
     case rejectedWrite(BatchID)
   }
 
   package var subject: Subject
   /// The JSON that the editor starts with.
   package var text: String
-  /// The JSON that edits are compared with: the text of the first start of the editor.
+  /// The JSON that edits are compared with: the text at the first start of the editor.
   package let original: String
 
   /// - Parameter original: `nil` for the text itself.
@@ -73,16 +72,16 @@ package struct EditRequest: Hashable, Sendable {
 
 /// A change of the clients on the screen. Performed by `ClientStage`.
 package enum StageEffect: Equatable, Sendable {
-  /// Open a client with a cache of its own, and give it the focus.
+  /// Open a client with a separate cache, and focus it.
   case add(name: String, user: String?)
-  /// End a client, with what waits in its cache.
+  /// End a client and discard its pending writes.
   case remove(name: String)
-  /// Let the keys act on a client.
+  /// Focus a client, which then receives the keys.
   case focus(name: String)
   case focusNext
-  /// Fill the screen with the client that has the focus, or show all again.
+  /// Fill the screen with the focused client, or show all clients again.
   case toggleZoom
-  /// Stop the scenario that is played, let it go on, or change its pace.
+  /// Pause or continue the playing scenario, or change its pace.
   case scenario(ScenarioControl)
   /// Open the client of the effect: a request to the host.
   case open

@@ -4,38 +4,38 @@ package import FirestoreClientState
 package import FirestoreModel
 import FirestoreQuery
 
-/// An event of the screen's host: the editor, files, questions and messages. It says nothing of the client.
+/// An event of the screen's host: the editor, files, questions and messages. It has no client state.
 package enum HostEvent: Sendable {
-  /// An edited document was changed in the same fields while the editor was open: nothing is written yet.
+  /// Another client changed the edited fields while the editor was open. Nothing is written yet.
   case editConflict(EditConflict)
-  /// A write cannot be undone, or redone, without overwriting later changes: nothing is written yet.
+  /// Undoing or redoing a write would overwrite later changes. Nothing is written yet.
   case undoConflict(UndoConflict)
-  /// The text from the editor cannot be written. The text is kept, so that no typing is lost.
+  /// The editor's text cannot be written. The text is kept, so that no typing is lost.
   case editorFailed(EditRequest, line: Int, column: Int, reason: String)
-  /// The user's editor could not be run, or ended without a text to be written.
+  /// The user's editor failed to start, or ended without a text to write.
   case editorGaveUp(String)
-  /// A document that the user made was written, here first.
+  /// The user's new document was written locally.
   case created(DocumentKey)
-  /// The answer to `TerminalEffect.openListeners`: the listeners that could be read, and the name of the file.
+  /// The reply to `TerminalEffect.openListeners`: the listeners that could be read, and the name of the file.
   case listenersRead([ListenerDefinition], from: String)
-  /// A question to the user before effects are performed; `action` names them.
+  /// A question to the user before effects are performed; `action` describes them.
   case question(title: String, body: [String], action: String, HeldEffects)
   /// A message that the user should read.
   case notice(Toast.Kind, String)
-  /// A line for the feed that tells where a played scenario is.
+  /// A row for the feed that marks the position in a playing scenario.
   case marked(String)
   case transferring(TransferState)
-  /// The end of what `Effect.transfer` began.
+  /// The end of a transfer that `Effect.transfer` started.
   case transferred(TransferAccount)
 }
 
-/// An event that a dashboard is told.
+/// An event for a dashboard.
 package enum ScreenEvent: Sendable {
   case client(ClientEvent)
   case host(HostEvent)
 }
 
-/// Effects that wait for the user's answer. They are effects of this program, and not part of a recording.
+/// Effects that wait for the user's answer. They belong to this program, not to a recording.
 package struct HeldEffects: Sendable {
   package var effects: [Effect]
 
@@ -56,25 +56,24 @@ package struct Toast: Hashable, Sendable {
     self.shownAt = shownAt
   }
 
-  /// The time at which the toast disappears: after 2 s, errors and warnings after 4 s; long enough to read a line, as
-  /// lazygit's users agree.
+  /// The time when the toast disappears: after 2 s, errors and warnings after 4 s. That is long enough to read a line,
+  /// as lazygit's users agree.
   package var expiry: Timestamp { shownAt.advanced(seconds: kind == .info ? 2 : 4) }
 }
 
-/// The connection to another program, whose client the dashboard shows. The program itself is named by the
-/// configuration.
+/// The connection to another program whose client the dashboard shows. The configuration names the program.
 package struct AttachmentState: Sendable {
-  /// The reason why nothing more is told of the program; `nil` while it tells.
+  /// The reason why the program sends no more events; `nil` while it does.
   package private(set) var end: String?
-  /// Snapshots that the program did not tell.
+  /// The count of snapshots that the program did not send.
   package private(set) var missedSnapshots = 0
 
   package init() {}
 
   package var isOver: Bool { end != nil }
 
-  /// Ends it once: the first reason is the one that counts.
-  /// - Returns: whether it was not over before.
+  /// Ends the connection once. Only the first reason counts.
+  /// - Returns: whether this ended it.
   package mutating func end(because reason: String) -> Bool {
     guard end == nil else { return false }
     end = reason

@@ -33,7 +33,7 @@ extension HostEvent: JSONUnion {
       try form.word("from", file)
       return "listeners-read"
     case .question(let title, let body, let action, _):
-      // The effects wait in this program, and are not part of a recording.
+      // The effects wait in this program and are not part of a recording.
       try form.text("title", title)
       try form.texts("body", body)
       try form.word("action", action)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreText
 
-/// A scenario that is played on the screen, as far as it has come. Pure: its player tells it what happens.
+/// The progress of a scenario on the screen. Pure: its player reports the events.
 package struct ScenarioPlay: Hashable, Sendable {
   package struct Step: Hashable, Sendable {
     /// The line of the file.
@@ -20,24 +20,24 @@ package struct ScenarioPlay: Hashable, Sendable {
   }
 
   package let name: String
-  /// The sentence about what it shows; empty without one.
+  /// A sentence about the scenario's purpose; empty if it has none.
   package let summary: String
   package let steps: [Step]
-  /// The world and its time, in words.
+  /// The world and its time, as text.
   package let place: String
-  /// Whether a key does one step at a time.
+  /// Whether each step needs a key.
   package let isStepped: Bool
-  /// Whether the steps are done by themselves, each a while after the one before.
+  /// Whether steps run automatically, each after a pause.
   package private(set) var isPlaying: Bool
-  /// The time for which a step is shown before it is done.
+  /// The delay before a step runs.
   package private(set) var pace: Duration
   package private(set) var doneCount = 0
-  /// The time of the world since the first step.
+  /// The simulated time since the first step.
   package private(set) var elapsed = Duration.zero
   /// The text of the last caption.
   package private(set) var caption = ""
   package private(set) var ending: Ending?
-  /// A message about the file that is played.
+  /// A message about the scenario's file.
   package var notice = ""
 
   package init(
@@ -49,14 +49,14 @@ package struct ScenarioPlay: Hashable, Sendable {
 
   // MARK: News
 
-  /// Notes that a step is done, which was the next one.
+  /// Records that the next step is done.
   package mutating func finish(after elapsed: Duration, caption: String? = nil) {
     doneCount = min(doneCount + 1, steps.count)
     self.elapsed = elapsed
     if let caption { self.caption = caption }
   }
 
-  /// - Parameter elapsed: the time of the world then; `nil` for that of the last step.
+  /// - Parameter elapsed: the simulated time at the end; `nil` for the time of the last step.
   package mutating func end(_ ending: Ending, after elapsed: Duration? = nil) {
     guard self.ending == nil else { return }
     self.ending = ending
@@ -79,7 +79,7 @@ package struct ScenarioPlay: Hashable, Sendable {
   private static let paces = [100, 250, 500, 1_000, 2_000, 5_000, 10_000].map { Duration.milliseconds($0) }
 
   /// Performs a request of the user.
-  /// - Returns: whether the step that waits is to be done now.
+  /// - Returns: whether to run the pending step now.
   package mutating func perform(_ control: ScenarioControl) -> Bool {
     guard ending == nil else { return false }
     switch control {
@@ -100,7 +100,7 @@ package struct ScenarioPlay: Hashable, Sendable {
   /// The time between two steps: `1 s`, `250 ms`.
   package var paceText: String { DurationText.text(pace) }
 
-  /// The time of the world: `0.250 s`, `00:01:05`, `3 d 00:00:10`.
+  /// The simulated time: `0.250 s`, `00:01:05`, `3 d 00:00:10`.
   package var timeText: String {
     let seconds = Int(elapsed / .seconds(1))
     func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
@@ -113,22 +113,22 @@ package struct ScenarioPlay: Hashable, Sendable {
   }
 }
 
-/// A request of the user about a scenario that is played.
+/// A request of the user about a playing scenario.
 package enum ScenarioControl: Hashable, Sendable {
-  /// Do the step that waits.
+  /// Run the next step.
   case next
-  /// Stop before the next step, or go on; do one where a key does each.
+  /// Pause before the next step, or continue. If each step needs a key, run one.
   case toggle
   case faster, slower
   case pace(Duration)
-  /// Play it again from its first step.
+  /// Restart from the first step.
   case again
 }
 
 /// A scenario that can be played, by its name.
 package struct ScenarioTitle: Hashable, Sendable {
   package var name: String
-  /// One sentence about what it shows.
+  /// One sentence about the scenario's purpose.
   package var summary: String
 
   package init(name: String, summary: String) { (self.name, self.summary) = (name, summary) }

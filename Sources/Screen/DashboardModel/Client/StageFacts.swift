@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The clients on one screen as one of them knows them; refreshed before each of its keys.
+/// One client's view of all clients on the screen. Refreshed before each of its keys.
 package struct StageFacts: Hashable, Sendable {
   package struct Client: Hashable, Sendable {
     package var name: String
     package var user: String?
-    /// The number of writes that the server has not taken: those that wait, and refused ones that are kept.
+    /// The count of writes that are not acknowledged: pending ones, and stored rejected ones.
     package var unsent: Int
     /// Whether the cache outlives the program.
     package var isDurable: Bool
@@ -18,9 +18,9 @@ package struct StageFacts: Hashable, Sendable {
     }
   }
 
-  /// The name of the client that knows this.
+  /// The name of the client with this view.
   package var own: String
-  /// All clients in the order of the screen. The first one is that with which the program began.
+  /// All clients in screen order. The program started with the first one.
   package var clients: [Client]
 
   package init(own: String, clients: [Client]) {
@@ -28,11 +28,11 @@ package struct StageFacts: Hashable, Sendable {
     self.clients = clients
   }
 
-  /// The name of the client with which the program began, before there are others.
+  /// The name of the first client while it is the only one.
   package static let firstName = "one"
-  /// The names of clients that are asked for by their number.
+  /// The names of clients that are added by number.
   package static let names = [firstName, "two", "three", "four"]
-  /// The number of clients that one screen has room for.
+  /// The maximum count of clients on one screen.
   package static let mostClients = 4
 
   /// The other clients whose writes would be lost with the program.

@@ -3,24 +3,24 @@ package import FirestoreClientState
 package import FirestoreModel
 package import FirestoreQuery
 
-/// The state of data and cache on disk: who else has them open, the cache's pins and indexes, imports and exports.
+/// The state of data and cache on disk: other processes that have them open, pins, indexes, imports and exports.
 package struct StorageState: Sendable {
   package private(set) var notice: StorageNotice?
   package var indexes = CacheIndexes()
   package var transfers = Transfers.none
-  /// The processes that use the embedded data; `nil` for data in memory, and for servers.
+  /// The processes that use the embedded data; `nil` for in-memory data and for servers.
   package private(set) var company: DataCompany?
-  /// The pins and lifetimes of the cache, as the client told them last.
+  /// The cache's pins and lifetimes, as the client last reported them.
   package private(set) var retentions: [Retention] = []
-  /// The time at which lifetimes are looked at next; `nil` while there are none.
+  /// The time of the next check of lifetimes, or `nil`.
   package private(set) var expiresAt: Timestamp?
 
   package init() {}
 
-  /// The pause between two looks, in seconds.
+  /// The interval between two checks in seconds.
   private static let pause: Int64 = 60
 
-  /// Takes the news of pins and lifetimes; the first look at a new lifetime is at once.
+  /// Stores reported pins and lifetimes. Checks a new lifetime immediately.
   package mutating func note(_ retentions: [Retention], at now: Timestamp) {
     let known = Set(self.retentions)
     self.retentions = retentions
@@ -32,28 +32,28 @@ package struct StorageState: Sendable {
     }
   }
 
-  /// Whether lifetimes are to be looked at now.
+  /// Whether a check of lifetimes is due.
   package mutating func takeDueLifetimes(at now: Timestamp) -> Bool {
     guard let due = expiresAt, due <= now else { return false }
     expiresAt = now.advanced(seconds: Self.pause)
     return true
   }
 
-  /// The pin of a query, or its lifetime; `nil` if it has none.
+  /// The pin or the lifetime of a query; `nil` if it has none.
   package func retention(of target: Target, isPin: Bool) -> Retention? {
     retentions.first { $0.target == target && $0.kind.isPin == isPin }
   }
 
-  /// The process that had the data open last, as far as it was open.
+  /// The process that last had the data open, if known.
   private var lastStanding: DataCompany.Standing?
 
   package mutating func note(_ notice: StorageNotice) { self.notice = notice }
 
-  /// The news is which process has the data open: that it changed hands explains what was slow for a moment.
-  /// - Returns: the news in words; `nil` where there is none.
+  /// Records which process has the data open. A change of the process explains a short delay.
+  /// - Returns: the change as text, or `nil`.
   package mutating func note(_ company: DataCompany) -> String? {
     self.company = company
-    // Told as the reason of the outage that it comes to, if it lasts.
+    // Reported as the reason of the outage that it causes, if it lasts.
     if case .unreachable = company.standing { return nil }
     let before = lastStanding
     lastStanding = company.standing
@@ -67,14 +67,14 @@ package struct StorageState: Sendable {
   }
 }
 
-/// The indexes of the cache, and whether it makes new ones where a query would gain by them.
+/// The indexes of the cache, and whether it creates new ones for queries that would benefit.
 package struct CacheIndexes: Sendable {
   package private(set) var states: [IndexState] = []
   package private(set) var areMadeWhenNeeded = false
 
   package init() {}
 
-  /// - Returns: whether other indexes are in use than before.
+  /// - Returns: whether the set of indexes in use has changed.
   package mutating func replace(with states: [IndexState]) -> Bool {
     let ready = { (states: [IndexState]) in states.filter { $0.backfill == nil } }
     defer { self.states = states }
@@ -84,7 +84,7 @@ package struct CacheIndexes: Sendable {
   package mutating func toggleCreation() { areMadeWhenNeeded.toggle() }
 }
 
-/// The import or export that is under way, or else what the last one came to: there is one at a time.
+/// The running import or export, or the result of the last one. There is one at a time.
 package enum Transfers: Sendable {
   case none
   case running(TransferState)

@@ -5,7 +5,7 @@ package import FirestoreModel
 /// A move of the screen through the session's history. Performed by `DashboardSession`.
 package enum TimelineEffect: Equatable, Sendable {
   case earlier, later
-  /// The moment after the snapshot of a listener before the shown one, and after the next.
+  /// Show the moment after the previous snapshot of the listener, or after its next one.
   case earlierSnapshot(ListenerTag)
   case laterSnapshot(ListenerTag)
   case seek(TimelinePlace)
@@ -14,22 +14,22 @@ package enum TimelineEffect: Equatable, Sendable {
   case togglePlaying, faster, slower
 }
 
-/// A recording of the session that is to begin or end. Performed by the command, which has files.
+/// Starts or ends a recording of the session. The command performs it because it has the files.
 package enum RecordingEffect: Equatable, Sendable {
   case start(String)
   case stop
   case startCast(String)
   case stopCast
-  /// Name the moment in the recording of the screen.
+  /// Add a named mark to the recording of the screen.
   case mark(String)
-  /// Write the screen, or its last seconds, to a file; `without` names fields whose values are left out.
+  /// Write the screen, or its last seconds, to a file; `without` names fields whose values are omitted.
   case shot(String, without: String?)
 }
 
-/// A moment in the form in which people name it.
+/// A moment as people write it.
 package enum TimelinePlace: Equatable, Sendable {
   case start, end
-  /// A time of day since midnight, in the session's zone; `milliseconds` is the last one that belongs to the moment.
+  /// A time of day since midnight, in the session's zone; `milliseconds` is the last millisecond of the moment.
   case timeOfDay(milliseconds: Int)
   /// A time before the shown moment.
   case ago(seconds: Int)
@@ -97,7 +97,7 @@ package struct Playback: Sendable {
   package enum Speed: Hashable, Sendable {
     /// A multiple of the recorded speed.
     case times(Double)
-    /// The speed that the screen can show at most.
+    /// The maximum speed of the screen.
     case max
 
     static let ladder: [Speed] = [.times(0.25), .times(0.5)] + [1, 2, 5, 10, 50, 200].map { .times($0) } + [.max]
@@ -110,12 +110,12 @@ package struct Playback: Sendable {
     }
   }
 
-  /// The number of actions that are played at once at the highest speed: some frames' worth.
+  /// The count of actions that are played together at the highest speed: some frames' worth.
   package static let batch = 200
 
   package var speed: Speed
   package private(set) var isPlaying: Bool
-  /// A moment of the present, and the recorded moment that was shown then.
+  /// A present time, and the recorded moment that was shown then.
   private var anchor: (now: Timestamp, shown: Timestamp)?
 
   package init(speed: Speed, isPlaying: Bool) {
@@ -144,7 +144,7 @@ package struct Playback: Sendable {
     return Timestamp(microseconds: anchor.shown.microseconds &+ Int64(Swift.min(passed, 1e15)))
   }
 
-  /// The time at which a recorded moment is due.
+  /// The time when a recorded moment is due.
   package func due(of moment: Timestamp, after now: Timestamp) -> Timestamp {
     guard case .times(let factor) = speed, let anchor else { return now.nextMillisecond }
     let left = Double(Swift.max(0, moment.microseconds &- anchor.shown.microseconds)) / factor

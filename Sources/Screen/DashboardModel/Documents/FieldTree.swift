@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The fields of a document as lines that can be folded, the backend's value beside the local one.
+/// The fields of a document as foldable lines, with the backend's value next to the local one.
 package struct FieldTree {
   package struct Line: Hashable {
     package var path: [String]
@@ -38,7 +38,7 @@ package struct FieldTree {
     (self.folding, self.toggled) = (folding, toggled)
   }
 
-  /// Containers with more entries start folded, unless something in them changed.
+  /// Containers with more entries start folded, unless one of their values changed.
   private static let smallContainer = 4
 
   package func lines(server: Fields?, local: Fields?) -> [Line] {
@@ -105,7 +105,7 @@ package struct FieldTree {
     if case .array(let values)? = value { values } else { [] }
   }
 
-  /// Whether both sides are maps, both arrays, or one of them is absent.
+  /// Whether both sides are maps, both are arrays, or one is absent.
   private static func sameShape(_ left: Value?, _ right: Value?) -> Bool {
     switch (left, right) {
     case (.map?, .map?), (.array?, .array?), (.map?, nil), (nil, .map?), (.array?, nil), (nil, .array?): true
@@ -122,7 +122,7 @@ package struct FieldChange {
   /// `nil` for a removed field.
   package var new: Value?
 
-  /// The changed leaves in field order; maps are compared field by field, arrays as a whole.
+  /// The changed leaves in field order. Maps are compared field by field, arrays as a whole.
   package static func between(_ old: Fields, _ new: Fields) -> [FieldChange] {
     var changes: [FieldChange] = []
     collect(old, new, below: nil, into: &changes)
@@ -141,7 +141,7 @@ package struct FieldChange {
     }
   }
 
-  /// The names of both, each once, in field order.
+  /// The unique names of both, in field order.
   package static func mergedNames(_ old: Fields, _ new: Fields) -> [String] {
     var names: [String] = []
     var left = old.entries[...]

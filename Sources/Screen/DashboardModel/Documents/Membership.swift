@@ -2,11 +2,11 @@
 package import FirestoreModel
 import FirestoreQuery
 
-/// The reasons why a document is, or is not, among the results of a listener: each condition with the document's value.
-/// Uses only the document and the listener's snapshots.
+/// The reasons why a document is or is not in a listener's result: each condition with the document's value. Uses only
+/// the document and the listener's snapshots.
 package struct Membership {
   package struct Reason: Hashable {
-    /// Whether the condition holds; `nil` where it is not known.
+    /// Whether the condition holds; `nil` if unknown.
     package var holds: Bool?
     package var text: String
   }
@@ -14,7 +14,7 @@ package struct Membership {
   package var verdict: String
   package var reasons: [Reason] = []
 
-  /// - Parameter results: the documents that the listener's snapshots have brought, if it has a limit.
+  /// - Parameter results: the documents from the listener's snapshots, if it has a limit.
   package init(
     _ listener: ListenerRecord, _ key: DocumentKey, _ document: Document?, results: [DocumentKey: Document]?
   ) {

@@ -3,29 +3,29 @@ package import FirestoreModel
 package import FirestoreQuery
 import TerminalCanvas
 
-/// The columns of a result: the fields of its orders and conditions first, then those that tell most. They are decided
-/// once, so that none moves while one looks; a longer value is cut.
+/// The columns of a result: fields of its orders and conditions first, then the most informative ones. They are chosen
+/// once, so that no column moves while you read. Longer values are truncated.
 package struct ResultColumns: Sendable {
   package struct Column: Hashable, Sendable {
     package var path: FieldPath
     package var width: Int
     package var isNumber: Bool
-    /// The width up to which the column takes spare room: later values may be longer.
+    /// The maximum width with spare room, reserved for longer future values.
     var reserve = 0
     /// The direction, if the result is ordered by the field.
     package var direction: OrderBy.Direction?
 
     package var name: String { path.segments.joined(separator: ".") }
-    /// The columns of the name, with the sign of the order.
+    /// The width of the name with the sign of the order.
     package var nameWidth: Int { SafeText.columns(of: name) + (direction == nil ? 0 : 1) }
   }
 
   private static let most = 8
   private static let widest = 24
   private static let usualText = 9
-  /// The number of documents that the widths are decided for.
+  /// The count of documents that determine the widths.
   private static let sample = 200
-  /// A decision on fewer documents is made again when there are more.
+  /// A decision on fewer documents is repeated when there are more.
   private static let settled = 4
 
   package private(set) var columns: [Column] = []
@@ -74,7 +74,7 @@ package struct ResultColumns: Sendable {
     var shown: [Column] = []
     for column in columns where column.width > 0 {
       guard column.width + 2 <= left else {
-        // A field that the query is about is cut rather than left out.
+        // A field of the query is truncated rather than omitted.
         if asked.contains(column.path), left >= 8 {
           var cut = column
           cut.width = left - 2

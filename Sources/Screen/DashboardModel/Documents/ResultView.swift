@@ -4,28 +4,28 @@ package import FirestoreModel
 package import FirestoreQuery
 package import TerminalCanvas
 
-/// The result of a listener, or of a query that was asked once, in the place of the tree: its cursor, and what has just
-/// come in, changed and left. The documents are the listener's (`KeptResult`), or those of the answer.
+/// The result of a listener or of a one-time query in place of the tree: its cursor and its recent additions, changes
+/// and removals. The documents are the listener's (`KeptResult`), or the answer's.
 package struct ResultView: Sendable {
   package enum Source: Hashable, Sendable {
     case listener(ListenerTag)
     case question(WindowTag)
   }
 
-  /// The answer to a query that was asked once.
+  /// The answer to a one-time query.
   package enum Answer: Sendable {
     case waiting
     case documents(DocumentSet, isFromCache: Bool, at: Timestamp)
     case failed(RPCStatus)
   }
 
-  /// A change of a row that was just seen.
+  /// A recent change of a row.
   package struct Mark: Hashable, Sendable {
-    /// Whether the document was not in the result before.
+    /// Whether the document is new in the result.
     package var isNew = false
-    /// The names of the fields that changed.
+    /// The names of the changed fields.
     package var names: Set<String> = []
-    /// The change in words: `was 6th · status "new"→"paid"`.
+    /// The change as text: `was 6th · status "new"→"paid"`.
     package var text: String
     package var until: Timestamp
   }
@@ -33,7 +33,7 @@ package struct ResultView: Sendable {
   /// The document that left the result last.
   package struct Departure: Hashable, Sendable {
     package var key: DocumentKey
-    /// The place that it had, counted from 1.
+    /// Its former place, counted from 1.
     package var place: Int?
     /// The reason: `deleted`, `beyond the limit`, `status "new"→"paid"`.
     package var reason: String
@@ -47,7 +47,7 @@ package struct ResultView: Sendable {
   package private(set) var answer = Answer.waiting
   package private(set) var marks: [DocumentKey: Mark] = [:]
   package private(set) var departure: Departure?
-  /// The number of further documents that left with it.
+  /// The count of further documents that left with it.
   package private(set) var otherDepartures = 0
 
   package init(_ source: Source, _ query: Query) {
@@ -60,7 +60,7 @@ package struct ResultView: Sendable {
 
   // MARK: News
 
-  /// Takes the answer of a query that was asked once; an answer to another question is none.
+  /// Stores the answer of a one-time query. Ignores answers to other queries.
   package mutating func receive(
     _ tag: WindowTag, _ documents: [Document], isFromCache: Bool, at now: Timestamp
   ) -> Bool {
@@ -75,20 +75,20 @@ package struct ResultView: Sendable {
     return true
   }
 
-  /// Follows a listener that goes on under another tag.
+  /// Follows a listener that continues with another tag.
   package mutating func follow(_ tag: ListenerTag, as new: ListenerTag) {
     if source == .listener(tag) { source = .listener(new) }
   }
 
-  /// Decides on columns for the documents that are there, once there are any.
+  /// Chooses columns once there are documents.
   package mutating func settleColumns(_ documents: DocumentSet, _ statistics: FieldStatistics) {
     columns.decide(for: documents, statistics)
   }
 
-  /// The most changes of a snapshot that are marked: more are a catch-up.
+  /// The maximum count of marked changes in a snapshot. More changes are a catch-up.
   private static let mostMarked = 200
 
-  /// Marks what a snapshot has changed.
+  /// Marks the changes of a snapshot.
   package mutating func note(
     _ snapshot: ListenerSnapshot, from old: KeptResult?, to new: KeptResult, _ words: ResultWords, at now: Timestamp
   ) {
@@ -139,7 +139,7 @@ package struct ResultView: Sendable {
     }
   }
 
-  /// The view without its news, for another moment of the session.
+  /// The view without recent changes, for another moment of the session.
   package var withoutNews: ResultView {
     var view = self
     (view.marks, view.departure, view.otherDepartures) = ([:], nil, 0)
@@ -148,11 +148,11 @@ package struct ResultView: Sendable {
 }
 
 extension ResultView {
-  /// Brings the cursor back into the result, and the result onto the screen.
+  /// Moves the cursor into the result, and the result onto the screen.
   package mutating func settle(in documents: DocumentSet, height: Int) {
     let keys = ResultKeys(documents)
     if let id = cursor.id {
-      // A document that is gone gives its place to the next one.
+      // The next document takes the place of a removed one.
       cursor.select(index: documents.index(of: id) ?? cursor.index, in: keys)
     }
     cursor.settle(in: keys, height: height)
@@ -168,20 +168,20 @@ package struct ResultKeys: RandomAccessCollection {
   package subscript(index: Int) -> DocumentKey { documents[index].key }
 }
 
-/// The documents of a listener's result in the order of its query, put together from its snapshots.
+/// The documents of a listener's result in the order of its query, built from its snapshots.
 package struct KeptResult: Sendable {
-  /// The size beyond which a result is not kept: its documents are in the client too, but not their order here.
+  /// The maximum count of stored documents. The client stores a larger result too, but not its order here.
   package static let most = 100_000
 
   package private(set) var documents: DocumentSet
-  /// The number of documents in the result, as the last snapshot said; `nil` before the first.
+  /// The document count of the last snapshot; `nil` before the first.
   package private(set) var count: Int?
   package private(set) var isTooLarge = false
-  /// Whether every change since the first snapshot was told.
+  /// Whether every change since the first snapshot was reported.
   package private(set) var isTold = true
 
   private let query: Query
-  /// The values of fields with few of them; `nil` for a result that is too large to be counted.
+  /// The value mix; `nil` for a result that is too large to count.
   private var counted: ValueMix? = ValueMix()
 
   package init(_ query: Query) {
@@ -189,13 +189,13 @@ package struct KeptResult: Sendable {
     documents = DocumentSet(comparing: query)
   }
 
-  /// Whether the documents are all of the result.
+  /// Whether the documents are the whole result.
   package var isWhole: Bool { isTold && !isTooLarge && count == documents.count }
 
-  /// The documents of each value of the field that tells most; `nil` where not all of the result is known.
+  /// The document counts by value of the most informative field; `nil` unless the whole result is known.
   package var mix: ValueMix.Shown? { isWhole ? counted?.shown : nil }
 
-  /// - Parameter isTold: whether the snapshot follows the one before, and the first one had the whole result.
+  /// - Parameter isTold: whether the snapshot follows the previous one, and the first had the whole result.
   package mutating func apply(_ snapshot: ListenerSnapshot, isTold: Bool) {
     count = snapshot.count
     if !isTold || snapshot.omitted != nil { self.isTold = false }
@@ -219,14 +219,14 @@ package struct KeptResult: Sendable {
     }
   }
 
-  /// Notes that changes were not told; the number of documents is known all the same.
+  /// Records that changes were not reported. The document count is known nevertheless.
   package mutating func miss(count: Int?) {
     self.count = count
     isTold = false
   }
 }
 
-/// The words for changes of a result.
+/// Texts for changes of a result.
 package struct ResultWords {
   private static let mostFields = 2
 
@@ -237,7 +237,7 @@ package struct ResultWords {
     (self.interest, self.glyphs) = (interest, glyphs)
   }
 
-  /// The fields in which a document differs from the one in the snapshot before.
+  /// The fields that changed since the previous snapshot.
   package func changes(_ change: ListenerSnapshot.Change) -> [FieldChange] {
     guard let old = change.previous?.data, let new = change.document.data, old != new else { return [] }
     return FieldChange.between(old.fields, new.fields)
@@ -247,7 +247,7 @@ package struct ResultWords {
     changes.isEmpty ? "" : interest.text(of: changes, in: document, glyphs, limit: Self.mostFields)
   }
 
-  /// The reason why a document left a result, as far as the snapshot tells it.
+  /// The reason why a document left a result, according to the snapshot.
   /// - Parameter isFull: whether the result has as many documents as its limit allows.
   package func reason(_ change: ListenerSnapshot.Change, of query: Query, isFull: Bool) -> String {
     guard let now = change.now else { return isFull ? "beyond the limit" : "left" }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// Numbers of documents of a result by the value of a field with few values, such as a state.
+/// Document counts of a result by the value of a field with few values, such as a state.
 ///
-/// Counted exactly, from each change: a result that is not known as a whole has no mix.
+/// Counted exactly, from each change. A partially known result has no mix.
 package struct ValueMix: Sendable {
-  /// The field that is told, and the documents of each of its values, in the order of the values.
+  /// The shown field, and the document count of each value in value order.
   package struct Shown: Hashable, Sendable {
     package var field: String
     package var values: [Count]
@@ -18,12 +18,12 @@ package struct ValueMix: Sendable {
 
   private struct Field: Sendable {
     var counts: [String: Int] = [:]
-    /// The number of times that a document's value was seen to change.
+    /// The count of observed changes of the value.
     var changes = 0
     var documents: Int { counts.values.reduce(0, +) }
   }
 
-  /// The number of documents beyond which none are counted.
+  /// The maximum document count of a result that is counted.
   package static let most = 10_000
   private static let mostFields = 32
   private static let mostValues = 6
@@ -31,13 +31,13 @@ package struct ValueMix: Sendable {
 
   private var documents = 0
   private var fields: [String: Field] = [:]
-  /// Fields with too many values, or with long ones.
+  /// Fields with too many values or with long ones.
   private var excluded: Set<String> = []
   private var chosen: String?
 
   package init() {}
 
-  /// Takes a document in the place of another; `nil` for one that came or went.
+  /// Replaces a document with another; `nil` for an added or removed one.
   package mutating func replace(_ old: Document?, with new: Document?) {
     documents += (new == nil ? 0 : 1) - (old == nil ? 0 : 1)
     if let old { for (name, value) in Self.values(of: old) { count(value, of: name, by: -1) } }
@@ -55,7 +55,7 @@ package struct ValueMix: Sendable {
     (document.data?.fields.entries ?? []).prefix(mostFields).map { ($0.name, text(of: $0.value)) }
   }
 
-  /// The text of a value that may be one of few; `nil` for every other.
+  /// The text of a value that may be one of few; `nil` otherwise.
   private static func text(of value: Value) -> String? {
     switch value {
     case .string(let text) where !text.isEmpty && text.utf8.count <= longestValue: text
@@ -79,7 +79,7 @@ package struct ValueMix: Sendable {
     if chosen == name { chosen = nil }
   }
 
-  /// Chooses the field that is told. It stays while it has few values and no other one changes much more often.
+  /// Chooses the shown field. It remains while it has few values and no other field changes much more often.
   package mutating func choose() {
     let able = fields.filter { isAble($0.value) }
     if let chosen, let present = able[chosen], !able.contains(where: { $0.value.changes > 2 * present.changes + 2 }) {
@@ -95,7 +95,7 @@ package struct ValueMix: Sendable {
       }.first?.key
   }
 
-  /// Whether a field has values that come again, in most of the documents.
+  /// Whether a field has recurring values in most of the documents.
   private func isAble(_ field: Field) -> Bool {
     let values = field.counts.count
     let comesAgain = field.counts.values.contains { $0 > 1 }

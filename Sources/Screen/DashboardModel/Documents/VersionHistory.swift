@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The versions of documents that were seen in this session, from a listener, the browser or the open document. Bounded
-/// in number and bytes; the oldest go first.
+/// The document versions of this session, from a listener, the browser or the open document. Bounded in count and
+/// bytes; the oldest are dropped first.
 package struct VersionHistory: Sendable {
   /// One version, and its origin.
   package struct Version: Sendable {
-    /// The number of the version, consecutive over all documents.
+    /// The version number, consecutive over all documents.
     package fileprivate(set) var id = 0
-    /// The time at which the version was seen.
+    /// The time when the version was seen.
     package let time: Timestamp
     package let document: Document
     package var kind: FeedRow.Kind
     package var isLocal: Bool
-    /// The unacknowledged batch that the version shows.
+    /// The unacknowledged batch whose write the version shows.
     package var batch: BatchID?
     /// The batch whose acknowledgement brought the version.
     package var acknowledges: BatchID?
     package var summary: String
-    /// The reason why the version was seen, if the other parts do not tell it.
+    /// The reason for the version, unless the other properties show it.
     package var why: String?
     fileprivate(set) var byteCount = 0
 
@@ -42,14 +42,14 @@ package struct VersionHistory: Sendable {
 
   static let capacity = 4096
   static let byteLimit = 8 << 20
-  /// The number of versions that are dropped together, so that one more costs no shift of all.
+  /// Versions are dropped in blocks to avoid shifting the whole history for each new one.
   private static let slack = 256
 
   private var versions = BlockList<Version>()
   private var ids: [DocumentKey: [Int]] = [:]
   private var nextID = 1
   package private(set) var byteCount = 0
-  /// The number of versions that were dropped for want of room.
+  /// The count of dropped versions.
   package private(set) var forgotten = 0
 
   package init() {}
@@ -58,7 +58,7 @@ package struct VersionHistory: Sendable {
 
   package func contains(_ key: DocumentKey) -> Bool { ids[key] != nil }
 
-  /// The versions of a document that are kept, oldest first.
+  /// The stored versions of a document, oldest first.
   package func versions(of key: DocumentKey) -> [Version] { (ids[key] ?? []).compactMap { self[$0] } }
 
   package func newest(of key: DocumentKey) -> Version? { ids[key]?.last.flatMap { self[$0] } }
@@ -68,8 +68,8 @@ package struct VersionHistory: Sendable {
     return versions[id - first]
   }
 
-  /// Keeps a version, unless it repeats the newest one of its document, or is older than the server's last one.
-  /// - Returns: the number of the kept version; `nil` if it was out of date.
+  /// Stores a version, unless it equals the newest one of its document or is older than the server's last one.
+  /// - Returns: the number of the stored version; `nil` if it was out of date.
   @discardableResult
   package mutating func note(_ version: Version) -> Int? {
     if let newest = newest(of: version.key) {
@@ -94,7 +94,7 @@ package struct VersionHistory: Sendable {
     return version.id
   }
 
-  /// Completes a version that a window brought first with a listener's knowledge.
+  /// Adds a listener's information to a version that a window brought first.
   private mutating func tell(_ id: Int, as version: Version) {
     guard let first = versions.first?.id else { return }
     let index = id - first
@@ -103,7 +103,7 @@ package struct VersionHistory: Sendable {
     versions[index].why = versions[index].why ?? version.why
   }
 
-  /// Adds the duration of an acknowledgement to versions that came before it was known.
+  /// Adds an acknowledgement's latency to versions that arrived before it was known.
   package mutating func note(_ answer: WriteAnswer) {
     for index in versions.indices.suffix(Self.slack) where versions[index].acknowledges == answer.batch {
       versions[index].summary = answer.completing(versions[index].summary)
@@ -114,7 +114,7 @@ package struct VersionHistory: Sendable {
     guard versions.count > Self.capacity + Self.slack || byteCount > Self.byteLimit else { return }
     var surplus = max(0, versions.count - Self.capacity)
     var bytes = versions.prefix(surplus).reduce(byteCount) { $0 - $1.byteCount }
-    // The newest version stays, however large it is. A tenth is freed, so that this is not repeated for each version.
+    // The newest version stays, however large it is. Freeing a tenth avoids repeating this for each version.
     while bytes > Self.byteLimit / 10 * 9, surplus < versions.count - 1 {
       bytes -= versions[surplus].byteCount
       surplus += 1

@@ -2,16 +2,16 @@
 package import FirestoreModel
 package import TerminalCanvas
 
-/// The box of an overlay; on screens without borders it takes the whole body.
+/// The box of an overlay. On screens without borders it fills the whole body.
 package struct Dialog {
-  /// The area of the contents, without the border and one column of air.
+  /// The area of the contents, without the border and a one-column margin.
   package let content: Rect
   private let rect: Rect
   private let hasBorder: Bool
 
-  /// - Parameter rows: the wanted rows of content; fewer when the screen is small.
+  /// - Parameter rows: the preferred count of content rows; fewer if the screen is small.
   package init(_ layout: Layout, width: Int, rows: Int) {
-    // The tab line stays where there is room for it.
+    // The tab line stays visible if there is room for it.
     let top = layout.layoutClass == .small ? 2 : 1
     let body = Rect(x: 0, y: top, width: layout.size.width, height: max(0, layout.size.height - top - 1))
     hasBorder = layout.layoutClass.isTiled || layout.layoutClass == .small
@@ -63,10 +63,10 @@ package struct MenuItem: Sendable {
     case newDocument(in: ResourcePath)
     case newDocumentAtPath
     case newListener
-    /// Resume the edit that was sent last, over the document as others have left it.
+    /// Resume the last edit over the other clients' version of the document.
     case editFields(over: Fields?)
     case open(DocumentKey)
-    /// Show what the server's rules said of a refused write.
+    /// Show the rules' decision on a rejected write.
     case openRequest(of: BatchID)
     /// Perform effects, and show a message if they show none.
     case perform([Effect], saying: String? = nil)

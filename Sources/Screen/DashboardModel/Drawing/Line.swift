@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package import TerminalCanvas
 
-/// Text in several roles, built from left to right; a line that is too long is drawn with an ellipsis at its end.
+/// Text in several roles, built from left to right. A line that is too long ends with an ellipsis.
 package struct Line {
   private struct Span {
-    /// The text; `nil` leaves the canvas as it is.
+    /// The text; `nil` leaves the canvas unchanged.
     var text: String?
     var role: Role
     var attributes: Attributes
@@ -37,10 +37,10 @@ package struct Line {
     width += columns
   }
 
-  /// Skips to a column; nothing when the line is longer already.
+  /// Skips to a column. Does nothing if the line is already longer.
   package mutating func skip(to column: Int) { skip(column - width) }
 
-  /// Text in a column of a fixed width, shortened if need be.
+  /// Adds text in a column of a fixed width, shortened if needed.
   package mutating func cell(_ text: String, _ role: Role = .text, width columns: Int, right: Bool = false) {
     guard columns > 0 else { return }
     let shown = SafeText.truncated(text, to: columns, ellipsis: ellipsis)
@@ -80,8 +80,8 @@ extension Canvas {
   }
 }
 
-/// Paths in narrow columns: the end tells documents apart, so the middle goes first, then the beginning. Of a single
-/// long id the beginning, by which lists are sorted, and more of the end stay.
+/// Paths in narrow columns. The end identifies a document, so the middle is removed first, then the beginning. A single
+/// long id keeps its beginning, the sort key of lists, and more of its end.
 package enum PathText {
   /// `chat/lobby/messages/m0912` → `chat/lobby/…/m0912` → `chat/…/m0912` → `…/m0912` → `m0912` → `…912`; `1nb…uilkBJ`.
   package static func fitted(_ path: String, to width: Int, _ ellipsis: String) -> String {
@@ -96,7 +96,7 @@ package enum PathText {
     return end(of: String(last), to: width, ellipsis)
   }
 
-  /// The last segment, or the end of it.
+  /// The last segment, or its end.
   package static func last(_ path: String, to width: Int, _ ellipsis: String) -> String {
     end(of: path.split(separator: "/").last.map(String.init) ?? path, to: width, ellipsis)
   }
@@ -104,7 +104,7 @@ package enum PathText {
   private static func end(of text: String, to width: Int, _ ellipsis: String) -> String {
     if SafeText.columns(of: text) <= width { return text }
     guard width > 1 else { return SafeText.truncated(text, to: width, ellipsis: ellipsis) }
-    // The end of an identifier says more than its beginning: generated ones in a row share their beginnings.
+    // The end of an identifier is more distinctive: consecutive generated ones share their beginnings.
     var head = ""
     var tail = ""
     var used = 1
@@ -127,7 +127,7 @@ package enum PathText {
 
 /// Text broken between words.
 package enum WrappedText {
-  /// Lines of at most `width` columns; a longer word is cut.
+  /// Lines of at most `width` columns. A longer word is cut.
   package static func lines(_ text: String, width: Int, _ ellipsis: String) -> [String] {
     var lines: [String] = []
     var line = ""

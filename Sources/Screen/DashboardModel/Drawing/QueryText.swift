@@ -2,7 +2,7 @@
 import FirestoreModel
 package import FirestoreQuery
 
-/// A query on one line, in the words of the command line: `cities where state == "CA" order population desc limit 10`.
+/// A query on one line in command-line syntax: `cities where state == "CA" order population desc limit 10`.
 package enum QueryText {
   package static func line(_ query: Query) -> String {
     var words = [query.collectionGroup.map { "**/" + $0 } ?? query.path.text]
@@ -30,7 +30,7 @@ package enum QueryText {
   }
 }
 
-/// A query as the Swift that asks for it, one call per line.
+/// A query as Swift code, one call per line.
 package enum SwiftCode {
   package static func lines(for query: Query) -> [String] {
     var lines: [String] = []

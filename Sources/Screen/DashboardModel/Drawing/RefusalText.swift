@@ -2,8 +2,8 @@
 package import FirestoreModel
 
 extension RPCStatus {
-  /// The status on one line, the useful part first: without the sentence with which every refusal by security rules
-  /// begins, and with paths relative to the database.
+  /// The status on one line, the useful part first. Omits the sentence that starts every rejection by security rules.
+  /// Paths are relative to the database.
   package var lineText: String {
     let beginning = "Missing or insufficient permissions. "
     let isRefusal = code == .permissionDenied && message.utf8.starts(with: beginning.utf8)
@@ -11,7 +11,7 @@ extension RPCStatus {
     return RPCStatus(code, Self.relative(text)).description
   }
 
-  /// The status on a line that names the document already: a path of that document at the end is left out.
+  /// The status for a line that already names the document. Omits the document's path at the end.
   package func lineText(beside key: DocumentKey?) -> String {
     let line = lineText
     guard let ending = key.map({ ": \($0.path.text)" }), line.hasSuffix(ending) else { return line }
@@ -35,7 +35,7 @@ extension RPCStatus {
     return result + rest
   }
 
-  /// The part behind `projects/P/databases/D/documents/`.
+  /// The part after `projects/P/databases/D/documents/`.
   private static func path(in name: Substring) -> Substring? {
     let parts = name.split(separator: "/", maxSplits: 5, omittingEmptySubsequences: false)
     guard parts.count == 6, parts[2] == "databases", parts[4] == "documents",

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The words with which the screen states what is known of the connection and of what it shows, each with what it
-/// stands for. Each can be checked: it tells a fact, and the time of it where it has one.
+/// The words for the state of the connection and of the shown data, each with its definition. Each states a verifiable
+/// fact, with its time if it has one.
 package enum StateWord: CaseIterable, Sendable {
   case online, connecting, offline, notConnected, refused, ended
   case server, cache, asking, idle, acknowledged
@@ -24,7 +24,7 @@ package enum StateWord: CaseIterable, Sendable {
     }
   }
 
-  /// The remark behind the word where there is room.
+  /// The remark after the word, if there is room.
   package var remark: String? { self == .notConnected ? "nothing to ask" : nil }
 
   package var meaning: String {
@@ -47,11 +47,11 @@ package enum StateWord: CaseIterable, Sendable {
   package func text(at time: Timestamp, offset: Int) -> String { "\(text) \(TimeText.clock(time, offset: offset))" }
 }
 
-/// The side that vouches for the open document, and since when.
+/// The source of the open document, with its time.
 package struct DocumentSource: Hashable, Sendable {
-  /// Whether the server has not confirmed what is shown, or not since the last outage.
+  /// Whether the server has not confirmed the shown document, or not since the last outage.
   package let isFromCache: Bool
-  /// The time of the news.
+  /// The time of the last update.
   package let time: Timestamp
 
   package init(isFromCache: Bool, time: Timestamp) {
@@ -59,8 +59,8 @@ package struct DocumentSource: Hashable, Sendable {
     self.time = time
   }
 
-  /// The state in words that can be checked.
-  /// - Parameter outage: the beginning of the outage that lasts; `nil` while the server can be asked.
+  /// The source in verifiable words.
+  /// - Parameter outage: the start of the current outage; `nil` while the server is reachable.
   package func text(outage: Timestamp?, offset: Int) -> String {
     if let outage { return StateWord.cache.text(at: outage, offset: offset) }
     return isFromCache ? StateWord.asking.text : StateWord.server.text(at: time, offset: offset)

@@ -7,12 +7,12 @@ package struct TextField: Hashable, Sendable {
   /// The number of characters left of the insertion point.
   package private(set) var position: Int
 
-  /// The largest number of characters; longer insertions are cut.
+  /// The maximum count of characters. Longer insertions are cut.
   private let longest: Int
-  /// Whether line breaks stay; else they become spaces.
+  /// Whether line breaks are kept. Otherwise they become spaces.
   private let keepsLines: Bool
 
-  /// - Parameter longest: the largest number of characters; the default is enough for any name or query.
+  /// - Parameter longest: the maximum count of characters; the default is enough for any name or query.
   package init(_ text: String = "", longest: Int = 2000, keepsLines: Bool = false) {
     characters = Array(text)
     position = characters.count
@@ -30,7 +30,7 @@ package struct TextField: Hashable, Sendable {
   /// Inserts typed or pasted text.
   package mutating func insert(_ text: some StringProtocol) {
     let added = text.prefix(max(0, longest - characters.count)).map { $0.isNewline && !keepsLines ? " " : $0 }
-    // A combining mark joins the character before it, so the line is split into characters again.
+    // A combining mark joins the preceding character, so the line is split into characters again.
     let head = String(characters[..<position]) + String(added)
     let tail = characters[position...]
     characters = Array(head)
@@ -93,7 +93,7 @@ package struct TextField: Hashable, Sendable {
 }
 
 extension String {
-  /// The characters without blanks at both ends.
+  /// The characters without leading and trailing blanks.
   package var trimmed: String {
     let start = firstIndex { !$0.isWhitespace } ?? endIndex
     let end = lastIndex { !$0.isWhitespace }.map(index(after:)) ?? start
@@ -102,7 +102,7 @@ extension String {
 }
 
 extension Canvas {
-  /// Draws a line of input, scrolled so that the insertion point is visible, and puts the terminal's cursor there.
+  /// Draws an input line, scrolled so that the insertion point is visible, and puts the terminal's cursor there.
   package mutating func put(_ field: TextField, x: Int, y: Int, width: Int, role: Role = .input, isFocused: Bool = true)
   {
     guard width > 0 else { return }

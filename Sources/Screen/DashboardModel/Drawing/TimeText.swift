@@ -2,7 +2,7 @@
 package import FirestoreModel
 
 extension Timestamp {
-  /// Seconds may be any 64-bit number in a document, so the sum wraps instead of trapping.
+  /// Seconds can be any 64-bit number in a document, so the sum wraps instead of trapping.
   package func advanced(seconds amount: Int64) -> Timestamp {
     Timestamp(seconds: seconds &+ amount, nanoseconds: nanoseconds)
   }
@@ -26,28 +26,28 @@ extension Timestamp {
   /// The next full second after this moment.
   package var nextSecond: Timestamp { Timestamp(seconds: seconds &+ 1) }
   package var nextMinute: Timestamp { Timestamp(seconds: (seconds / 60 &+ 1) &* 60) }
-  /// The next full number of seconds that is a multiple of another.
+  /// The next whole second that is a multiple of a step.
   package func next(multipleOf step: Int64) -> Timestamp {
     floor(toMultipleOf: step).advanced(seconds: step)
   }
-  /// The last full number of seconds that is a multiple of another.
+  /// The last whole second that is a multiple of a step.
   package func floor(toMultipleOf step: Int64) -> Timestamp {
     Timestamp(seconds: seconds &- ((seconds % step) + step) % step)
   }
   package var nextMillisecond: Timestamp { Timestamp(microseconds: microseconds &+ 1000) }
 }
 
-/// Times and durations as people read them, without a locale.
+/// Times and durations in readable form, without a locale.
 package enum TimeText {
   package enum Precision { case hours, minutes, seconds }
 
-  /// `12:04:17` in the time zone that lies `offset` seconds east of UTC.
+  /// `12:04:17` in the time zone `offset` seconds east of UTC.
   package static func clock(_ time: Timestamp, offset: Int) -> String {
     let (hour, minute, second) = timeOfDay(time, offset: offset)
     return "\(two(hour)):\(two(minute)):\(two(second))"
   }
 
-  /// Whether two times are of one day in the time zone that lies `offset` seconds east of UTC.
+  /// Whether two times are on the same day in the time zone `offset` seconds east of UTC.
   package static func isSameDay(_ left: Timestamp, _ right: Timestamp, offset: Int) -> Bool {
     func day(_ time: Timestamp) -> Int64 { (time.seconds &+ Int64(offset)) / 86_400 }
     return day(left) == day(right)
@@ -84,7 +84,7 @@ package enum TimeText {
     }
   }
 
-  /// `2026-03-02 11:58:03.120Z`, to the microsecond: the fraction is as long as it needs to be.
+  /// `2026-03-02 11:58:03.120Z`, to the microsecond, with as many fraction digits as needed.
   package static func date(_ time: Timestamp) -> String {
     Timestamp(seconds: time.seconds, nanoseconds: time.nanoseconds / 1000 * 1000).rfc3339Text.replacing("T", with: " ")
   }
@@ -95,7 +95,7 @@ package enum TimeText {
     return milliseconds < 10_000 ? "\(milliseconds) ms" : "\(milliseconds / 1000) s"
   }
 
-  /// `184 ms`, `2.4 s`, `80 s`, from two minutes on `2:05`.
+  /// `184 ms`, `2.4 s`, `80 s`; from two minutes on `2:05`.
   package static func span(_ duration: Duration) -> String {
     let milliseconds = wholeMilliseconds(duration)
     switch milliseconds {
@@ -130,7 +130,7 @@ package enum TimeText {
   }
 }
 
-/// `1 000 000`: groups of three, parted by a space, the same in every country.
+/// `1 000 000`: groups of three digits with a space between them, the same in every country.
 package func grouped(_ number: Int) -> String {
   let digits = String(number.magnitude)
   var text = ""

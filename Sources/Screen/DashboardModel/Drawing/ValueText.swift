@@ -3,9 +3,9 @@ import FirestoreJSON
 package import FirestoreModel
 import TerminalCanvas
 
-/// One value on one line, short enough for a row, so mostly a part of it. `DocumentJSON` writes the whole value.
+/// A value on one line, short enough for a row, and therefore often truncated. `DocumentJSON` writes the whole value.
 package enum ValueText {
-  /// The length to which strings are cut first; no row is wider.
+  /// The initial cut of strings; no row is wider.
   private static let longest = 250
 
   package static func short(_ value: Value) -> String {
@@ -26,11 +26,11 @@ package enum ValueText {
     }
   }
 
-  /// The largest bytes and vectors that a line shows in full.
+  /// The maximum size of bytes and vectors that a line shows in full.
   private static let mostBytes = 24
   private static let mostElements = 4
 
-  /// A value in the line of an open document: few bytes as base64, and a short vector with its numbers.
+  /// A value in a line of an open document: few bytes as base64, a short vector with its numbers.
   package static func readable(_ value: Value) -> String {
     switch value {
     case .bytes(let bytes) where bytes.count <= mostBytes: full(value) ?? short(value)
@@ -39,7 +39,7 @@ package enum ValueText {
     }
   }
 
-  /// All of a value whose line says only how large it is: bytes as base64, a vector's numbers; `nil` for others.
+  /// The whole value of a line that shows only a size: bytes as base64, a vector's numbers; `nil` for other values.
   package static func full(_ value: Value) -> String? {
     switch value {
     case .bytes(let bytes): bytes.isEmpty ? nil : "base64 \(Base64.encode(bytes))"
@@ -48,21 +48,21 @@ package enum ValueText {
     }
   }
 
-  /// The value without quotes, for columns in which every value is a string.
+  /// The value without quotes, for columns with strings only.
   package static func bare(_ value: Value) -> String {
     if case .string(let text) = value { cut(text) } else { short(value) }
   }
 
-  /// The value with what arrays and maps hold, where that is short enough: `[1, 2]`, `{city "Gent", zip 9000}`.
-  /// Longer values are shown as `short` shows them.
-  /// - Parameter limit: the characters up to which contents are shown.
+  /// The value with the contents of arrays and maps, if short enough: `[1, 2]`, `{city "Gent", zip 9000}`. Longer
+  /// values have the form of `short`.
+  /// - Parameter limit: the maximum length of shown contents in characters.
   package static func open(_ value: Value, limit: Int) -> String {
     contents(value, limit: limit).flatMap { $0.count <= limit ? $0 : nil } ?? short(value)
   }
 
-  /// - Returns: `nil` for values that hold no others, and for those that hold more than has room.
+  /// - Returns: `nil` for values without contents and for longer contents.
   private static func contents(_ value: Value, limit: Int) -> String? {
-    // Each element takes three characters at least.
+    // Each element takes at least three characters.
     switch value {
     case .array(let values) where !values.isEmpty && values.count * 3 <= limit:
       "[" + values.map { open($0, limit: limit) }.joined(separator: ", ") + "]"
@@ -83,7 +83,7 @@ package enum ValueText {
   }
 }
 
-/// Sizes in the form that people read, in powers of 1 024 as the SDK counts its 100 MB of cache.
+/// Readable sizes, in powers of 1 024 as the SDK counts its 100 MB of cache.
 package enum ByteText {
   /// A size such as `512 B`, `1.2 kB`, `34 MB`: two digits from a kilobyte on, at most 6 columns.
   package static func short(_ count: Int) -> String {
@@ -110,7 +110,7 @@ package enum ColumnText {
     }
   }
 
-  /// The text in a column of a width: arrays and maps are opened where they fit.
+  /// The text in a column of a given width. Arrays and maps are expanded if they fit.
   package static func text(of value: Value, width: Int) -> String {
     switch value {
     case .array, .map: ValueText.open(value, limit: width)
@@ -118,6 +118,6 @@ package enum ColumnText {
     }
   }
 
-  /// Columns of a text, as far as any list is wide.
+  /// Columns of a text, up to the width of the widest list.
   package static func columns(of text: String) -> Int { SafeText.columns(of: text) }
 }

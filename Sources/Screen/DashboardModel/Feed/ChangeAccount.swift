@@ -5,15 +5,15 @@ package import FirestoreModel
 package import FirestoreQuery
 package import TerminalCanvas
 
-/// The account of one changed document: the side that changed it, its batch, and the change. It follows the document;
-/// the snapshot's causes only add facts that a document does not show.
+/// Describes one changed document: the side that changed it, its batch and the change. The document decides; the
+/// snapshot's causes only add facts that the document does not show.
 package struct ChangeAccount {
   package let change: ListenerSnapshot.Change
   package let causes: CausesOfChanges
   package let query: Query
   package var isFromCache = false
   package let writes: WriteQueue
-  /// The order in which fields of the document are worth telling.
+  /// The display order of the document's fields.
   package let interest: FieldInterest
   package let glyphs: Glyphs
 
@@ -32,7 +32,7 @@ package struct ChangeAccount {
 
   private var key: DocumentKey { change.document.key }
 
-  /// Whether this device, and not the backend, caused the document's present state.
+  /// Whether this device, not the backend, caused the document's present state.
   package var isLocal: Bool {
     if change.after.hasLocalMutations { return true }
     return isRemovalUnexplained ? causes.hasLocalWrite : causes.areCancellations
@@ -42,7 +42,7 @@ package struct ChangeAccount {
 
   private var isRemovalUnexplained: Bool { change.kind == .removed && change.now == nil && query.limit == nil }
 
-  /// The unacknowledged batch that the document shows.
+  /// The unacknowledged batch whose write the document shows.
   package var batch: BatchID? {
     guard isLocal else { return nil }
     return causes.localWrite(to: key) ?? writes.batch(touching: key)
@@ -50,11 +50,11 @@ package struct ChangeAccount {
 
   private var wasPending: Bool { change.previous?.hasPendingWrites == true }
 
-  /// The acknowledged batch whose result the change shows. A document that is pending no longer is not enough: its write
-  /// may be waiting for an answer still.
+  /// The acknowledged batch whose result the change shows. A document that is no longer pending is not sufficient
+  /// evidence: its write may still be unanswered.
   package var acknowledged: BatchID? {
     if let batch = causes.acknowledgement(of: key, wasPending: wasPending) { return batch }
-    // The browser and the open document tell no causes.
+    // The browser and the open document report no causes.
     guard wasPending, !change.after.hasPendingWrites, causes.end(of: key) == nil else { return nil }
     return writes.acknowledgedBatch(of: key)
   }
@@ -72,12 +72,12 @@ package struct ChangeAccount {
 
   private static let deletedThere = "deleted at the server"
 
-  /// Whether the document is gone by a deletion of the server's that waits for no answer to a write of this client.
+  /// Whether the server deleted the document and this client has no pending write to it.
   private var isDeletedThere: Bool {
     change.kind == .removed && change.now?.state == .missing && !isLocal && wasAtServer && acknowledged == nil
   }
 
-  /// Whether the server has had the document: a local write hides its version, and leaves the time of its creation.
+  /// Whether the server has had the document. A local write hides the server's version but not the creation time.
   private var wasAtServer: Bool { change.document.createTime != nil || change.document.version != nil }
 
   private var contents: String {
@@ -93,13 +93,13 @@ package struct ChangeAccount {
     }
   }
 
-  /// Whether a write of this client creates the document: the server has no earlier state of it.
+  /// Whether a write of this client creates the document: the server has no earlier state.
   private var isCreation: Bool { isLocal && !wasAtServer }
 
   private var removal: String {
     guard let now = change.now else {
       if let limit = query.limit, !isLocal { return "outside the limit of \(grouped(limit))" }
-      // A document leaves a whole collection only by a deletion.
+      // Only a deletion removes a document from a whole collection.
       return query.matchesAllDocuments ? "deleted" : "left the results"
     }
     switch now.state {
@@ -113,18 +113,18 @@ package struct ChangeAccount {
     }
   }
 
-  /// The first changed fields; `nil` if none differs.
+  /// The first changed fields, or `nil` if none differs.
   private func fields(from old: Document?, to new: Document) -> String? {
     let changes = FieldChange.between(old?.data?.fields ?? Fields(), new.data?.fields ?? Fields())
     return changes.isEmpty ? nil : interest.text(of: changes, in: new, glyphs, limit: 4)
   }
 }
 
-/// The causes of a snapshot, as far as they concern single documents: unread snapshots are merged, so that one may have
-/// the causes of several changes.
+/// The causes of a snapshot for single documents. Unread snapshots are merged, so one snapshot can have the causes of
+/// several changes.
 package struct CausesOfChanges {
   private let causes: [SnapshotCause]
-  /// The keys that each batch among the causes wrote; batches that are not known yet have no entry.
+  /// The keys that each of the causing batches wrote. Batches that are not known yet have no entry.
   private var documents: [BatchID: Set<DocumentKey>] = [:]
 
   package init(_ causes: [SnapshotCause], _ writes: WriteQueue) {
@@ -142,7 +142,7 @@ package struct CausesOfChanges {
     !causes.isEmpty && causes.allSatisfy { if case .cancelled = $0 { true } else { false } }
   }
 
-  /// - Parameter guess: the answer for a batch whose documents are not known.
+  /// - Parameter guess: the result for a batch with unknown documents.
   private func touches(_ batch: BatchID, _ key: DocumentKey, else guess: Bool = true) -> Bool {
     documents[batch]?.contains(key) ?? guess
   }
@@ -152,14 +152,14 @@ package struct CausesOfChanges {
     causes.compactMap { if case .localWrite(let batch) = $0, touches(batch, key) { batch } else { nil } }.max()
   }
 
-  /// - Parameter wasPending: whether the document waited for a write.
+  /// - Parameter wasPending: whether the document had a pending write.
   package func acknowledgement(of key: DocumentKey, wasPending: Bool) -> BatchID? {
     causes.compactMap { cause in
       if case .acknowledged(let batch) = cause, touches(batch, key, else: wasPending) { batch } else { nil }
     }.max()
   }
 
-  /// The end of a write to the document that failed or was cancelled.
+  /// The end of a failed or canceled write to the document.
   package func end(of key: DocumentKey) -> String? {
     for cause in causes {
       switch cause {
@@ -182,10 +182,10 @@ extension SnapshotCause {
   }
 }
 
-/// The order in which the fields of a document are worth telling: those that the tree shows beside the documents of its
-/// collection first, and last the times that a write sets to its own.
+/// The display order of a document's fields: first the tree's columns of the collection, last the times that a write
+/// sets to its commit time.
 package struct FieldInterest: Sendable {
-  /// The seconds within which a time counts as that of the write.
+  /// The seconds within which a time counts as the time of the write.
   private static let nearness: Int64 = 10
   /// The number of fields that describe a new document.
   private static let headlineFields = 4
@@ -200,19 +200,19 @@ package struct FieldInterest: Sendable {
     telling = first + statistics.worthColumns.filter { !first.contains($0) }
   }
 
-  /// The changes, the most important ones first.
+  /// The changes, most important first.
   package func sorted(_ changes: [FieldChange], of document: Document) -> [FieldChange] {
     let ranked = changes.map { ($0, rank(of: $0, in: document)) }
     return ranked.enumerated().sorted { ($0.element.1, $0.offset) < ($1.element.1, $1.offset) }.map(\.element.0)
   }
 
-  /// The fields, the most telling ones first.
+  /// The fields, most informative first.
   package func sorted(_ fields: Fields) -> [(name: String, value: Value)] {
     let ranked = fields.entries.enumerated().map { ($1, rank: ranks[$1.name] ?? ranks.count + 1, offset: $0) }
     return ranked.sorted { ($0.rank, $0.offset) < ($1.rank, $1.offset) }.map { ($0.0.name, $0.0.value) }
   }
 
-  /// Names of fields, the most telling ones first.
+  /// Names of fields, most informative first.
   func sorted(_ names: [String]) -> [String] {
     names.sorted { left, right in
       let (first, second) = (ranks[left] ?? ranks.count, ranks[right] ?? ranks.count)
@@ -226,7 +226,7 @@ package struct FieldInterest: Sendable {
     return ranks[change.path.first] ?? last
   }
 
-  /// Whether a value is the time at which the document was written.
+  /// Whether a value is the time of the write to the document.
   static func isWriteTime(_ value: Value?, of document: Document) -> Bool {
     switch value {
     case .serverTimestamp?: return true
@@ -254,7 +254,7 @@ package struct FieldInterest: Sendable {
     let fields = document.data?.fields ?? Fields()
     func isTelling(_ name: String) -> Bool { !Self.isWriteTime(fields[name], of: document) }
     let columns = telling.filter { fields[$0] != nil && isTelling($0) }
-    // A collection without columns has no fields that tell more than others.
+    // A collection without columns has no field that is more informative than others.
     let told = columns.isEmpty ? sorted(fields).map(\.name).filter(isTelling) : columns
     let names = told.prefix(Self.headlineFields)
     if names.isEmpty { return "\(fields.count) field\(fields.count == 1 ? "" : "s")" }

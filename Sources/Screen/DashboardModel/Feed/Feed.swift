@@ -2,23 +2,23 @@
 package import ClientPort
 package import FirestoreModel
 
-/// The rows of pane 4: a bounded ring, and the part of it that passes the filter.
+/// The rows of pane 4: a bounded ring, and the rows that pass the filter.
 package struct Feed: Sendable {
-  /// Older rows are forgotten; the total goes on counting.
+  /// The ring drops older rows; the total still counts them.
   package static let capacity = 5000
-  /// Rows are dropped in blocks, so that an event costs no shift of the whole ring.
+  /// Rows are dropped in blocks to avoid shifting the whole ring for each event.
   private static let slack = 256
 
-  /// The lists of pane 4, one of which is shown.
+  /// The lists of pane 4. It shows one of them.
   package enum Tab: Hashable, Sendable { case events, requests }
 
   package var tab = Tab.events
   package private(set) var rows = BlockList<FeedRow>()
-  /// Events that were told, also in rows that are forgotten.
+  /// The count of reported events, including events of dropped rows.
   package private(set) var total = 0
   /// Ids of the rows that pass filter and restriction, ascending.
   package private(set) var visible: [Int] = []
-  /// The last row that a paused feed shows; `nil` while it follows the tail.
+  /// The last row of a paused feed; `nil` while it follows the tail.
   package private(set) var pausedAt: Int?
   package var cursor = Cursor<Int>()
   package var filter = RowFilter.none { didSet { refilter() } }
@@ -26,16 +26,17 @@ package struct Feed: Sendable {
   package var onlyDocument: DocumentKey? { didSet { refilter() } }
   /// The rows of one reconnection, if only those are shown.
   package var onlySpan: FeedSpan? { didSet { refilter() } }
-  /// Whether the time column shows the distance to the row above.
+  /// Whether the time column shows the time since the previous row.
   package var showsDeltas = false
-  /// Whether the selected row stands below the list in full.
+  /// Whether the selected row is shown in full below the list.
   package var isOpened = false
-  /// The number of visible rows that are forgotten.
+  /// The count of visible rows that were dropped.
   private var forgotten = 0
-  /// The rows that came and were overwritten between two frames of a slow line, since the feed follows its end there.
+  /// The count of rows that arrived and were overwritten between two frames on a slow line, while the feed followed its
+  /// tail.
   package private(set) var overwritten = 0
   package private(set) var rate = EventRate()
-  /// The session from its first event on.
+  /// The session since its first event.
   package private(set) var band = SessionBand()
 
   package init() {}
@@ -43,16 +44,17 @@ package struct Feed: Sendable {
 
   package var isPaused: Bool { pausedAt != nil }
 
-  /// Rows on the page: all visible ones, up to where the feed was paused.
+  /// Rows on the page: all visible rows, or those before the pause.
   package var shown: ArraySlice<Int> {
     guard let pausedAt else { return visible[...] }
     return visible[..<visibleIndex(after: pausedAt)]
   }
 
-  /// Events behind the pause.
+  /// The count of events since the pause.
   package var newCount: Int { visible.count - shown.count }
 
-  /// The number of rows that have passed filter and restriction, forgotten ones too: it only grows while those stay.
+  /// The count of rows that have passed the filter and restriction, including dropped rows. It only grows while filter
+  /// and restriction are unchanged.
   package var passed: Int { forgotten + visible.count }
 
   package subscript(id: Int) -> FeedRow? {
@@ -60,7 +62,7 @@ package struct Feed: Sendable {
     return rows[id - first]
   }
 
-  /// The row that commands mean: the selected one, or the newest while following.
+  /// The row that commands apply to: the selected row, or the newest while following.
   package var selected: FeedRow? {
     if isPaused, let id = cursor.id { return self[id] }
     return shown.last.flatMap { self[$0] }
@@ -81,10 +83,10 @@ package struct Feed: Sendable {
     forgotten += gone
   }
 
-  /// So many rows without a word about their side, and the column for it is given up: rows seldom come and go at once.
+  /// The column of sources disappears after this many rows without one, so rarely appears and disappears repeatedly.
   private static let silent = 200
 
-  /// Whether one of the last rows did not simply come from the server.
+  /// Whether one of the last rows has a source other than the server.
   package var tellsSources: Bool {
     rows.suffix(Self.silent).contains { $0.kind != .divider && ($0.isLocal || $0.isFromCache || $0.hasPendingWrites) }
   }
@@ -95,15 +97,15 @@ package struct Feed: Sendable {
     band.note(events: count, at: now)
   }
 
-  /// Notes what the session's band bears a sign of.
+  /// Records marks in the session's band.
   package mutating func note(_ marks: SessionBand.Marks, at now: Timestamp) { band.note(marks, at: now) }
 
   package mutating func note(isOffline: Bool, at now: Timestamp) { band.note(isOffline: isOffline, at: now) }
 
-  /// Shows another band, such as that of all of a session of which these are the rows of an earlier moment.
+  /// Shows another band, for example the whole session's band with the rows of an earlier moment.
   package mutating func show(_ band: SessionBand) { self.band = band }
 
-  /// Moves all times of the band, after the clock was set back.
+  /// Shifts all times of the band after the clock was set back.
   package mutating func moveBand(_ moved: (Timestamp) -> Timestamp) { band.move(moved) }
 
   package mutating func pause() {
@@ -118,7 +120,7 @@ package struct Feed: Sendable {
 
   package mutating func follow() { pausedAt = nil }
 
-  /// Shows the selected row's listener only, or all again.
+  /// Toggles between the selected row's listener and all listeners.
   package mutating func toggleOnlyListener() {
     onlyListener = onlyListener == nil ? selected?.listener : nil
     follow()
@@ -155,12 +157,12 @@ package struct Feed: Sendable {
     (forgotten, overwritten) = (0, 0)
   }
 
-  /// Notes rows that no frame has shown.
+  /// Counts rows that no frame has shown.
   package mutating func note(overwritten count: Int) { overwritten += count }
 
   package mutating func forgetOverwritten() { overwritten = 0 }
 
-  /// Rows of late that may tell of an acknowledgement before it is known how long it took.
+  /// The count of recent rows that may report an acknowledgement before its latency is known.
   private static let late = 256
 
   /// Replaces the summary of a row.
@@ -169,7 +171,7 @@ package struct Feed: Sendable {
     rows[id - first].summary = summary
   }
 
-  /// Gives the rows of a listener to the one that takes its place, or another name.
+  /// Moves the rows of a listener to its replacement or renames them.
   package mutating func reassign(_ old: ListenerTag, to tag: ListenerTag, name: String) {
     for index in rows.indices where rows[index].listener == old {
       rows[index].listener = tag
@@ -178,21 +180,21 @@ package struct Feed: Sendable {
     if onlyListener == old { onlyListener = tag } else { refilter() }
   }
 
-  /// Adds how long an acknowledgement took to the rows that came before that was known.
+  /// Adds an acknowledgement's latency to the rows that were added before it was known.
   package mutating func note(_ answer: WriteAnswer) {
     for index in rows.indices.suffix(Self.late) where rows[index].acknowledges == answer.batch {
       rows[index].summary = answer.completing(rows[index].summary)
     }
   }
 
-  /// Adds the document to the rows of late that tell the end of its write and do not name it.
+  /// Adds the document to recent rows that report the end of its write without naming it.
   package mutating func complete(_ batch: BatchID, with key: DocumentKey) {
     for index in rows.indices.suffix(Self.late) where rows[index].ends == batch && rows[index].key == nil {
       rows[index].key = key
     }
   }
 
-  /// The rows of late in which listeners showed a batch as waiting, one for each listener.
+  /// The recent rows where listeners showed a batch as pending, one per listener.
   package func echoes(of batch: BatchID, in key: DocumentKey) -> [FeedRow] {
     var seen: Set<ListenerTag> = []
     return rows.suffix(Self.late).filter { row in
@@ -216,13 +218,13 @@ package struct Feed: Sendable {
   private func visibleIndex(after id: Int) -> Int { visible.indices.partitioningIndex { visible[$0] > id } }
 }
 
-/// Feed events per second over the last seconds: the figure and the sparkline of the header. The second that is not
-/// over does not count, so that the header changes once a second and not with every event.
+/// Feed events per second over the last seconds: the header's figure and sparkline. The current second does not count,
+/// so the header changes once a second, not with every event.
 package struct EventRate: Sendable {
   private static let span: Int64 = 8
-  /// The figure is the mean of so many seconds.
+  /// The window of the mean, in seconds.
   private static let window: Int64 = 4
-  /// The seconds that are kept: a slow line shows the figure of some seconds ago.
+  /// The stored seconds. A slow line shows a figure that is some seconds old.
   private static let kept: Int64 = span + 12
 
   private var counts: [Int64: Int] = [:]
@@ -232,12 +234,12 @@ package struct EventRate: Sendable {
     counts[time.seconds, default: 0] += count
   }
 
-  /// Events of each of the last `span` whole seconds, oldest first.
+  /// Events in each of the last `span` whole seconds, oldest first.
   package func history(at now: Timestamp) -> [Double] {
     (0..<Self.span).map { Double(counts[now.seconds &- (Self.span - $0)] ?? 0) }
   }
 
-  /// Events of the second that is not over.
+  /// Events in the current second.
   package func uncounted(at now: Timestamp) -> Int { counts[now.seconds] ?? 0 }
 
   package func perSecond(at now: Timestamp) -> Int {
@@ -245,11 +247,11 @@ package struct EventRate: Sendable {
     return Int((sum / Double(Self.window)).rounded(.up))
   }
 
-  /// Whether the figure or the sparkline will change by itself as time passes.
+  /// Whether the figure or the sparkline will change as time passes.
   package func isDecaying(at now: Timestamp) -> Bool { uncounted(at: now) > 0 || history(at: now).contains { $0 > 0 } }
 }
 
-/// Rows of the feed that follow each other, and the name of what they tell.
+/// Consecutive rows of the feed, and a name for them.
 package struct FeedSpan: Hashable, Sendable {
   package let first: Int
   /// The last row; `nil` while more may follow.

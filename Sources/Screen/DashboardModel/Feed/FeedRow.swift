@@ -10,16 +10,16 @@ package import TerminalCanvas
 package struct FeedRow: Sendable {
   package enum Kind: Hashable, Sendable {
     case added, modified, removed
-    /// A snapshot without changed documents; the one that turns `fromCache` off is "in sync".
+    /// A snapshot without changed documents. If it turns `fromCache` off, the row says "in sync".
     case synced
-    /// A line across the feed, such as the beginning of an outage.
+    /// A line across the feed, for example at the start of an outage.
     case divider
     case failed
     /// A write that replaced values its author had not seen.
     case conflict
   }
 
-  /// The number of the row; numbers are consecutive, and rows are found by them, never by their place on the screen.
+  /// The row number. Numbers are consecutive. A lookup uses the number, never by their place on the screen.
   package var id = 0
   package var time: Timestamp
   package var kind: Kind
@@ -30,18 +30,18 @@ package struct FeedRow: Sendable {
   package var isFromCache = false
   package var hasPendingWrites = false
   package var summary: String
-  /// The reason why the snapshot fired, if the row does not show it otherwise.
+  /// The reason for the snapshot, unless the row shows it elsewhere.
   package var why: String?
   package var batch: BatchID?
   /// The batch whose acknowledgement the row reports.
   package var acknowledges: BatchID?
-  /// The batch whose end, other than by an acknowledgement, the row reports.
+  /// The batch whose failure or cancellation the row reports.
   package var ends: BatchID?
-  /// The version of the document that the row brought, in the history of the session.
+  /// The version of the document in the session's history.
   package var version: Int?
-  /// The number of events in the row: the changes of a flood are one row.
+  /// The count of events in the row. The changes of a flood share one row.
   package var count = 1
-  /// The document as the change left it; `nil` where it is not known.
+  /// The document after the change; `nil` if unknown.
   package var document: Document?
   package var previous: Document?
 
@@ -71,13 +71,13 @@ package struct FeedRow: Sendable {
     self.previous = previous
   }
 
-  /// The write behind the row.
+  /// The write that caused the row.
   package var thread: BatchID? { batch ?? acknowledges ?? ends }
 
   /// The text of the document column.
   package var subject: String { key?.path.text ?? (kind != .synced ? "" : isFromCache ? "from cache" : "in sync") }
 
-  /// The side that the row's content comes from: `LOCAL`, `SERVER`, or `CACHE` where the server has not answered.
+  /// The source of the row's content: `LOCAL`, `SERVER`, or `CACHE` if the server has not answered.
   package var source: Source {
     if isLocal { return .local }
     return isFromCache && key == nil && kind != .failed && kind != .divider ? .cache : .server
@@ -95,7 +95,7 @@ package struct FeedRow: Sendable {
       separator: " ")
   }
 
-  /// The documents for a filter's conditions on fields: the document after the change, or before its removal.
+  /// The documents for a filter's field conditions: the document after the change, or before its removal.
   var filteredDocuments: [Document] { [document?.exists == true ? document : previous].compactMap(\.self) }
 
   /// The row as plain text, for the clipboard.
@@ -118,7 +118,7 @@ extension FeedRow.Kind {
     }
   }
 
-  /// The letter of the kind, for reading without colour.
+  /// The letter of the kind, for terminals without color.
   package var letter: String {
     switch self {
     case .added: "+"
@@ -131,15 +131,15 @@ extension FeedRow.Kind {
   }
 }
 
-/// Turns a snapshot into feed rows: one per changed document, one for the moment of synchronisation, and one summary
-/// where a first snapshot would flood the feed.
+/// Converts a snapshot to feed rows: one per changed document, one when the listener is in sync, and one summary if a
+/// first snapshot would flood the feed.
 package struct SnapshotRows {
   package var snapshot: ListenerSnapshot
   package var listener: ListenerRecord
   package var time: Timestamp
   package var glyphs: Glyphs
   package var writes: WriteQueue
-  /// The order in which fields of a collection's documents are worth telling.
+  /// The display order of the fields of a collection's documents.
   package var interest: (ResourcePath) -> FieldInterest
 
   package init(
@@ -154,9 +154,9 @@ package struct SnapshotRows {
     self.interest = interest
   }
 
-  /// The number of documents in a first snapshot beyond which it becomes one row per kind.
+  /// A first snapshot with more documents becomes one row per kind.
   private static let floodLimit = 6
-  /// The number of documents that later snapshots may report one by one.
+  /// The count of documents that later snapshots can report one by one.
   private static let burstLimit = 200
 
   package func rows() -> [FeedRow] {
@@ -218,7 +218,7 @@ package struct SnapshotRows {
 
   private func syncRow(_ summary: String) -> FeedRow { base(.synced, summary) }
 
-  /// A row for a snapshot without changed documents: its reason is the news.
+  /// A row for a snapshot without changed documents. It shows the reason.
   private func emptyRow(isFirst: Bool) -> FeedRow {
     guard isFirst else { return base(.synced, reasons ?? documents(snapshot.count)) }
     guard snapshot.isFromCache else { return base(.synced, "no documents") }
@@ -230,10 +230,10 @@ package struct SnapshotRows {
   private func documents(_ count: Int) -> String { "\(grouped(count)) doc\(count == 1 ? "" : "s")" }
 }
 
-/// The reasons why a snapshot fired, as far as its rows do not show them: a local write has its number in a column, an
-/// acknowledgement and a rejection are the summary, and changes from the server are marked so.
+/// The reasons for a snapshot that its rows do not show. A local write has its number in a column, an acknowledgement
+/// and a rejection are the summary, and changes from the server are marked.
 enum SnapshotReasons {
-  /// The number of looked-up documents that are named.
+  /// The count of looked-up documents to name.
   private static let limit = 2
 
   static func text(of causes: [SnapshotCause], separator: String) -> String? {
@@ -251,7 +251,7 @@ enum SnapshotReasons {
   }
 }
 
-/// All that a feed row says, in as many lines as it takes.
+/// The whole content of a feed row, on as many lines as needed.
 package struct OpenedRow {
   package let row: FeedRow
   package let interest: FieldInterest?
@@ -261,7 +261,7 @@ package struct OpenedRow {
     (self.row, self.interest, self.glyphs) = (row, interest, glyphs)
   }
 
-  /// The text that the row itself has no room for.
+  /// The text that does not fit in the row.
   package var text: String {
     let separator = " \(glyphs.bullet) "
     var parts = [row.summary]
@@ -283,7 +283,7 @@ package struct OpenedRow {
     return parts.joined(separator: separator)
   }
 
-  /// A change with all of both values.
+  /// A change with both values in full.
   private func text(of change: FieldChange) -> String {
     let name = change.path.segments.joined(separator: ".")
     switch (change.old, change.new) {
@@ -293,7 +293,7 @@ package struct OpenedRow {
     }
   }
 
-  /// A value with what is in it.
+  /// A value with its contents.
   private func text(of value: Value) -> String {
     switch value {
     case .map, .array, .vector: String(DocumentJSON.line(of: value).prefix(Self.longestValue))
@@ -301,7 +301,7 @@ package struct OpenedRow {
     }
   }
 
-  /// More does not fit below any feed.
+  /// Longer values never fit below a feed.
   private static let longestValue = 4000
 
   package func lines(width: Int, limit: Int) -> [String] {

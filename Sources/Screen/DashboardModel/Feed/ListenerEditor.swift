@@ -5,10 +5,10 @@ package import FirestoreModel
 package import FirestoreQuery
 import FirestoreText
 
-/// A listener being written: a collection, a document or a collection group, with clauses, orders and a limit.
+/// A listener that is being edited: a collection, a document or a collection group, with clauses, orders and a limit.
 package struct ListenerEditor: Sendable {
-  /// One row below `where`: a field, an operator and a value, or in the place of the field any condition, such as
-  /// `status == new or status == paid`. What stands in the row is read as it would be on the command line.
+  /// One row below `where`: a field, an operator and a value. A whole condition can replace the field, for example
+  /// `status == new or status == paid`. The syntax is the command line's.
   package struct Clause: Hashable, Sendable {
     package var path = TextField()
     package var op = FieldFilter.Operator.equal
@@ -16,7 +16,7 @@ package struct ListenerEditor: Sendable {
 
     package var isEmpty: Bool { path.isEmpty && value.isEmpty }
 
-    /// Whether a condition stands in the place of the field.
+    /// Whether a whole condition replaces the field.
     package var isWhole: Bool {
       guard value.isEmpty else { return false }
       let parts = path.text.trimmed.split(separator: "`", omittingEmptySubsequences: false)
@@ -41,19 +41,19 @@ package struct ListenerEditor: Sendable {
   package var name = TextField()
   package var from = TextField()
   package var isGroup = false
-  /// The clauses of the query; the last one is always empty, to type into.
+  /// The clauses of the query. The last is always empty, for typing.
   package var clauses = [Clause()]
   package var order = TextField()
   package var limit = TextField()
   package var source = ListenerOptions.Source.default
   package var includesMetadata = true
   package var slot = Slot.from
-  /// The listener that the edited one replaces; `nil` for a new one.
+  /// The listener that the edited one replaces; `nil` for a new listener.
   package var replaced: ListenerTag?
-  /// The last query that the cache was asked about, and its answer.
+  /// The last query that was run on the cache for the preview, and its result.
   package var previewed: Query?
   package var preview: Result<QueryPreview, RPCStatus>?
-  /// The time at which the cache is asked again, since documents have changed; `nil` if none have.
+  /// The time when the preview runs again because documents have changed; `nil` if none have.
   package var recountAt: Timestamp?
 
   package init() {}
@@ -63,7 +63,7 @@ package struct ListenerEditor: Sendable {
       + [.order, .limit, .source, .metadata]
   }
 
-  /// The line under the cursor; `nil` on an option.
+  /// The text field under the cursor; `nil` on an option.
   package var focusedField: TextField? {
     get {
       switch slot {
@@ -97,7 +97,7 @@ package struct ListenerEditor: Sendable {
     slot = slots[((index + step) % slots.count + slots.count) % slots.count]
   }
 
-  /// Switches the option under the cursor, or the operator of a clause.
+  /// Toggles the option under the cursor, or the operator of a clause.
   package mutating func toggle() {
     switch slot {
     case .group: isGroup.toggle()
@@ -124,7 +124,7 @@ package struct ListenerEditor: Sendable {
 }
 
 extension ListenerEditor {
-  /// The editor with a listener to be changed; `nil` for one with parts that the editor has no fields for.
+  /// The editor for an existing listener; `nil` if the editor has no fields for some of its parts.
   package init?(_ definition: ListenerDefinition, in database: DatabaseID) {
     let query = definition.query
     name = TextField(definition.name)
@@ -146,7 +146,7 @@ extension ListenerEditor {
     limit = TextField(query.limit.map { (query.limitType == .last ? "last " : "") + "\($0)" } ?? "")
     source = definition.options.source
     includesMetadata = definition.options.includeMetadataChanges
-    // Cursors, and texts that are too long for a line, do not come back as they were.
+    // Cursors and texts that are too long for a line do not survive the conversion.
     guard (try? self.query(in: database)) == query, options == definition.options else { return nil }
   }
 }
@@ -156,7 +156,7 @@ package struct ListenerEditorError: Error, Hashable {
   package var reason: String
 }
 
-/// The meaning of what stands in the editor.
+/// The listener that the editor describes.
 extension ListenerEditor {
   package var options: ListenerOptions {
     ListenerOptions(includeMetadataChanges: includesMetadata, source: source)
@@ -189,7 +189,7 @@ extension ListenerEditor {
     } catch { throw ListenerEditorError(reason: error.message) }
   }
 
-  /// A number, or `last` and a number: so many from the end of the order.
+  /// Reads a number, or `last` and a number to count from the end of the order.
   private func readLimit(into query: inout Query) throws(ListenerEditorError) {
     let words = limit.text.split(whereSeparator: \.isWhitespace)
     guard !words.isEmpty else { return }
@@ -199,12 +199,12 @@ extension ListenerEditor {
     if isLast { query.limitType = .last }
   }
 
-  /// - Parameter name: how an error names the text.
+  /// - Parameter name: the name of the text in an error.
   private func read<Result>(
     _ name: String, _ text: String, _ parse: (String) throws(TextError) -> Result
   ) throws(ListenerEditorError) -> Result {
     do throws(TextError) { return try parse(text) } catch {
-      // The reason comes first: a narrow screen cuts the end.
+      // The reason comes first because a narrow screen cuts the end.
       let place = error.column.map { ", column \($0)" } ?? ""
       throw ListenerEditorError(reason: "\(error.reason) (\(name) '\(text.trimmed)'\(place))")
     }

@@ -5,7 +5,7 @@ package import FirestoreModel
 package import FirestoreQuery
 import TerminalCanvas
 
-/// A listener of the dashboard, with the facts of its last snapshot.
+/// A listener of the dashboard with the facts of its last snapshot.
 package struct ListenerRecord: Sendable {
   package let tag: ListenerTag
   package var name: String
@@ -13,11 +13,11 @@ package struct ListenerRecord: Sendable {
   package var options: ListenerOptions
   package var isFromCache = true
   package var hasPendingWrites = false
-  /// The number of documents in the last snapshot; `nil` before the first.
+  /// The document count of the last snapshot; `nil` before the first.
   package var count: Int?
   package var failure: RPCStatus?
 
-  /// Whether the listener watches a collection, as a collection or as part of a group.
+  /// Whether the listener's query covers a collection, directly or as part of a group.
   package func covers(_ collection: ResourcePath) -> Bool {
     if let group = query.collectionGroup {
       return group.equalsUTF8(collection.last) && query.path.isPrefix(of: collection)
@@ -26,7 +26,7 @@ package struct ListenerRecord: Sendable {
   }
 }
 
-/// The definition of a listener by its name, query and options: the parts that are edited, kept and exchanged.
+/// A listener's definition: name, query and options, which can be edited, stored and exchanged.
 package struct ListenerDefinition: Hashable, Sendable {
   package var name: String
   package var query: Query
@@ -40,7 +40,7 @@ package struct ListenerDefinition: Hashable, Sendable {
     self.options = options
   }
 
-  /// Whether both have the same query and options, whatever their names.
+  /// Whether both have the same query and options. Names may differ.
   package func asks(like other: ListenerDefinition) -> Bool { query == other.query && options == other.options }
 }
 
@@ -55,18 +55,18 @@ extension ListenerRecord {
   }
 }
 
-/// The part of a collection that a listener hears.
+/// The part of a collection that a listener covers.
 package enum ListenerScope: Hashable, Sendable {
   case all
-  /// The documents within a limit that is full: those beyond it are not heard.
+  /// A full limit: the listener does not cover documents beyond it.
   case first(Int)
   case last(Int)
-  /// The documents that pass conditions, or have the field of an order.
+  /// The documents that match conditions or have the field of an order.
   case filtered
   /// One document.
   case document
 
-  /// - Parameter count: the number of documents in the last snapshot; `nil` before the first.
+  /// - Parameter count: the document count of the last snapshot; `nil` before the first.
   init(_ query: Query, count: Int?) {
     var unlimited = query
     unlimited.limit = nil
@@ -81,7 +81,7 @@ package enum ListenerScope: Hashable, Sendable {
     }
   }
 
-  /// `first 1 000`, `a filter`, `1 document`; `nil` for all.
+  /// `first 1 000`, `a filter`, `1 document`; `nil` for all documents.
   package var words: String? {
     switch self {
     case .all: nil
@@ -94,15 +94,15 @@ package enum ListenerScope: Hashable, Sendable {
 }
 
 extension ListenerRecord {
-  /// The part of its query's collections that the listener hears.
+  /// The part of its query's collections that the listener covers.
   package var scope: ListenerScope { ListenerScope(query, count: count) }
 
-  /// Whether the last snapshot has all documents of a collection, as far as the client can tell now.
+  /// Whether the last snapshot has all documents of a collection, as far as the client can know now.
   package func isExact(whileOffline isOffline: Bool) -> Bool {
     failure == nil && scope == .all && query.collectionGroup == nil && (!isFromCache || isOffline)
   }
 
-  /// The greatest width of a name that is made from a query.
+  /// The maximum width of a name made from a query.
   private static let longestName = 40
 
   /// The default name of a listener: `orders`, `**/items`, `orders total>=10`, `orders first 1000`.

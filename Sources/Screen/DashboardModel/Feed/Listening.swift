@@ -4,22 +4,22 @@ package import FirestoreClientState
 package import FirestoreModel
 package import FirestoreQuery
 
-/// The listeners in their order, what their last snapshots said, and the tags that are free.
+/// The listeners in order, the facts of their last snapshots, and the free tags.
 package struct Listening: Sendable {
-  /// The largest limit of listeners in whose results a document's place is told.
+  /// Listeners with a larger limit do not report a document's place in the result.
   private static let largestPlace = 500
 
   package private(set) var records: [ListenerRecord] = []
 
-  /// The number of documents that each of the last snapshots brought, newest last.
+  /// The document counts of the last snapshots, newest last.
   package private(set) var sizes: [Int] = []
   private static let keptSizes = 256
 
-  /// The reads of the listeners within the last minute.
+  /// The reads of the listeners in the last minute.
   package private(set) var reads = ReadRates()
 
   package init() {}
-  /// The results of the listeners, so that they can be shown in their order.
+  /// The results of the listeners, for showing them in order.
   private var kept: [ListenerTag: KeptResult] = [:]
   private var nextTag = 1
 
@@ -34,7 +34,7 @@ package struct Listening: Sendable {
 
   // MARK: Beginning and end
 
-  /// Adds a listener under a name of its own: where another has it, a number follows.
+  /// Adds a listener with a unique name. A duplicate name gets a number as suffix.
   package mutating func start(_ definition: ListenerDefinition) -> ListenerRecord {
     let record = ListenerRecord(
       tag: takeTag(), name: freeName(like: definition.name), query: definition.query, options: definition.options)
@@ -42,7 +42,7 @@ package struct Listening: Sendable {
     return record
   }
 
-  /// Adds a listener of another program under its tag, unless it is there already.
+  /// Adds another program's listener with its tag, unless the tag exists.
   package mutating func adopt(_ definition: ListenerDefinition, as tag: ListenerTag) {
     guard index(of: tag) == nil else { return }
     nextTag = max(nextTag, tag.rawValue + 1)
@@ -57,13 +57,12 @@ package struct Listening: Sendable {
     return records.remove(at: index)
   }
 
-  /// Removes the listeners that ended by an error and asked for the same.
+  /// Removes listeners with the same query and options that ended with an error.
   package mutating func removeEnded(like definition: ListenerDefinition) {
     for record in records where record.failure != nil && record.definition == definition { _ = remove(record.tag) }
   }
 
-  /// Puts another listener in the place of one, under a tag of its own: what is still on the way for the old query is
-  /// dropped.
+  /// Replaces a listener by another with a new tag, so that updates still in flight for the old query are dropped.
   package mutating func replace(_ tag: ListenerTag, with definition: ListenerDefinition) -> ListenerTag? {
     guard let index = index(of: tag) else { return nil }
     let new = takeTag()
@@ -73,7 +72,7 @@ package struct Listening: Sendable {
     return new
   }
 
-  /// Takes over listeners that have their tags already.
+  /// Adds listeners that already have tags.
   package mutating func adopt(_ listeners: [ListenerRecord]) {
     records = listeners
     kept = kept.filter { tag, _ in listeners.contains { $0.tag == tag } }
@@ -109,9 +108,9 @@ package struct Listening: Sendable {
 
   // MARK: News
 
-  /// Takes what a snapshot says of its listener's result as a whole.
-  /// - Parameter keepsResults: whether the snapshots have told all of the result.
-  /// - Returns: the listener as it is then.
+  /// Updates a listener with the facts of a snapshot.
+  /// - Parameter keepsResults: whether the snapshots have reported the whole result.
+  /// - Returns: the updated listener.
   @discardableResult
   package mutating func note(_ snapshot: ListenerSnapshot, keepsResults: Bool) -> ListenerRecord? {
     guard let index = index(of: snapshot.listener) else { return nil }
@@ -124,10 +123,10 @@ package struct Listening: Sendable {
     return records[index]
   }
 
-  /// Takes the numbers of documents that the server has sent.
+  /// Records how many documents the server has sent.
   package mutating func note(_ meters: [ReadMeter], at now: Timestamp) { reads.note(meters, at: now) }
 
-  /// Takes what a listener has, whatever was told of the way there.
+  /// Stores a listener's result, regardless of its snapshots.
   package mutating func note(_ result: ListenerState.Result, of tag: ListenerTag) {
     guard let index = index(of: tag) else { return }
     records[index].count = result.count
@@ -142,7 +141,7 @@ package struct Listening: Sendable {
     kept[tag] = nil
   }
 
-  /// The documents that the snapshots of a listener with a limit have brought; `nil` where they are not kept.
+  /// The documents from the snapshots of a listener with a limit; `nil` if they are not stored.
   package func results(of tag: ListenerTag) -> [DocumentKey: Document]? {
     guard let limit = self[tag]?.query.limit, limit <= Self.largestPlace, let result = kept[tag], result.isTold else {
       return nil
@@ -150,31 +149,31 @@ package struct Listening: Sendable {
     return Dictionary(result.documents.lazy.map { ($0.key, $0) }, uniquingKeysWith: { $1 })
   }
 
-  /// The result of a listener as far as its snapshots have told it; `nil` before the first, and after the end.
+  /// The result that a listener's snapshots have reported; `nil` before the first and after the end.
   package func result(of tag: ListenerTag) -> KeptResult? { kept[tag] }
 }
 
-/// The documents that the server sent for each target within the last minute, by second.
+/// The count of documents that the server sent for each target in the last minute, by second.
 package struct ReadRates: Sendable {
   private static let span: Int64 = 60
 
   private struct Series {
-    /// The number as last told.
+    /// The last reported count.
     var total: Int
     var parts: [(second: Int64, reads: Int)] = []
   }
 
   private var series: [Target: Series] = [:]
-  /// Whether a status has told what was read before.
+  /// Whether a status has reported earlier reads.
   private var hasBegun = false
 
-  /// Notes what a status tells. What the first one tells was read before.
+  /// Records the meters of a status. The first status reports earlier reads.
   package mutating func note(_ meters: [ReadMeter], at now: Timestamp) {
     var next: [Target: Series] = [:]
     for meter in meters {
       var series = series[meter.target] ?? Series(total: hasBegun ? 0 : meter.sent)
       let new = meter.sent - series.total
-      // A target that is watched anew counts from none.
+      // A restarted target counts from zero.
       if new != 0 { series.parts.append((now.seconds, new > 0 ? new : meter.sent)) }
       series.total = meter.sent
       series.parts.removeAll { $0.second <= now.seconds &- Self.span }
@@ -184,7 +183,7 @@ package struct ReadRates: Sendable {
     hasBegun = true
   }
 
-  /// The reads of the minute before a time.
+  /// The reads in the minute before a time.
   package func lastMinute(at now: Timestamp) -> [Target: Int] {
     series.mapValues { series in
       series.parts.reduce(0) { $0 + ($1.second > now.seconds &- Self.span ? $1.reads : 0) }

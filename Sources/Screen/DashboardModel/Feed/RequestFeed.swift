@@ -3,28 +3,28 @@ import ClientPort
 package import FirestoreClientState
 package import FirestoreModel
 
-/// The requests that the server's security rules decided on, the newest last: the second list of pane 4. While it is on
-/// the screen the server is asked repeatedly.
+/// The requests that the server's security rules decided on, newest last: the second list of pane 4. While it is on
+/// screen, the dashboard polls the server.
 package struct RequestFeed: Sendable {
-  /// Older decisions are forgotten.
+  /// Older decisions are dropped.
   package static let capacity = 1000
-  /// The pause between two questions to the server, in seconds.
+  /// The polling interval in seconds.
   private static let pause: Int64 = 1
 
   /// The decisions; `nil` until the server has answered.
   package private(set) var all: [RuleDecision]?
   /// The decisions that pass the filters.
   package private(set) var shown: [RuleDecision] = []
-  /// The reason why the server has told nothing.
+  /// The reason why the server has sent no decisions.
   package private(set) var failure: String?
   package var cursor = Cursor<Int>()
-  /// Whether the newest request is the selected one.
+  /// Whether the newest request is selected.
   package private(set) var isFollowing = true
   package var filter = RowFilter.none { didSet { refilter() } }
   package var isDeniedOnly = false { didSet { refilter() } }
-  /// The user whose requests alone are shown; the inner `nil` stands for users who are not signed in.
+  /// The only user whose requests are shown. The inner `nil` means users who are not signed in.
   package private(set) var onlyUser: String??
-  /// The refused write whose request is looked for.
+  /// The rejected write whose request is searched for.
   package private(set) var wanted: RefusedWrite?
   package var asksAgainAt = Timestamp(seconds: 0)
 
@@ -32,19 +32,19 @@ package struct RequestFeed: Sendable {
 
   package var denied: Int { all?.count { !$0.isAllowed } ?? 0 }
 
-  /// The request that commands mean.
+  /// The request that commands apply to.
   package var selected: RuleDecision? {
     isFollowing ? shown.last : cursor.id.flatMap { id in shown.last { $0.number == id } }
   }
 
   package var numbers: [Int] { shown.map(\.number) }
 
-  /// Requests behind the selected one, while it is held.
+  /// The count of requests after the selected one, while the selection is held.
   package var newCount: Int { isFollowing ? 0 : max(0, shown.count - 1 - cursor.index) }
 
   package var isFiltered: Bool { isDeniedOnly || onlyUser != nil || !filter.isEmpty }
 
-  /// The note in place of rows.
+  /// The note that replaces the rows.
   package var note: String? {
     if let failure { return failure }
     guard let all else { return "asking the server" }
@@ -54,13 +54,13 @@ package struct RequestFeed: Sendable {
 
   // MARK: Answers
 
-  /// Begins to ask, at once.
+  /// Starts polling immediately.
   package mutating func ask(at now: Timestamp) -> [Effect] {
     asksAgainAt = now.advanced(seconds: Self.pause)
     return [.client(.listDecisions(after: nil))]
   }
 
-  /// The question to the server, if it is due, for decisions since the last answer.
+  /// The request to the server for decisions since the last answer, if it is due.
   package mutating func takeDueQuestion(at now: Timestamp) -> [Effect] {
     guard asksAgainAt <= now else { return [] }
     asksAgainAt = now.advanced(seconds: Self.pause)
@@ -72,7 +72,7 @@ package struct RequestFeed: Sendable {
     case .success(let decisions):
       let told = decisions.sorted { $0.number < $1.number }
       let newest = all?.last?.number ?? 0
-      // A server that was started again counts from 1 again.
+      // A restarted server counts from 1 again.
       let known = told.last.map { $0.number < newest } ?? true ? [] : all ?? []
       all = (known + told.filter { $0.number > known.last?.number ?? 0 }).suffix(Self.capacity)
       failure = nil
@@ -85,14 +85,14 @@ package struct RequestFeed: Sendable {
 
   package mutating func follow() { isFollowing = true }
 
-  /// Holds the selected request where it is.
+  /// Holds the selected request in place.
   package mutating func hold() {
     guard isFollowing else { return }
     isFollowing = false
     cursor.select(index: shown.count - 1, in: numbers)
   }
 
-  /// Selects a request, whatever the filters were.
+  /// Selects a request and resets the filters if needed.
   package mutating func select(_ decision: RuleDecision) {
     if !shown.contains(where: { $0.number == decision.number }) { clearFilter() }
     isFollowing = false
@@ -106,7 +106,7 @@ package struct RequestFeed: Sendable {
 
   // MARK: Filters
 
-  /// Shows the selected request's user only, or all again.
+  /// Toggles between the selected request's user and all users.
   package mutating func toggleOnlyUser() {
     onlyUser = onlyUser == nil ? selected.map(\.user) : .none
     refilter()
@@ -130,7 +130,7 @@ package struct RequestFeed: Sendable {
 
   package mutating func look(for write: RefusedWrite) { wanted = write }
 
-  /// The request of the refused write that is looked for, and the end of the search.
+  /// Ends the search, and returns the request of the rejected write.
   package mutating func takeWanted() -> (write: RefusedWrite, decision: RuleDecision?)? {
     guard let write = wanted else { return nil }
     wanted = nil
@@ -138,17 +138,17 @@ package struct RequestFeed: Sendable {
   }
 }
 
-/// A write that the server's rules have refused, to be found among its requests.
+/// A write that the server's rules rejected, to be found among the server's requests.
 package struct RefusedWrite: Hashable, Sendable {
-  /// Clocks of two machines are as far apart, with the way of the answer.
+  /// The maximum clock difference of two machines, including the reply's latency.
   private static let tolerance: Int64 = 60_000
 
   package var batch: BatchID
   package var rejectedAt: Timestamp
-  /// The documents, each with the methods that rules are asked about.
+  /// The documents, each with the methods that the rules check.
   private var methods: [ResourcePath: Set<String>] = [:]
 
-  /// - Returns: `nil` for a write that was not refused for want of permission.
+  /// - Returns: `nil` unless the write was rejected for lack of permission.
   package init?(_ row: QueueRow, now: Timestamp) {
     guard row.isRejected, row.error?.code == .permissionDenied else { return nil }
     batch = row.batch
@@ -159,7 +159,7 @@ package struct RefusedWrite: Hashable, Sendable {
     }
   }
 
-  /// The denial that is nearest in time, about one of the documents.
+  /// The denial of one of the documents that is nearest in time.
   package func request(among decisions: [RuleDecision]) -> RuleDecision? {
     decisions.filter { decision in
       !decision.isAllowed && methods[decision.path]?.contains(decision.method) == true
@@ -172,7 +172,7 @@ package struct RefusedWrite: Hashable, Sendable {
   }
 }
 
-/// The words for a request and for what rules said of it.
+/// Texts for a request and the rules' decision.
 extension RuleDecision {
   package var pathText: String { path.isRoot ? "/" : path.text }
   package var userText: String { user ?? "nobody" }
@@ -186,7 +186,7 @@ extension RuleDecision {
     }
   }
 
-  /// The time that the rules took: `0.18 ms`.
+  /// The rules' evaluation time: `0.18 ms`.
   package var timeText: String? {
     milliseconds.map { milliseconds in
       guard milliseconds.isFinite, milliseconds < 1_000_000 else { return "long" }
@@ -196,7 +196,7 @@ extension RuleDecision {
     }
   }
 
-  /// The request and its user, with the decision on it.
+  /// The request, its user and the decision.
   package var sentence: String {
     let verdict = (isAllowed ? "allowed" : "denied") + (line.map { " by line \($0)" } ?? "")
     let end = isAllowed || reason.isEmpty ? "" : ": \(reason)"
@@ -209,7 +209,7 @@ extension RuleDecision {
       .joined(separator: " ")
   }
 
-  /// A line of the account of a request.
+  /// A line in the description of a request.
   package struct AccountLine: Hashable, Sendable {
     package enum Kind: Hashable, Sendable { case text, rule, note, failure }
 
@@ -218,7 +218,7 @@ extension RuleDecision {
     package var text: String
   }
 
-  /// The request, and each statement that was tried with the values that its parts had.
+  /// The request and each evaluated statement with the values of its parts.
   package var account: [AccountLine] {
     let head = AccountLine(kind: .text, text: sentence)
     guard let statements else {

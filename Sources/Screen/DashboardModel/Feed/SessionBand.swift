@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The whole session as a row of steps of equal length: how much happened in each, and what must not be missed of it.
+/// The whole session as a row of steps of equal length: the activity in each step and its important events.
 ///
-/// Steps are added by what happens, never by the time that passes; a session that has become too long for them gets
-/// half as many, each twice as long.
+/// Events add steps; elapsed time does not. When a session has too many steps, their count is halved and their length
+/// doubled.
 package struct SessionBand: Sendable {
-  /// The things of which a step bears a sign.
+  /// The important events of a step.
   package struct Marks: OptionSet, Hashable, Sendable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -27,10 +27,10 @@ package struct SessionBand: Sendable {
     }
   }
 
-  /// A part of the session as it is drawn.
+  /// The drawn part of the session.
   package struct Shown: Hashable, Sendable {
     package var start: Timestamp
-    /// The seconds of a step.
+    /// The length of a step in seconds.
     package var length: Int64
     package var steps: [Step]
 
@@ -39,7 +39,7 @@ package struct SessionBand: Sendable {
       Timestamp(microseconds: start.advanced(seconds: length &* Int64(index + 1)).microseconds &- 1)
     }
 
-    /// The step of a moment; the nearest for one outside.
+    /// The step of a moment; the nearest step for a moment outside.
     package func index(of time: Timestamp) -> Int {
       max(0, min(steps.count - 1, Int((time.seconds &- start.seconds) / max(1, length))))
     }
@@ -51,7 +51,7 @@ package struct SessionBand: Sendable {
   private var length: Int64 = 1
   private var steps: [Step] = []
   private var isOffline = false
-  /// The second that is not over yet: its step is shown when it is.
+  /// The current second. Its step is added when it is over.
   private var present: (second: Int64, step: Step)?
 
   package init() {}
@@ -99,19 +99,19 @@ package struct SessionBand: Sendable {
     }
   }
 
-  /// The session up to the last whole second, in so many columns; `nil` before anything happened.
+  /// The session up to the last whole second, in a given count of columns; `nil` before the first event.
   package func shown(columns: Int, at now: Timestamp) -> Shown? {
     var band = self
     if let present, present.second < now.seconds { band.add(present.step, at: present.second) }
     guard columns > 0, let start = band.start, !band.steps.isEmpty else { return nil }
-    // Powers of two, so that a step that is drawn stays made of the same ones.
+    // Powers of two keep the composition of drawn steps stable.
     var factor = 1
     while (band.steps.count + factor - 1) / factor > columns { factor *= 2 }
     return Shown(
       start: Timestamp(seconds: start), length: band.length * Int64(factor), steps: Self.merged(band.steps, by: factor))
   }
 
-  /// Moves all times, after the clock was set back.
+  /// Shifts all times after the clock was set back.
   package mutating func move(_ moved: (Timestamp) -> Timestamp) {
     start = start.map { moved(Timestamp(seconds: $0)).seconds }
     present = present.map { (moved(Timestamp(seconds: $0.second)).seconds, $0.step) }

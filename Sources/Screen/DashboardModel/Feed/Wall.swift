@@ -2,26 +2,26 @@
 package import ClientPort
 package import FirestoreModel
 
-/// The last minute of all listeners and of the own writes on one axis of seconds, whether or not it is on the screen.
+/// The last minute of all listeners and of this client's writes on one axis of seconds, even while off screen.
 package struct Wall: Sendable {
-  /// The seconds that the wall shows.
+  /// The length of the wall in seconds.
   package static let span = 60
-  /// The seconds over which a rate is the mean.
+  /// The window of a mean rate in seconds.
   package static let rateSpan = 10
 
   private var events: [ListenerTag: SecondSeries] = [:]
-  /// The last moment at which anything was noted.
+  /// The time of the last event.
   private var latest: Timestamp?
   package private(set) var made = SecondSeries()
   package private(set) var acknowledged = SecondSeries()
   package private(set) var rejected = SecondSeries()
-  /// The longest round trip of the writes that were acknowledged in each second, in milliseconds, and one more: what
-  /// took less than one is not nothing.
+  /// The longest round trip of the writes acknowledged in each second, in milliseconds plus one, so that a round trip
+  /// under 1 ms is not zero.
   package private(set) var roundTrips = SecondSeries()
-  /// The round trips of late in milliseconds, newest last.
+  /// Recent round trips in milliseconds, newest last.
   package private(set) var recentTrips: [Int] = []
   private static let mostTrips = 64
-  /// The writes that were acknowledged and refused in this session.
+  /// The counts of acknowledged and rejected writes in this session.
   package private(set) var totals = (acknowledged: 0, rejected: 0)
 
   package init() {}
@@ -38,7 +38,7 @@ package struct Wall: Sendable {
     latest = time
   }
 
-  /// - Parameter roundTrip: the time from sending to the answer, where it is known.
+  /// - Parameter roundTrip: the time from sending to the answer, if known.
   package mutating func noteAcknowledged(after roundTrip: Duration?, at time: Timestamp) {
     acknowledged.add(1, at: time)
     latest = time
@@ -55,7 +55,7 @@ package struct Wall: Sendable {
     totals.rejected += 1
   }
 
-  /// Gives the history of a listener to the one in its place.
+  /// Moves the history of a listener to its replacement.
   package mutating func reassign(_ old: ListenerTag, to tag: ListenerTag) {
     events[tag] = events.removeValue(forKey: old)
   }
@@ -64,12 +64,12 @@ package struct Wall: Sendable {
 
   package func events(of tag: ListenerTag) -> SecondSeries { events[tag] ?? SecondSeries() }
 
-  /// Whether the wall changes by itself as time passes: something of it is in the last minute.
+  /// Whether the wall changes as time passes: the last minute has an event.
   package func isMoving(at now: Timestamp) -> Bool {
     latest.map { now.wholeSeconds(since: $0) <= Int64(Self.span) } ?? false
   }
 
-  /// Moves all times, after the clock was set back.
+  /// Shifts all times after the clock was set back.
   package mutating func move(_ moved: (Timestamp) -> Timestamp) {
     events = events.mapValues { series in
       var series = series
@@ -86,13 +86,13 @@ package struct Wall: Sendable {
 
 /// The order of the listeners on the wall.
 package enum WallOrder: String, CaseIterable, Sendable {
-  /// The order in which they were opened.
+  /// The order of opening.
   case opened
   /// Most events in the last minute first.
   case rate
   case name
 
-  /// The seconds for which an order by rate stays: rows that change places with every event cannot be read.
+  /// The hold time of an order by rate, in seconds. Rows that move with every event are unreadable.
   package static let rateHold: Int64 = 10
 
   package var next: WallOrder {
@@ -109,7 +109,7 @@ package enum WallOrder: String, CaseIterable, Sendable {
   }
 
   /// Orders listeners.
-  /// - Parameter now: the present second.
+  /// - Parameter now: the current second.
   package func sorted(_ listeners: [ListenerRecord], _ wall: Wall, at now: Int64) -> [ListenerRecord] {
     switch self {
     case .opened: return listeners
@@ -124,9 +124,9 @@ package enum WallOrder: String, CaseIterable, Sendable {
   }
 }
 
-/// Numbers of the last seconds, one for each: what is older than `capacity` is forgotten.
+/// One number for each of the last seconds. Seconds older than `capacity` are dropped.
 package struct SecondSeries: Sendable {
-  /// The seconds that are kept: a minute, and as many before it as the order of the wall lags behind.
+  /// The stored seconds: a minute, and the lag of the wall's order.
   package static let capacity = 80
 
   private var numbers: [UInt32] = []
@@ -135,13 +135,13 @@ package struct SecondSeries: Sendable {
 
   package init() {}
 
-  /// Adds to the number of a second; one before all that are kept is passed over.
+  /// Adds to the number of a second. Ignores seconds before the stored ones.
   package mutating func add(_ number: Int, at time: Timestamp) {
     guard number > 0, let place = place(of: time.seconds) else { return }
     numbers[place] = UInt32(clamping: Int(numbers[place]) + min(number, Int(UInt32.max)))
   }
 
-  /// Raises the number of a second to another one, if that is larger.
+  /// Raises the number of a second to another number, if that is larger.
   package mutating func raise(to number: Int, at time: Timestamp) {
     guard number > 0, let place = place(of: time.seconds) else { return }
     numbers[place] = max(numbers[place], UInt32(clamping: number))
@@ -177,7 +177,7 @@ package struct SecondSeries: Sendable {
   /// The sum of the numbers of the seconds before `end`.
   package func sum(_ count: Int, before end: Int64) -> Int { last(count, before: end).reduce(0, +) }
 
-  /// Moves all seconds, after the clock was set back.
+  /// Shifts all seconds after the clock was set back.
   package mutating func move(_ moved: (Timestamp) -> Timestamp) {
     guard let newest else { return }
     let values = last(Self.capacity, before: newest &+ 1)
@@ -189,9 +189,9 @@ package struct SecondSeries: Sendable {
   }
 }
 
-/// Numbers counted in classes, each twice as wide as the one below: one number more or less changes few of them.
+/// Numbers counted in classes, each twice as wide as the previous one, so one more number changes few classes.
 package struct Histogram: Hashable, Sendable {
-  /// The numbers up to `limit` that are above the class below.
+  /// The numbers up to `limit` that are above the previous class.
   package struct Class: Hashable, Sendable {
     package var limit: Int
     package var count: Int
@@ -203,10 +203,10 @@ package struct Histogram: Hashable, Sendable {
 
   package var count: Int { sorted.count }
 
-  /// The smallest number that so many of a hundred are not above.
+  /// The smallest number that is at least `share` percent of the numbers.
   package func percentile(_ share: Int) -> Int { sorted.isEmpty ? 0 : sorted[min(count - 1, count * share / 100)] }
 
-  /// The classes from the first to the last that hold a number.
+  /// The classes from the first to the last non-empty one.
   package var classes: [Class] {
     guard let first = sorted.first, let last = sorted.last else { return [] }
     var classes: [Class] = []

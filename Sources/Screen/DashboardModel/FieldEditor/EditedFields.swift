@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// A document's fields as they are being edited, beside the original ones: the two determine the write.
+/// A document's edited fields and its original ones. Together they determine the write.
 package struct EditedFields: Sendable {
   /// The fields before the edit.
   package let base: Fields
   package private(set) var fields: Fields
-  /// The values that the server is to compute. A field with one has its old value in `fields`, or none.
+  /// The values for the server to compute. A field with a transform has its old value in `fields`, or none.
   package private(set) var transforms: [FieldTransform] = []
   /// The changes, with arrays as a whole.
   package private(set) var changes: [FieldChange] = []
@@ -36,14 +36,14 @@ package struct EditedFields: Sendable {
     transforms.isEmpty ? nil : transforms.first { $0.path == FieldPath(segments: path) }?.operation
   }
 
-  /// Sets a value, or with `nil` deletes it; an index one past an array's end appends.
+  /// Sets a value, or with `nil` deletes it. An index one past an array's end appends.
   package mutating func put(_ value: Value?, at path: [String]) {
     dropTransforms(touching: fieldPath(of: path))
     if case .map(let new)? = Value.map(fields).replacing(path[...], with: value) { fields = new }
     noteChanges(below: path.first)
   }
 
-  /// Makes the server compute a field; the field's own value stays out of the write.
+  /// Makes the server compute a field. The field's own value is left out of the write.
   package mutating func transform(_ operation: FieldTransform.Operation, at path: [String]) {
     put(base.value(at: path), at: path)
     transforms.append(FieldTransform(path: FieldPath(segments: path), operation: operation))
@@ -52,7 +52,7 @@ package struct EditedFields: Sendable {
   /// Restores the original value.
   package mutating func revert(_ path: [String]) { put(base.value(at: path), at: path) }
 
-  /// Applies the same changes to fields that others have changed.
+  /// Applies the same changes to fields that other clients have changed.
   func rebased(onto now: Fields) -> EditedFields {
     var result = EditedFields(base: now)
     for change in changes { result.put(change.new, at: change.path.segments) }
@@ -60,7 +60,7 @@ package struct EditedFields: Sendable {
     return result
   }
 
-  /// Compares one field of the top level anew: a document may have very many.
+  /// Compares only one top-level field, because a document can have very many.
   private mutating func noteChanges(below name: String?) {
     guard let name else { return }
     var (before, after) = (Fields(), Fields())
@@ -76,8 +76,8 @@ package struct EditedFields: Sendable {
 }
 
 extension FieldChange {
-  /// The changed leaves as a write names them, also within a new map: so a map that another client creates at the same
-  /// time is not replaced.
+  /// The changed leaves as a write names them, also within a new map. Therefore the write does not replace a map that
+  /// another client creates at the same time.
   package static func written(_ old: Fields, _ new: Fields) -> [FieldChange] {
     between(old, new).flatMap { change -> [FieldChange] in
       guard change.old == nil, case .map(let fields)? = change.new, !fields.isEmpty else { return [change] }
@@ -98,8 +98,8 @@ extension Value {
     }
   }
 
-  /// The value with a new value at a path; `nil` removes. Maps on the way are created, and replace values without
-  /// entries; an array without such an index stays unchanged.
+  /// The value with a new value at a path; `nil` removes. Missing maps on the path are created and replace scalar
+  /// values. An array without the index is unchanged.
   fileprivate func replacing(_ path: ArraySlice<String>, with new: Value?) -> Value? {
     guard let name = path.first else { return new }
     switch self {
@@ -126,7 +126,7 @@ extension Value {
 }
 
 extension Fields {
-  /// The value at a path that may go through arrays.
+  /// The value at a path, which can lead through arrays.
   package func value(at path: [String]) -> Value? {
     path.reduce(Value.map(self)) { value, name in value?.child(name) }
   }
@@ -136,17 +136,17 @@ extension Fields {
 package struct EditedRow: Hashable, Sendable {
   /// Empty for the line that adds a field.
   package var path: [String]
-  /// Whether the row is unfolded; `nil` for a field without lines of its own.
+  /// Whether the row is expanded; `nil` for a field without child lines.
   package var isOpen: Bool?
 
   package var isAddition: Bool { path.isEmpty }
   package var depth: Int { max(0, path.count - 1) }
 }
 
-/// All lines of the field editor: present fields, removed ones, and those that the server computes.
+/// All lines of the field editor: present fields, removed fields, and fields that the server computes.
 struct EditedRows {
   let edited: EditedFields
-  /// The containers whose folding differs from the default for their size.
+  /// The containers that are folded or unfolded contrary to the default for their size.
   let toggled: Set<[String]>
 
   private static let smallContainer = 4
@@ -159,7 +159,7 @@ struct EditedRows {
   }
 
   private func collect(_ base: Fields, _ now: Fields, below parent: [String], into rows: inout [EditedRow]) {
-    // Both are in order, so that neither has to be searched.
+    // Both are sorted, so neither needs a search.
     var (old, new) = (base.entries[...], now.entries[...])
     while let name = [old.first?.name, new.first?.name].compactMap(\.self).min(by: { $0.compareUTF8($1) == .ascending })
     {

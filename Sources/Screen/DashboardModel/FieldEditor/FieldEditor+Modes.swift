@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The steps of the field editor, and the meaning of keys in each.
+/// The modes of the field editor, and the meaning of keys in each.
 extension FieldEditor {
-  /// The line of text that is being typed.
+  /// The text field that is being typed.
   package var field: TextField? {
     get {
       switch mode {
@@ -32,7 +32,7 @@ extension FieldEditor {
     set { if let newValue { mode = .reviewing(newValue) } }
   }
 
-  /// The entry that is being typed in a row; a new field is typed in the last row.
+  /// The entry that is being typed in a row. A new field is typed in the last row.
   package func entry(of row: EditedRow) -> FieldEntry? {
     switch mode {
     case .typing(let entry), .choosing(_, let entry):
@@ -43,7 +43,7 @@ extension FieldEditor {
 
   // MARK: Steps
 
-  /// Begins to type the value of the selected field, or on the last row the name of a new one.
+  /// Starts typing the value of the selected field, or on the last row the name of a new one.
   /// - Returns: the reason why the field cannot be typed; `nil` if it can.
   package mutating func type() -> String? {
     guard let row = selected, !row.isAddition else {
@@ -58,7 +58,7 @@ extension FieldEditor {
     return nil
   }
 
-  /// Adds a field beside the selected one, or an element to the array that is selected or around the selection.
+  /// Adds a field next to the selected one, or an element to the selected or surrounding array.
   package mutating func name() {
     var path = selectedPath
     if edited.isInArray(path) { path = edited.fieldPath(of: path).segments }
@@ -79,7 +79,7 @@ extension FieldEditor {
     mode = .naming(TextField(prefix), problem: nil)
   }
 
-  /// Goes on to the value of the field that was named.
+  /// Continues with the value of the named field.
   package mutating func acceptName() {
     guard case .naming(let field, _) = mode else { return }
     do throws(ModelError) {
@@ -95,13 +95,13 @@ extension FieldEditor {
     }
   }
 
-  /// Whether the value of a field or element is typed that is not there yet.
+  /// Whether the value of a new field or element is being typed.
   package var isTypingNew: Bool {
     guard case .typing(let entry) = mode else { return false }
     return edited.fields.value(at: entry.path) == nil && edited.base.value(at: entry.path) == nil
   }
 
-  /// Moves on from an accepted value: behind a new field to the row that adds another one.
+  /// Moves on from an accepted value; after a new field, to the row that adds another one.
   package mutating func goOn(by step: Int, afterNew wasNew: Bool) {
     if wasNew, step > 0 { select(rows.count - 1) } else { move(by: step) }
   }
@@ -120,7 +120,7 @@ extension FieldEditor {
     mode = .choosing(cursor, entry)
   }
 
-  /// Gives an entry another type. An entry whose type takes no text is accepted at once.
+  /// Changes the type of an entry. Accepts it immediately if the type takes no text.
   package mutating func take(_ kind: FieldKind, now: Timestamp) {
     guard case .choosing(_, var entry) = mode else { return }
     entry.change(to: kind, now: now)
@@ -134,14 +134,14 @@ extension FieldEditor {
     mode = .typing(entry)
   }
 
-  /// Deletes the selected field; a field already deleted, or never sent, is restored to its original state.
+  /// Deletes the selected field. A deleted or unsent field is restored to its original state.
   package mutating func removeSelected() {
     guard let row = selected, !row.isAddition else { return }
     let isThere = edited.fields.value(at: row.path) != nil
     if isThere || edited.transform(at: row.path) != nil { put(nil, at: row.path) } else { revert(row.path) }
   }
 
-  /// Handles `space`: switches to the other of two values, or folds and unfolds.
+  /// Handles `space`: toggles a value, or folds and unfolds.
   package mutating func switchSelected() {
     guard let row = selected, !row.isAddition else { return }
     if row.isOpen != nil { return toggle(row.path) }
@@ -160,7 +160,7 @@ extension FieldEditor {
     }
   }
 
-  /// Goes one step back; `false` if there is none.
+  /// Returns to the previous mode; `false` in the first mode.
   package mutating func stepBack() -> Bool {
     switch mode {
     case .browsing: return false

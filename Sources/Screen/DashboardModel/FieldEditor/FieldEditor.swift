@@ -2,8 +2,7 @@
 package import ClientPort
 package import FirestoreModel
 
-/// The fields of one document as a form: each with its type and its change, and before the write is sent a review of
-/// it.
+/// A document's fields as a form, each with its type and its change. Before the write is sent, the form shows a review.
 package struct FieldEditor: Sendable {
   package enum Mode: Sendable {
     case browsing
@@ -22,9 +21,9 @@ package struct FieldEditor: Sendable {
   package private(set) var toggled: Set<[String]> = []
   package var cursor = Cursor<Int>()
   package var mode = Mode.browsing
-  /// Whether the document is written as a whole, and not only what was changed.
+  /// Whether to write the whole document instead of only the changes.
   package private(set) var replaces = false
-  /// The fields that others have changed since the editor was opened.
+  /// The fields that other clients have changed since the editor was opened.
   package private(set) var changedMeanwhile: [FieldPath] = []
 
   package init(_ subject: FieldEdit.Subject, _ fields: Fields, in database: DatabaseID) {
@@ -46,7 +45,7 @@ package struct FieldEditor: Sendable {
   /// Whether leaving the editor would lose edits.
   package var hasUnsentEdits: Bool { edited.isChanged }
 
-  /// The same edits applied to the document as others have left it; without one, to a document to be created.
+  /// The same edits over the other clients' version of the document; without one, for a document to create.
   package func again(over now: Fields?) -> FieldEditor {
     var editor = self
     if let now {
@@ -62,7 +61,7 @@ package struct FieldEditor: Sendable {
     return editor
   }
 
-  /// Notes the present document; times that the server has filled in do not count as changes by others.
+  /// Records the current document. Timestamps set by the server do not count as changes by other clients.
   package mutating func note(_ now: Fields) {
     changedMeanwhile = FieldChange.written(edited.base, now).filter { change in
       if case .serverTimestamp? = change.old { false } else { true }
@@ -70,20 +69,20 @@ package struct FieldEditor: Sendable {
     .map(\.path)
   }
 
-  /// The edit to be sent.
+  /// The edit to send.
   package var edit: FieldEdit {
     FieldEdit(
       subject: subject, base: edited.base, fields: edited.fields, transforms: edited.transforms, replaces: replaces)
   }
 
-  /// Changes between a set of the whole document and an update of what was changed; one to be created is always set.
+  /// Toggles between a set of the whole document and an update of the changes. A new document is always set.
   package mutating func toggleReplacing() { if !isNew { replaces.toggle() } }
 
   // MARK: Rows
 
   package var selected: EditedRow? { rows.indices.contains(cursor.index) ? rows[cursor.index] : nil }
 
-  /// The path of the selected field, beside which an addition would go.
+  /// The path of the selected field. New fields are added next to it.
   package var selectedPath: [String] { selected?.path ?? [] }
 
   package mutating func move(by step: Int) { cursor.move(by: step, in: rows.indices) }
@@ -126,7 +125,7 @@ package struct FieldEditor: Sendable {
     list()
   }
 
-  /// An entry with the present text and type of a field.
+  /// An entry with the current text and type of a field.
   package func entry(at path: [String]) -> FieldEntry {
     let isInArray = edited.isInArray(path)
     func entry(_ kind: FieldKind, _ text: String) -> FieldEntry {
@@ -139,7 +138,7 @@ package struct FieldEditor: Sendable {
     return entry(FieldKind(value), FieldText.text(of: value, in: database))
   }
 
-  /// Puts the result of an entry into the document; an entry with unchanged text and type changes nothing.
+  /// Stores the result of an entry in the document. An entry with unchanged text and type changes nothing.
   /// - Returns: whether the entry was accepted.
   package mutating func accept(_ entry: FieldEntry) -> Bool {
     let before = self.entry(at: entry.path)
@@ -160,7 +159,7 @@ package struct FieldEditor: Sendable {
   }
 
   /// The path for a new field.
-  /// - Throws: the reason why the path is invalid, or that the field exists already.
+  /// - Throws: the reason why the path is invalid, or that the field already exists.
   func newPath(_ text: String) throws(ModelError) -> [String] {
     let path = try FieldPath(validating: text)
     if path.isDocumentID { throw ModelError("__name__ is the document's own name") }
@@ -176,14 +175,13 @@ package struct FieldEditor: Sendable {
   }
 }
 
-/// The field editors that left the screen, and the ways on which they come back to it. The one on the screen is the
-/// overlay's.
+/// The field editors that left the screen, and the events that bring them back. The overlay has the one on screen.
 ///
 ///     on the screen ── a question comes up ──► waiting ────── answered ──► on the screen, or dropped
-///           │──────── sent ──────────────────► sent ───────── conflict ──► on the screen, over what is there now
+///           │──────── sent ──────────────────► sent ───────── conflict ──► on the screen, over the current document
 ///           └──────── edited as a text ──────► handed over ── gave up ───► on the screen
 ///
-/// One edit may be in each of the three places: a conflict of the one that was sent comes up while another is open.
+/// Each of the three places can hold one edit: a conflict of the sent one can occur while another is open.
 package struct EditingState: Sendable {
 
   private var waiting: FieldEditor?
@@ -192,12 +190,12 @@ package struct EditingState: Sendable {
 
   package init() {}
 
-  /// Puts an editor behind a question; one without edits to lose is not kept.
+  /// Sets an editor aside during a question. Drops an editor without edits.
   package mutating func wait(_ editor: FieldEditor?) {
     if let editor, editor.hasUnsentEdits { waiting = editor }
   }
 
-  /// The editor that waits, which waits no more.
+  /// Removes and returns the waiting editor.
   package mutating func takeWaiting() -> FieldEditor? {
     defer { waiting = nil }
     return waiting
@@ -205,22 +203,22 @@ package struct EditingState: Sendable {
 
   package mutating func dropWaiting() { waiting = nil }
 
-  /// Keeps an editor for when its edit comes back with a conflict, in place of the one before.
+  /// Stores an editor in case its edit returns with a conflict, replacing the previous one.
   package mutating func send(_ editor: FieldEditor) -> FieldEdit {
     sent = editor
     return editor.edit
   }
 
-  /// The edit that was sent last, over what the document has now.
+  /// The last sent edit, over the current document.
   package func again(over now: Fields?) -> FieldEditor? { sent?.again(over: now) }
 
-  /// Keeps an editor whose edits the user's editor of texts has, for when that gives nothing back.
+  /// Stores an editor while the user's text editor has its edits, in case that returns nothing.
   package mutating func handOver(_ editor: FieldEditor) { handedOver = editor }
 
-  /// Forgets what was handed over: the user's editor gets a text of its own.
+  /// Drops the handed-over editor, because the user's text editor gets another text.
   package mutating func beginText() { handedOver = nil }
 
-  /// The editor that was handed over, if it has edits that were not sent; it is handed over no more.
+  /// Removes the handed-over editor, and returns it if it has unsent edits.
   package mutating func takeBack() -> FieldEditor? {
     defer { handedOver = nil }
     return handedOver?.hasUnsentEdits == true ? handedOver : nil

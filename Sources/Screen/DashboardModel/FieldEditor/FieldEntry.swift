@@ -11,7 +11,7 @@ package struct FieldEntry: Sendable {
     case wrong(FieldTextError)
   }
 
-  /// The longest text that can be typed here; longer ones are for a text editor.
+  /// The maximum length of text typed here. Use a text editor for longer text.
   package static let longest = 20_000
 
   package let path: [String]
@@ -19,17 +19,16 @@ package struct FieldEntry: Sendable {
   package private(set) var outcome: Outcome
   /// The text as typed, of any type.
   package private(set) var text: TextField
-  /// The text at the beginning.
+  /// The initial text.
   private let original: String
   private let database: DatabaseID
   private let isInArray: Bool
-  /// Whether the text says its type, as in `hearth set`, because none was chosen.
+  /// Whether the text determines the type, as in `hearth set`, because you chose none.
   package private(set) var infersKind: Bool
 
   /// - Parameters:
-  ///   - isInArray: whether the field is an element of an array, which can be neither array nor vector, and is not
-  ///     computed.
-  ///   - infersKind: whether the text says its type.
+  ///   - isInArray: whether the field is an array element. An element cannot be an array, a vector or a transform.
+  ///   - infersKind: whether the text determines the type.
   package init(
     _ path: [String], _ kind: FieldKind, text: String, isInArray: Bool, infersKind: Bool = false,
     in database: DatabaseID
@@ -45,7 +44,7 @@ package struct FieldEntry: Sendable {
     read()
   }
 
-  /// The line to type into; `nil` for a type that takes no text. The text is read after every change.
+  /// The text field; `nil` for a type that takes no text. The text is parsed after every change.
   package var field: TextField? {
     get { kind.takesText ? text : nil }
     set {
@@ -55,8 +54,8 @@ package struct FieldEntry: Sendable {
     }
   }
 
-  /// Changes the type and keeps the text, except between a value and the operand of a transform. An empty text is
-  /// replaced by the commonest one of the type.
+  /// Changes the type and keeps the text, except between a value and the operand of a transform. An empty text becomes
+  /// the most common one of the type.
   package mutating func change(to new: FieldKind, now: Timestamp) {
     let isOther = kind.isTransform != new.isTransform && text.text.equalsUTF8(original)
     kind = new
@@ -90,7 +89,7 @@ package struct FieldEntry: Sendable {
     return try result(as: kind)
   }
 
-  /// The value that the text means without a type, which becomes the type of the entry.
+  /// The value of the text without a type. Its type becomes the type of the entry.
   private mutating func inferred() throws(FieldTextError) -> Value {
     let value = try FieldText.value(text.text, in: database)
     kind = FieldKind(value)
@@ -105,7 +104,7 @@ package struct FieldEntry: Sendable {
 
   private func check(_ value: Value) throws(FieldTextError) {
     do throws(ModelError) { try value.validateForWrite(at: FieldPath(segments: path)) } catch {
-      // The message need not name the field, since it is shown beside it.
+      // The message need not name the field, which is shown next to it.
       let reason = error.message.ranges(of: " is invalid: ").first.map { String(error.message[$0.upperBound...]) }
       throw FieldTextError(reason ?? error.message)
     }
@@ -144,7 +143,7 @@ extension FieldTransform.Operation {
   }
 }
 
-/// A kind of content that a field can be given: a value of a type, a value that the server computes, or none.
+/// A kind of field content: a value of a type, a transform, or none.
 package enum FieldKind: CaseIterable, Hashable, Sendable {
   case string, integer, double, boolean, null, timestamp, map, array, reference, geoPoint, bytes, vector
   case serverTimestamp, increment, maximum, minimum, arrayUnion, arrayRemove
@@ -205,7 +204,7 @@ package enum FieldKind: CaseIterable, Hashable, Sendable {
     }
   }
 
-  /// The name for columns of width four.
+  /// The name for columns of width 4.
   package var short: String {
     switch self {
     case .string: "str"
@@ -255,7 +254,7 @@ package enum FieldKind: CaseIterable, Hashable, Sendable {
     }
   }
 
-  /// An example of the text, or the effect of a kind that takes none.
+  /// An example of the text, or the effect of a kind without text.
   package var example: String {
     switch self {
     case .string: "any text"
@@ -280,7 +279,7 @@ package enum FieldKind: CaseIterable, Hashable, Sendable {
     }
   }
 
-  /// Whether the kind is given by a text.
+  /// Whether the kind takes a text.
   var takesText: Bool {
     switch self {
     case .null, .serverTimestamp, .delete: false
@@ -288,7 +287,7 @@ package enum FieldKind: CaseIterable, Hashable, Sendable {
     }
   }
 
-  /// Whether the server computes the value from its present one.
+  /// Whether the server computes the value from its current one.
   package var isTransform: Bool {
     switch self {
     case .serverTimestamp, .increment, .maximum, .minimum, .arrayUnion, .arrayRemove: true
@@ -296,7 +295,7 @@ package enum FieldKind: CaseIterable, Hashable, Sendable {
     }
   }
 
-  /// The next or previous type of a value; from a kind that is no type, the first one.
+  /// The next or previous type of a value; from a kind that is not a type, the first one.
   func neighbour(_ step: Int) -> FieldKind {
     let types = Self.allCases.filter { !$0.isTransform && $0 != .delete }
     guard let index = types.firstIndex(of: self) else { return .string }

@@ -3,7 +3,7 @@ package import ClientPort
 import FirestoreJSON
 package import FirestoreModel
 
-/// The mutation that an edit amounts to, exactly as it is sent, field by field.
+/// The mutation of an edit, exactly as sent, field by field.
 package struct FieldReview: Sendable {
   /// One field.
   package struct Row: Hashable, Sendable {
@@ -12,7 +12,7 @@ package struct FieldReview: Sendable {
     package var change: Change
     package var name: String
     package var old: String?
-    /// The new value, or the computation of the server.
+    /// The new value, or the server's transform.
     package var new: String
 
     package init(change: Change, name: String, old: String? = nil, new: String) {
@@ -23,7 +23,7 @@ package struct FieldReview: Sendable {
   /// The title, such as `update orders/a` or `set orders/a`.
   package let title: String
   package let isNew: Bool
-  /// The facts about the write beside its fields: the mask, and the precondition.
+  /// Further facts about the write: the mask and the precondition.
   package let facts: [String]
   package let rows: [Row]
   /// The reason why the write cannot be sent.
@@ -32,12 +32,12 @@ package struct FieldReview: Sendable {
   package let text: String
   package var cursor = Cursor<Int>()
 
-  /// - Parameter exists: whether a document is known to exist at the path of one to be created.
+  /// - Parameter exists: whether a document is known to exist at the path of the document to create.
   package init(_ editor: FieldEditor, exists: Bool) {
     isNew = editor.isNew
     let edit = editor.edit
     let place = edit.subject.place
-    // An automatic id is made on sending; any other id stands for it here.
+    // An automatic id is made on sending; any other id is used here instead.
     let mutation = edit.subject.sample.flatMap { edit.mutation(of: $0) }
     var facts: [String] = []
     switch mutation?.operation {
@@ -89,10 +89,10 @@ package struct FieldReview: Sendable {
     } catch { return error.message }
   }
 
-  /// The largest number of elements shown; of longer values the elements are counted instead.
+  /// The maximum count of shown elements. Longer values show only the count.
   private static let mostElements = 20
 
-  /// The value with its elements, unless they are many.
+  /// The value with its elements, unless there are many.
   fileprivate static func text(of value: Value, in database: DatabaseID) -> String {
     switch value {
     case .array(let values) where values.count > mostElements: ValueText.short(value)
@@ -126,12 +126,12 @@ extension FieldReview.Row {
 }
 
 extension FieldEdit {
-  /// The same edit that writes only what was changed.
+  /// The same edit as an update of only the changes.
   package var updating: FieldEdit {
     FieldEdit(subject: subject, base: base, fields: fields, transforms: transforms)
   }
 
-  /// The mutation that the edit amounts to; `nil` if the document would stay as it is.
+  /// The mutation of the edit; `nil` if the document would not change.
   package func mutation(of key: DocumentKey) -> Mutation? {
     guard case .document = subject else {
       return Mutation(key: key, operation: .set(fields), precondition: .exists(false), transforms: transforms)
@@ -149,7 +149,7 @@ extension FieldEdit {
 }
 
 extension FieldEdit.Subject {
-  /// The path of the document, or of the collection to which it is added.
+  /// The path of the document, or of the collection for a new document.
   package var place: String {
     switch self {
     case .document(let key), .documentToCreate(let key): key.path.text
@@ -166,7 +166,7 @@ extension FieldEdit.Subject {
     }
   }
 
-  /// A key that stands for the document's.
+  /// A placeholder for the document's key.
   var sample: DocumentKey? {
     switch self {
     case .document(let key), .documentToCreate(let key): key

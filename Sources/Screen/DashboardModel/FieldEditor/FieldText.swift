@@ -3,7 +3,7 @@ import FirestoreJSON
 package import FirestoreModel
 import FirestoreText
 
-/// The texts that users type for values, type by type.
+/// The text syntax of values, by type.
 package enum FieldText {
   /// The text that `value(_:_:)` reads back as the same value.
   package static func text(of value: Value, in database: DatabaseID) -> String {
@@ -26,8 +26,8 @@ package enum FieldText {
     number.isNaN ? "NaN" : number.isInfinite ? (number < 0 ? "-Infinity" : "Infinity") : number.description
   }
 
-  /// - Parameter kind: the type of the value, or a transform, whose operand is read.
-  /// - Throws: the place of the error in the text, and the text expected there.
+  /// - Parameter kind: the type of the value, or a transform whose operand is parsed.
+  /// - Throws: the place of the error in the text, and the expected text.
   package static func value(_ text: String, _ kind: FieldKind, in database: DatabaseID) throws(FieldTextError) -> Value
   {
     switch kind {
@@ -133,7 +133,7 @@ package enum FieldText {
 
   private static func vector(_ text: String, in database: DatabaseID) throws(FieldTextError) -> Value {
     guard text.hasPrefix("[") else { throw FieldTextError("[ is expected: a vector is an array of numbers") }
-    // The text is read as the object that stands for a vector in a document, so that places are those of its numbers.
+    // The text is parsed within a vector's JSON object. The prefix is subtracted from places.
     let prefix = "{\"$vector\": "
     do throws(JSONError) { return try DocumentJSON.parseValue(prefix + text + "}", database: database) } catch {
       let column = error.line == 1 ? error.column - prefix.unicodeScalars.count : error.column
@@ -151,7 +151,7 @@ package enum FieldText {
     }
   }
 
-  /// The number of characters before a place given by line and column, in scalars.
+  /// The count of characters before a place given by line and column, in scalars.
   private static func offset(of line: Int, _ column: Int, in text: String) -> Int {
     let scalars = text.unicodeScalars
     var index = scalars.startIndex
@@ -164,9 +164,9 @@ package enum FieldText {
   }
 }
 
-/// The reason why a text is no value of its type, with the place.
+/// The reason why a text is not a valid value of its type, with the place.
 package struct FieldTextError: Error, Hashable {
-  /// The number of characters before the error.
+  /// The count of characters before the error.
   package var offset: Int
   package var reason: String
 
@@ -175,7 +175,7 @@ package struct FieldTextError: Error, Hashable {
     self.reason = reason
   }
 
-  /// The message `column 4: …`; with the line number in a text of several lines.
+  /// The message `column 4: …`, with the line number if the text has several lines.
   package func message(in text: String) -> String {
     let before = text.prefix(offset)
     let line = before.count { $0.isNewline } + 1
@@ -186,7 +186,7 @@ package struct FieldTextError: Error, Hashable {
   }
 }
 
-/// Numbers and times: read character by character, so that the first wrong one can be named.
+/// Numbers and times. They are read character by character so that errors name the first invalid one.
 extension FieldText {
   static func integer(_ text: String) throws(FieldTextError) -> Int64 {
     let characters = Array(text)
@@ -227,7 +227,7 @@ extension FieldText {
     return number
   }
 
-  /// An integer, or with a point or exponent a double.
+  /// An integer; a double if it has a point or an exponent.
   package static func number(_ text: String) throws(FieldTextError) -> Value {
     if let number = Int64(text) { return .integer(number) }
     let digits = text.drop { "+-".contains($0) }
@@ -268,7 +268,7 @@ extension FieldText {
   private static func isDigit(_ character: Character) -> Bool { ("0"..."9").contains(character) }
 }
 
-/// Goes through a text, counting.
+/// Scans a text and counts characters.
 private struct CharacterScanner {
   private let characters: [Character]
   private(set) var offset: Int
@@ -286,7 +286,7 @@ private struct CharacterScanner {
     return true
   }
 
-  /// - Returns: how many there were.
+  /// - Returns: the count of skipped characters.
   mutating func skip(while isWanted: (Character) -> Bool) -> Int {
     let start = offset
     while take(isWanted) {}
@@ -295,13 +295,13 @@ private struct CharacterScanner {
 }
 
 extension FieldText {
-  /// The value that a text means where no type was chosen: as in `hearth set`, numbers, `true`, `false`, `null`, times,
-  /// JSON and typed texts are themselves, and all else is a string; in quotes everything is.
+  /// The value of a text without a chosen type, as in `hearth set`. Numbers, `true`, `false`, `null`, times, JSON and
+  /// typed texts are parsed. Any other text is a string, and so is any quoted text.
   package static func value(_ text: String, in database: DatabaseID) throws(FieldTextError) -> Value {
     guard let first = text.unicodeScalars.first else { return .string("") }
     do throws(TextError) {
       let value = try ValueReader(database: database).value(of: text)
-      // A string without quotes keeps the blanks around it.
+      // An unquoted string keeps its surrounding blanks.
       if case .string = value, first != "\"", first != "'", !isTyped(text) { return .string(text) }
       return value
     } catch {
@@ -311,7 +311,7 @@ extension FieldText {
     }
   }
 
-  /// Whether the text begins with a type, as in `string:42`.
+  /// Whether the text starts with a type, as in `string:42`.
   private static func isTyped(_ text: String) -> Bool {
     do throws(TextError) { return try TypedLiteral.syntax(text, column: 1) != nil } catch { return true }
   }

@@ -4,7 +4,7 @@ package import FirestoreModel
 import FirestoreQuery
 import FirestoreText
 
-/// The cache's content, and the times of its answers.
+/// The cache's contents and its query times.
 extension InsideTable {
   package static func cache(_ survey: CacheSurvey, _ context: InsideContext) -> InsideTable {
     var table = InsideTable(columns: [
@@ -64,7 +64,7 @@ extension InsideTable {
     return words.joined(separator: "; ")
   }
 
-  /// The things that a garbage collection would take now, the least recently used first.
+  /// The entries that a garbage collection would evict now, least recently used first.
   package static func leaving(_ survey: CacheSurvey, _ context: InsideContext) -> InsideTable {
     var table = InsideTable(columns: [
       Column(title: "#", isNumber: true), Column(title: "RESULT OR DOCUMENT", isFlexible: true), Column(title: "IS A"),
@@ -101,7 +101,7 @@ extension InsideTable {
     return table
   }
 
-  /// The times of the beginning and of queries, beside what they may be.
+  /// The times of the start and of queries, compared with the budget.
   package static func queries(of inside: ClientInside, _ budget: LatencyBudget) -> InsideTable {
     var table = InsideTable(columns: [
       Column(title: "QUERY", isFlexible: true), Column(title: "OF DOCS", isNumber: true, rank: 1),
@@ -153,7 +153,7 @@ extension InsideTable {
     ]
   }
 
-  /// The part of the budget that runs have exceeded; `nil` if they kept to it.
+  /// The part of the budget that runs have exceeded; `nil` if they met it.
   private static func breach(of part: QueryTimes.Class, _ budget: LatencyBudget) -> String? {
     if part.p99 > budget.p99 { return "over \(TimeText.fine(budget.p99))" }
     return part.median > budget.median ? "over \(TimeText.fine(budget.median))" : nil
@@ -161,7 +161,7 @@ extension InsideTable {
 }
 
 extension CacheSurvey.Coverage {
-  /// The part that can be asked for offline: `all, 0:12 ago`, `3 results`, `parts`.
+  /// The part that is available offline: `all, 0:12 ago`, `3 results`, `parts`.
   fileprivate func text(at now: Timestamp) -> String {
     if let wholeAsOf { return "all, \(TimeText.elapsed(seconds: now.wholeSeconds(since: wholeAsOf))) ago" }
     return results > 0 ? "\(grouped(results)) result\(results == 1 ? "" : "s")" : "parts"
@@ -176,7 +176,7 @@ extension CacheSurvey {
     return "\(ByteText.short(Int(clamping: bytes)))\(empty)\(limit)"
   }
 
-  /// The work of a garbage collection at this moment, and whether there will be one.
+  /// The work of a garbage collection now, and whether one will run.
   fileprivate var collection: String {
     switch policy {
     case .eager: return "a document goes as soon as nothing refers to it"
@@ -192,7 +192,8 @@ extension CacheSurvey {
 }
 
 extension TimeText {
-  /// A duration such as `0.312 ms`, `12.4 ms` or `1.2 s`: three digits, since only the order of magnitude matters.
+  /// A duration such as `0.312 ms`, `12.4 ms` or `1.2 s`, with three digits because only the order of magnitude
+  /// matters.
   package static func fine(_ duration: Duration) -> String {
     let microseconds = Int(clamping: max(0, duration.wholeMicroseconds))
     switch microseconds {
@@ -210,7 +211,7 @@ extension TimeText {
 
 /// The parts of the cache besides its documents: pins and lifetimes, indexes, and the tables of its database.
 extension InsideTable {
-  /// - Parameter now: the time by which ages are told.
+  /// - Parameter now: the reference time for ages.
   package static func kept(of inside: ClientInside, at now: Timestamp) -> InsideTable {
     var table = InsideTable(columns: [
       Column(title: "DOCUMENTS OF", isFlexible: true), Column(title: "IN THE CACHE"),
@@ -243,8 +244,8 @@ extension InsideTable {
     return table
   }
 
-  /// The local indexes, with the progress of those that are being filled.
-  /// - Parameter counted: what a count of the cache found; `nil` before there was one.
+  /// The local indexes, with the progress of those being filled.
+  /// - Parameter counted: the result of counting the cache; `nil` before the first count.
   package static func indexes(of inside: ClientInside, _ counted: CacheContents?) -> InsideTable {
     var table = InsideTable(columns: [
       Column(title: "INDEX", isFlexible: true), Column(title: "MADE", rank: 2), Column(title: "STATE"),

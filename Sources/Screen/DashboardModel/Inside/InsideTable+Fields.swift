@@ -3,7 +3,7 @@ package import ClientPort
 package import FirestoreModel
 
 extension InsideTable {
-  /// - Parameter arrived: the outliers that came while the table is shown, newest last.
+  /// - Parameter arrived: the outliers that arrived while the table was shown, newest last.
   package static func fields(
     of path: ResourcePath, _ types: FieldTypes, arrived: [FieldTypes.Outlier]
   ) -> InsideTable {

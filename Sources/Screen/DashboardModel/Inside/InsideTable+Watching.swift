@@ -3,9 +3,9 @@ package import FirestoreClientState
 package import FirestoreModel
 package import FirestoreQuery
 
-/// The watched targets, and the documents in doubt.
+/// The watched targets, and the limbo documents.
 extension InsideTable {
-  /// - Parameter now: the time by which ages are told.
+  /// - Parameter now: the reference time for ages.
   package static func targets(of inside: ClientInside, at now: Timestamp) -> InsideTable {
     var table = InsideTable(columns: [
       Column(title: "TARGET", isFlexible: true), Column(title: "ID", isNumber: true, rank: 3),
@@ -56,7 +56,7 @@ extension InsideTable {
     ])
     let asked = lookups.listed.count { $0.target != nil }
     table.rows = lookups.listed.enumerated().map { index, lookup in
-      // Documents that are asked for come first.
+      // Requested documents come first.
       let place = lookup.target == nil ? "\(index - asked + 1) of \(grouped(lookups.waiting))" : ""
       return Row(
         cells: [
@@ -77,7 +77,7 @@ extension InsideTable {
 }
 
 extension TargetState {
-  /// The reads that Cloud Firestore bills when the target is listened to anew: one at least.
+  /// The reads that Cloud Firestore bills when the listener is restarted: at least one.
   var readsAnew: Int { max(1, documents) }
 }
 
@@ -104,9 +104,9 @@ extension QueryText {
   }
 }
 
-/// The streams, and who has them.
+/// The streams and their owners.
 extension InsideTable {
-  /// - Parameter now: the time by which ages are told.
+  /// - Parameter now: the reference time for ages.
   package static func streams(of inside: ClientInside, at now: Timestamp) -> InsideTable {
     var table = InsideTable(columns: [
       Column(title: "STREAM", isFlexible: true), Column(title: "STATE"), Column(title: "SILENT", isNumber: true),
@@ -165,7 +165,7 @@ extension InsideTable {
       ? "brings what listeners show" : "takes writes to the server; closed a minute after the last"
   }
 
-  /// - Parameter now: the time by which ages are told.
+  /// - Parameter now: the reference time for ages.
   package static func lease(of inside: ClientInside, at now: Timestamp) -> InsideTable {
     var table = InsideTable(columns: [
       Column(title: "PROCESS", isFlexible: true), Column(title: "LEASE"), Column(title: "NETWORK"),
@@ -201,7 +201,7 @@ extension StreamStatus.State {
   }
 }
 
-/// The cost of the targets' reads, as it is or would be at Cloud Firestore.
+/// The cost of the targets' reads at Cloud Firestore, real or hypothetical.
 extension InsideTable {
   package static func bill(of inside: ClientInside, _ context: InsideContext) -> InsideTable {
     let price = context.settings.price

@@ -3,10 +3,10 @@ package import FirestoreClientState
 package import FirestoreModel
 package import FirestoreQuery
 
-/// The parts of the page of a client's inside.
+/// The sections of the page about a client's internals.
 package enum InsideSection: String, CaseIterable, Hashable, Sendable {
   case targets, limbo, streams, lease, cache
-  /// The things that a garbage collection would take next.
+  /// The entries that a garbage collection would evict next.
   case leaving
   /// The pins and lifetimes.
   case kept
@@ -18,13 +18,13 @@ package enum InsideSection: String, CaseIterable, Hashable, Sendable {
   case bill
   case fields
 
-  /// Whether the section is about a count of the whole cache.
+  /// Whether the section shows a count of the whole cache.
   package var isSurvey: Bool { self == .cache || self == .leaving || self == .tables }
 
-  /// Whether the section shows a count of the whole cache, at least beside other things.
+  /// Whether the section needs a count of the whole cache, at least for a part.
   package var needsSurvey: Bool { isSurvey || self == .indexes }
 
-  /// The section behind this one, or before it; beyond the last comes the first.
+  /// The next or previous section. The first one follows the last.
   package func next(by step: Int) -> InsideSection {
     let all = Self.allCases
     let place = all.firstIndex(of: self) ?? 0
@@ -37,22 +37,22 @@ package struct InsideTable: Sendable {
   package struct Column: Sendable {
     package var title: String
     package var isNumber = false
-    /// Whether the column takes the room that others leave.
+    /// Whether the column takes the remaining room.
     package var isFlexible = false
-    /// The order in which columns are left out of a narrow screen, the highest first.
+    /// The rank for omission on narrow screens, highest first.
     package var rank = 0
   }
 
   package struct Row: Sendable {
     package var cells: [String]
-    /// Whether the row tells of something that is not as it should be, or that leaves.
+    /// Whether the row shows a problem or an eviction.
     package var isNotable = false
     package var subject: InsideSubject?
-    /// More about the row, for whom it is selected.
+    /// Details about the row, shown when it is selected.
     package var detail = ""
   }
 
-  /// - Returns: `nil` for the fields, which are those of one collection.
+  /// - Returns: `nil` for the field section, which shows one collection.
   package static func of(
     _ section: InsideSection, _ inside: ClientInside, _ survey: CacheSurvey, _ context: InsideContext
   ) -> InsideTable? {
@@ -90,13 +90,13 @@ package struct InsideTable: Sendable {
 
   package var columns: [Column]
   package var rows: [Row] = []
-  /// The sentence in place of rows.
+  /// The sentence that replaces the rows.
   package var empty = ""
   /// The sentences about all rows.
   package var notes: [String] = []
 }
 
-/// The thing that a row is about, and that `enter` opens.
+/// The subject of a row, which `enter` opens.
 package enum InsideSubject: Hashable, Sendable {
   case document(DocumentKey)
   case collection(ResourcePath)
@@ -111,7 +111,7 @@ extension ReadPrice {
     return "\(Self.amount(millionths)) \(currency)"
   }
 
-  /// Six digits below a hundredth, else two.
+  /// Six decimals below a hundredth, else two.
   private static func amount(_ millionths: Int) -> String {
     if millionths == 0 { return "0" }
     if millionths < 10_000 { return "0." + String(1_000_000 + millionths).dropFirst() }
@@ -119,22 +119,22 @@ extension ReadPrice {
     return "\(grouped(cents / 100))." + String(100 + cents % 100).dropFirst()
   }
 
-  /// The assumption in words.
+  /// The assumption as text.
   package var assumption: String {
     "\(text(of: 100_000)) for 100 000 reads: an assumption, as of \(asOf); [bill] in config.toml has your own"
   }
 }
 
-/// The circumstances of a table about the inside of a client: what it is compared with.
+/// The context of a table about a client's internals, for comparison.
 package struct InsideContext: Sendable {
-  /// The time by which ages are told.
+  /// The reference time for ages.
   package var now: Timestamp
   package var settings = InsideSettings()
-  /// The reads of the last minute by target; `nil` where they were not followed.
+  /// The reads of the last minute by target; `nil` if they were not recorded.
   package var lastMinute: [Target: Int]?
-  /// Collections that are known beside those of the cache, with the number of documents that the server last told.
+  /// Collections outside the cache, with the server's last known document counts.
   package var known: [ResourcePath: Int?] = [:]
-  /// The count of the cache's indexes; `nil` before there was one.
+  /// The count of the cache's contents; `nil` before the first count.
   package var contents: CacheContents?
   /// Whether the server bills reads.
   package var isBilled = true

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A list that grows at its end and is forgotten from its beginning, in blocks that copies share.
+/// A list that grows at its end and drops elements at its beginning, in blocks that copies share.
 ///
-/// A copy costs a reference for each block, and a change in a copy one block: the states that a session keeps to go back
-/// to share what they have in common with the present one.
+/// A copy costs one reference per block, and a change in a copy costs one block. A session's stored states share their
+/// common parts with the current one.
 ///
 /// ```
 /// append       O(1), or one block if a copy has it too
@@ -13,9 +13,9 @@
 package struct BlockList<Element: Sendable>: Sendable {
   private static var blockSize: Int { 256 }
 
-  /// All but the last are full.
+  /// All blocks but the last are full.
   private(set) var blocks: [[Element]] = []
-  /// Elements of the first block that are removed.
+  /// The count of removed elements in the first block.
   private var removed = 0
 
   package init() {}

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A large value behind one reference, copied when it is changed while others refer to it.
+/// A large value in a reference, copied on write.
 ///
-/// The compiler writes code that copies each field of a value for every type that contains the value. For a state with
-/// hundreds of fields that is 60 KB a type; a reference is one count.
+/// The compiler generates code that copies each field of a value for every type that contains the value. For a state
+/// with hundreds of fields that is 60 KB per type. A reference needs only a retain.
 @propertyWrapper package struct Boxed<Value: Sendable>: Sendable {
-  /// Unchecked, as for the buffers of the standard library: `value` is changed only through a unique reference, so no
-  /// other thread can read it at that time.
+  /// Unchecked, like the standard library's buffers. `value` changes only through a unique reference, so no other
+  /// thread can read it at that time.
   private final class Storage: @unchecked Sendable {
     var value: Value
 

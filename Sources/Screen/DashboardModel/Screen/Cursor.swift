@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The selected row of a list and the first row on the screen. The selection follows the row's identity, so rows may
-/// come and go above it; when the row itself goes, its neighbour is selected.
+/// The selected row of a list and the first row on the screen. The selection follows the row's identity while rows
+/// above it are added or removed. If the row itself is removed, its neighbor is selected.
 package struct Cursor<ID: Hashable & Sendable>: Sendable {
   package private(set) var id: ID?
   package private(set) var index = 0
@@ -9,10 +9,10 @@ package struct Cursor<ID: Hashable & Sendable>: Sendable {
 
   package init(_ id: ID? = nil) { self.id = id }
 
-  /// Finds the selected row again in a changed list and scrolls so that it is among the `height` visible rows.
+  /// Finds the selected row in a changed list and scrolls it into the `height` visible rows.
   package mutating func settle(in ids: some RandomAccessCollection<ID>, height: Int) {
     if let id, 0..<ids.count ~= index, ids[ids.index(ids.startIndex, offsetBy: index)] == id {
-      // Unmoved: the common case needs no search.
+      // Unmoved, the common case, needs no search.
     } else if let id, let found = ids.firstIndex(of: id) {
       index = ids.distance(from: ids.startIndex, to: found)
     }
@@ -29,7 +29,7 @@ package struct Cursor<ID: Hashable & Sendable>: Sendable {
     id = ids.isEmpty ? nil : ids[ids.index(ids.startIndex, offsetBy: index)]
   }
 
-  /// Selects a row that may not be there yet; `settle` finds it.
+  /// Selects a row that may not exist yet; `settle` finds it.
   package mutating func select(_ id: ID) { self.id = id }
 
   private mutating func scroll(count: Int, height: Int) {
@@ -39,8 +39,8 @@ package struct Cursor<ID: Hashable & Sendable>: Sendable {
     if index >= top + height { top = index - height + 1 }
   }
 
-  /// The rows on the screen: those the cursor remembers, moved as little as needed to fill the height and to hold the
-  /// selected row, whatever size the list was settled for.
+  /// The rows on the screen: the remembered ones, moved as little as needed to fill the height and to include the
+  /// selected row, for any size the list was settled for.
   package func rows(count: Int, height: Int) -> Range<Int> {
     guard count > 0, height > 0 else { return 0..<0 }
     let index = min(max(0, index), count - 1)

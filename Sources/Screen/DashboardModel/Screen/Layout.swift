@@ -14,17 +14,17 @@ package enum LayoutPreset: Hashable, Sendable {
   }
 }
 
-/// The amount of content that fits: chosen from the size alone.
+/// The size class of the screen, chosen from its size only.
 package enum LayoutClass: Hashable, Sendable {
   /// ≥ 99×30, half of 200 columns: boxes with hints, full words.
   case large
-  /// ≥ 72×20: the same map with shorter columns.
+  /// ≥ 72×20: the same layout with shorter columns.
   case medium
-  /// ≥ 44×13: one pane at a time with tabs and a strip about the selection.
+  /// ≥ 44×13: one pane at a time, with tabs and a strip about the selection.
   case small
   /// ≥ 24×4: no borders.
   case tiny
-  /// Smaller: the vital signs only.
+  /// Smaller: one status line only.
   case line
 
   package init(_ size: Size) {
@@ -36,18 +36,18 @@ package enum LayoutClass: Hashable, Sendable {
   package var isTiled: Bool { self == .large || self == .medium }
 }
 
-/// The places of all parts of the screen, used by drawing and by the mouse.
+/// The areas of all parts of the screen, used by drawing and by the mouse.
 package struct Layout: Hashable, Sendable {
   package let size: Size
   package let layoutClass: LayoutClass
   package private(set) var header: Rect
   package private(set) var tabs: Rect?
   package private(set) var panes: [Pane: Rect] = [:]
-  /// The lines of the panes that an open document covers: the focus unfolds them.
+  /// The lines of the panes that an open document covers. Focusing a pane unfolds it.
   package private(set) var folded: [Pane: Rect] = [:]
-  /// The row with the session in steps.
+  /// The row of the session band.
   package private(set) var band: Rect?
-  /// The area for the text of the selected feed row, if panes are too narrow for it or the user asks for it.
+  /// The area for the text of the selected feed row, if panes are too narrow for it or the user requests it.
   package private(set) var strip: Rect?
   package private(set) var footer: Rect?
 
@@ -102,16 +102,16 @@ package struct Layout: Hashable, Sendable {
     panes[.network] = Rect(x: right.x, y: right.y + upper, width: right.width, height: stateHeight - upper)
   }
 
-  /// Gives the tree its columns.
-  /// - Returns: the rest.
+  /// Assigns the tree its columns.
+  /// - Returns: the remaining area.
   private mutating func splitTree(_ arrangement: Arrangement, from area: Rect) -> Rect {
     let left = arrangement.treeWidth(of: area.width, layoutClass)
     panes[.collections] = Rect(x: area.x, y: area.y, width: left, height: area.height)
     return Rect(x: area.x + left, y: area.y, width: area.width - left, height: area.height)
   }
 
-  /// Puts the open document beside the tree, over panes 2 and 3: each of them keeps a line, and that with the focus the
-  /// lower half.
+  /// Places the open document next to the tree, over panes 2 and 3. Each of them keeps one line; the focused pane gets
+  /// the lower half.
   private mutating func arrangeBesideTree(_ arrangement: Arrangement, in area: Rect) {
     let right = splitTree(arrangement, from: area)
     let covered: [Pane] = [.writes, .network]
@@ -127,8 +127,8 @@ package struct Layout: Hashable, Sendable {
     }
   }
 
-  /// Puts the open document over the tree and panes 2 and 3: those that do not have the focus share a line. The tree
-  /// unfolds at its own place, the others below the document.
+  /// Places the open document over the tree and panes 2 and 3. Unfocused panes share a line. The tree unfolds in place,
+  /// the other panes below the document.
   private mutating func arrangeOverTree(_ arrangement: Arrangement, in area: Rect) {
     var rest = area
     rest.height -= 1
@@ -149,7 +149,7 @@ package struct Layout: Hashable, Sendable {
     panes[.detail] = rest
   }
 
-  /// Takes some rows of the feed for the full text of its selected row.
+  /// Uses some rows of the feed for the full text of its selected row.
   private mutating func openRow(_ arrangement: Arrangement) {
     guard arrangement.opensRow, let feed = panes[.feed] else { return }
     let height = min(7, feed.height / 2)
@@ -158,11 +158,11 @@ package struct Layout: Hashable, Sendable {
     panes[.feed]?.height -= height
   }
 
-  /// Whether the document under the tree's cursor has a column of its own.
+  /// Whether the document under the tree's cursor has a separate column.
   package var isWide: Bool { layoutClass.isTiled && size.width >= 160 }
 
-  /// The area for the contents of a pane: inside the box of a tiled pane, below the title of the feed, all of a pane
-  /// without borders.
+  /// The area for the contents of a pane: inside the box of a tiled pane, below the feed's title, or the whole of a
+  /// pane without borders.
   package func content(of pane: Pane) -> Rect {
     guard let rect = panes[pane] else { return .zero }
     if !layoutClass.isTiled { return rect }
@@ -170,13 +170,13 @@ package struct Layout: Hashable, Sendable {
     return rect.inset(dx: 1, dy: 1)
   }
 
-  /// A line between panes that can be moved.
+  /// A movable border between panes.
   package enum Border: Hashable, Sendable { case tree, document, state, queue }
 
-  /// The border at a point: between two frames side by side, either line.
+  /// The border at a point. Between two adjacent frames, either line counts.
   package func border(at point: Point) -> Border? {
     guard layoutClass.isTiled, let tree = panes[.collections], let feed = panes[.feed] else { return nil }
-    // The row of the session has clicks of its own, so that the line above it stands for it.
+    // The session band handles its own clicks, so the line above it acts as the border.
     let edge = band?.y ?? feed.y
     if point.y == feed.y || point.y == edge - 1 { return .state }
     guard point.y < edge else { return nil }
@@ -198,7 +198,7 @@ package struct Layout: Hashable, Sendable {
 
   package enum Direction: Hashable, Sendable { case left, right, up, down }
 
-  /// The nearest pane in a direction, folded ones too: of several that are as near the uppermost, then the leftmost.
+  /// The nearest pane in a direction, including folded ones. Ties go to the uppermost, then the leftmost pane.
   /// - Parameter all: the panes that can have the focus.
   package func neighbour(of pane: Pane, _ direction: Direction, among all: [Pane]) -> Pane? {
     let places = panes.merging(folded) { open, _ in open }
@@ -223,7 +223,7 @@ package struct Layout: Hashable, Sendable {
   }
 }
 
-/// The five places that can have the focus. The number is the key that jumps there, at every size.
+/// The five panes that can have the focus. The number is the key that focuses the pane, at every size.
 package enum Pane: Int, CaseIterable, Hashable, Sendable {
   case detail = 0
   case collections, writes, network, feed
@@ -250,10 +250,9 @@ package enum Pane: Int, CaseIterable, Hashable, Sendable {
   }
 }
 
-/// The facts that decide on the layout besides the screen's size: the focus, the contents, and the borders that the
-/// user has moved.
+/// The inputs of the layout besides the screen's size: the focus, the contents, and the borders that the user moved.
 package struct Arrangement: Hashable, Sendable {
-  /// The places to which the user moved borders, in thousandths of the space they divide; `nil` for those not moved.
+  /// The user's positions of borders, in thousandths of the space they divide; `nil` if not moved.
   package struct Borders: Hashable, Sendable {
     package var tree: Int?
     package var document: Int?
@@ -269,13 +268,13 @@ package struct Arrangement: Hashable, Sendable {
   package var preset = LayoutPreset.balanced
   /// Whether the selected feed row is shown in full below the feed.
   package var opensRow = false
-  /// Whether pane 2 has rows to show; else it keeps a line.
+  /// Whether pane 2 has rows to show. Otherwise it keeps one line.
   package var hasQueue = true
-  /// The number of listeners that pane 3 has lines for.
+  /// The count of listeners that pane 3 has lines for.
   package var listenerCount = 0
   package var borders = Borders()
 
-  /// The rows of pane 3 besides those of listeners.
+  /// The rows of pane 3 besides the listeners' rows.
   private static let networkFacts = 13
 
   package init(
@@ -288,7 +287,7 @@ package struct Arrangement: Hashable, Sendable {
     self.preset = preset
   }
 
-  /// The number of rows above the feed.
+  /// The count of rows above the feed.
   func stateHeight(of height: Int, _ layoutClass: LayoutClass) -> Int {
     if let share = borders.state { return height * share / 1000 }
     let percent =
@@ -302,7 +301,7 @@ package struct Arrangement: Hashable, Sendable {
 
   func treeWidth(of width: Int, _ layoutClass: LayoutClass) -> Int {
     if let share = borders.tree { return max(24, min(width - 48, width * share / 1000)) }
-    // More columns and times have use for more of a wide screen, up to a width: there panes 2 and 3 have, too.
+    // A wide screen has room for more columns and times, up to a width; then panes 2 and 3 get the rest.
     if width >= 180 { return max(min(80, width * 40 / 100), width * 34 / 100) }
     if width >= 160 { return width * 34 / 100 }
     return layoutClass == .large ? width * 46 / 120 : width * 34 / 80
@@ -318,17 +317,17 @@ package struct Arrangement: Hashable, Sendable {
     if !hasQueue { return 3 }
     if let share = borders.queue { return max(3, min(height - 4, height * share / 1000)) }
     guard layoutClass == .large else { return height / 2 }
-    // Pane 3 needs no more rows than its lines: its facts, a line for each of some listeners, keys and frame.
+    // Pane 3 needs only its lines: the facts, a line for each of some listeners, keys and frame.
     return max(height * 9 / 20, height - Self.networkFacts - min(listenerCount, 6))
   }
 }
 
-/// The content of the upper line of a pane. Used by drawing and by the mouse.
+/// The content of the top line of a pane. Used by drawing and by the mouse.
 package enum PaneTitle {
   /// The column of a pane's title in its frame.
   package static let start = 2
 
-  /// The column of the feed's status, followed or paused, behind its name.
+  /// The column of the feed's status, followed or paused, after its name.
   package static func feedStatus(_ layoutClass: LayoutClass) -> Int {
     start + SafeText.columns(of: text(of: .feed)) + (layoutClass == .large ? 3 : 2)
   }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The messages to the user: for some seconds at the foot of the screen, and in the list of messages.
+/// The messages to the user: for some seconds at the bottom of the screen, and in the list of messages.
 package struct Notices: Sendable {
   private static let mostShown = 3
   private static let mostKept = 200
 
   /// The toasts, newest last.
   package private(set) var shown: [Toast] = []
-  /// Earlier toasts too, newest last.
+  /// All stored toasts, including earlier ones, newest last.
   package private(set) var kept: [Toast] = []
-  /// The number of messages so far, those that are not kept any more included.
+  /// The total count of messages, including dropped ones.
   package private(set) var count = 0
 
   package init() {}
@@ -21,16 +21,16 @@ package struct Notices: Sendable {
     count += 1
   }
 
-  /// Takes the toasts off the screen; the list keeps them.
+  /// Removes the toasts from the screen. The list keeps them.
   package mutating func dismiss() { shown = [] }
 
-  /// Lets old toasts go.
+  /// Removes expired toasts from the screen.
   package mutating func age(to now: Timestamp) { shown.removeAll { $0.expiry <= now } }
 
-  /// Shows other toasts, which the list does not get.
+  /// Shows other toasts without adding them to the list.
   package mutating func show(_ toasts: [Toast]) { shown = toasts.suffix(Self.mostShown) }
 
-  /// Puts the moments of what is shown elsewhere.
+  /// Shifts the times of the shown toasts.
   package mutating func move(_ moved: (Timestamp) -> Timestamp) {
     for index in shown.indices { shown[index].shownAt = moved(shown[index].shownAt) }
   }

@@ -2,39 +2,39 @@
 package import FirestoreModel
 package import TerminalCanvas
 
-/// The input that goes over several keys or clicks, and what the user has had kept by a letter or by running it.
+/// Input that spans several keys or clicks, and the user's bookmarks and recent commands.
 package struct Typing: Sendable {
-  /// Two clicks on one place within this many milliseconds are one double click.
+  /// Two clicks on one place within this time are a double click, in milliseconds.
   private static let doubleClick: Int64 = 400
-  /// Two interrupts within this many milliseconds quit.
+  /// Two interrupts within this time quit, in milliseconds.
   private static let doubleInterrupt: Int64 = 1000
   private static let largestRow = 999_999_999
   private static let keptCommands = 100
 
   /// The field editors that are not on the screen.
   package var editing = EditingState()
-  /// The row that is being typed for `G`.
+  /// The row number being typed for `G`.
   package private(set) var row: Int?
-  /// Set while a letter is waited for.
+  /// Set while waiting for a letter.
   private var bookmarkVerb: BookmarkVerb?
   private var bookmarks: [Character: Bookmark] = [:]
-  /// Set while the direction of a pane is waited for.
+  /// Set while waiting for the direction of a pane.
   package private(set) var awaitsDirection = false
   private var lastInterrupt: Timestamp?
   private var lastClick: (point: Point, time: Timestamp)?
-  /// Commands that were run in the palette, newest last.
+  /// Commands run from the palette, newest last.
   package private(set) var commands: [String]
-  /// The keys that are shown to an audience; `nil` while none are.
+  /// The pressed keys shown to an audience; `nil` while off.
   package private(set) var pressed: PressedKeys?
-  /// The text that was copied last, for lines to be typed.
+  /// The last copied text, for pasting into text fields.
   package private(set) var copied: String?
 
   package init(commands: [String] = []) { self.commands = commands }
 
   // MARK: Rows
 
-  /// Takes a digit of a row's number. The digits of the panes begin none, since they go there at once.
-  /// - Returns: whether the character is one.
+  /// Adds a digit to the row number. A pane's digit cannot start one, because it focuses the pane.
+  /// - Returns: whether the character is a digit of the row number.
   package mutating func takeDigit(_ character: Character?) -> Bool {
     guard let character, character.isASCII, let digit = character.wholeNumberValue, row != nil || digit > 4 else {
       return false
@@ -43,7 +43,7 @@ package struct Typing: Sendable {
     return true
   }
 
-  /// The row that was typed, which ends there.
+  /// Ends the input of a row number and returns it.
   package mutating func takeRow() -> Int? {
     defer { row = nil }
     return row
@@ -51,11 +51,11 @@ package struct Typing: Sendable {
 
   // MARK: Bookmarks
 
-  /// Waits for the letter to set a mark by, or to go to.
+  /// Waits for the letter of a bookmark.
   package mutating func wait(for verb: BookmarkVerb) { bookmarkVerb = verb }
 
   /// Ends the wait for a letter.
-  /// - Returns: what the letter is for that comes now.
+  /// - Returns: the use of the current letter.
   package mutating func takeBookmarkVerb() -> BookmarkVerb? {
     defer { bookmarkVerb = nil }
     return bookmarkVerb
@@ -66,7 +66,7 @@ package struct Typing: Sendable {
   package mutating func waitForDirection() { awaitsDirection = true }
 
   /// Ends the wait for a direction.
-  /// - Returns: whether the key that comes now is one.
+  /// - Returns: whether the current key is a direction.
   package mutating func takesDirection() -> Bool {
     defer { awaitsDirection = false }
     return awaitsDirection
@@ -85,7 +85,7 @@ package struct Typing: Sendable {
     return false
   }
 
-  /// Another key came between.
+  /// Resets the interrupt after another key.
   package mutating func forgetInterrupt() { lastInterrupt = nil }
 
   /// - Returns: whether this is the second click of a double click.
@@ -95,14 +95,14 @@ package struct Typing: Sendable {
     return isDouble
   }
 
-  /// Begins anew where the device's clock was set back.
+  /// Resets times after the device's clock was set back.
   package mutating func forgetMoments() {
     lastInterrupt = nil
     lastClick = nil
     if pressed != nil { pressed = PressedKeys() }
   }
 
-  /// Takes what is half typed from another.
+  /// Copies unfinished input from another value.
   package mutating func adoptUnfinished(of other: Typing) {
     row = other.row
     bookmarkVerb = other.bookmarkVerb
@@ -117,26 +117,26 @@ package struct Typing: Sendable {
 
   package mutating func note(_ key: Key, at now: Timestamp) { pressed?.note(key, at: now) }
 
-  /// Lets keys go that were pressed some seconds ago.
+  /// Removes keys that were pressed some seconds ago.
   package mutating func age(to now: Timestamp) { pressed?.age(to: now) }
 
-  /// Takes the keys of another.
+  /// Copies the pressed keys from another value.
   package mutating func adoptPressed(of other: Typing) { pressed = other.pressed }
 
   // MARK: Copied text
 
-  /// Keeps a text that is copied, in place of the one before.
+  /// Stores a copied text, replacing the previous one.
   package mutating func keep(copied text: String) { copied = text }
 
   // MARK: Commands
 
-  /// Keeps what was run, once, as the newest.
+  /// Stores a command as the newest, without duplicates.
   package mutating func remember(_ command: String) {
     commands = (commands.filter { $0 != command } + [command]).suffix(Self.keptCommands)
   }
 }
 
-/// A row that a letter leads back to.
+/// The bookmark of a row.
 package enum Bookmark: Hashable, Sendable {
   case item(Browser.Item)
   case write(BatchID)
@@ -144,24 +144,24 @@ package enum Bookmark: Hashable, Sendable {
   case document(DocumentKey, line: [String]?)
 }
 
-/// The use of the letter that comes next.
+/// The use of the next letter.
 package enum BookmarkVerb: Hashable, Sendable { case set, go }
 
-/// The keys that were pressed last, for an audience: each with how often it was pressed in a row. Keys that follow each
-/// other closely stand together, and go together some seconds after the last of them.
+/// The last pressed keys, for an audience, each with its repeat count. Keys pressed in quick succession are grouped and
+/// disappear some seconds after the last of them.
 package struct PressedKeys: Hashable, Sendable {
   package struct Press: Hashable, Sendable {
     package var key: Key
     package var count = 1
   }
 
-  /// The time in milliseconds for which keys stay after the last one.
+  /// The time in milliseconds until keys disappear after the last one.
   private static let span: Int64 = 3_000
   private static let most = 6
 
   /// Oldest first.
   package private(set) var presses: [Press] = []
-  /// The moment at which the keys go.
+  /// The time when the keys disappear.
   package private(set) var expiry: Timestamp?
 
   package init() {}

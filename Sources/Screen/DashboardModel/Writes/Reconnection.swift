@@ -4,25 +4,25 @@ import FirestoreClientState
 package import FirestoreModel
 import FirestoreQuery
 
-/// The outcome of an outage: begun with it, since news may come before the word that the server is back, shown in a
-/// card and then in a row of the feed, and updated until all pending batches are answered and every listener has caught
-/// up.
+/// The outcome of an outage. It starts with the outage, because updates can arrive before the report that the server is
+/// back. A card shows it, then a row of the feed. It is updated until all pending batches are answered and every
+/// listener has caught up.
 package struct Reconnection: Sendable {
-  /// The largest number of changed documents that are listed.
+  /// The maximum count of listed documents.
   static let mostListed = 500
-  /// The time for which the card is shown, and after which the row is told in any case, in seconds.
+  /// The display time of the card in seconds. After it, the row is added in any case.
   private static let patience: Int64 = 10
 
-  /// The id of the feed's row; `nil` until it is told.
+  /// The id of the feed's row; `nil` until it is added.
   package private(set) var row: Int?
-  /// The id of the first row of the feed that belongs to the reconnection.
+  /// The id of the reconnection's first row in the feed.
   package private(set) var firstRow: Int?
   package private(set) var start: Timestamp
-  /// The time at which the server was back; `nil` until then.
+  /// The time when the server was back; `nil` until then.
   package private(set) var end: Timestamp?
-  /// The newest batch that was pending; later ones do not count.
+  /// The newest pending batch. Later batches do not count.
   package private(set) var newest: BatchID?
-  /// The number of batches that were pending.
+  /// The count of pending batches.
   package private(set) var waited: Int
   /// The listeners that have not caught up.
   package private(set) var behind: Set<ListenerTag>
@@ -33,13 +33,13 @@ package struct Reconnection: Sendable {
   private(set) var longestWait = Duration.zero
   package private(set) var rejected: [(batch: BatchID, key: DocumentKey?, status: RPCStatus)] = []
   package private(set) var conflicts: [WriteConflict] = []
-  /// The documents that others changed, with the kind of the last change.
+  /// The documents that other clients changed, with the kind of the last change.
   private(set) var changed: [DocumentKey: FeedRow.Kind] = [:]
-  /// The same documents for each listener that told them.
+  /// The same documents for each listener that reported them.
   private(set) var changedFor: [ListenerTag: Set<DocumentKey>] = [:]
   private(set) var lookedUp: Set<DocumentKey> = []
 
-  /// The account of an outage that begins.
+  /// The summary of an outage that starts.
   package init(from start: Timestamp) {
     self.start = start
     waited = 0
@@ -47,7 +47,7 @@ package struct Reconnection: Sendable {
     listeners = 0
   }
 
-  /// The account of an outage that is over.
+  /// The summary of a finished outage.
   package init(
     row: Int, from start: Timestamp, to end: Timestamp, waited: Int, newest: BatchID?, listeners: Set<ListenerTag>
   ) {
@@ -58,10 +58,10 @@ package struct Reconnection: Sendable {
 
   // MARK: Steps
 
-  /// Takes the word that the server is back.
+  /// Records that the server is back.
   /// - Parameters:
-  ///   - waiting: the number of batches that still wait; those answered before this word are known already.
-  ///   - behind: the listeners that have the cache's documents only.
+  ///   - waiting: the count of batches still pending; earlier answers are already counted.
+  ///   - behind: the listeners that have only the cache's documents.
   package mutating func cameBack(
     at now: Timestamp, waiting: Int, newest: BatchID?, behind: Set<ListenerTag>, listeners: Int
   ) {
@@ -72,7 +72,7 @@ package struct Reconnection: Sendable {
     self.listeners = listeners
   }
 
-  /// Notes the first row of the feed, if it is the first.
+  /// Records the first row of the feed. Ignores later rows.
   package mutating func noteRow(_ id: Int) { firstRow = firstRow ?? id }
 
   package mutating func tell(in row: Int) { self.row = row }
@@ -85,7 +85,7 @@ package struct Reconnection: Sendable {
 
   private var answered: Int { acknowledged + rejected.count }
 
-  /// Whether a batch was pending when the server came back. Before that word, every answer is one of those.
+  /// Whether a batch was pending when the server came back. Before that report, every answered batch was pending.
   private func waited(_ batch: BatchID) -> Bool {
     end == nil || answered < waited && newest.map { batch <= $0 } ?? false
   }
@@ -111,7 +111,7 @@ package struct Reconnection: Sendable {
     noteAnswer(batch, at: now, after: age)
   }
 
-  /// Notes a batch that was cancelled, and so gets no answer.
+  /// Records a canceled batch, which gets no answer.
   package mutating func noteCancelled(_ batch: BatchID) {
     if end != nil, newest.map({ batch <= $0 }) ?? false { waited = max(answered, waited - 1) }
   }
@@ -120,7 +120,7 @@ package struct Reconnection: Sendable {
     if newest.map({ conflict.batch <= $0 }) ?? false { conflicts.append(conflict) }
   }
 
-  /// Notes a listener that was stopped, and so does not catch up.
+  /// Records a stopped listener, which does not catch up.
   package mutating func forget(_ listener: ListenerTag) { behind.remove(listener) }
 
   /// - Parameter changes: the documents that other clients changed.
@@ -139,13 +139,13 @@ package struct Reconnection: Sendable {
 
   // MARK: Words
 
-  /// Whether everything that waited is answered, and every listener has caught up.
+  /// Whether every pending batch is answered and every listener has caught up.
   package var isSettled: Bool { end != nil && answered >= waited && behind.isEmpty }
 
-  /// Whether anything waited or listened, so that there is something to tell.
+  /// Whether there was a pending batch or a listener to report on.
   package var isWorthACard: Bool { waited > 0 || listeners > 0 }
 
-  /// The time at which the card goes, and the row comes in any case.
+  /// The time when the card is dismissed and the row is added.
   package var due: Timestamp? { end?.advanced(seconds: Self.patience) }
 
   /// `online 12:05:02 after 0:42`.
@@ -153,7 +153,7 @@ package struct Reconnection: Sendable {
     "online \(clock) after \(TimeText.elapsed(seconds: (end ?? start).wholeSeconds(since: start)))"
   }
 
-  /// The outcome of the writes, then that of the listeners: `7 writes answered in 1.2 s`.
+  /// The outcome of the writes, then of the listeners: `7 writes answered in 1.2 s`.
   package var facts: [String] {
     var parts: [String] = []
     if waited > 0 {
@@ -182,7 +182,7 @@ package struct Reconnection: Sendable {
     ([title(clock: clock)] + facts).joined(separator: " \(bullet) ")
   }
 
-  /// The changes that each listener told, by kind: `orders +2 ~5`.
+  /// The changes that each listener reported, by kind: `orders +2 ~5`.
   package func byListener(_ listeners: [ListenerRecord]) -> [String] {
     listeners.compactMap { listener in
       guard let keys = changedFor[listener.tag] else { return nil }
@@ -193,11 +193,11 @@ package struct Reconnection: Sendable {
   }
 }
 
-/// The documents of a snapshot that others changed: also those that this client wrote too, if more of them differs than
-/// what the server computed for it.
+/// The documents of a snapshot that other clients changed. Includes documents that this client also wrote, if they
+/// differ in more than the server's computed values.
 package struct ChangesByOthers {
   package let changes: [(key: DocumentKey, kind: FeedRow.Kind)]
-  /// The documents that were looked up, because the server no longer named them.
+  /// The documents looked up because the server no longer reported them.
   package let lookedUp: [DocumentKey]
 
   package init(_ snapshot: ListenerSnapshot, _ writes: WriteQueue) {
@@ -228,7 +228,7 @@ package struct ChangesByOthers {
   private static func differs(_ change: ListenerSnapshot.Change, transforms: Set<FieldPath>) -> Bool {
     let (old, new) = (change.previous?.data?.fields ?? Fields(), change.after.data?.fields ?? Fields())
     return FieldChange.between(old, new).contains { change in
-      // The server fills in times, and computes what it was asked to.
+      // The server sets timestamps and computes requested transforms.
       if case .serverTimestamp? = change.old { return false }
       return !transforms.contains { $0.isPrefix(of: change.path) || change.path.isPrefix(of: $0) }
     }

@@ -3,13 +3,13 @@ import FirestoreClientState
 package import FirestoreModel
 import TerminalCanvas
 
-/// The way of one write as far as it was seen: each time it was sent, what came of that, and its end.
+/// The observed history of one write: each attempt, its result, and the end.
 package struct WriteJourney: Sendable {
   package struct Try: Equatable, Sendable {
     package var sent: Timestamp
-    /// The moment at which it was given up; `nil` while it is under way, and for the one that was answered.
+    /// The time when the attempt failed; `nil` while it is in flight or if it was answered.
     package var failed: Timestamp?
-    /// The reason, if the client was told one.
+    /// The reason, if the client received one.
     package var why: String?
 
     package init(sent: Timestamp, failed: Timestamp? = nil, why: String? = nil) {
@@ -29,7 +29,7 @@ package struct WriteJourney: Sendable {
     }
   }
 
-  /// The write as it was listed last.
+  /// The last listed state of the write.
   package private(set) var row: QueueRow
   package private(set) var tries: [Try] = []
   package private(set) var end: End?
@@ -39,7 +39,7 @@ package struct WriteJourney: Sendable {
 
   package init(_ row: QueueRow) { self.row = row }
 
-  /// Takes the write as the queue lists it now.
+  /// Records the write's state in the queue.
   package mutating func note(_ new: QueueRow, at now: Timestamp) {
     row = new
     guard end == nil else { return }
@@ -55,7 +55,7 @@ package struct WriteJourney: Sendable {
     tries[last].why = why
   }
 
-  /// - Parameter after: the time from sending to the answer, which tells when it was sent better than the queue did.
+  /// - Parameter after: the time from sending to the answer. It gives a more accurate sending time than the queue.
   package mutating func acknowledge(at now: Timestamp, after time: Duration?) {
     end = .acknowledged(now)
     row.outcome = .acknowledged(after: time)
@@ -77,13 +77,12 @@ package struct WriteJourney: Sendable {
   package mutating func cancel(at now: Timestamp) { end = .cancelled(now) }
 }
 
-/// The acknowledgement of a write in words: how long it took, and where sending is the smaller part of that, how long
-/// ago the write was made.
+/// The text of a write's acknowledgement: the latency, and the write's age if most of the time passed before sending.
 package struct WriteAnswer: Hashable, Sendable {
   package let batch: BatchID
-  /// The time from the last sending to the answer; `nil` where it is not known.
+  /// The time from the last attempt to the answer; `nil` if unknown.
   package let after: Duration?
-  /// The time from making the write to the answer; `nil` where it is not known.
+  /// The time from making the write to the answer; `nil` if unknown.
   package let age: Duration?
   package let tries: Int
 
@@ -94,16 +93,16 @@ package struct WriteAnswer: Hashable, Sendable {
     self.tries = tries
   }
 
-  /// A wait is told from this length on.
+  /// The shortest wait that is shown.
   private static let shortestWait = Duration.seconds(1)
 
-  /// The time since the write was made, if the write waited before it was sent for the last time.
+  /// The time since the write was made, if the write waited before its last attempt.
   package var wholeAge: Duration? {
     guard let age, tries > 1 || age - (after ?? .zero) >= Self.shortestWait else { return nil }
     return max(age, after ?? .zero)
   }
 
-  /// The beginning of every text of the acknowledgement.
+  /// The prefix of every acknowledgement text.
   var name: String { "ack \(batch)" }
 
   /// `ack #1 in 31 ms`, or `ack #1 80 s after it was made, 2 tries`.
@@ -114,7 +113,7 @@ package struct WriteAnswer: Hashable, Sendable {
     return name + (after.map { " in " + TimeText.latency($0) } ?? "")
   }
 
-  /// The summary of a row that tells the acknowledgement, with the times that were not known when it was written.
+  /// The summary of an acknowledgement row, completed with times that were unknown when it was written.
   func completing(_ summary: String) -> String {
     guard summary.utf8.starts(with: name.utf8) else { return summary }
     let rest = summary.dropFirst(name.count)

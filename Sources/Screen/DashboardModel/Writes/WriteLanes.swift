@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The way of a write as lanes under one time axis: made, shown by listeners, each try, what was between, the answer, and
-/// each listener that had the result.
+/// A write's history as lanes under one time axis: creation, listeners that show it, each attempt, the waits, the
+/// answer, and each listener that has the result.
 package struct WriteLanes: Sendable {
   package struct Lane: Equatable, Sendable {
     package enum Kind: Equatable, Sendable { case made, echo, offline, tried, failed, acknowledged, rejected, result }
@@ -10,12 +10,12 @@ package struct WriteLanes: Sendable {
     package let kind: Kind
     package let name: String
     package let from: Timestamp
-    /// The end of what takes time; `nil` for a moment.
+    /// The end of an interval; `nil` for a moment.
     package let to: Timestamp?
     package let text: String
   }
 
-  /// A listener that showed the write, or its result, and when.
+  /// A listener that showed the write or its result, with the time.
   package struct Sight: Equatable, Sendable {
     package let listener: String
     package let time: Timestamp
@@ -33,7 +33,7 @@ package struct WriteLanes: Sendable {
   /// - Parameters:
   ///   - echoes: the listeners that showed the write before it was answered.
   ///   - outages: the times without a server.
-  ///   - results: the listeners that had the answered write.
+  ///   - results: the listeners that received the answered write.
   package init(
     _ journey: WriteJourney, echoes: [Sight], outages: [OnlineHistory.Outage], results: [Sight], now: Timestamp
   ) {
@@ -78,13 +78,13 @@ package struct WriteLanes: Sendable {
         kind: .result, name: "result", from: $0.time, to: nil,
         text: ($0.time >= end ? "+\(since($0.time, end)) " : "") + $0.listener)
     }
-    // Lanes in the order of their beginnings read from left to right.
+    // Lanes in order of their starts read from left to right.
     let order = lanes.enumerated().sorted { ($0.element.from, $0.offset) < ($1.element.from, $1.offset) }
     self.lanes = order.map(\.element)
     scale = TimeScale(lanes.flatMap { [$0.from, $0.to].compactMap(\.self) } + (journey.end == nil ? [now] : []))
   }
 
-  /// The same as a list, for screens without room for an axis: `+80 s ack: 80 s after made`.
+  /// The lanes as a list, for screens without room for an axis: `+80 s ack: 80 s after made`.
   package var list: [String] {
     lanes.map { lane in
       let distance = lane.from > start ? "+" + TimeText.span(.milliseconds(lane.from.milliseconds(since: start))) : "0"
@@ -93,8 +93,8 @@ package struct WriteLanes: Sendable {
   }
 }
 
-/// A time axis on which moments have columns to scale. A wait that would press all else into a few columns is broken: it
-/// takes a fixed width, in which its length is written.
+/// A time axis to scale. A wait that would squeeze everything else into a few columns is broken: it gets a fixed width
+/// that shows its length.
 package struct TimeScale: Sendable {
   /// A broken wait on the axis.
   package struct Break: Equatable, Sendable {
@@ -103,18 +103,18 @@ package struct TimeScale: Sendable {
     package let text: String
   }
 
-  /// The largest number of broken waits.
+  /// The maximum count of broken waits.
   private static let mostBreaks = 4
-  /// A wait is broken that is longer than all unbroken others together so many times.
+  /// A wait is broken if it is this many times longer than all unbroken waits together.
   private static let excess: Int64 = 3
-  /// Longer waits, from clocks that are wrong, count as this one: a hundred years in microseconds.
+  /// Longer waits, caused by wrong clocks, count as this one: 100 years in microseconds.
   private static let longestWait: Int64 = 3_155_760_000_000_000
-  /// Shorter waits are not broken: a second, in microseconds.
+  /// Shorter waits are not broken: 1 s in microseconds.
   private static let shortestBreak: Int64 = 1_000_000
-  /// The columns of a broken wait.
+  /// The width of a broken wait in columns.
   private static let breakWidth = 10
 
-  /// The moments, ascending, each once.
+  /// The moments, ascending and unique.
   private let moments: [Timestamp]
   /// The waits between them, in microseconds.
   private let waits: [Int64]
@@ -130,14 +130,14 @@ package struct TimeScale: Sendable {
     var rest = waits.reduce(Int64(0), +)
     for (number, index) in longest.prefix(Self.mostBreaks).enumerated() where waits[index] >= Self.shortestBreak {
       rest -= waits[index]
-      // The last wait of all needs no break: there is nothing that it would press together.
+      // The last remaining wait needs no break because it squeezes nothing.
       if rest > 0, waits[index] / Self.excess > rest { broken = Set(longest[...number]) }
     }
     self.waits = waits
     self.broken = broken
   }
 
-  /// The first column of each moment on an axis of so many columns.
+  /// The first column of each moment on an axis of the given width.
   private func starts(width: Int) -> [Int] {
     let room = max(0, width - 1 - broken.count * Self.breakWidth)
     let whole = waits.indices.filter { !broken.contains($0) }.reduce(Int64(0)) { $0 + waits[$1] }
@@ -168,7 +168,7 @@ package struct TimeScale: Sendable {
     }
   }
 
-  /// The length of one column that is not broken; `nil` if all is one moment.
+  /// The duration of one unbroken column; `nil` if all moments are equal.
   package func column(width: Int) -> Duration? {
     let room = width - 1 - broken.count * Self.breakWidth
     let whole = waits.indices.filter { !broken.contains($0) }.reduce(Int64(0)) { $0 + waits[$1] }

@@ -5,7 +5,7 @@ package import FirestoreModel
 
 /// The rows of pane 2: pending batches, recently acknowledged ones, and rejected ones.
 package struct WriteQueue: Sendable {
-  /// The time that an acknowledged row stays visible, in seconds.
+  /// The time in seconds that an acknowledged row stays visible.
   private static let lingering: Int64 = 3
 
   struct Finished: Sendable {
@@ -13,37 +13,37 @@ package struct WriteQueue: Sendable {
     var at: Timestamp
   }
 
-  /// The pending batches, or of a long queue its first and last ones.
+  /// The pending batches; only the first and last ones of a long queue.
   package private(set) var live: [QueueRow] = []
-  /// The size of the pending batches that are not listed.
+  /// The size of the unlisted pending batches.
   private var hidden = QueueSize()
   /// The newest batch that touches each document.
   private var newest: [DocumentKey: BatchID] = [:]
   /// The batches that were acknowledged a moment ago.
   private(set) var finished: [Finished] = []
-  /// The rejected batches, which the cache keeps until they are sent again or dropped.
+  /// The rejected batches. The cache stores them until you send them again or drop them.
   package private(set) var rejected: [QueueRow] = []
   package var marked: Set<BatchID> = []
   package var cursor = Cursor<BatchID>()
-  /// The batch at which the selected range begins.
+  /// The batch where the selected range starts.
   package var anchor: BatchID?
-  /// Rows that left the queue lately: the list without a batch may arrive before the news of its outcome.
+  /// Rows that left the queue recently. The list without a batch can arrive before its outcome.
   private var departed: [QueueRow] = []
   private static let departedLimit = 32
   private static let finishedLimit = 100
   private static let mostAnswers = 256
-  /// The number of conflicts that are kept.
+  /// The count of stored conflicts.
   private static let mostConflicts = 200
-  /// Own writes that replaced what their author had not seen, newest last.
+  /// This client's writes that replaced values their author had not seen, newest last.
   package private(set) var conflicts: [WriteConflict] = []
-  /// The acknowledgements of late, for the feed.
+  /// The recent acknowledgements, for the feed.
   package private(set) var answers: [BatchID: WriteAnswer] = [:]
-  /// The last write to each document of late, if it is one that was acknowledged.
+  /// The last recent write to each document, if it was acknowledged.
   private var acknowledged: [DocumentKey: BatchID] = [:]
 
-  /// The ways of the writes of late.
+  /// The histories of recent writes.
   private var journeys: [BatchID: WriteJourney] = [:]
-  /// The size from which a write is not kept once it has left the queue.
+  /// A write of this size or more is dropped when it leaves the queue.
   private static let largestKept = 64 << 10
 
   /// The filter of the list.
@@ -51,9 +51,9 @@ package struct WriteQueue: Sendable {
 
   package init() {}
 
-  /// The time that an empty list keeps its room, in seconds: writes seldom come alone.
+  /// The time in seconds that an empty list keeps its room, because writes seldom come singly.
   private static let roomLingering: Int64 = 10
-  /// The time at which the room ends.
+  /// The time when the room ends.
   private var roomEnd: Timestamp?
 
   private var isEmpty: Bool { live.isEmpty && finished.isEmpty && rejected.isEmpty }
@@ -66,7 +66,7 @@ package struct WriteQueue: Sendable {
     filter.isEmpty ? allRows : allRows.filter { filter.matches($0.searchText, in: $0.writtenDocuments) }
   }
 
-  /// The pending and the acknowledged batches, in batch order; below them the rejected ones.
+  /// The pending and the acknowledged batches in batch order, then the rejected ones.
   package var allRows: [QueueRow] {
     let liveIDs = Set(live.map(\.batch))
     let done = finished.map(\.row).filter { !liveIDs.contains($0.batch) }
@@ -75,7 +75,7 @@ package struct WriteQueue: Sendable {
 
   package var selected: QueueRow? { cursor.id.flatMap { id in rows.first { $0.batch == id } } }
 
-  /// The marked rows, else those of the selected range, else the selected one.
+  /// The marked rows, else the selected range, else the selected row.
   package var chosen: [QueueRow] {
     let rows = rows
     if !marked.isEmpty { return rows.filter { marked.contains($0.batch) } }
@@ -86,7 +86,7 @@ package struct WriteQueue: Sendable {
     return Array(rows[min(first, last)...max(first, last)])
   }
 
-  /// The numbers of the batches that the backend refused, and of those that were set aside by hand.
+  /// The count of batches that the backend rejected.
   package var refusedCount: Int { rejected.count - setAsideCount }
   package var setAsideCount: Int { rejected.count(where: \.isSetAside) }
 
@@ -97,13 +97,13 @@ package struct WriteQueue: Sendable {
 
   package var byteCount: Int { live.reduce(hidden.byteCount) { $0 + $1.write.byteCount } }
 
-  /// The progress of a queue that takes a while: the number of batches answered since it was last empty, and of all.
+  /// The progress of a long queue: the count of batches answered since it was last empty, and the total.
   package var progress: (done: Int, total: Int)? {
     guard waiting > 0, hidden.total >= Self.longQueue, hidden.total > waiting else { return nil }
     return (hidden.total - waiting, hidden.total)
   }
 
-  /// The number of batches from which progress is shown: some seconds' worth.
+  /// The minimum queue length for showing progress: some seconds of work.
   private static let longQueue = 100
 
   package var oldest: Timestamp? { live.map(\.write.localWriteTime).min() }
@@ -114,12 +114,12 @@ package struct WriteQueue: Sendable {
   /// The last batch that wrote a document, if the backend has acknowledged it.
   func acknowledgedBatch(of key: DocumentKey) -> BatchID? { newest[key] == nil ? acknowledged[key] : nil }
 
-  /// The documents that a batch wrote which is pending or left the queue lately; `nil` if it is not known.
+  /// The documents of a batch that is pending or left the queue recently; `nil` if unknown.
   package func documents(of batch: BatchID) -> [DocumentKey]? {
     (row(batch) ?? (finished.map(\.row) + rejected).first { $0.batch == batch })?.documents
   }
 
-  /// The fields of a document that a batch has the server compute.
+  /// The fields of a document that the server computes for a batch.
   func transforms(of batch: BatchID, to key: DocumentKey) -> Set<FieldPath>? {
     let known = row(batch) ?? finished.map(\.row).first { $0.batch == batch }
     return known.map { Set($0.write.mutations.filter { $0.key == key }.flatMap(\.transforms).map(\.path)) }
@@ -138,7 +138,7 @@ package struct WriteQueue: Sendable {
     unmarkGone()
   }
 
-  /// Notes in the ways of the writes what the list that was just taken says of them.
+  /// Adds the state in the current list to the histories of the writes.
   package mutating func noteProgress(at now: Timestamp) {
     for row in live { journeys[row.batch, default: WriteJourney(row)].note(row, at: now) }
     guard journeys.count > Self.mostAnswers + live.count else { return }
@@ -146,10 +146,10 @@ package struct WriteQueue: Sendable {
     for batch in oldest { journeys[batch] = nil }
   }
 
-  /// The way of a write, as far as it was seen.
+  /// The observed history of a write.
   package func journey(of batch: BatchID) -> WriteJourney? { journeys[batch] }
 
-  /// Ends the way of a write; a large one is forgotten with it.
+  /// Ends the history of a write. Drops a large write with it.
   private mutating func endJourney(_ batch: BatchID, _ row: QueueRow?, _ end: (inout WriteJourney) -> Void) {
     guard var journey = journeys[batch] ?? row.map({ WriteJourney($0) }) else { return }
     end(&journey)
@@ -187,14 +187,14 @@ package struct WriteQueue: Sendable {
     }
     for key in row.documents where newest[key] == nil { acknowledged[key] = batch }
     row.outcome = .acknowledged(after: time)
-    // The answer may overtake the news that the batch was sent.
+    // The answer can overtake the report that the batch was sent.
     row.write.attempts = max(1, row.write.attempts)
     finished.removeAll { $0.row.batch == batch }
     finished.append(Finished(row: row, at: now))
     if finished.count > Self.finishedLimit { finished.removeFirst(finished.count - Self.finishedLimit) }
   }
 
-  /// Moves a rejected batch below; the next `replaceRejected` tells its state in the cache.
+  /// Moves a batch to the rejected ones. The next `replaceRejected` brings its state in the cache.
   package mutating func reject(_ batch: BatchID, _ status: RPCStatus, at now: Timestamp) {
     endJourney(batch, row(batch)) { $0.reject(status, at: now) }
     guard var row = take(batch) else { return }
@@ -207,7 +207,7 @@ package struct WriteQueue: Sendable {
     conflicts = (conflicts + [conflict]).suffix(Self.mostConflicts)
   }
 
-  /// Removes a batch that was cancelled.
+  /// Removes a canceled batch.
   package mutating func cancel(_ batch: BatchID, at now: Timestamp) {
     endJourney(batch, row(batch)) { $0.cancel(at: now) }
     _ = take(batch)
@@ -227,20 +227,20 @@ package struct WriteQueue: Sendable {
     for row in live { for key in row.documents { newest[key] = row.batch } }
   }
 
-  /// Moves the times at which rows disappear, after the clock was set back.
+  /// Shifts the times when rows disappear after the clock was set back.
   package mutating func move(_ moved: (Timestamp) -> Timestamp) {
     for index in finished.indices { finished[index].at = moved(finished[index].at) }
     roomEnd = roomEnd.map(moved)
   }
 
-  /// Drops acknowledged rows whose time is over, and then the room of the list.
+  /// Drops expired acknowledged rows, then the room of the list.
   package mutating func age(to now: Timestamp) {
     if !isEmpty { roomEnd = Timestamp(seconds: now.seconds &+ Self.roomLingering) }
     finished.removeAll { Self.expiry(of: $0) <= now }
     if let end = roomEnd, isEmpty, end <= now { roomEnd = nil }
   }
 
-  /// The time at which the next acknowledged row disappears, or the room of the list.
+  /// The time when the next acknowledged row, or the list's room, disappears.
   package var nextExpiry: Timestamp? { isEmpty ? roomEnd : finished.map(Self.expiry).min() }
 
   private static func expiry(of finished: Finished) -> Timestamp { finished.at.advanced(seconds: lingering) }
@@ -249,9 +249,9 @@ package struct WriteQueue: Sendable {
 /// One batch of pane 2: a pending one, or a finished one with its outcome.
 package struct QueueRow: Equatable, Sendable {
   package enum Outcome: Hashable, Sendable {
-    /// An acknowledged batch; `after` is `nil` if the time of sending is not known.
+    /// An acknowledged batch; `after` is `nil` if the sending time is unknown.
     case acknowledged(after: Duration?)
-    /// A rejected batch; `at` is `nil` until the cache tells the time.
+    /// A rejected batch; `at` is `nil` until the cache reports the time.
     case rejected(RPCStatus, at: Timestamp?)
   }
 
@@ -274,7 +274,7 @@ package struct QueueRow: Equatable, Sendable {
   package var documents: [DocumentKey] { write.mutations.map(\.key) }
   package var transformCount: Int { write.mutations.reduce(0) { $0 + $1.transforms.count } }
 
-  /// The operation of the batch; several mutations are a `batch`.
+  /// The operation of the batch. Several mutations are a `batch`.
   package var operation: Operation {
     guard write.mutations.count == 1, let mutation = write.mutations.first else { return .batch }
     switch mutation.operation {
@@ -285,15 +285,15 @@ package struct QueueRow: Equatable, Sendable {
     }
   }
 
-  /// Whether sending the batch twice changes the result (an increment): it may be applied twice if an acknowledgement
-  /// is lost.
+  /// Whether sending the batch twice changes the result, for example with an increment. Such a batch can be applied
+  /// twice if an acknowledgement is lost.
   package var isNonIdempotent: Bool {
     write.mutations.contains { mutation in
       mutation.transforms.contains { if case .increment = $0.operation { true } else { false } }
     }
   }
 
-  /// The number of attempts to send the batch, including attempts that failed to connect.
+  /// The count of attempts to send the batch, including failed connection attempts.
   package var tries: Int {
     if outcome == nil, case .backoff = write.state { return max(1, write.attempts) }
     return write.attempts
@@ -302,13 +302,13 @@ package struct QueueRow: Equatable, Sendable {
   package var isHeld: Bool { outcome == nil && write.state == .held }
   package var isFinished: Bool { outcome != nil }
   package var isRejected: Bool { if case .rejected = outcome { true } else { false } }
-  /// Whether the batch was set aside by hand, and stands among the rejected ones until it is sent again or dropped.
+  /// Whether you set the batch aside. It stays among the rejected ones until you send it again or drop it.
   package var isSetAside: Bool {
     if case .rejected(let status, _) = outcome { status.code == .cancelled } else { false }
   }
   package var rejectedAt: Timestamp? { if case .rejected(_, let time) = outcome { time } else { nil } }
 
-  /// The backend's error for the batch, or the reason why the backend could not be reached.
+  /// The backend's error for the batch, or the reason why the backend was unreachable.
   package var error: RPCStatus? {
     switch outcome {
     case .rejected(let status, _): status
@@ -323,7 +323,7 @@ package struct QueueRow: Equatable, Sendable {
     return "\(batch) \(operation.rawValue) \(paths) \(stateWord) \(error?.description ?? "")"
   }
 
-  /// The values that the batch writes, for a filter's conditions on fields.
+  /// The values that the batch writes, for a filter's field conditions.
   var writtenDocuments: [Document] {
     write.mutations.compactMap { mutation in
       switch mutation.operation {
