@@ -2,22 +2,22 @@
 package import DashboardModel
 package import TerminalCanvas
 
-/// One action that a key, a click or the palette can trigger, as one record: its keys, its texts, its condition and its
-/// effect. Dispatch, footer, help, the manual and `hearth keys` all come from these.
+/// One action that a key, a click or the palette can trigger: its keys, its texts, its condition and its effect.
+/// Dispatch, footer, help, the manual and `hearth keys` all use these records.
 package struct Command: Sendable {
-  /// The name in help and in searches. A command hides commands of the same name in outer contexts.
+  /// The name in help and in searches. A command hides commands with the same name in outer contexts.
   package let name: String
   package private(set) var keys: [Key]
   package let context: KeyContext
   /// The effect, as a sentence without a subject.
   package let help: String
-  /// A word for the footer; `nil` keeps it out.
+  /// A word for the footer; `nil` hides the command there.
   let hint: Wording?
   /// Footer order, lowest first.
   let priority: Int
-  /// The title in the palette; `nil` for commands that the palette leaves out.
+  /// The title in the palette; `nil` for commands that the palette omits.
   package let title: Wording?
-  /// Whether the command changes documents or pending writes, which a read-only dashboard refuses.
+  /// Whether the command changes documents or pending writes. A read-only dashboard rejects it.
   let writes: Bool
   private let condition: @Sendable (DashboardState) -> String?
   let run: @Sendable (inout DashboardState) -> [Effect]
@@ -25,10 +25,10 @@ package struct Command: Sendable {
   var argument: CommandArgument?
 
   /// - Parameters:
-  ///   - keys: the keys in the form that `Key` reads, separated by blanks.
+  ///   - keys: the keys in the syntax of `Key`, separated by blanks.
   ///   - title: the title in the palette instead of `help`.
   ///   - isListed: whether the palette lists the command.
-  ///   - writes: whether a read-only dashboard refuses the command.
+  ///   - writes: whether a read-only dashboard rejects the command.
   init(
     _ name: String, _ keys: String, in context: KeyContext, _ help: String, hint: Wording? = nil,
     _ priority: Int = 50, title: Wording? = nil, isListed: Bool = true, writes: Bool = false,
@@ -63,7 +63,7 @@ package struct Command: Sendable {
       })
   }
 
-  /// The reason why the command is not possible now; `nil` if it is. Help and pressing the key show it.
+  /// The reason why the command is unavailable; `nil` if it is available. Help and pressing the key show it.
   package func reason(_ state: DashboardState) -> String? {
     if writes, let past = state.past { return past.refusal(state) }
     if let reason = state.configuration.attached?.reason(against: self, state) { return reason }
@@ -78,12 +78,12 @@ package struct Command: Sendable {
     return command
   }
 
-  /// The keys in the form that people read: `j ↓`.
+  /// The keys in readable form: `j ↓`.
   package func keyText(_ glyphs: Glyphs, limit: Int = 3) -> String {
     keys.prefix(limit).map { Self.text(of: $0, glyphs) }.joined(separator: " ")
   }
 
-  /// The hint, or the name where there is none.
+  /// The hint, or the name if it has no hint.
   func word(_ state: DashboardState) -> String { hint?.text(state) ?? name }
 
   package static func text(of key: Key, _ glyphs: Glyphs) -> String {
@@ -99,7 +99,7 @@ package struct Command: Sendable {
   }
 }
 
-/// Words that may depend on what the screen shows.
+/// Words that can depend on the shown contents.
 package struct Wording: ExpressibleByStringLiteral, Sendable {
   package let text: @Sendable (DashboardState) -> String
 
@@ -107,18 +107,18 @@ package struct Wording: ExpressibleByStringLiteral, Sendable {
   package init(stringLiteral text: String) { self.text = { _ in text } }
 }
 
-/// The context in which a command applies. A key means at most one command in each context.
+/// The context of a command. A key has at most one command in each context.
 package enum KeyContext: Hashable, Sendable {
   /// The context that always applies.
   case always
-  /// The screen with no overlay open; a pane's own command takes precedence.
+  /// The screen with no overlay open. A pane's own command takes precedence.
   case screen
-  /// While the screen shows an earlier moment of this session, or a recorded session.
+  /// The screen at an earlier moment of this session, or in a recorded session.
   case past, replay
-  /// While the client is one of a scenario that is played.
+  /// A client of a playing scenario.
   case scenario
   case pane(Pane)
-  /// Pane 4 while it shows the requests; the commands of its events do not apply then.
+  /// Pane 4 while it shows the requests. The commands of its events do not apply then.
   case requests
   case overlay(Overlay.Kind)
 

@@ -224,9 +224,9 @@ extension Keymap {
       }))
 }
 
-/// The file that an import reads or an export writes, in place of the form that asks for it.
+/// The file argument of an import or export, which replaces the form.
 extension Keymap {
-  /// - Parameter paths: what is exported; `nil` for the whole database.
+  /// - Parameter paths: the paths to export; `nil` for the whole database.
   static func exportFile(_ paths: @escaping @Sendable (DashboardState) -> [ResourcePath]?) -> CommandArgument {
     CommandArgument(
       name: "FILE", hint: "the file to write, such as orders.jsonl", isOptional: true,
@@ -239,7 +239,7 @@ extension Keymap {
       })
   }
 
-  /// - Parameter collection: the collection of plain documents; `nil` for what `export` wrote.
+  /// - Parameter collection: the collection of plain documents; `nil` for a file that `export` wrote.
   static func importFile(_ collection: @escaping @Sendable (DashboardState) -> ResourcePath?) -> CommandArgument {
     CommandArgument(
       name: "FILE", hint: "the file to read, such as backup.jsonl", isOptional: true,
@@ -274,7 +274,7 @@ extension DashboardState {
     return fieldNames(of: ResourcePath(path)).map { head + $0 }
   }
 
-  /// Completions of a filter: the field that is being typed.
+  /// Completions of a filter: the field being typed.
   fileprivate func fieldCompletions(_ text: String) -> [String] {
     guard let path = selectedCollection, focus == .collections else { return [] }
     let head = String(text[..<(text.lastIndex(of: " ").map(text.index(after:)) ?? text.startIndex)])
@@ -288,7 +288,7 @@ extension DashboardState {
 
 /// The argument that a command of the palette takes: `offline 30s`.
 struct CommandArgument: Sendable {
-  /// The meaning of an argument: its description in words, and its effect.
+  /// The meaning of an argument: its description as text, and its effect.
   struct Meaning: Sendable {
     var account: String
     var run: @Sendable (inout DashboardState) -> [Effect]
@@ -300,24 +300,24 @@ struct CommandArgument: Sendable {
   let hint: String
   /// Whether the command can run without the argument.
   var isOptional = false
-  /// Whole texts to offer for the text typed so far.
+  /// Whole texts that complete the typed text.
   var completions: @Sendable (String, DashboardState) -> [String] = { _, _ in [] }
-  /// Reads the text; throws `TextError`, the reason why it is refused.
+  /// Parses the text. Throws `TextError`, the reason why it is invalid.
   let read: @Sendable (String, DashboardState) throws(TextError) -> Meaning
 
   var label: String { isOptional ? "[\(name)]" : name }
 }
 
 extension Command {
-  /// The same command, which takes an argument in the palette.
+  /// The same command with an argument in the palette.
   func taking(_ argument: CommandArgument) -> Command {
     var command = self
     command.argument = argument
     return command
   }
 
-  /// A command that is in the palette only, since it takes an argument. If it is chosen without one, the palette asks
-  /// for it.
+  /// A command for the palette only, because it takes an argument. If you choose it without one, the palette asks for
+  /// it.
   init(
     _ name: String, _ help: String, _ argument: CommandArgument, writes: Bool = false,
     alone: (@Sendable (inout DashboardState) -> [Effect])? = nil

@@ -14,7 +14,7 @@ extension Keymap {
       unless: { $0.reasonAgainstOtherClients }, run: { _ in [.stage(.toggleZoom)] }),
   ]
 
-  /// The command that is in the palette only.
+  /// The palette-only command.
   static let client = Command(
     "client", "clients on this screen: go to one, add one with a cache and a plug of its own, end one",
     CommandArgument(
@@ -32,7 +32,7 @@ extension DashboardState {
       ?? (stage == nil ? "there is one client; :client add NAME opens another beside it" : nil)
   }
 
-  /// The reason why this screen can have no other clients.
+  /// The reason why this screen cannot have other clients.
   fileprivate var reasonAgainstClients: String? {
     if isInScenario { return nil }
     if let program = configuration.attached { return "attached: the client is \(program.name)'s, and alone here" }
@@ -40,7 +40,7 @@ extension DashboardState {
   }
 }
 
-/// The commands about scenarios: one that is played on the screen, and those that can be.
+/// The commands for playing scenarios and for a playing one.
 extension Keymap {
   static let scenario: [Command] = [
     Command(
@@ -60,7 +60,7 @@ extension Keymap {
       run: { _ in [.stage(.scenario(.again))] }),
   ]
 
-  /// The commands that are in the palette only.
+  /// The palette-only commands.
   static let scenarioWords: [Command] = [
     Command(
       "scenario", "play a scenario on this screen, in a world of its own; your data is left alone",
@@ -92,15 +92,15 @@ extension Keymap {
 }
 
 extension DashboardState {
-  /// Whether the client is one of a scenario that is played.
+  /// Whether the client is one of a playing scenario.
   package var isInScenario: Bool { configuration.attached?.isOfScenario ?? false }
 
-  /// The one who has switched the network off, as it stands behind "by".
+  /// The actor that switched the network off, for a text after "by".
   package var plugHolder: String {
     configuration.attached.flatMap { $0.allowsControl ? nil : $0.owner } ?? "you"
   }
 
-  /// Whether a command is possible with a scenario on the screen, and one of its keys means it.
+  /// Whether a command is available with a scenario on screen and has a key there.
   func canUse(_ command: Command) -> Bool {
     guard command.reason(self) == nil else { return false }
     return command.keys.contains { key in

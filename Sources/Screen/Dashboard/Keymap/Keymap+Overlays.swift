@@ -31,7 +31,7 @@ extension Keymap {
     ] + (typed.contains(kind) ? [] : ends(of: kind))
   }
 
-  /// The lists with a line to type into, in which these keys edit the line.
+  /// The lists with a text field, which these keys edit.
   private static let typed: Set<Overlay.Kind> = [.help, .palette]
 
   private static func ends(of kind: Overlay.Kind) -> [Command] {
@@ -165,7 +165,7 @@ extension Keymap {
   ]
 }
 
-/// The commands of the field editor, in each of its steps.
+/// The commands of the field editor, in each of its modes.
 extension Keymap {
   static let fieldEditor: [Command] = browsing + changing + naming + typing + choosing + reviewing
 

@@ -167,7 +167,7 @@ extension Keymap {
   ]
 }
 
-/// The commands of pane 4's second list, and those that lead from one list to the other.
+/// The commands of pane 4's second list, and those that switch between its lists.
 extension Keymap {
   static let feedTabs: [Command] = [
     Command(

@@ -17,7 +17,7 @@ extension Keymap {
 
   static let screen: [Command] = everywhere + focus + clients + leaving + motions + arrangement + actions
 
-  /// The heading under which help lists a command of the whole screen.
+  /// The heading of a screen-wide command in help.
   package static func group(of name: String) -> String {
     let groups = [("Panes", focus + clients), ("Back and out", leaving), ("Moving", motions), ("Layout", arrangement)]
     return groups.first { $0.1.contains { $0.name == name } }?.0 ?? KeyContext.screen.title
@@ -145,7 +145,7 @@ extension Keymap {
       run: { $0.toggleMouse() }),
   ]
 
-  /// The commands that are in the palette only.
+  /// The palette-only commands.
   static let unbound: [Command] =
     withArgument + recording + scenarioWords + [
       Command("calm", "", in: .screen, "end all faults of the network", run: { $0.cause(.calm) }),

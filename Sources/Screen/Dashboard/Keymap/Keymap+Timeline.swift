@@ -2,13 +2,13 @@
 import DashboardModel
 import FirestoreText
 
-/// The commands that move through the time of a session, and keep sessions in files.
+/// The commands that move through a session's history and save sessions to files.
 extension Keymap {
   static let timeline: [Command] =
     live.flatMap(earlier) + earlier(.past) + earlier(.replay) + past + replay
     + [.pane(.collections), .pane(.feed), .past, .replay].flatMap(snapshots)
 
-  /// The contexts that have the keys for the session; in an open document these keys mean its versions.
+  /// The contexts with the session's keys. In an open document, the same keys select its versions.
   private static let live = [Pane.collections, .writes, .network, .feed].map(KeyContext.pane) + [.requests]
 
   private static func earlier(_ context: KeyContext) -> [Command] {
@@ -24,7 +24,7 @@ extension Keymap {
     ]
   }
 
-  /// The keys that go through the snapshots of one listener, in its result or from its rows in the feed.
+  /// The keys that step through the snapshots of one listener, in its result or from its rows in the feed.
   private static func snapshots(_ context: KeyContext) -> [Command] {
     [
       Command(
@@ -54,7 +54,7 @@ extension Keymap {
     Command("end", "end", in: .replay, "go to the recording's end", run: { _ in [.timeline(.seek(.end))] }),
   ]
 
-  /// The commands that are in the palette only.
+  /// The palette-only commands.
   static let recording: [Command] = [
     Command(
       "at", "", in: .screen, "show all panes as of a time: at 12:04:16, at -30s",
@@ -78,7 +78,7 @@ extension Keymap {
 }
 
 extension DashboardState {
-  /// Explains the screen to those who watch a demo; an empty text ends that.
+  /// Shows a caption to the audience of a demo. An empty text removes it.
   mutating func show(caption: String) -> [Effect] {
     screen.show(caption: caption)
     return caption.isEmpty ? [] : [.recording(.mark(caption))]

@@ -2,10 +2,10 @@
 import DashboardModel
 package import TerminalCanvas
 
-/// The one table of commands and their keys; to add a key is to add a record.
+/// The one table of commands and their keys. To add a key, add a record.
 package struct Keymap: Sendable {
   package let commands: [Command]
-  /// The commands that are in the palette only.
+  /// The palette-only commands.
   let unbound: [Command]
 
   private let index: [KeyContext: [Key: Command]]
@@ -22,7 +22,7 @@ package struct Keymap: Sendable {
     }
   }
 
-  /// The command of a key: the first one in the contexts, in their order.
+  /// The command of a key: the first match in the order of the contexts.
   package func command(for key: Key, in contexts: [KeyContext]) -> Command? {
     contexts.lazy.compactMap { index[$0]?[key] }.first
   }
@@ -40,14 +40,14 @@ package struct Keymap: Sendable {
   }
 }
 
-/// The keymap as text for people.
+/// The keymap as readable text.
 package enum KeyReference {
   private static let order: [KeyContext] =
     [.screen, .past, .replay, .scenario, .always] + [Pane.collections, .writes, .network, .feed].map(KeyContext.pane)
     + [.requests, .pane(.detail)]
     + Overlay.Kind.allCases.map(KeyContext.overlay)
 
-  /// The output of `hearth keys`: a section per context, a line per command with its keys, its name and its help.
+  /// The output of `hearth keys`: a section per context, and a line per command with its keys, its name and its help.
   package static func plainText(_ keymap: Keymap = .standard) -> String {
     var lines: [String] = []
     for context in order {
@@ -71,8 +71,8 @@ package enum KeyReference {
 extension Keymap {
   /// This keymap with a user's bindings.
   ///
-  /// A binding that names no command or no key, or a key that has another meaning in the same place, is left out, and
-  /// the command keeps its keys; all others are taken. Of two bindings for the same key the first is taken.
+  /// A binding is skipped if it names an unknown command or key, or a key with another meaning in the same context. Its
+  /// command keeps its keys. All other bindings apply. If two bindings use the same key, the first applies.
   package func remapped(_ bindings: [KeyBinding]) -> (keymap: Keymap, problems: [KeyProblem]) {
     var problems: [KeyProblem] = []
     var wanted: [Int: [Key]] = [:]
@@ -91,7 +91,7 @@ extension Keymap {
     }
   }
 
-  /// A command, with the index of the binding that its keys come from.
+  /// A command, with the index of the binding of its keys.
   private typealias Bound = (command: Command, binding: Int?)
 
   private func commands(bound wanted: [Int: [Key]], _ bindings: [KeyBinding]) -> [Bound] {
@@ -104,7 +104,7 @@ extension Keymap {
     }
   }
 
-  /// The last binding that takes a key from another command, with the message about it.
+  /// The last binding that takes a key from another command, with its error message.
   private func conflict(in bound: [Bound], _ bindings: [KeyBinding]) -> (Int, KeyProblem)? {
     var found: (Int, KeyProblem)?
     for (place, one) in bound.enumerated() {
@@ -159,7 +159,7 @@ extension Keymap {
     return keys
   }
 
-  /// The name that was probably meant, behind a message.
+  /// The probably intended name, as a suffix of a message.
   static func hint(_ name: String, _ names: [String]) -> String {
     let near = names.filter { $0.hasPrefix(name) || name.hasPrefix($0) || $0.contains(name) }
     return near.first.map { "; did you mean \($0)?" } ?? "; 'hearth keys' lists them"
@@ -175,15 +175,15 @@ extension KeyBinding {
   }
 }
 
-/// The reason why a binding was refused.
+/// The reason why a binding was rejected.
 package struct KeyProblem: Error, Hashable, Sendable {
   package var line: Int?
   package var reason: String
 }
 
 extension KeyContext {
-  /// The name of the context behind `keys.` in a configuration file: the title in small letters, with dashes; `nil` for
-  /// the whole screen.
+  /// The name of the context after `keys.` in a configuration file: the title in lowercase with dashes; `nil` for the
+  /// whole screen.
   package var section: String? {
     switch self {
     case .always, .screen: nil
@@ -192,7 +192,7 @@ extension KeyContext {
     }
   }
 
-  /// Whether one key press can mean both a command of this context and one of the other.
+  /// Whether a single key press can mean both a command of this context and one of the other.
   func overlaps(_ other: KeyContext) -> Bool {
     switch (self, other) {
     case (.always, _), (_, .always): true

@@ -2,10 +2,10 @@
 import DashboardModel
 package import FirestoreText
 
-/// Commands of the palette by their names, as the command line gives them: `offline 30s; wall`.
+/// Palette commands by name, as on the command line: `offline 30s; wall`.
 package enum TypedCommand {
-  /// The commands of a line, parted by semicolons outside of quotes.
-  /// - Throws: for a name that no command has, with its column; an argument is read when the command runs.
+  /// Splits a line into commands at semicolons outside of quotes.
+  /// - Throws: for an unknown command name, with its column. Arguments are parsed when the command runs.
   package static func commands(in line: String) throws(TextError) -> [String] {
     var found: [String] = []
     for (start, text) in parts(of: line) {
@@ -32,7 +32,7 @@ package enum TypedCommand {
     return parts
   }
 
-  /// The name of a command, and what stands behind it.
+  /// The name of a command, and the rest of its text.
   static func split(_ text: String) -> (name: String, rest: String) {
     guard let blank = text.firstIndex(of: " ") else { return (text, "") }
     return (String(text[..<blank]), text[blank...].trimmed)
@@ -60,12 +60,12 @@ package enum TypedCommand {
 }
 
 extension Palette {
-  /// The row, moment or recording that a text names by itself: `42`, `50%`, `at 12:04:16`, `record FILE`.
+  /// The row, moment or recording of a text without a command name: `42`, `50%`, `at 12:04:16`, `record FILE`.
   static func moment(named text: String) -> Item? { jump(text) ?? moment(text) ?? recording(text) }
 }
 
 extension DashboardState {
-  /// Runs a command by its name; a message tells why that is not possible.
+  /// Runs a command by its name, or shows why it is unavailable.
   mutating func run(typed text: String) -> [Effect] {
     let text = text.trimmed
     if text.isEmpty { return [] }
@@ -85,7 +85,7 @@ extension DashboardState {
   }
 }
 
-/// The palette while a command's argument is typed, and the history of typed commands.
+/// The palette during typing of a command's argument, and the history of typed commands.
 extension DashboardState {
   private static let offeredCompletions = 200
 
@@ -95,8 +95,8 @@ extension DashboardState {
     return argumentItems(text, palette) ?? list.items(of: palette)
   }
 
-  /// The meanings of a text that begins with the name of a command: the text itself first, if it has a meaning, then
-  /// its completions, and last the reason why it has no meaning yet.
+  /// The items for a text that starts with a command name: the text itself if it is valid, then its completions, and
+  /// finally the error if it is invalid so far.
   private func argumentItems(_ text: String, _ palette: Palette) -> [Palette.Item]? {
     guard let blank = text.firstIndex(of: " "), !palette.asksForPath,
       let command = palette.argumentCommand(named: String(text[..<blank])), let argument = command.argument
@@ -107,7 +107,7 @@ extension DashboardState {
     var problem: TextError?
     let argumentText = typed.trimmed
     if !argumentText.isEmpty {
-      // The text may also be the title of another command, as `go off` is.
+      // The text can also be the title of another command, for example `go off`.
       items = palette.all.filter { item in
         if case .command(let other) = item.target, other.argument != nil { return false }
         return item.title.lowercased().hasPrefix(text.lowercased())
@@ -137,7 +137,7 @@ extension DashboardState {
     Palette.Item(title: title, group: command.name, detail: "", target: .invocation(command, text))
   }
 
-  /// Runs a command with its argument; for an impossible command it shows the reason.
+  /// Runs a command with its argument, or shows why it is unavailable.
   mutating func perform(_ command: Command, _ text: String) -> [Effect] {
     guard let argument = command.argument else { return perform(command) }
     if let reason = command.reason(self) {
@@ -158,7 +158,7 @@ extension DashboardState {
     guard items.indices.contains(list.cursor.index) else { return nil }
     let typed = list.field?.text ?? ""
     if let text = items[list.cursor.index].completion, text != typed { return text }
-    // The row equals the typed text: a later row that begins with it completes it.
+    // Completes a typed text that equals the row with a later row that has it as prefix.
     return items[list.cursor.index...].lazy.compactMap(\.completion).first { $0 != typed && $0.hasPrefix(typed) }
   }
 
@@ -173,8 +173,8 @@ extension DashboardState {
 
   // MARK: History
 
-  /// Recalls earlier commands: `up` from the first row goes back in the history, `down` forth again.
-  /// - Returns: whether the step was one through the history.
+  /// Recalls earlier commands: `up` from the first row goes back in the history, `down` forward.
+  /// - Returns: whether this was a step in the history.
   mutating func recall(by step: Int) -> Bool {
     guard let list = overlay?.list, case .palette(var palette) = list.content, !palette.asksForPath else {
       return false
@@ -192,7 +192,7 @@ extension DashboardState {
     return true
   }
 
-  /// Keeps a command that was run in the history, once, as the newest.
+  /// Adds a run command to the history as the newest, without duplicates.
   mutating func remember(_ item: Palette.Item) -> [Effect] {
     guard let text = item.completion?.trimmed, !text.isEmpty else { return [] }
     typing.remember(text)
@@ -210,13 +210,13 @@ extension Palette {
 }
 
 extension Palette.Item {
-  /// The text that runs the row's command when typed.
+  /// The typed text that runs the row's command.
   var completion: String? {
     switch target {
     case .invocation(let command, let text): "\(command.name) \(text)"
     case .command(let command): command.argument.map { _ in command.name + " " } ?? title
     case .problem: nil
-    // Places, and things that are made once, are not worth keeping.
+    // Positions and one-time actions are not stored.
     case .row, .percent, .newDocument, .newDocumentIn, .timeline, .recording: nil
     case .theme, .collection, .document, .stopListener, .editListener: title
     }

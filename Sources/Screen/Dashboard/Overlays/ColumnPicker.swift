@@ -3,10 +3,10 @@ package import DashboardModel
 package import FirestoreModel
 import TerminalCanvas
 
-/// The fields of a collection, from which the user chooses those shown beside its documents.
+/// The list of a collection's fields for choosing the columns of its documents.
 package struct ColumnPicker: Sendable {
   package let path: ResourcePath
-  /// All fields that were seen, the shown ones first.
+  /// All observed fields, the shown ones first.
   package let names: [String]
   /// The columns that `esc` restores.
   let original: [String]?
@@ -38,7 +38,7 @@ extension DashboardState {
     columnFitting(of: path, layout(size)).columns.map(\.name)
   }
 
-  /// Shows the most telling fields again.
+  /// Shows the most informative fields again.
   mutating func resetColumns() {
     guard let list = overlay?.list, case .columns(let picker) = list.content else { return }
     pickColumns(nil, of: picker.path)
@@ -58,7 +58,7 @@ extension DashboardState {
 }
 
 extension DashboardState {
-  /// The columns of a collection that fit now: the same in every row of it.
+  /// The columns of a collection that fit now, equal in all its rows.
   package func columnFitting(of path: ResourcePath, _ layout: Layout) -> TreeColumns.Fitting {
     let isLarge = layout.layoutClass == .large
     let width = layout.content(of: .collections).width
@@ -68,33 +68,33 @@ extension DashboardState {
       room: room, wanted: isLarge ? 2 : 1, takesOthers: layout.isWide)
   }
 
-  /// The column at which the ids of a collection begin: one step further to the right than the collection, behind a
-  /// sign for folding.
+  /// The column where the ids of a collection start: one step further to the right than the collection, after a fold
+  /// mark.
   func documentLead(of path: ResourcePath, _ layout: Layout) -> Int {
     1 + min(path.count * 2, layout.content(of: .collections).width / 2) + 2
   }
 
-  /// The columns kept free at the right for source letter, cache flag, sign of a change and listeners. The pending mark
-  /// has room beside them, so that the values stay in columns.
+  /// The columns reserved at the right for source letter, cache flag, change sign and listeners. The pending mark has
+  /// room next to them, so the values stay aligned.
   package static let documentFlags = 4
 
-  /// The columns of the time of the last change, or of the creation where that is the order: on wide screens.
+  /// The width of the time of the last change, or of the creation if that is the order. Wide screens only.
   package static let timeWidth = 10
-  /// The columns of the tree from which there is room for times beside values.
+  /// The minimum width of the tree with times next to values.
   private static let leastWithTimes = 62
 
-  /// The columns of the mark of a pending write with its batch.
+  /// The width of the mark of a pending write with its batch.
   package static func pendingMark(_ layout: Layout) -> Int { layout.layoutClass == .large ? 7 : 3 }
 
-  /// The column at which the times begin in the tree; `nil` where they are not shown.
+  /// The column where the times start in the tree; `nil` if they are hidden.
   package func timeColumn(_ layout: Layout) -> Int? {
     let width = layout.content(of: .collections).width
     guard layout.isWide, width >= Self.leastWithTimes else { return nil }
     return width - Self.documentFlags - Self.pendingMark(layout) - Self.timeWidth
   }
 
-  /// The time of a document's last change, or of its creation where that is the order: `12:04:17`, and of another day
-  /// the date.
+  /// The time of a document's last change, or of its creation if that is the order: `12:04:17`, or the date of another
+  /// day.
   package func timeText(of document: Document) -> String {
     let isCreation = browser.windows[document.key.collection]?.shownOrder.key == .created
     guard let time = (isCreation ? document.createTime : document.version)?.timestamp else { return "" }

@@ -5,7 +5,7 @@ package import FirestoreClientState
 import FirestoreModel
 package import FirestoreQuery
 
-/// The way in which the cache answers one query, its indexes, and the actions on both.
+/// The cache's way to answer one query, its indexes, and the actions on both.
 package struct ExplanationPanel: Sendable {
   package enum Item: CaseIterable, Hashable, Sendable {
     case create, automatic, deleteAll, again
@@ -24,17 +24,17 @@ package struct ExplanationPanel: Sendable {
   /// The explanation; `nil` until the cache has answered.
   package var explanation: QueryExplanation?
   package var failure: String?
-  /// The listener editor to which `esc` returns.
+  /// The listener editor that `esc` returns to.
   var editor: ListenerEditor?
 }
 
 extension DashboardState {
   mutating func explainSelected() -> [Effect] { selectedQuery.map { explain($0) } ?? [] }
 
-  /// Explains the query in the listener editor, as it stands there.
+  /// Explains the current query in the listener editor.
   mutating func explainEdited() -> [Effect] {
     guard var editor = overlay?.editor, let query = validQuery(of: editor) else { return [] }
-    // Indexes may be made meanwhile.
+    // Indexes may be created meanwhile.
     editor.forgetPreview()
     return explain(query, from: editor)
   }
@@ -55,14 +55,14 @@ extension DashboardState {
     overlay?.list?.content = .explanation(panel)
   }
 
-  /// Explains again while the panel is open, when an index has become usable or was removed.
+  /// Repeats the explanation when an index has become usable or was removed.
   mutating func receive(_ states: [IndexState]) -> [Effect] {
     guard storage.indexes.replace(with: states) else { return [] }
     guard case .explanation(let panel)? = overlay?.list?.content else { return previewAgain() }
     return [.client(.explain(panel.query))]
   }
 
-  /// Performs the action of a row of the panel; the panel stays open.
+  /// Performs the action of a row. The panel stays open.
   mutating func choose(_ item: ExplanationPanel.Item, in panel: ExplanationPanel) -> [Effect] {
     if let reason = reasonDisabled(item, in: panel) {
       toast(.info, reason)
@@ -78,7 +78,7 @@ extension DashboardState {
     }
   }
 
-  /// The reason why a row of the panel is not possible now; `nil` if it is.
+  /// The reason why a row of the panel is disabled; `nil` if it is enabled.
   package func reasonDisabled(_ item: ExplanationPanel.Item, in panel: ExplanationPanel) -> String? {
     switch item {
     case .create:

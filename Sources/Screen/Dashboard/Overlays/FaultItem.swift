@@ -5,8 +5,8 @@ package import FirestoreClientState
 import FirestoreModel
 import FirestoreText
 
-/// The ways to disturb the network, each with a letter. Settings go to their next value; single faults hit the next
-/// write.
+/// The network faults, each with a letter. Choosing a setting advances it to its next value. A single fault affects the
+/// next write.
 package enum FaultItem: CaseIterable, Hashable, Sendable {
   case latency, jitter, loss, unplug, silence
   case deny, notFound, abort, dropAcknowledgement, dropRequest
@@ -56,7 +56,7 @@ package enum FaultItem: CaseIterable, Hashable, Sendable {
     }
   }
 
-  /// The present setting of the item, or the effect of a single fault.
+  /// The current value of a setting, or the effect of a single fault.
   package func detail(_ settings: FaultSettings) -> String {
     switch self {
     case .latency: Self.text(settings.latency)
@@ -91,7 +91,7 @@ extension FaultSettings {
   private static let latencies: [Duration] = [.zero, .milliseconds(100), .milliseconds(500), .seconds(2)]
   private static let losses = [0, 10, 50, 100]
 
-  /// Changes the item to its next value.
+  /// Advances a setting to its next value.
   mutating func advance(_ item: FaultItem) {
     switch item {
     case .latency: latency = Self.next(latency, in: Self.latencies)
@@ -118,7 +118,7 @@ extension DashboardState {
     return [.client(.setFaults(faults))]
   }
 
-  /// Performs a change of the faults that was typed, and tells what will happen where the screen does not.
+  /// Applies a typed change of the faults, and describes an effect that the screen does not show.
   package mutating func cause(_ change: FaultChange) -> [Effect] {
     switch change {
     case .event(let event):

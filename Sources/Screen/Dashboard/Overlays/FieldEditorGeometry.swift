@@ -3,10 +3,10 @@ package import DashboardModel
 import FirestoreClientState
 package import TerminalCanvas
 
-/// The places of the parts of the field editor, used by drawing and by the mouse.
+/// The geometry of the field editor, used by drawing and by the mouse.
 package struct FieldEditorGeometry {
   package let dialog: Dialog
-  /// The row of the heads over the columns; `nil` if every row is needed.
+  /// The row of the column headings; `nil` if every row is needed.
   package let heads: Int?
   package let rows: Rect
   /// The area of the messages below the rows.
@@ -29,7 +29,7 @@ package struct FieldEditorGeometry {
     typeDialog = Dialog(layout, width: 62, rows: FieldKind.allCases.count)
   }
 
-  /// The pane of the open document, if it is large enough; else most of the screen.
+  /// The pane of the open document if it is large enough; else most of the screen.
   static func place(isNew: Bool, _ layout: Layout) -> Dialog {
     if !isNew, layout.layoutClass.isTiled, let pane = layout.panes[.detail], pane.width >= 60, pane.height >= 16 {
       return Dialog(in: pane, layout)
@@ -40,7 +40,7 @@ package struct FieldEditorGeometry {
   /// The rows of the list of types.
   package var types: Rect { typeDialog.content }
 
-  /// The columns of a sign and a blank before the names.
+  /// The width of a sign and a blank before the names.
   package static let lead = 3
 
   package func indent(of row: EditedRow) -> Int { min(row.depth * 2, name / 2) }
@@ -54,12 +54,12 @@ package struct FieldEditorGeometry {
   package var valueColumn: Int { Self.lead + name + type }
 }
 
-/// The places of the parts of the review.
+/// The geometry of the review.
 package struct FieldReviewGeometry {
   package let dialog: Dialog
-  /// The sentences above the fields, broken to the width.
+  /// The sentences above the fields, wrapped to the width.
   package let lead: [String]
-  /// The row of the line between the two; `nil` if every row is needed.
+  /// The row of the separator line; `nil` if every row is needed.
   package let rule: Int?
   package let rows: Rect
   package let buttons: Int
@@ -90,7 +90,7 @@ package struct FieldReviewGeometry {
     buttons = min(area.maxY - 1, rows.maxY + problem + (review.rows.isEmpty && problem == 0 ? 0 : 1))
   }
 
-  /// Whether the button at a point sends; `nil` if there is no button.
+  /// Whether the button at a point sends; `nil` at any other point.
   func isSending(at point: Point) -> Bool? {
     guard point.y == buttons else { return nil }
     let column = point.x - dialog.content.x - 1

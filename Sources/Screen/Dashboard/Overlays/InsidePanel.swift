@@ -5,23 +5,23 @@ import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
 
-/// The page of the client's inside. While it is open the client is asked each second; its cache is counted when that
-/// is asked for, since it takes a look at every document.
+/// The page about the client's internals. While it is open, the dashboard polls the client every second. It counts the
+/// cache only on request, because that reads every document.
 package struct InsidePanel: Sendable {
-  /// The pause between two questions to the client, in seconds.
+  /// The polling interval of the client in seconds.
   private static let pause: Int64 = 1
 
-  /// The pause between two counts of the fields of a collection that changes, in seconds.
+  /// The interval between two field counts of a changing collection in seconds.
   private static let countingPause: Int64 = 2
-  /// The largest collection whose fields are counted anew by themselves.
+  /// The largest collection whose fields are recounted automatically.
   private static let smallCollection = 10_000
 
   package var section: InsideSection
-  /// The collection whose fields are shown; `nil` if none was selected.
+  /// The collection of the field section; `nil` if none was selected.
   let path: ResourcePath?
   private(set) var types: FieldTypes?
   private(set) var typesFailure: String?
-  /// The values of rare types that came since the page was opened, newest last.
+  /// The values of rare types since the page was opened, newest last.
   private(set) var arrived: [FieldTypes.Outlier] = []
   private var isCountingTypes = false
   /// The time of the next count of the fields.
@@ -30,7 +30,7 @@ package struct InsidePanel: Sendable {
   private(set) var survey: CacheSurvey?
   private(set) var failure: String?
   private(set) var surveyFailure: String?
-  /// Whether the count of the cache was asked for, and the answer is outstanding.
+  /// Whether a count of the cache is running.
   private(set) var isCounting = false
   private var isAsking = true
   var asksAgainAt: Timestamp
@@ -57,7 +57,7 @@ package struct InsidePanel: Sendable {
     }
   }
 
-  /// The question to the client, if it is due; one at a time.
+  /// The request to the client, if it is due; one at a time.
   mutating func takeDueQuestion(at now: Timestamp) -> [Effect] {
     guard asksAgainAt <= now else { return [] }
     asksAgainAt = now.advanced(seconds: Self.pause)
@@ -75,7 +75,7 @@ package struct InsidePanel: Sendable {
     }
   }
 
-  /// The order to count the fields' types, unless they are being counted.
+  /// Starts counting the fields' types, unless that is running.
   mutating func countTypes() -> [Effect] {
     guard let path, !isCountingTypes else { return [] }
     isCountingTypes = true
@@ -83,7 +83,7 @@ package struct InsidePanel: Sendable {
     return [.client(.countFieldTypes(in: path))]
   }
 
-  /// Notes values of rare types among changes, and that the fields have to be counted anew.
+  /// Records values of rare types among changes, and schedules a recount of the fields.
   mutating func note(_ changes: [ListenerSnapshot.Change], at now: Timestamp) {
     guard let path, let types else { return }
     let changes = changes.filter { $0.document.key.collection == path }
@@ -104,7 +104,7 @@ package struct InsidePanel: Sendable {
     return [.client(.lookInside)]
   }
 
-  /// The order to count the cache, unless it is being counted.
+  /// Starts counting the cache, unless that is running.
   mutating func count() -> [Effect] {
     if isCounting { return [] }
     isCounting = true
@@ -119,7 +119,7 @@ package struct InsidePanel: Sendable {
     return inside.flatMap { .of(section, $0, context) }
   }
 
-  /// The sentence in place of rows; `nil` if there are rows.
+  /// The sentence that replaces the rows; `nil` if there are rows.
   package func note(_ table: InsideTable?) -> String? {
     if section == .fields, path == nil { return "select a collection in the tree, and come back" }
     if let failure = failureShown { return failure }
@@ -129,7 +129,7 @@ package struct InsidePanel: Sendable {
     return table.rows.isEmpty ? table.empty : nil
   }
 
-  /// The failure to show what the section is about; `nil` if it did not fail.
+  /// The error of the section's request; `nil` if it did not fail.
   private var failureShown: String? {
     switch section {
     case .cache, .leaving, .tables: surveyFailure
@@ -138,10 +138,10 @@ package struct InsidePanel: Sendable {
     }
   }
 
-  /// Whether the sentence in place of rows tells a failure.
+  /// Whether the sentence reports an error.
   package var hasFailed: Bool { failureShown != nil }
 
-  /// The order to count what the section shows, if that was not done.
+  /// Starts the section's count if it has not run yet.
   fileprivate mutating func countFirst() -> [Effect] {
     switch section {
     case _ where section.needsSurvey: survey == nil ? count() : []
@@ -164,13 +164,13 @@ extension DashboardState {
     return effects
   }
 
-  /// The page of the client's inside; `nil` while it is not open.
+  /// The page about the client's internals; `nil` while closed.
   var insidePanel: InsidePanel? {
     get { if case .inside(let panel)? = overlay?.list?.content { panel } else { nil } }
     set { if let newValue, insidePanel != nil { overlay?.list?.content = .inside(newValue) } }
   }
 
-  /// The circumstances of the page: the user's settings, and what the tree and the listeners know.
+  /// The context of the page: the user's settings, and data from the tree and the listeners.
   package var insideContext: InsideContext {
     var context = InsideContext(now)
     context.settings = configuration.inside
@@ -188,14 +188,14 @@ extension DashboardState {
     insidePanel?.take(result, of: path)
   }
 
-  /// Lets the page see changes of documents.
+  /// Passes changes of documents to the page.
   mutating func noteInside(_ changes: [ListenerSnapshot.Change]) {
     guard var panel = insidePanel else { return }
     panel.note(changes, at: now)
     insidePanel = panel
   }
 
-  /// Shows the next section, or the one before.
+  /// Shows the next or previous section.
   mutating func turnInside(by step: Int) -> [Effect] {
     guard var panel = insidePanel else { return [] }
     panel.section = panel.section.next(by: step)
@@ -205,7 +205,7 @@ extension DashboardState {
     return effects
   }
 
-  /// Asks the client again at once, and has its cache counted again if that is shown.
+  /// Refreshes the page immediately, including the cache count if shown.
   mutating func refreshInside() -> [Effect] {
     guard var panel = insidePanel else { return [] }
     let effects =
@@ -219,7 +219,7 @@ extension DashboardState {
     return effects
   }
 
-  /// The reason why no stream can be begun anew; `nil` if one is selected.
+  /// The reason why no stream can be restarted; `nil` if one is selected.
   var reasonAgainstRestart: String? { restartedStream == nil ? "select a stream in its section first" : nil }
 
   private var restartedStream: StreamUse.Kind? {
@@ -229,7 +229,7 @@ extension DashboardState {
     return kind
   }
 
-  /// Has the selected stream given up and begun anew.
+  /// Restarts the selected stream.
   mutating func restartSelectedStream() -> [Effect] {
     guard let kind = restartedStream else { return [] }
     toast(.info, "the \(kind.rawValue) stream is given up, and begun anew")
@@ -246,10 +246,10 @@ extension DashboardState {
     return retention
   }
 
-  /// Takes the selected pin or lifetime back.
+  /// Removes the selected pin or lifetime.
   mutating func endSelectedRetention() -> [Effect] { selectedRetention.map { end($0) } ?? [] }
 
-  /// Opens the thing that a row of the page is about.
+  /// Opens the subject of a row of the page.
   mutating func openInside(_ subject: InsideSubject?, from list: ListOverlay) -> [Effect] {
     switch subject {
     case .document(let key): return openDetail(key)

@@ -8,7 +8,7 @@ package import TerminalCanvas
 /// An overlay that is a list with a cursor.
 package struct ListOverlay: Sendable {
   package indirect enum Content: Sendable {
-    /// The commands of some contexts, those of the first context first.
+    /// The commands of some contexts, starting with the first context.
     case help([KeyContext])
     case palette(Palette)
     /// The themes, with the theme that `esc` restores.
@@ -21,14 +21,14 @@ package struct ListOverlay: Sendable {
     case columns(ColumnPicker)
     case decision(Decision)
     case listeners
-    /// All about one request.
+    /// All details of one request.
     case request(RuleDecision)
     case inside(InsidePanel)
     case wall(WallPanel)
   }
 
   package var content: Content
-  /// The line that searches the list; `nil` where letters select rows.
+  /// The search field of the list; `nil` if letters select rows.
   package var field: TextField?
   package var cursor = Cursor<Int>()
 
@@ -62,7 +62,7 @@ package struct ListOverlay: Sendable {
     }
   }
 
-  /// The commands that help lists: those that match the typed text, by key or word.
+  /// The commands in help that match the typed text by key or word.
   package func commands(of contexts: [KeyContext], in keymap: Keymap) -> [Command] {
     let filter = search
     return keymap.commands(in: contexts).filter { command in
@@ -71,10 +71,10 @@ package struct ListOverlay: Sendable {
     }
   }
 
-  /// The typed text as a filter; text that is no filter is searched for literally, since keys are signs.
+  /// The typed text as a filter. An invalid filter is searched for literally, because keys are signs.
   package var search: RowFilter {
     let text = field?.text ?? ""
-    // A help text has no fields, so that references in it may be of any database.
+    // A help text has no fields, so references can be of any database.
     return (try? RowFilter(text, in: DatabaseID(project: "help")))
       ?? RowFilter(text: text, terms: [.init(condition: .contains(.init(text)))])
   }
@@ -83,7 +83,7 @@ package struct ListOverlay: Sendable {
 }
 
 extension DashboardState {
-  /// The number of rows of a list.
+  /// The row count of a list.
   package func count(of list: ListOverlay) -> Int {
     switch list.content {
     case .help(let contexts): list.commands(of: contexts, in: configuration.keymap).count
@@ -101,7 +101,7 @@ extension DashboardState {
     }
   }
 
-  /// Moves the cursor of a list; a theme is previewed at once.
+  /// Moves the cursor of a list. Previews a theme immediately.
   mutating func moveOverlay(by step: Int) -> [Effect] {
     guard let list = overlay?.list, !recall(by: step) else { return [] }
     let count = count(of: list)
@@ -124,7 +124,7 @@ extension DashboardState {
     case .palette(let palette):
       let item = items(of: palette, list)[index]
       if case .problem = item.target {
-        // The typed text stays, with the reason beside it.
+        // The typed text stays, with the reason next to it.
         overlay = .list(list)
         return []
       }
@@ -134,7 +134,7 @@ extension DashboardState {
     case .decision(let decision): return choose(decision.items[index].choice)
     case .themes: return keepTheme()
     case .messages: return []
-    // The faults can be combined, so the list stays open.
+    // Faults can be combined, so the list stays open.
     case .faults:
       overlay = .list(list)
       return choose(FaultItem.allCases[index])
@@ -156,7 +156,7 @@ extension DashboardState {
     }
   }
 
-  /// Handles a letter in a list without a line to type into.
+  /// Handles a letter in a list without a text field.
   mutating func choose(_ letter: Character, in list: ListOverlay) -> [Effect] {
     guard let index = list.letters.firstIndex(of: letter) else { return [] }
     overlay?.list?.cursor.select(index: index, in: list.letters.indices)
@@ -208,7 +208,7 @@ extension DashboardState {
   // MARK: Opening
 
   mutating func openHelp() { overlay = .list(ListOverlay(content: .help(screenContexts), field: TextField())) }
-  /// - Parameter text: the text in the line at the beginning.
+  /// - Parameter text: the initial text.
   mutating func openPalette(typed text: String = "") {
     overlay = .list(ListOverlay(content: .palette(Palette(paletteItems())), field: TextField(text)))
   }
@@ -222,13 +222,13 @@ extension DashboardState {
     overlay = .list(list)
   }
 
-  /// Shows a theme, now and at the next start.
+  /// Shows a theme, and saves it for the next start.
   mutating func choose(theme slug: String) -> [Effect] { show(theme: slug) + keepTheme() }
 
-  /// Remembers the shown theme for the next start.
+  /// Saves the shown theme for the next start.
   private func keepTheme() -> [Effect] { [.terminal(.rememberTheme(screen.theme))] }
 
-  /// Changes to a theme if another is shown.
+  /// Switches to a theme if another one is shown.
   mutating func show(theme slug: String) -> [Effect] {
     guard slug != screen.theme else { return [] }
     screen.show(theme: slug)
@@ -236,11 +236,11 @@ extension DashboardState {
   }
 }
 
-/// The places of a list's box and of its rows, used by drawing and by the mouse.
+/// The geometry of a list's box and rows, used by drawing and by the mouse.
 package struct ListGeometry {
-  /// The lines above the rows of the client's inside: the sections, and the titles of the columns.
+  /// The lines above the rows of the client's internals: the sections, and the column headings.
   static let insideHead = 2
-  /// The largest number of lines below them: a rule, notes, and the selected row in full.
+  /// The maximum count of lines below them: a rule, notes, and the selected row in full.
   static let insideFoot = 6
 
   package let dialog: Dialog
@@ -248,13 +248,13 @@ package struct ListGeometry {
 }
 
 extension DashboardState {
-  /// The geometry of a list; `nil` for lists whose rows are not one below the other.
+  /// The geometry of a list; `nil` for lists whose rows are not stacked.
   package func geometry(of list: ListOverlay, _ layout: Layout) -> ListGeometry? {
     let glyphs = configuration.glyphs
     switch list.content {
     case .help, .explanation, .decision, .wall: return nil
     case .palette:
-      // The height stays the same whatever matches: a box that shrinks while typing would repaint the panes behind it.
+      // The height does not depend on the matches: a box that shrinks during typing would repaint the panes below.
       let dialog = Dialog(layout, width: layout.layoutClass == .large ? 84 : 66, rows: 2 + Palette.shownItems)
       let area = dialog.content
       let top = area.y + (area.height > 3 ? 2 : 1)
@@ -276,7 +276,7 @@ extension DashboardState {
     }
   }
 
-  /// The same box whatever is in it, so that a turn to the next section repaints its contents alone.
+  /// The box of all sections. Its size is fixed, so changing the section repaints only the contents.
   private func insideGeometry(_ layout: Layout) -> ListGeometry {
     let dialog = Dialog(layout, width: min(140, layout.size.width - 2), rows: layout.size.height - 4)
     var rows = dialog.content
@@ -291,15 +291,15 @@ extension DashboardState {
     return ListGeometry(dialog: dialog, rows: dialog.content)
   }
 
-  /// The rows below the messages for the full text of the selected one and a rule, if any message needs them: as many
-  /// as the longest message takes, so that the box stays while the selection moves.
+  /// The rows below the messages for a rule and the full text of the selected one, if any message needs them. The
+  /// longest message determines the height, so the box does not change while the selection moves.
   private func openedMessageRows(_ layout: Layout, _ glyphs: Glyphs) -> Int {
     let width = layout.size.width - 4
     guard messages.contains(where: { SafeText.columns(of: $0.text) > width - 18 }) else { return 0 }
     return openedRows(messages.map(\.text), width: width, layout, glyphs)
   }
 
-  /// The rows for the full text of one of some texts, and a rule above it.
+  /// The rows for a rule and the longest of some texts in full.
   private func openedRows(_ texts: [String], width: Int, _ layout: Layout, _ glyphs: Glyphs) -> Int {
     let longest = texts.map { WrappedText.lines($0, width: max(8, width - 6), glyphs.ellipsis).count }.max()
     let room = layout.size.height / 2 - 4

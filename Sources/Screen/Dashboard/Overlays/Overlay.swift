@@ -3,7 +3,7 @@ package import DashboardModel
 package import FirestoreModel
 package import TerminalCanvas
 
-/// The dialog or line over the panes that takes the keys. At most one at a time; `esc` always closes it.
+/// The dialog or line over the panes that receives the keys. At most one is open; `esc` always closes it.
 package indirect enum Overlay: Sendable {
   package enum Kind: CaseIterable, Hashable, Sendable {
     case help, palette, filter, listener, themes, confirm, copyMenu, newMenu, messages, faults, explanation, columns
@@ -56,7 +56,7 @@ package indirect enum Overlay: Sendable {
     }
   }
 
-  // The value of an open overlay by its type, to be changed in place; `nil` if another is open. Setting `nil` changes
+  // The value of the open overlay by its type, for changes in place; `nil` if another is open. Setting `nil` changes
   // nothing.
 
   var list: ListOverlay? {
@@ -89,7 +89,7 @@ package indirect enum Overlay: Sendable {
     set { if let newValue { self = .prompt(newValue) } }
   }
 
-  /// The line that takes printable keys; `nil` for overlays without one.
+  /// The text field that receives printable keys; `nil` for overlays without one.
   var field: TextField? {
     get {
       list?.field ?? filterLine?.field ?? editor?.focusedField ?? confirmation?.typed ?? fieldEditor?.field
@@ -117,11 +117,11 @@ package struct FilterLine: Sendable {
   package var field: TextField
   /// The collection that is filtered, if any.
   package var path: ResourcePath?
-  /// The reason why the text is no filter.
+  /// The reason why the filter is invalid.
   package var error: String?
 }
 
-/// A question whose safe answer is selected.
+/// A question. Its safe answer is selected.
 package struct Confirmation: Sendable {
   enum Subject: Equatable, Sendable {
     case delete(DocumentTarget)
@@ -130,7 +130,7 @@ package struct Confirmation: Sendable {
     /// Pending batches to cancel, and rejected ones to drop.
     case takeBack([BatchID], [BatchID])
     case quit
-    /// A field editor to leave, with edits that were not sent.
+    /// A field editor to leave with unsent edits.
     case dropEdits
     case editAgain(EditRequest)
     case perform([Effect])
@@ -147,19 +147,19 @@ package struct Confirmation: Sendable {
   var action: String
   var subject: Subject
   package var isActionSelected = false
-  /// The text that must be typed before the action may run, for data that cannot be restored.
+  /// The text to type before the action runs, for data that cannot be restored.
   var required: String?
   package var typed: TextField?
 
   package var isAllowed: Bool { required.map { $0.equalsUTF8(typed?.text ?? "") } ?? true }
 }
 
-/// The places of the parts of a question, used by drawing and by the mouse.
+/// The geometry of a question, used by drawing and by the mouse.
 package struct ConfirmGeometry {
   package let dialog: Dialog
-  /// The question's text, broken to the width.
+  /// The question's text, wrapped to the width.
   package let lines: [String]
-  /// The number of rows that are not text.
+  /// The count of rows without text.
   package let fixedRows: Int
   package let cancel: String
   package let action: String
@@ -181,7 +181,7 @@ package struct ConfirmGeometry {
     action = question.isActionSelected ? "[ \(question.action) ]" : "  \(question.action)  "
   }
 
-  /// Whether the answer at a point is the action; `nil` if there is no answer.
+  /// Whether the point is on the action; `nil` if it is on neither answer.
   func isAction(at point: Point) -> Bool? {
     guard point.y == answerRow else { return nil }
     let column = point.x - dialog.content.x

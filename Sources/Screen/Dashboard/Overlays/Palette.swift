@@ -20,7 +20,7 @@ package struct Palette: Sendable {
       case stopListener(ListenerTag)
       /// A command with the argument typed after its name.
       case invocation(Command, String)
-      /// The reason why the text has no meaning yet.
+      /// The reason why the text is invalid so far.
       case problem(TextError)
       /// A row, counted from 1.
       case row(Int)
@@ -35,22 +35,22 @@ package struct Palette: Sendable {
     package var target: Target
   }
 
-  /// The number of matches that are visible at once.
+  /// The count of visible matches.
   static let shownItems = 12
 
-  /// All items at the time when the palette was opened.
+  /// All items when the palette was opened.
   package let all: [Item]
-  /// Whether the palette only takes a path at which a document is to be created.
+  /// Whether the palette accepts only the path of a new document.
   package let asksForPath: Bool
-  /// The beginning of the path that stands there already, such as `cities/`.
+  /// The given beginning of the path, such as `cities/`.
   private let givenStart: String
-  /// The recalled command of the history, and the text that was typed before.
+  /// The recalled command of the history, and the text typed before.
   var recalled: Int?
   var draft = ""
 
   init(_ all: [Item]) { (self.all, asksForPath, givenStart) = (all, false, "") }
 
-  /// - Parameter start: the beginning of the path that stands there already.
+  /// - Parameter start: the given beginning of the path.
   init(askingForPathFrom start: String) { (all, asksForPath, givenStart) = ([], true, start) }
 
   /// The items that match the typed text, best first.
@@ -66,17 +66,17 @@ package struct Palette: Sendable {
     return sorted + [path] + [Self.creation(text)].compactMap(\.self)
   }
 
-  /// The items that create a document; first the one that is meant by a whole path behind the beginning that was given,
-  /// as in `cities/cities/SF`.
+  /// The items that create a document. The first one is for a whole path typed after the given beginning, as in
+  /// `cities/cities/SF`.
   private func creations(_ text: String) -> [Item] {
     let isWhole = !givenStart.isEmpty && text.hasPrefix(givenStart + givenStart)
     let meant = isWhole ? Self.creation(String(text.dropFirst(givenStart.count))) : nil
     return [meant, Self.creation(text)].compactMap(\.self)
   }
 
-  /// The item that creates the document at a path; at a collection's path, one with an automatic id.
+  /// The item that creates the document at a path; for a collection's path, with an automatic id.
   private static func creation(_ text: String) -> Item? {
-    // A typed `orders/` stands for the collection; text that is no path makes no row.
+    // A typed `orders/` means the collection. An invalid path adds no row.
     let typed = text.hasSuffix("/") ? String(text.dropLast()) : text
     guard let path = try? ResourcePath(validating: typed) else { return nil }
     if let key = DocumentKey(path) {
@@ -94,14 +94,14 @@ package struct Palette: Sendable {
     return Item(title: "go to row \(row)", group: "jump", detail: "", target: .row(row))
   }
 
-  /// The item for a path that is in no list yet.
+  /// The item for a path that is not listed yet.
   static func path(_ text: String) -> Item? {
     guard text.contains("/"), let path = try? ResourcePath(validating: text) else { return nil }  // Not a path: no row.
     if let key = DocumentKey(path) { return Item(title: text, group: "document", detail: "", target: .document(key)) }
     return Item(title: text, group: "collection", detail: "", target: .collection(path))
   }
 
-  /// The score of a match: `nil` unless the letters occur in order; more for letters at word starts and in a run.
+  /// The score of a match; `nil` unless the letters occur in order. Letters at word starts and in a run score higher.
   static func score(_ needle: String, in text: String) -> Int? {
     if needle.isEmpty { return 0 }
     if text.hasPrefix(needle) { return 1000 - text.count }
@@ -124,7 +124,7 @@ package struct Palette: Sendable {
 }
 
 extension DashboardState {
-  /// The palette's list for the present state.
+  /// The palette's list for the current state.
   func paletteItems() -> [Palette.Item] {
     let glyphs = configuration.glyphs
     var items: [Palette.Item] = []
@@ -168,7 +168,7 @@ extension Palette {
       title: "show all panes \(text.trimmed)", group: "moment", detail: "", target: .timeline(.seek(place)))
   }
 
-  /// The item for `record FILE` or `cast FILE`, or `stop` in place of the file.
+  /// The item for `record FILE`, `cast FILE`, or `stop` instead of the file.
   static func recording(_ text: String) -> Item? {
     for (verb, what) in [("record ", "this session, from its start,"), ("cast ", "the screen for asciinema")]
     where text.hasPrefix(verb) {

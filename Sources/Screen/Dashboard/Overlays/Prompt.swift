@@ -5,7 +5,7 @@ import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
 
-/// One line that a command asks for: a name, or a file.
+/// A text field for a command's input: a name or a file.
 package struct Prompt: Sendable {
   enum Subject: Hashable, Sendable {
     case rename(ListenerTag)
@@ -18,15 +18,15 @@ package struct Prompt: Sendable {
   }
 
   package var title: String
-  /// The label before the line.
+  /// The label before the field.
   package var label: String
-  /// The use of the line, in sentences.
+  /// The purpose of the input, in sentences.
   package var lead: [String]
-  /// The hint in an empty line.
+  /// The hint in an empty field.
   package var ghost = ""
   package var field = TextField()
   var subject: Subject
-  /// The reason why the line was refused, until it is changed.
+  /// The reason why the input was rejected, until it changes.
   package var error: String?
 }
 
@@ -60,7 +60,7 @@ extension DashboardState {
         subject: .openListeners))
   }
 
-  /// Handles `enter`: performs the command with the line, or shows the reason why the line is refused.
+  /// Handles `enter`: performs the command with the input, or shows why it is invalid.
   mutating func acceptPrompt() -> [Effect] {
     guard let prompt = overlay?.prompt else { return [] }
     let text = prompt.field.text.trimmed

@@ -4,23 +4,23 @@ import FirestoreClientState
 import FirestoreModel
 package import TerminalCanvas
 
-/// The choices of the user on the wall.
+/// The user's choices on the wall.
 package struct WallPanel: Sendable {
   package var order = WallOrder.opened
 }
 
 extension DashboardState {
-  /// Whether the wall is on the screen.
+  /// Whether the wall is on screen.
   package var showsWall: Bool { overlay?.kind == .wall }
 
   mutating func openWall() { overlay = .list(ListOverlay(content: .wall(WallPanel()))) }
 
-  /// The listeners of the wall in its order.
+  /// The listeners of the wall, in its order.
   package func wallListeners(_ panel: WallPanel) -> [ListenerRecord] {
     panel.order.sorted(listeners, wall, at: now.seconds)
   }
 
-  /// Changes the order of the wall; the selected listener stays selected.
+  /// Changes the order of the wall. The selected listener stays selected.
   mutating func changeWallOrder() {
     guard let list = overlay?.list, case .wall(var panel) = list.content else { return }
     let before = wallListeners(panel)
@@ -39,35 +39,35 @@ extension DashboardState {
     return listeners.indices.contains(list.cursor.index) ? listeners[list.cursor.index] : nil
   }
 
-  /// The next second in which the wall changes by itself; `nil` while it stands still.
+  /// The next second when the wall changes as time passes; `nil` while it does not.
   var nextWallTick: Timestamp? { showsWall && (wall.isMoving(at: now) || network.isOffline) ? now.nextSecond : nil }
 }
 
-/// The places of the parts of the wall, from the size of the screen and what there is to show.
+/// The geometry of the wall, from the size of the screen and the contents.
 package struct WallGeometry {
   /// The columns of a row.
   package struct Columns {
-    /// The beginnings, counted from the left border.
+    /// The first columns, counted from the left border.
     package static let sign = 1
     package static let name = 3
-    /// The columns of the names of the own lines, `writes` and `rtt ms`.
+    /// The width of the row names `writes` and `rtt ms`.
     private static let leastName = 6
     package let width: Int
     package let nameWidth: Int
     package let graph: Int
     package let graphWidth: Int
-    /// The seconds of a column of the graph.
+    /// The seconds per column of the graph.
     package let step: Int
     package let documents: Int
     package static let documentsWidth = 8
     package let rate: Int
     package static let rateWidth = 7
-    /// The bars of values beside the figures; no columns where there is no room for them.
+    /// The width of the value bars next to the figures; 0 without room.
     package let mix: Int
     package let mixWidth: Int
 
     fileprivate static let steps = [1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30, 60]
-    /// The columns from which bars can be read.
+    /// The minimum width of readable bars.
     private static let leastMix = 40
 
     init(width: Int, longestName: Int) {
@@ -94,16 +94,16 @@ package struct WallGeometry {
   package let axis: Int?
   /// The rows of the listeners.
   package let rows: Rect
-  /// The rows of a listener's graph: on wide screens more than one while few listeners are open.
+  /// The height of a listener's graph: on wide screens several rows while few listeners are open.
   package let graphHeight: Int
-  /// Whether the bars of values have lines of their own, which only happens where all listeners have room.
+  /// Whether the value bars have separate lines, which requires room for all listeners.
   package let opensMixes: Bool
   package let writes: Int?
   package let roundTrips: Int?
   package let last: Range<Int>
-  /// The seconds between two moves of the graphs.
+  /// The seconds between two steps of the graphs.
   package let pace: Int64
-  /// The listeners on the screen, by their places in the order of the wall.
+  /// The listeners on screen, by their index in the wall's order.
   package let shown: Range<Int>
 
   package init(_ list: ListOverlay, _ listeners: [ListenerRecord], _ state: DashboardState, _ layout: Layout) {
@@ -121,7 +121,7 @@ package struct WallGeometry {
     let count = max(1, listeners.count)
     graphHeight = layout.isWide ? max(1, min(Self.tallest, room / count, Self.mostGraphRows / count)) : 1
     let mixes = columns.mixWidth > 0 ? 0 : listeners.count { state.listening.result(of: $0.tag)?.mix != nil }
-    // The rows that the listeners leave are those of what happened last.
+    // The remaining rows show the latest events.
     rows = Rect(x: 0, y: top, width: area.width, height: min(room, count * graphHeight + mixes))
     writes = hasWrites ? rows.maxY + gap : nil
     roundTrips = writes.map { $0 + 1 }
@@ -135,29 +135,31 @@ package struct WallGeometry {
   }
 
   private static let tallest = 3
-  /// The rows that graphs of more than one may take: so many move each second within the wall's budget of bytes.
+  /// The maximum count of rows with taller graphs: the wall's byte budget allows this many moving rows each second.
   private static let mostGraphRows = 12
 
-  /// Whether the values of a listener's documents are drawn: of all while few rows move, else of the selected one.
+  /// Whether to draw the values of a listener's documents: of all listeners while few rows move, else of the selected
+  /// one.
   package func showsMix(isSelected: Bool) -> Bool { columns.mixWidth > 0 && (pace == 1 || isSelected) }
 
-  /// The bytes that a row with a full history takes each time it moves, more or less.
+  /// The approximate bytes of a row with a full history each time it moves.
   private static let bytesOfRow = 230
-  /// The bytes that the rows may take in a second: what is left of the wall's 5 KB by the rest of it.
+  /// The byte budget of the rows per second: the rest of the wall's 5 KB.
   private static let bytesPerSecond = 3_200
 
-  /// The pace for a number of rows with events: more of them move less often, so that the line carries them.
+  /// The interval between moves for a count of rows with events. More rows move less often, to limit the bytes sent.
   private static func pace(ofMovingRows count: Int) -> Int64 {
     let needed = (count * bytesOfRow + bytesPerSecond - 1) / bytesPerSecond
     return Int64(Columns.steps.first { $0 >= needed } ?? Wall.span)
   }
 }
 
-/// The figures of the wall up to a second, which is not part of them: what is drawn, and what `hearth wall --json` prints.
+/// The figures of the wall up to, but not including, a second. The wall draws them, and `hearth wall --json` prints
+/// them.
 package struct WallFigures: Sendable {
   package struct Row: Sendable {
     package var listener: ListenerRecord
-    /// Whether the documents are those of the cache.
+    /// Whether the documents are from the cache.
     package var isFromCache: Bool
     /// The events of each second, oldest first.
     package var events: [Int]
@@ -166,7 +168,7 @@ package struct WallFigures: Sendable {
     package var mix: ValueMix.Shown?
   }
 
-  /// The second before which everything happened that is shown.
+  /// The end of the shown period, exclusive, in seconds.
   package let end: Int64
   private let frame: FrameState
 
@@ -190,10 +192,10 @@ package struct WallFigures: Sendable {
   package var acknowledged: [Int] { frame.state.wall.acknowledged.last(Wall.span, before: end) }
   package var rejected: [Int] { frame.state.wall.rejected.last(Wall.span, before: end) }
 
-  /// The longest round trip of each second in milliseconds, as `Wall.roundTrips` keeps it: 0 for none, else one more.
+  /// The longest round trip of each second in milliseconds, encoded as in `Wall.roundTrips`: 0 for none, else one more.
   package var roundTrips: [Int] { frame.state.wall.roundTrips.last(Wall.span, before: end) }
 
-  /// The round trips of late in milliseconds; before any was seen, those that the client has kept.
+  /// Recent round trips in milliseconds; before any was seen, those that the client stored.
   package var roundTripTimes: Histogram {
     let seen = frame.state.wall.recentTrips
     let kept = frame.state.network.roundTrips.map { Int(clamping: TimeText.wholeMilliseconds($0)) }
@@ -209,13 +211,13 @@ package struct WallFigures: Sendable {
     }
   }
 
-  /// The rows of the feed that were told before the end, newest last: at most so many.
+  /// The last rows of the feed before the end, newest last.
   package func lastRows(_ count: Int) -> [FeedRow] {
     let rows = frame.state.feed.rows.suffix(Self.searched).filter { $0.kind != .divider || !$0.summary.isEmpty }
     let told = rows.filter { $0.time.seconds < end }
     return Array((told.isEmpty ? Array(rows) : Array(told)).suffix(count))
   }
 
-  /// The number of rows among which the last ones are looked for: more in a second are not read anyway.
+  /// The count of rows to search for the last ones. More rows in a second are unreadable anyway.
   private static let searched = 256
 }

@@ -4,16 +4,16 @@ import FirestoreClientState
 package import FirestoreModel
 package import TerminalCanvas
 
-/// The right end of a collection's row: the number of its documents, live or with its age, and the sign of how much of
-/// the collection listeners hear.
+/// The right end of a collection's row: the document count, live or with its age, and a sign for the part of the
+/// collection that listeners cover.
 package struct CollectionMarks {
   let frame: FrameState
   let path: ResourcePath
   let isLarge: Bool
   let glyphs: Glyphs
-  /// The columns in which the sign stands.
+  /// The width of the sign.
   let flags: Int
-  /// Whether a number and its age stand apart, as where there is room.
+  /// Whether a count and its age are separated, if there is room.
   private var isRoomy = true
 
   package init(frame: FrameState, path: ResourcePath, isLarge: Bool, glyphs: Glyphs, flags: Int) {
@@ -23,7 +23,7 @@ package struct CollectionMarks {
 
   private var window: CollectionWindow? { frame.state.browser.windows[path] }
 
-  /// - Parameter room: the columns beside the collection's name, in which words are as far as they fit.
+  /// - Parameter room: the columns next to the collection's name. Words are added as far as they fit.
   package func line(room: Int) -> Line {
     let roomy = line(below: room)
     guard !isLarge, roomy.width > room else { return roomy }
@@ -52,7 +52,7 @@ package struct CollectionMarks {
 
   // MARK: Listeners
 
-  /// The part that is heard, where it is not all; of several parts their number.
+  /// The covered part, unless it is everything; the count of parts if there are several.
   private func words(of listeners: [ListenerRecord]) -> String? {
     guard !listeners.isEmpty, !listeners.contains(where: { $0.scope == .all }) else { return nil }
     return listeners.count == 1 ? listeners[0].scope.words : "\(listeners.count) parts"
@@ -74,10 +74,10 @@ package struct CollectionMarks {
     } else if let search = frame.state.browser.search, search.path == path {
       line.add("\(glyphs.ellipsis) row \(grouped(search.row + 1))", .textMuted)
     } else if let search = window?.search, search.isRunning {
-      // The row below the documents has the same in words.
+      // The row below the documents has the same as text.
       line.add("\(glyphs.ellipsis) \(grouped(search.looked))", .paneCount)
     } else if let search = window?.search, search.isFromCache {
-      // The others of the collection were not looked at.
+      // The collection's other documents were not read.
       let more = search.isComplete ? "" : "+"
       line.add("\(grouped(search.found))\(more) of \(grouped(search.looked)) cached", .paneCount)
     } else if let window, let found = window.found, let total = window.total {
@@ -121,8 +121,8 @@ package struct CollectionMarks {
   }
 }
 
-/// The names of the columns above the tree, with the sign of the order: those of the collection in which the selection
-/// is. A click on one sorts by it. Used by drawing and by the mouse.
+/// The column headings above the tree, with the sign of the order, for the collection of the selection. A click on a
+/// heading sorts by it. Used by drawing and by the mouse.
 package struct CollectionHeads {
   private struct Head {
     var key: RowOrder.Key
@@ -131,7 +131,7 @@ package struct CollectionHeads {
     var isRight = false
   }
 
-  /// The collection that the names are about.
+  /// The collection of the headings.
   let path: ResourcePath
   private var heads: [Head] = []
 
@@ -154,7 +154,7 @@ package struct CollectionHeads {
       heads.append(Head(key: key, columns: column..<column + DashboardState.timeWidth, text: text))
       end = column
     } else if order.isTime {
-      // The times have no column here: their order is named at the right.
+      // The times have no column here, so the order is named at the right.
       let text = (order.key == .changed ? "changed" : "created") + sign
       let columns = SafeText.columns(of: text)
       heads.append(Head(key: order.key, columns: max(0, width - columns)..<width, text: text))
@@ -162,7 +162,7 @@ package struct CollectionHeads {
     }
     func add(_ key: RowOrder.Key, _ name: String, width: Int, isRight: Bool, isLast: Bool = false) {
       let text = name + (key == order.key ? sign : "")
-      // Nothing stands above the signs of the documents, which are behind the last column.
+      // The document signs after the last column have no heading.
       let wanted = isLast && width > 0 ? max(width, SafeText.columns(of: text)) : width
       let room = min(wanted, end - start)
       guard room > 0 else { return }
@@ -201,8 +201,8 @@ package struct CollectionHeads {
 }
 
 extension DashboardState {
-  /// The collection that the rows at the top are of while its own row is off the screen: that of the selection, or where
-  /// that shows no documents the one that the names of the columns are about. `nil` beside a result.
+  /// The collection of the topmost rows while its own row is off screen: the selection's, or the headings' if the
+  /// selection's shows no documents. `nil` next to a result.
   package func collectionOffScreen(_ layout: Layout) -> ResourcePath? {
     let rows = browser.rows
     guard browser.result == nil, !rows.isEmpty else { return nil }

@@ -6,7 +6,7 @@ package import TerminalCanvas
 
 /// The requests that the server's security rules decided on.
 extension DashboardState {
-  /// The reason why there are no requests to show; `nil` if the server can be asked.
+  /// The reason why requests are unavailable; `nil` if they are available.
   package var reasonAgainstRequests: String? {
     switch configuration.backend.kind {
     case .embedded: "rules hold at 'hearth serve --rules': connect to it (--emulator)"
@@ -15,33 +15,33 @@ extension DashboardState {
     }
   }
 
-  /// Whether pane 4 shows the requests, rather than the events.
+  /// Whether pane 4 shows the requests rather than the events.
   package var showsRequests: Bool { feed.tab == .requests }
 
-  /// The note in place of requests.
+  /// The note that replaces the requests.
   package var requestsNote: String? { reasonAgainstRequests ?? requests.note }
 
-  /// Goes to the requests, and asks the server for them.
+  /// Opens the requests and asks the server for them.
   mutating func openRequests() -> [Effect] {
     feed.tab = .requests
     focusPane(.feed)
     return past == nil && reasonAgainstRequests == nil ? requests.ask(at: now) : []
   }
 
-  /// Goes to the other list of pane 4.
+  /// Switches to the other list of pane 4.
   mutating func turnFeed() -> [Effect] {
     guard showsRequests else { return openRequests() }
     feed.tab = .events
     return []
   }
 
-  /// Shows all about the selected request.
+  /// Shows all details of the selected request.
   mutating func openRequest() {
     guard let decision = requests.selected else { return }
     overlay = .list(ListOverlay(content: .request(decision)))
   }
 
-  /// `esc`: shows all, then follows, then goes back to the events.
+  /// Handles `esc`: removes filters, then follows, then returns to the events.
   mutating func leaveRequests() {
     if requests.isFiltered {
       requests.clearFilter()
@@ -71,7 +71,7 @@ extension DashboardState {
 
   // MARK: Refused writes
 
-  /// Leads from a refused write to its request among those that the server has told of.
+  /// Opens the request of a rejected write, among the requests that the server has reported.
   mutating func openRequest(of batch: BatchID) -> [Effect] {
     guard let write = knownWrite(batch).flatMap({ RefusedWrite($0, now: now) }) else { return [] }
     let effects = openRequests()
@@ -85,19 +85,19 @@ extension DashboardState {
     return effects
   }
 
-  /// A write of the queue, or one that left it lately.
+  /// A write that is in the queue or left it recently.
   func knownWrite(_ batch: BatchID) -> QueueRow? {
     writes.allRows.first { $0.batch == batch } ?? writes.journey(of: batch)?.row
   }
 
   // MARK: Questions
 
-  /// Whether the server is asked again and again, because its answers are on the screen.
+  /// Whether the dashboard polls the server because the requests are on screen.
   private var asksForRequests: Bool {
     showsRequests && past == nil && reasonAgainstRequests == nil && layout(size).panes[.feed] != nil
   }
 
-  /// The time of the next question to the server, or of an open page to the client.
+  /// The time of the next poll of the server, or of the client for an open page.
   var nextQuestion: Timestamp? {
     let inside: Timestamp? = if case .inside(let panel)? = overlay?.list?.content { panel.asksAgainAt } else { nil }
     return [inside, asksForRequests ? requests.asksAgainAt : nil].compactMap(\.self).min()
@@ -112,7 +112,7 @@ extension DashboardState {
     return effects
   }
 
-  /// Moves the time of the next question after the device's clock was set back.
+  /// Shifts the time of the next poll after the device's clock was set back.
   mutating func moveQuestion(_ moved: (Timestamp) -> Timestamp) {
     requests.asksAgainAt = moved(requests.asksAgainAt)
     if case .inside(var panel)? = overlay?.list?.content {
@@ -136,7 +136,7 @@ extension DashboardState {
 }
 
 extension RuleDecision {
-  /// The account in lines that fit.
+  /// The description, wrapped to the width.
   package func lines(width: Int, _ glyphs: Glyphs) -> [AccountLine] {
     account.flatMap { line -> [AccountLine] in
       if line.text.isEmpty { return [line] }

@@ -22,32 +22,32 @@ package struct Detail: Sendable {
 
   package let key: DocumentKey
   package var tab = Tab.data
-  /// The backend's version as cached.
+  /// The cached version of the backend.
   package var remote: Document? { didSet { fieldLines = nil } }
-  /// The one mutation that sums up the queued writes.
+  /// The queued writes, combined into one mutation.
   package var overlay: Mutation? { didSet { fieldLines = nil } }
   /// The document that listeners see.
   package var local: Document? { didSet { fieldLines = nil } }
   package var isLoaded = false { didSet { fieldLines = nil } }
-  /// The side that vouches for the document; `nil` where that was not told.
+  /// The source of the document; `nil` if it was not reported.
   package var source: DocumentSource?
-  /// Whether this is only a preview with the tree's data, while the tree's cursor passes.
+  /// Whether this is only a preview with the tree's data, while the tree's cursor moves.
   package var isPreview = false { didSet { fieldLines = nil } }
   var folding = FieldTree.Folding.automatic { didSet { fieldLines = nil } }
-  /// The fields whose folding differs from `folding`.
+  /// The fields that are folded or unfolded contrary to `folding`.
   var toggled: Set<[String]> = [] { didSet { fieldLines = nil } }
-  /// The version that the Diff tab shows; `nil` for the newest.
+  /// The version in the Diff tab; `nil` for the newest.
   package var version: Int?
-  /// The version that Diff compares with; `nil` for the one before the shown one.
+  /// The version that Diff compares with; `nil` for the version before the shown one.
   package var base: Int?
-  /// Whether texts that are wider than their column are wrapped.
+  /// Whether to wrap texts that are wider than their column.
   var wraps = false
   /// The filter whose matches `n` and `N` visit.
   package var search = RowFilter.none
-  /// The index of the line that was selected when the search began.
+  /// The index of the selected line at the start of the search.
   var searchStart = 0
   package internal(set) var cursor = Cursor<[String]>()
-  /// The lines of the fields, kept while neither the fields nor their folding change: a document may have very many.
+  /// The lines of the fields, cached until the fields or their folding change, because a document can have very many.
   private(set) var fieldLines: [DetailContent.Line]?
 
   init(_ key: DocumentKey) { self.key = key }
@@ -65,7 +65,7 @@ package struct Detail: Sendable {
   package var hasPendingWrites: Bool { overlay != nil || local?.hasPendingWrites == true }
 }
 
-/// The names of pane 0's tabs, side by side. Drawing and the mouse go by it.
+/// The row of pane 0's tabs. Used by drawing and by the mouse.
 package enum DetailTabs {
   package struct Tab {
     package var tab: Detail.Tab
@@ -82,7 +82,7 @@ package enum DetailTabs {
     }
   }
 
-  /// The row of the pane that they stand in; `nil` where only one is named.
+  /// The pane's row with the tabs; `nil` if only one tab has a name.
   static func row(_ layoutClass: LayoutClass) -> Int? {
     switch layoutClass {
     case .large, .medium: 0
@@ -92,7 +92,7 @@ package enum DetailTabs {
   }
 }
 
-/// The columns of an open document. The server's column is there only while something is pending.
+/// The columns of an open document. The server's column is visible only while a write is pending.
 package struct DetailColumns {
   package var name: Int
   package var value: Int
@@ -129,9 +129,9 @@ package struct DetailColumns {
   }
 }
 
-/// A field of the open document with all of its text: the line itself, and the rest in lines below it.
+/// A field of the open document with its full text: the line itself, and the rest in lines below it.
 struct WrappedField {
-  /// A text of a megabyte is no reason to build as many lines as it has.
+  /// The maximum count of rows, so that a text of a megabyte does not create too many lines.
   private static let mostRows = 200
 
   let lines: [DetailContent.Line]
@@ -166,7 +166,7 @@ struct WrappedField {
     lines = [line] + rows
   }
 
-  /// The beginning of a text that fits, or what of it is shown if it does not.
+  /// The part of a text that fits; for a longer text, the shown part of the line.
   private static func split(_ text: Substring, width: Int, kept: Int) -> (Substring, rest: Substring) {
     var (columns, end, cut) = (0, text.startIndex, text.startIndex)
     while end < text.endIndex {
@@ -181,13 +181,13 @@ struct WrappedField {
 }
 
 extension ConnectedBackend {
-  /// The address at which a browser shows a document: in the console of Cloud Firestore, or as an emulator's REST tells
-  /// it; `nil` for a backend without one.
+  /// The address of a document in a browser: in the Cloud Firestore console, or in an emulator's REST API; `nil` for
+  /// other backends.
   package func address(of key: DocumentKey) -> String? {
     switch kind {
     case .embedded: return nil
     case .cloud:
-      // The console names the default database without parentheses, and parts of a path by ~2F.
+      // The console names the default database without parentheses, and separates path segments with ~2F.
       let name = database == "(default)" ? "-default-" : Self.escaped(database)
       let path = key.path.segments.map { "~2F" + Self.escaped(String($0)).replacing("%", with: "~") }.joined()
       return
@@ -200,7 +200,7 @@ extension ConnectedBackend {
     }
   }
 
-  /// All but letters, digits and `-._~` as `%XX` (RFC 3986).
+  /// Escapes everything but letters, digits and `-._~` as `%XX` (RFC 3986).
   private static func escaped(_ text: String) -> String {
     text.utf8.map { byte in
       let character = Character(Unicode.Scalar(byte))

@@ -5,7 +5,7 @@ package import FirestoreModel
 import FirestoreQuery
 import TerminalCanvas
 
-/// The lines of the open document, per tab: their content, not their look.
+/// The lines of the open document per tab, without their look.
 package enum DetailContent {
   package struct Line {
     package enum Content {
@@ -20,7 +20,7 @@ package enum DetailContent {
       case note(String)
     }
 
-    /// The identity of the line while the content around it changes.
+    /// The identity of the line, stable while the content around it changes.
     package var id: [String]
     package var content: Content
   }
@@ -39,7 +39,7 @@ package enum DetailContent {
 
   private static func data(_ detail: Detail) -> [Line] { detail.fieldLines ?? fieldLines(of: detail) }
 
-  /// The lines of the fields, or a note that explains why there are none.
+  /// The lines of the fields, or a note that explains their absence.
   static func fieldLines(of detail: Detail) -> [Line] {
     guard let shown = detail.local ?? detail.remote else {
       if detail.isPreview { return note("no document: there are documents below it") }
@@ -57,7 +57,7 @@ package enum DetailContent {
     return lines.map { Line(id: ["field"] + $0.path, content: .field($0)) }
   }
 
-  /// The pair of versions that the Diff tab compares; `old` is `nil` for the first version kept.
+  /// The two versions that the Diff tab compares; `old` is `nil` for the first stored version.
   package static func comparedVersions(
     _ detail: Detail, _ state: DashboardState
   ) -> (old: VersionHistory.Version?, new: VersionHistory.Version?) {
@@ -66,7 +66,7 @@ package enum DetailContent {
     let shown = detail.version.map { id in history.firstIndex { $0.id == id } } ?? last
     guard let index = shown else { return (nil, nil) }
     guard let id = detail.base else { return (index > 0 ? history[index - 1] : nil, history[index]) }
-    // The older one of two versions is before, whichever was marked.
+    // The older of two versions comes first, whichever was marked.
     guard let base = history.first(where: { $0.id == id }) else { return (nil, history[index]) }
     return base.id > history[index].id ? (history[index], base) : (base, history[index])
   }
@@ -130,7 +130,7 @@ package enum DetailContent {
     return lines + conflicts
   }
 
-  /// The values that the document's own writes replaced unseen by their author, field by field, newest write first.
+  /// The values that this client's writes replaced unseen, field by field, newest write first.
   private static func conflictLines(
     _ key: DocumentKey, _ state: DashboardState, where isWanted: (WriteConflict) -> Bool
   ) -> [Line] {
@@ -156,7 +156,7 @@ package enum DetailContent {
 
   private static func text(of value: Value?) -> String { value.map(ValueText.short) ?? "nothing" }
 
-  /// The effect of the queued mutation on a field of the top level.
+  /// The effect of the queued mutation on a top-level field.
   private static func queued(_ name: String, _ mutation: Mutation) -> String? {
     if let transform = mutation.transforms.first(where: { $0.path.first.equalsUTF8(name) }) {
       return transform.operation.text
@@ -194,7 +194,7 @@ package enum DetailContent {
       + state.listeners.flatMap { membership(of: detail.key, document, in: $0, state) }
   }
 
-  /// The reasons why the document is, or is not, in a listener's results.
+  /// The reasons why the document is or is not in a listener's result.
   private static func membership(
     of key: DocumentKey, _ document: Document?, in listener: ListenerRecord, _ state: DashboardState
   ) -> [Line] {
@@ -219,7 +219,7 @@ package enum DetailContent {
     }
   }
 
-  /// Whether a listener's query matches the document in its present state.
+  /// Whether a listener's query matches the document's current version.
   static func watches(_ listener: ListenerRecord, _ key: DocumentKey, _ document: Document?) -> Bool {
     if listener.query.path == key.path { return true }
     guard listener.covers(key.collection), !listener.query.path.isDocument else { return false }
@@ -230,7 +230,7 @@ package enum DetailContent {
 extension DetailContent.Line {
   func matches(_ filter: RowFilter) -> Bool { filter.matches(searchText, in: document) }
 
-  /// A document with the line's own field, for a filter's conditions on fields.
+  /// A document with only the line's field, for a filter's field conditions.
   private var document: [Document] {
     guard case .field(let field) = content, let value = field.local ?? field.server else { return [] }
     var fields = Fields()
@@ -254,13 +254,13 @@ extension DetailContent.Line {
       [name, server.map(ValueText.short), queued, seen.map(ValueText.short)].compactMap(\.self).joined(separator: " ")
     case .fact(let name, let text): name + " " + text
     case .note(let text): text
-    // A search finds the line above, which this one belongs to.
+    // A search finds the line above instead.
     case .rest: ""
     }
   }
 }
 
 extension Document {
-  /// The missing document before the creation.
+  /// The document before its creation.
   fileprivate var before: Document { Document(key: key, version: nil, state: .missing) }
 }

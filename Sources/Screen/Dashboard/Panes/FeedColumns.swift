@@ -4,8 +4,8 @@ package import FirestoreModel
 import FirestoreQuery
 import TerminalCanvas
 
-/// The columns of the feed. Narrow screens lose, in this order: hours, words for sources, the listener, all but the end
-/// of the document's path, the summary. Change glyph, source letter and flags always stay.
+/// The columns of the feed. Narrow screens drop, in this order: hours, words for sources, the listener, all but the end
+/// of the document's path, the summary. Change glyph, source letter and flags always remain.
 package struct FeedColumns {
   package var width: Int
   /// The columns before the time; the first is the gutter.
@@ -22,10 +22,10 @@ package struct FeedColumns {
   package var showsListenerEnd = false
   package var hasWords = true
   package var source = 6
-  /// The width of the summary, behind which batch numbers form a column where summaries are short.
+  /// The width of the summary. Short summaries let the batch numbers after them form a column.
   package var summary = 29
 
-  /// The columns of the source and of its flags. Where all rows came from the server they say nothing, and are left out.
+  /// Whether the columns of the source and its flags are shown. They are hidden if all rows came from the server.
   package var hasSources: Bool
 
   /// The columns of the feed of a state.
@@ -36,7 +36,7 @@ package struct FeedColumns {
   }
 
   /// - Parameters:
-  ///   - listeners: the names that the listener column must tell apart; it is no wider than they need.
+  ///   - listeners: the names that the listener column must distinguish, which limits its width.
   ///   - documents: the columns that the paths of their documents need.
   ///   - hasSources: whether a row is local, cached or pending.
   init(layoutClass: LayoutClass, width: Int, listeners: [String], documents: [Int], hasSources: Bool) {
@@ -88,13 +88,13 @@ package struct FeedColumns {
 }
 
 extension ListenerRecord {
-  /// The columns of an automatic id's path; of a collection group's as many as there may be.
+  /// The width of an automatic id's path; unlimited for a collection group.
   fileprivate var documentWidth: Int {
     query.collectionGroup == nil ? SafeText.columns(of: query.path.text) + 21 : 60
   }
 }
 
-/// The fields of a row's document besides those that its summary tells, for screens that are wide enough.
+/// Further fields of a row's document next to its summary, for wide screens.
 package struct FeedContext {
   private static let mostFields = 12
 
@@ -107,8 +107,8 @@ package struct FeedContext {
     glyphs = state.configuration.glyphs
   }
 
-  /// `user "ada" · total 42.0`: the fields as the change left them, the most telling ones first.
-  /// - Parameter room: the columns for it: arrays and maps are opened while all has room.
+  /// `user "ada" · total 42.0`: the fields after the change, most informative first.
+  /// - Parameter room: the available columns. Arrays and maps are expanded while everything fits.
   package func text(of row: FeedRow, room: Int) -> String {
     guard let document = row.document, row.kind == .added || row.kind == .modified,
       let interest = interests[document.key.collection], let fields = document.data?.fields, fields.count > 1
@@ -132,7 +132,7 @@ package struct FeedContext {
 }
 
 extension Value {
-  /// Whether the value says something beside others: not one that is empty, nor a time.
+  /// Whether the value is informative next to others: neither empty nor a time.
   fileprivate var isTelling: Bool {
     switch self {
     case .null, .timestamp, .serverTimestamp: false
@@ -143,15 +143,15 @@ extension Value {
   }
 }
 
-/// The places of the feed's rows on a slow line, while the feed follows its end: a new row takes the place of the oldest
-/// one, so that no other moves, and a sign moves to the newest. Used by drawing and by the mouse.
+/// The places of the feed's rows on a slow line while the feed follows its tail. A new row replaces the oldest one, so
+/// that no other row moves, and a sign marks the newest. Used by drawing and by the mouse.
 package struct FeedRing {
   private let height: Int
   private let count: Int
-  /// The number of rows before the first that is kept.
+  /// The count of rows before the first stored one.
   private let forgotten: Int
 
-  /// - Returns: `nil` where the feed scrolls.
+  /// - Returns: `nil` if the feed scrolls.
   package init?(_ state: DashboardState, height: Int) {
     guard state.screen.isLinkSlow, !state.feed.isPaused, !state.showsRequests, state.past == nil, height > 0 else {
       return nil
@@ -161,16 +161,15 @@ package struct FeedRing {
     forgotten = state.feed.passed - count
   }
 
-  /// The row of the pane for the row of a number among those that are kept.
+  /// The pane's row for a stored row's index.
   package func place(of index: Int) -> Int { (forgotten + index) % height }
 
-  /// The number, among the rows that are kept, of what stands in a row of the pane; `nil` for an empty one.
+  /// The stored row's index in a row of the pane; `nil` for an empty one.
   func index(at place: Int) -> Int? { (max(0, count - height)..<count).first { self.place(of: $0) == place } }
 }
 
 extension DashboardState {
-  /// The number of rows that came into the feed since it had let `passed` of them pass, and for which a slow line's next
-  /// frame has no place any more.
+  /// The count of rows since `passed` that the next frame of a slow line has no room for.
   package func overwrittenRows(since passed: Int) -> Int {
     let height = listHeight(of: .feed, layout(size))
     guard FeedRing(self, height: height) != nil else { return 0 }
@@ -179,7 +178,7 @@ extension DashboardState {
 }
 
 extension DashboardState {
-  /// The order in which fields of a collection's documents are worth telling.
+  /// The display order of a collection's fields.
   package func interest(in collection: ResourcePath) -> FieldInterest {
     FieldInterest(
       browser.statistics[collection] ?? FieldStatistics(), picked: browser.columns[collection]?.picked)

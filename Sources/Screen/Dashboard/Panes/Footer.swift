@@ -4,7 +4,7 @@ import FirestoreClientState
 import FirestoreModel
 package import TerminalCanvas
 
-/// The content of the last row: possible keys, and modes that are on. Used by drawing and by the mouse.
+/// The content of the last row: available keys and active modes. Used by drawing and by the mouse.
 package struct Footer {
   package struct Hint {
     package var command: Command
@@ -14,16 +14,16 @@ package struct Footer {
     var width: Int
   }
 
-  /// A mode that is on; a click leaves it, or shows its subject.
+  /// An active mode. A click ends it or shows its subject.
   struct Badge {
     var text: String
     var role: Role
-    /// The name of the command that a click runs; `nil` for a badge that only informs.
+    /// The name of the command for a click; `nil` for an informative badge.
     var command: String?
     var x = 0
   }
 
-  /// The hints that fit beside the badges, most useful first.
+  /// The hints that fit next to the badges, most useful first.
   package let hints: [Hint]
   package let badges: Line
   private let keymap: Keymap
@@ -34,7 +34,7 @@ package struct Footer {
     keymap = state.configuration.keymap
     (badges, shownBadges) = Self.badges(state, width)
     badgeStart = width - badges.width
-    // A caption takes the place of the keys.
+    // A caption replaces the keys.
     let isCaptioned = !state.screen.caption.isEmpty
     hints = isCaptioned ? [] : Self.hints(state, width, room: width - (badges.isEmpty ? 0 : badges.width + 1))
   }
@@ -48,7 +48,7 @@ package struct Footer {
     }
   }
 
-  /// The commands that are possible at an earlier moment.
+  /// The commands that are available at an earlier moment.
   private static let looking: Set<String> = [
     "help", "palette", "filter", "open", "next-pane", "next-tab", "next-client",
   ]
@@ -60,8 +60,8 @@ package struct Footer {
     return [.past, .replay].contains(command.context) || looking.contains(command.name)
   }
 
-  /// The columns for the keys that a pane adds, before those of the whole screen: a change of the pane moves none of
-  /// the others.
+  /// The columns for a pane's keys, before the keys of the whole screen. Changing the pane does not move the other
+  /// keys.
   private static let paneColumns = 22
 
   private static func hints(_ state: DashboardState, _ width: Int, room: Int) -> [Hint] {
@@ -70,11 +70,11 @@ package struct Footer {
       .sorted { $0.priority < $1.priority }
     let start = isTight ? 0 : 1
     let end = room - start
-    // A scenario has more keys than the columns of a pane's.
+    // A scenario has more keys than fit in a pane's columns.
     guard state.overlay == nil, state.past == nil, !state.isInScenario, width >= 72 else {
       return row(of: commands, state, from: start, to: end, isTight)
     }
-    // A large pane has a row of its keys of its own: the first of them is enough here.
+    // A large pane has a separate row of keys, so its first key is enough here.
     let isRepeated = LayoutClass(state.size) == .large && !PaneHints.names(in: state.focus).isEmpty
     let keys = commands.filter { $0.context != .screen }
     let own = row(of: isRepeated ? Array(keys.prefix(1)) : keys, state, from: start, to: start + paneColumns, isTight)
@@ -109,7 +109,7 @@ package struct Footer {
 
   // MARK: Badges
 
-  /// The modes that are on, as far as they fit; the newest rows and modes that hide them come first.
+  /// The active modes that fit. The newest rows, and modes that hide them, come first.
   private static func badges(_ state: DashboardState, _ width: Int) -> (Line, [Badge]) {
     let glyphs = state.configuration.glyphs
     var badges: [Badge] = []
@@ -130,7 +130,7 @@ package struct Footer {
     if state.attachment.isOver {
       badges.append(Badge(text: "[ENDED]", role: .headerOffline, command: "messages"))
     } else if state.network.isOffline {
-      // A server that is out of reach does not come back by switching the network off.
+      // Switching the network off does not bring an unreachable server back.
       let command = state.network.isNetworkEnabled ? "network" : "toggle-network"
       let text = [state.outageText, state.returnText].compactMap(\.self).joined(separator: ", ")
       badges.append(Badge(text: "[OFFLINE \(text)]", role: .headerOffline, command: command))
@@ -177,7 +177,7 @@ package struct Footer {
   }
 }
 
-/// A row of keys inside a large pane, taken from the keymap; impossible commands are muted. Used by drawing and by the
+/// A row of keys inside a large pane, taken from the keymap. Unavailable commands are muted. Used by drawing and by the
 /// mouse.
 package struct PaneHints {
   /// The commands with their columns in the row.
@@ -194,7 +194,7 @@ package struct PaneHints {
     }
   }
 
-  /// The commands while a result is shown in place of the tree.
+  /// The commands while a result replaces the tree.
   private static let ofResults = ["open", "back", "copy", "edit", "ask-again"]
 
   package init(_ pane: Pane, _ state: DashboardState, width: Int) {
@@ -213,8 +213,8 @@ package struct PaneHints {
       guard line.width + 2 + columns <= width else { continue }
       if line.width > 1 { line.skip(2) }
       places.append((command, line.width..<line.width + columns))
-      // The tree's commands are about the selection of the pane with the focus; the others look the same with it and
-      // without, so that a change of focus sends none of them.
+      // The tree's commands apply to the selection of the focused pane. The others look the same with and without the
+      // focus, so that a change of focus redraws none of them.
       let isDisabled = (pane == state.focus || pane != .collections) && command.reason(state) != nil
       line.add(key, isDisabled ? .textMuted : .key)
       line.add(" " + word, isDisabled ? .textMuted : .hint)
@@ -225,8 +225,8 @@ package struct PaneHints {
 }
 
 extension DashboardState {
-  /// The area of the newest message, if there is one: beside the badges of the footer, or over a pane's title while a
-  /// line is typed there. Used by drawing and by the mouse.
+  /// The area of the newest message, if any: next to the footer's badges, or over a pane's title while a line is typed
+  /// there. Used by drawing and by the mouse.
   package func toastArea(_ layout: Layout) -> Rect? {
     guard !toasts.isEmpty, let footer = layout.footer else { return nil }
     if overlay?.filterLine != nil {

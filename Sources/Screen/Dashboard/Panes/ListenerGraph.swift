@@ -5,24 +5,24 @@ import FirestoreClientState
 import FirestoreModel
 import TerminalCanvas
 
-/// The last minute of a listener beside its name, in the rows that the tree leaves on a wide screen, and that of all in
-/// pane 3. It moves by steps, and there is none on a line that is slow.
+/// The last minute of a listener next to its name, in spare rows of the tree on a wide screen, and the last minute of
+/// all listeners in pane 3. It moves in steps. Slow lines have no graph.
 package struct ListenerGraph {
   package static let columns = 20
-  /// The seconds of a column.
+  /// The seconds per column.
   private static let step: Int64 = 3
-  /// The columns of the tree from which there is room for graphs.
+  /// The minimum width of the tree for graphs.
   fileprivate static let leastWidth = 62
 
-  /// The second before which everything happened that is drawn.
+  /// The end of the drawn period, exclusive, in seconds.
   private let end: Int64
 
   fileprivate init(at now: Timestamp) { end = now.seconds / Self.step * Self.step }
 
-  /// The next time at which it moves.
+  /// The time of the next step.
   fileprivate var next: Timestamp { Timestamp(seconds: end + Self.step) }
 
-  /// The events of each of the last seconds.
+  /// The events in each of the last seconds.
   package func seconds(of tag: ListenerTag, _ wall: Wall, _ count: Int) -> [Int] {
     wall.events(of: tag).last(count, before: end)
   }
@@ -37,7 +37,7 @@ package struct ListenerGraph {
 }
 
 extension DashboardState {
-  /// The graphs beside the listeners; `nil` where there are none.
+  /// The graphs next to the listeners; `nil` if hidden.
   package func listenerGraph(_ layout: Layout) -> ListenerGraph? {
     guard layout.isWide, !screen.isLinkSlow, layout.content(of: .collections).width >= ListenerGraph.leastWidth else {
       return nil
@@ -45,7 +45,7 @@ extension DashboardState {
     return ListenerGraph(at: now)
   }
 
-  /// The next time at which the graphs beside the listeners move by themselves; `nil` while they stand still.
+  /// The time of the next step of the graphs next to the listeners; `nil` while they do not move.
   var nextGraphTick: Timestamp? {
     guard !listeners.isEmpty, !showsWall, wall.isMoving(at: now) else { return nil }
     return listenerGraph(layout(size))?.next

@@ -4,20 +4,20 @@ import FirestoreClientState
 import FirestoreModel
 package import TerminalCanvas
 
-/// The parts of a pane from top to bottom: heads, the rows of its list, a line about the selected row, a row of keys.
-/// Used by drawing, the mouse and the cursors.
+/// The parts of a pane from top to bottom: headings, the rows of its list, a line about the selected row, a row of
+/// keys. Used by drawing, the mouse and the cursors.
 package struct PaneGeometry {
   package let content: Rect
-  /// The number of rows of the heads.
+  /// The row count of the headings.
   package let heads: Int
-  /// The area of the list; never without a row, so that a hidden list has a cursor too.
+  /// The area of the list. It has at least one row, so that a hidden list has a cursor too.
   package let rows: Rect
   /// The row of the line about the selected row.
   package let note: Int?
   /// The row of keys.
   package let hints: Int?
 
-  /// - Parameter kept: the number of rows below the list that are reserved, whether they are drawn or not.
+  /// - Parameter kept: the count of rows reserved below the list, drawn or not.
   fileprivate init(_ content: Rect, heads: Int, hasNote: Bool = false, hasHints: Bool = false, below kept: Int) {
     self.content = content
     let height = max(1, content.height - heads - kept)
@@ -50,8 +50,8 @@ extension DashboardState {
     }
   }
 
-  /// The heads of the tree, or of the result in its place: the names of the columns; where the frame has no
-  /// room for it also the query of the result.
+  /// The headings of the tree, or of the result that replaces it: the column names, and the query of the result if the
+  /// frame has no room for it.
   private func treeHeads(_ layout: Layout) -> Int {
     guard layout.content(of: .collections).height >= 8 else { return 0 }
     return browser.result != nil && !ResultTitle.isInFrame(self, layout) ? 2 : 1
@@ -62,7 +62,7 @@ extension DashboardState {
     layout.layoutClass == .large && layout.content(of: pane).width >= 68
   }
 
-  /// The heads of a document: tabs, then a rule or the path, then column heads, as far as they fit.
+  /// The headings of a document: tabs, then a rule or the path, then column headings, as far as they fit.
   private static func detailHeads(_ layoutClass: LayoutClass) -> Int {
     switch layoutClass {
     case .large: 3
@@ -71,14 +71,14 @@ extension DashboardState {
     }
   }
 
-  /// The number of rows of a pane's list that are on the screen.
+  /// The count of visible rows of a pane's list.
   func listHeight(of pane: Pane, _ layout: Layout) -> Int { geometry(of: pane, layout).rows.height }
 
-  /// The number of documents in a window of the browser: two screens, and at least twenty.
+  /// The count of documents in a window of the browser: two screens, at least twenty.
   var windowLimit: Int { max(20, listHeight(of: .collections, layout(size)) * 2) }
 }
 
-/// The panes' names and numbers, on screens that show one pane at a time. Drawing and the mouse go by it.
+/// The names and numbers of the panes on screens that show one pane at a time. Used by drawing and by the mouse.
 package struct PaneTabs {
   package struct Tab {
     package var pane: Pane
@@ -139,17 +139,17 @@ package struct PaneTabs {
   }
 }
 
-/// The places of the steps in the row of the session. Used by drawing and by the mouse.
+/// The geometry of the steps in the row of the session. Used by drawing and by the mouse.
 package struct SessionBandGeometry {
-  /// The column of the first step: the times of the feed's rows begin and end before it.
+  /// The column of the first step. The times of the feed's rows are before it.
   package static let start = 11
-  /// The words of the legend, each behind a sign.
+  /// The words of the legend, each after a sign.
   package static let legend = ["write", "ack", "refused", "conflict", "offline"]
-  /// The columns for the length of a step, `16 s`.
+  /// The width of the step length, `16 s`.
   private static let unit = 8
 
   package let hasLegend: Bool
-  /// The session as it is drawn; `nil` where it has no row, and before anything happened.
+  /// The drawn session; `nil` without a row, and before the first event.
   package let shown: SessionBand.Shown?
 
   package init(_ state: DashboardState, _ layout: Layout) {

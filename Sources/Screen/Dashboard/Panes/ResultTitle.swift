@@ -4,9 +4,9 @@ import FirestoreClientState
 import FirestoreQuery
 package import TerminalCanvas
 
-/// The title of pane 1 while it shows a result: the query, its state, and the number of its rows.
+/// The title of pane 1 while it shows a result: the query, its state and its row count.
 package enum ResultTitle {
-  /// Whether the query has room in the frame of the pane.
+  /// Whether the query fits in the frame of the pane.
   package static func isInFrame(_ state: DashboardState, _ layout: Layout) -> Bool {
     guard layout.layoutClass.isTiled, let rect = layout.panes[.collections], let result = state.browser.result else {
       return false
@@ -31,7 +31,7 @@ package enum ResultTitle {
     return false
   }
 
-  /// `◉ live · 5 of ≥5`: the state of the result, and the number of its rows.
+  /// `◉ live · 5 of ≥5`: the state of the result and its row count.
   package static func count(_ state: DashboardState, _ layoutClass: LayoutClass, _ glyphs: Glyphs) -> String {
     guard let result = state.browser.result else { return "" }
     var words: [String] = []
@@ -56,7 +56,7 @@ package enum ResultTitle {
     if let total {
       let limit = result.query.limit
       let isFull = limit.map { total >= $0 } ?? false
-      // Beyond the limit there may be any number.
+      // The count beyond the limit is unknown.
       words.append(
         isFull
           ? "\(grouped(total)) of \(glyphs.atLeast)\(grouped(total))"

@@ -5,9 +5,10 @@ import FirestoreClientState
 package import FirestoreModel
 import TerminalCanvas
 
-/// The way of one write through the panes: its echo, its answer, and the listeners that it fired.
+/// The path of one write through the panes: its echo, its answer, and the listeners that it fired.
 extension DashboardState {
-  /// The write whose traces are lit up: the one selected in the queue, or behind the selected row of a held feed.
+  /// The write whose traces are highlighted: the selected one in the queue, or the write of the selected row in a held
+  /// feed.
   package var threadBatch: BatchID? {
     switch focus {
     case .writes: writes.selected?.batch
@@ -22,7 +23,7 @@ extension DashboardState {
     return Set(writes.documents(of: batch) ?? feed.rows.compactMap { $0.thread == batch ? $0.key : nil })
   }
 
-  /// The way of a write in sentences: made, shown by listeners, sent, answered.
+  /// The history of a write in sentences: made, shown by listeners, sent, answered.
   func way(of row: QueueRow) -> [String] {
     func clock(_ time: Timestamp) -> String {
       TimeText.milliseconds(time, offset: configuration.utcOffset, from: .hours)
@@ -42,12 +43,12 @@ extension DashboardState {
       if row.write.attempts > 0 { words.append("sent \(row.write.attempts) time\(row.write.attempts == 1 ? "" : "s")") }
       if let time = row.rejectedAt { words.append("\(row.isSetAside ? "set aside" : "rejected") \(clock(time))") }
     }
-    // The useful part comes first; where the line leaves something out, all of it follows.
+    // The useful part comes first. If the line omits a part, the full text follows.
     let error = row.error.map { $0.lineText == $0.description ? [$0.lineText] : [$0.lineText, $0.description] } ?? []
     return [words.joined(separator: " \(configuration.glyphs.bullet) ")] + error
   }
 
-  /// The lanes of a write: `nil` if its way was not seen.
+  /// The lanes of a write; `nil` if its history was not observed.
   package func lanes(of batch: BatchID) -> WriteLanes? {
     guard let journey = writes.journey(of: batch) else { return nil }
     func sights(_ isWanted: (FeedRow) -> Bool) -> [WriteLanes.Sight] {
@@ -62,17 +63,17 @@ extension DashboardState {
       results: sights { $0.acknowledges == batch }, now: now)
   }
 
-  /// Shows what a write does, and its way so far.
+  /// Shows the effect of a write and its history so far.
   mutating func openWrite(_ row: QueueRow) {
     overlay = .list(
       ListOverlay(content: .decision(Decision(row, way: way(of: row), now: { self.document($0) }))))
   }
 
-  /// The write behind the selected row of the feed, with its way.
+  /// The history of the write that caused the selected row of the feed.
   private var feedJourney: WriteJourney? { feed.selected?.thread.flatMap { writes.journey(of: $0) } }
 
   var reasonAgainstWay: String? { feedJourney == nil ? "no row of a write is selected whose way is known" : nil }
 
-  /// Shows the way of the write behind the selected row of the feed.
+  /// Shows the history of the write that caused the selected row of the feed.
   mutating func openFeedWrite() { feedJourney.map { openWrite($0.row) } }
 }

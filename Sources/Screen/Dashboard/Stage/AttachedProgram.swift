@@ -5,7 +5,7 @@ import FirestoreClientState
 import FirestoreModel
 import TerminalCanvas
 
-/// Another program, or a scenario that is played, whose client the dashboard shows instead of its own.
+/// Another program or a playing scenario. The dashboard shows its client.
 package struct AttachedProgram: Hashable, Sendable {
   package var process: Int32
   /// The number of the client in its process, from 2 on.
@@ -26,7 +26,7 @@ package struct AttachedProgram: Hashable, Sendable {
   /// The name with the process number: `shop 4711`.
   package var title: String { isOfScenario ? name : "\(name) \(number)" }
 
-  /// The number by which `hearth attach` knows it: `4711`, `4711-2` for the second client of the process.
+  /// The number for `hearth attach`: `4711`, or `4711-2` for the second client of the process.
   package var number: String { client.map { "\(process)-\($0)" } ?? "\(process)" }
 
   // MARK: Refusals with another program's client
@@ -44,13 +44,13 @@ package struct AttachedProgram: Hashable, Sendable {
   }
   var recordingReason: String { reason("its file is what repeats it; cast FILE keeps the screen") }
 
-  /// The subject of refusals and of remarks in the feed.
+  /// The subject of rejections and of remarks in the feed.
   var owner: String { isOfScenario ? "the scenario" : name }
   private func reason(_ text: String) -> String { (isOfScenario ? "scenario: " : "attached: ") + text }
 }
 
 extension AttachedProgram {
-  /// The names of commands that concern listeners, indexes and files.
+  /// The names of commands for listeners, indexes and files.
   private static let listenerCommands: Set = [
     "listen", "query", "new", "open-listeners", "duplicate", "stop", "open-file",
   ]
@@ -60,7 +60,7 @@ extension AttachedProgram {
     "drop-rejected",
   ]
 
-  /// The reason why a command is not possible here; `nil` if it is.
+  /// The reason why a command is unavailable here; `nil` if it is available.
   func reason(against command: Command, _ state: DashboardState) -> String? {
     if Self.controls.contains(command.name) {
       if !allowsControl { return controlReason }
@@ -79,8 +79,8 @@ extension AttachedProgram {
 }
 
 extension DashboardState {
-  /// The effects that are allowed on another program's client; a message tells if others were dropped. Commands refuse
-  /// earlier, with the same reason; this is for effects that a command overlooks.
+  /// The effects that are allowed on another program's client. A message reports dropped ones. Commands reject earlier
+  /// with the same reason; this covers effects that a command overlooks.
   mutating func permitted(_ effects: [Effect], by program: AttachedProgram) -> [Effect] {
     var refusal: String?
     let allowed = effects.filter { effect in
@@ -106,7 +106,7 @@ extension Effect {
 }
 
 extension RecordingEffect {
-  /// Whether it keeps what a client did, rather than what the screen shows.
+  /// Whether the effect saves the client's session rather than the screen.
   fileprivate var keepsSession: Bool {
     switch self {
     case .start, .shot(_, without: .some): true
@@ -138,7 +138,7 @@ extension ClientRequest {
 
 /// The events of the program whose client is shown.
 extension DashboardState {
-  /// Adds a listener that the program has, with its present result.
+  /// Adds a listener of the program with its current result.
   mutating func receive(started listener: ListenerState) {
     let tag = ListenerTag(listener.id)
     listening.adopt(
@@ -148,7 +148,7 @@ extension DashboardState {
     if listener.result.count != nil { listening.note(listener.result, of: tag) }
   }
 
-  /// Removes a listener that the program has stopped; its rows stay.
+  /// Removes a listener that the program has stopped. Its rows remain.
   mutating func receive(stopped tag: ListenerTag) {
     guard let removed = listening.remove(tag) else { return }
     if feed.onlyListener == tag { feed.onlyListener = nil }
@@ -161,7 +161,7 @@ extension DashboardState {
     feed.append(row)
   }
 
-  /// Takes over the present results of listeners, some of whose snapshots were not reported.
+  /// Replaces the results of listeners after some snapshots were not reported.
   mutating func receive(missed count: Int, _ results: [ListenerTag: ListenerState.Result]) {
     for (tag, result) in results { listening.note(result, of: tag) }
     guard count > 0 else { return }
@@ -172,7 +172,7 @@ extension DashboardState {
     feed.countEvents(count, at: now)
   }
 
-  /// Ends the attachment; the screen stays for viewing.
+  /// Ends the attachment. The screen remains for viewing.
   mutating func endAttachment(_ reason: String) {
     guard attachment.end(because: reason) else { return }
     feed.append(FeedRow(time: now, kind: .divider, summary: reason))

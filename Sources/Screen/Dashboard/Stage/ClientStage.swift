@@ -5,29 +5,29 @@ import FirestoreClientState
 package import FirestoreModel
 package import TerminalCanvas
 
-/// The clients on one screen, in their order, and which of them the keys act on. Each has a dashboard of its own; what
-/// they share is the screen. Pure, as `update` is. With one client it is that client's dashboard and nothing else.
+/// The clients on one screen in order, and the focused client, which receives the keys. Each has a separate dashboard;
+/// they share only the screen. Pure, like `update`. With one client, it is just that client's dashboard.
 package struct ClientStage: Sendable {
   package struct Member: Sendable {
     package let number: ClientNumber
     package let name: String
-    /// The user in whose name the client speaks; `nil` for that of the program.
+    /// The user of the client; `nil` for the program's user.
     package let user: String?
     package internal(set) var session: DashboardSession
   }
 
-  /// Never empty; the first one is that with which the program began.
+  /// Never empty. The program started with the first one.
   package internal(set) var members: [Member]
-  /// The place of the client that the keys act on.
+  /// The index of the focused client.
   package internal(set) var focusIndex = 0
   package internal(set) var size: Size
-  /// Whether the client with the focus fills the screen.
+  /// Whether the focused client fills the screen.
   package internal(set) var isZoomed = false
   var conflicts = StageConflicts()
   var lastNumber = 1
-  /// The scenario whose clients these are; `nil` without one.
+  /// The scenario of these clients; `nil` without one.
   package internal(set) var play: ScenarioPlay?
-  /// The result of the action that is being applied.
+  /// The result of the current action.
   var result = UpdateResult()
 
   package init(_ first: DashboardSession) {
@@ -43,7 +43,7 @@ package struct ClientStage: Sendable {
   package var focused: Member { members[focusIndex] }
   /// Whether several clients share the screen.
   package var isShared: Bool { members.count > 1 }
-  /// Whether a client has less than all of the screen.
+  /// Whether a client has less than the whole screen.
   private var isDivided: Bool { isShared || play != nil }
 
   package var layout: StageLayout {
@@ -55,7 +55,7 @@ package struct ClientStage: Sendable {
     ).moved(down: strip.height)
   }
 
-  /// The next time at which the screen changes by itself.
+  /// The next time when the screen changes without an event.
   package var nextTick: Timestamp {
     members.lazy.map(\.session.nextTick).min() ?? first.session.nextTick
   }
@@ -63,8 +63,7 @@ package struct ClientStage: Sendable {
   package subscript(client: ClientNumber) -> Member? { members.first { $0.number == client } }
 
   /// Applies an action.
-  /// - Parameter client: the client that it concerns; `nil` for what comes from the terminal or the program, which goes
-  ///   where it belongs.
+  /// - Parameter client: the client of the action; `nil` for an action of the terminal or the program, which is routed.
   package mutating func apply(_ action: Action, from client: ClientNumber? = nil) -> UpdateResult {
     result = UpdateResult()
     if let client { happen(action, to: client) } else { route(action) }
@@ -87,7 +86,7 @@ package struct ClientStage: Sendable {
     }
   }
 
-  /// Lets an action happen to a client, and then what it has the stage do. Nothing happens to a client that has ended.
+  /// Applies an action to a client, then the resulting stage effects. Does nothing for a client that has ended.
   mutating func happen(_ action: Action, to client: ClientNumber) {
     guard let index = members.firstIndex(where: { $0.number == client }) else { return }
     let changed = members[index].session.apply(action, of: client)
@@ -108,7 +107,7 @@ package struct ClientStage: Sendable {
 
   // MARK: The screen
 
-  /// Tells each client its size.
+  /// Sends each client its size.
   func sizes() -> [(ClientNumber, Size)] {
     zip(members, layout.places).compactMap { member, place in place.isEmpty ? nil : (member.number, place.size) }
   }
@@ -119,7 +118,7 @@ package struct ClientStage: Sendable {
     }
   }
 
-  /// Handles the mouse where it is: a click gives the focus, the wheel does not.
+  /// Routes the mouse by its position. A click moves the focus; the wheel does not.
   private mutating func route(_ mouse: MouseEvent, at time: Timestamp) {
     let layout = layout
     let isPress = mouse.kind == .press
@@ -141,7 +140,7 @@ package struct ClientStage: Sendable {
   }
 }
 
-/// Clients that come and go, and the focus between them.
+/// Adding and removing clients, and the focus between them.
 extension ClientStage {
   mutating func perform(_ change: StageEffect, at time: Timestamp) {
     switch change {
@@ -156,7 +155,7 @@ extension ClientStage {
     }
   }
 
-  /// Opens a client beside the others. It has the focus, and listens to what the client with the focus listens to.
+  /// Opens another client and focuses it. It starts the same listeners as the previously focused client.
   private mutating func add(_ name: String, _ user: String?, at time: Timestamp) {
     guard members.count < StageFacts.mostClients, !members.contains(where: { $0.name == name }) else { return }
     let model = focused.session.live
@@ -176,13 +175,13 @@ extension ClientStage {
     focusIndex = members.count - 1
     result.effects.append(OfClient(member.number, .stage(.open)))
     tellFacts(at: time)
-    // The places are known now, so that windows are asked for in their size.
+    // The layout is known now, so windows are requested in their final size.
     arrange(at: time)
     result.effects += DashboardState.initialEffects.map { OfClient(member.number, $0) }
     happen(.open(model.listenerDefinitions, at: time), to: member.number)
   }
 
-  /// Ends a client. The first one stays: it leaves with the program.
+  /// Ends a client. The first one cannot be removed; it ends with the program.
   private mutating func remove(_ name: String, at time: Timestamp) {
     guard let index = members.firstIndex(where: { $0.name == name }), index > 0 else { return }
     let client = members.remove(at: index).number
@@ -200,7 +199,7 @@ extension ClientStage {
 
   // MARK: What each knows of the others
 
-  /// Tells a client what it knows of the others, if that has changed.
+  /// Updates a client's facts about the others if they have changed.
   mutating func tellFacts(to client: ClientNumber? = nil, at time: Timestamp) {
     for member in members where client == nil || member.number == client {
       let facts = isShared ? StageFacts(own: member.name, clients: members.map(\.facts)) : nil
@@ -209,7 +208,7 @@ extension ClientStage {
     }
   }
 
-  /// Takes a client off that could not be opened, and says why.
+  /// Removes a client that could not be opened, and shows the reason.
   package mutating func giveUp(_ client: ClientNumber, because reason: String, at time: Timestamp) -> UpdateResult {
     result = UpdateResult()
     guard let name = self[client]?.name else { return result }
@@ -228,10 +227,10 @@ extension ClientStage.Member {
   }
 }
 
-/// The clients of a scenario, which are there from the start, below a strip that tells how far it has come.
+/// The clients of a scenario, which exist from the start, below a strip with its progress.
 extension ClientStage {
   /// - Parameters:
-  ///   - names: the names of the clients, at most as many as a screen has room for.
+  ///   - names: the names of the clients, at most as many as fit on a screen.
   ///   - configuration: the settings that all of them share.
   package init(
     playing play: ScenarioPlay, _ names: [String], _ configuration: DashboardConfiguration, size: Size,
@@ -253,16 +252,16 @@ extension ClientStage {
     arrange(at: time)
   }
 
-  /// News of the scenario.
+  /// An event of the scenario.
   package enum ScenarioNews: Sendable {
-    /// A step begins.
+    /// A step starts.
     case begun(ScenarioPlay.Step)
     case finished(after: Duration, caption: String?)
     case ended(ScenarioPlay.Ending, after: Duration? = nil)
     case notice(String)
   }
 
-  /// Takes news of the scenario; each step has a line in the feeds of all clients.
+  /// Applies an event of the scenario. Each step adds a line to the feeds of all clients.
   package mutating func note(_ news: ScenarioNews, at time: Timestamp) {
     result = UpdateResult()
     switch news {
@@ -287,7 +286,7 @@ extension ClientStage {
     self.play = play
   }
 
-  /// The rows of the strip about the scenario; none without one.
+  /// The rows of the scenario's strip; empty without a scenario.
   package var strip: Rect {
     guard play != nil else { return .zero }
     let height =
@@ -311,9 +310,9 @@ extension AttachedProgram {
   var isOfScenario: Bool { isScenario == true }
 }
 
-/// The number of a client on the screen. No other client ever gets it, not even one of the same name.
+/// The number of a client on the screen. It is never reused, not even for a client with the same name.
 package struct ClientNumber: Hashable, Comparable, Sendable {
-  /// The number of the client with which the program began.
+  /// The number of the program's first client.
   package static let first = ClientNumber(1)
 
   package let rawValue: Int
@@ -325,9 +324,9 @@ package struct ClientNumber: Hashable, Comparable, Sendable {
 
 /// The result of an action on the screen.
 package struct UpdateResult: Sendable {
-  /// The effects in their order, each with the client that it concerns.
+  /// The effects in order, each with its client.
   package var effects: [OfClient<Effect>] = []
-  /// The actions that changed the present of a client, and so belong to its session.
+  /// The actions that changed the present of a client, and therefore belong to its session.
   package var happened: [OfClient<Action>] = []
 
   package mutating func append(_ later: UpdateResult) {

@@ -8,7 +8,7 @@ import TerminalCanvas
 
 /// One of several clients on a screen.
 extension DashboardState {
-  /// Ends a client, after a question if it has writes that the server has not taken.
+  /// Ends a client. Asks first if it has unacknowledged writes.
   mutating func askToRemove(_ name: String) -> [Effect] {
     let effects: [Effect] = [.stage(.remove(name: name))]
     guard let count = stage?.clients.first(where: { $0.name == name })?.unsent, count > 0 else { return effects }
@@ -22,7 +22,7 @@ extension DashboardState {
     return []
   }
 
-  /// The question before quitting that the other clients ask for; `nil` where none would lose anything.
+  /// The question before quitting because of other clients; `nil` if none would lose data.
   var quitQuestion: Confirmation? {
     guard let lost = stage?.endangered, !lost.isEmpty else { return nil }
     let own = !network.isDurable ? writes.waiting + writes.rejected.count : 0
@@ -35,7 +35,7 @@ extension DashboardState {
       ], action: "Quit", subject: .quit)
   }
 
-  /// Tells a conflict with another client of this screen.
+  /// Reports a conflict with another client of this screen.
   mutating func receive(_ conflict: ClientConflict) {
     var row = FeedRow(
       time: now, kind: .conflict, key: conflict.key, summary: conflict.text(bullet: configuration.glyphs.bullet))
@@ -47,7 +47,7 @@ extension DashboardState {
   }
 }
 
-/// The words behind `client` in the palette: `bob`, `add bob user uid`, `remove bob`.
+/// The argument of `client` in the palette: `bob`, `add bob user uid`, `remove bob`.
 enum ClientWords {
   static let hint = "bob; add bob; add bob user uid; remove bob"
 
@@ -114,7 +114,7 @@ enum ClientWords {
     throw TextError(column: column, "no client is called \(name): \(there); add \(name) would open it")
   }
 
-  /// The texts that can be typed, given what is there.
+  /// The texts that can be typed, given the present clients.
   static func completions(_ text: String, _ state: DashboardState) -> [String] {
     let names = names(state)
     return names.filter { $0 != state.stage?.own && names.count > 1 } + ["add "]
@@ -126,10 +126,10 @@ enum ClientWords {
   }
 }
 
-/// `bob`, the name of a client in commands: a letter, then letters, digits, `-` and `_`.
+/// The name of a client in commands, such as `bob`: a letter, then letters, digits, `-` and `_`.
 enum StageName {
   static let longest = 12
-  /// The words that stand where a name could.
+  /// The words that are not allowed as names.
   static let words = ["add", "remove"]
 
   static func check(_ name: String, column: Int = 1) throws(TextError) {
@@ -147,10 +147,10 @@ enum StageName {
     }
   }
 
-  /// The longest user that is taken.
+  /// The maximum length of a user.
   private static let longestUser = 128
 
-  /// A uid, as Firebase Authentication has them.
+  /// Checks a uid, as in Firebase Authentication.
   static func check(user: String, column: Int) throws(TextError) {
     guard !user.isEmpty, user.count <= longestUser,
       user.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7F })

@@ -4,8 +4,8 @@ import DashboardModel
 import FirestoreClientState
 import FirestoreModel
 
-/// Finds out between which clients of a screen conflicts were, from what each of them is told of its own writes. Pure: it
-/// tells only what the answers prove.
+/// Detects conflicts between the clients of a screen from the reports on their own writes. Pure. Reports only proven
+/// conflicts.
 struct StageConflicts: Sendable {
   /// A conflict for one of its two clients.
   struct Telling: Sendable {
@@ -19,28 +19,28 @@ struct StageConflicts: Sendable {
     var batch: BatchID
     var mutation: Mutation
     var commitTime: SnapshotVersion
-    /// The time at which the answer came.
+    /// The time of the answer.
     var answered: Timestamp
   }
 
-  /// A conflict of which only one side is known yet.
+  /// A conflict with one side unknown so far.
   private struct Open {
     var client: ClientNumber
     var conflict: WriteConflict
   }
 
-  /// The applied writes that are kept of a document, and the documents of which some are kept.
+  /// The maximum counts of stored writes per document, and of documents.
   private static let (mostWrites, mostDocuments) = (8, 500)
-  /// The conflicts that wait for their other side.
+  /// The maximum count of conflicts that wait for their other side.
   private static let mostOpen = 32
 
   private var applied: [DocumentKey: [Applied]] = [:]
-  /// The documents of `applied`, that of the newest write last.
+  /// The documents of `applied`, ordered by their newest write, last one newest.
   private var order: [DocumentKey] = []
   private var open: [Open] = []
 
-  /// Takes up what a client was told.
-  /// - Parameter name: the name of each client that is there.
+  /// Processes a client's event.
+  /// - Parameter name: the name of each present client.
   mutating func note(
     _ event: ClientEvent, of client: ClientNumber, at time: Timestamp, _ name: (ClientNumber) -> String?
   ) -> [Telling] {
@@ -56,7 +56,7 @@ struct StageConflicts: Sendable {
     }
   }
 
-  /// Forgets a client that has ended: its name may be given again.
+  /// Drops a client that has ended, because its name can be reused.
   mutating func forget(_ client: ClientNumber) {
     for key in order { applied[key]?.removeAll { $0.client == client } }
     open.removeAll { $0.client == client }
@@ -91,11 +91,11 @@ struct StageConflicts: Sendable {
     return tellings
   }
 
-  /// The write of another client whose values a conflict has replaced, and the fields that are its.
+  /// The other client's write that a conflict has overwritten, and the fields of that write.
   private func earlier(than open: Open) -> (write: Applied, fields: [WriteConflict.Field])? {
     let conflict = open.conflict
     let before = (applied[conflict.key] ?? []).filter { $0.commitTime < conflict.commitTime }
-    // The newest one has written the values that the server had; an older one only those that it has not touched.
+    // The newest write set the server's values; an older one only those that the newest did not touch.
     guard let newest = before.max(by: { $0.commitTime < $1.commitTime }), newest.client != open.client else {
       return nil
     }
@@ -125,7 +125,7 @@ struct StageConflicts: Sendable {
 
   // MARK: A later write that was refused
 
-  /// A refusal that the newest write of another client to the document explains.
+  /// A rejection that another client's newest write to the document explains.
   private func refused(
     _ write: AnsweredWrite, of client: ClientNumber, at time: Timestamp, _ name: (ClientNumber) -> String?
   ) -> [Telling] {
@@ -154,9 +154,9 @@ struct StageConflicts: Sendable {
 }
 
 extension Mutation {
-  /// Whether a document has this value at a path after the mutation, because of it; `nil` stands for no such field.
+  /// Whether the mutation gives the document this value at a path; `nil` means no such field.
   fileprivate func leaves(_ value: Value?, at path: FieldPath) -> Bool {
-    // A value that the server computes is not known from the mutation.
+    // The mutation does not determine a value that the server computes.
     if transforms.contains(where: { $0.path == path }) { return value != nil }
     switch operation {
     case .set(let fields): return fields[path] == value
@@ -166,8 +166,8 @@ extension Mutation {
     }
   }
 
-  /// The effect of an earlier mutation of the same document, if it is the reason why this one was refused.
-  /// - Parameter existed: whether this one's author saw a document; `nil` where that is not known.
+  /// The effect of an earlier mutation of the same document, if it is the reason why this one was rejected.
+  /// - Parameter existed: whether this mutation's author saw a document; `nil` if unknown.
   fileprivate func refusingEffect(
     of earlier: Mutation, existed: Bool?, refusedWith code: StatusCode
   ) -> WrittenDocument.Effect? {

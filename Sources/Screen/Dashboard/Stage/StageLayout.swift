@@ -2,23 +2,24 @@
 import DashboardModel
 package import TerminalCanvas
 
-/// The places of several clients on one screen: a row that says which one the keys act on, and a rectangle for each.
+/// The geometry of several clients on one screen: a row that shows the focused client, and a rectangle for each.
 package struct StageLayout: Hashable, Sendable {
-  /// The width of a screen from which on clients stand side by side.
+  /// The minimum screen width for clients side by side.
   package static let widthSideBySide = 160
-  /// The least width of a client beside another.
+  /// The minimum width of a client next to another.
   private static let leastWidth = 79
 
-  /// The row about the clients; empty where there is one client, or no row for it.
+  /// The row about the clients; empty for a single client or without room.
   package private(set) var line: Rect
-  /// The place of each client; empty for those that are hidden behind the one that fills the screen.
+  /// The place of each client; empty for clients that another one covers.
   package private(set) var places: [Rect]
   /// The columns between clients side by side.
   package private(set) var separators: [Rect]
 
   /// - Parameters:
-  ///   - fills: whether the client with the focus fills the screen.
-  ///   - hasDialog: whether that client has a dialog open, which gets the screen where its own place is too small.
+  ///   - fills: whether the focused client fills the screen.
+  ///   - hasDialog: whether the focused client has an open dialog, which gets the screen if the client's place is too
+  ///     small.
   package init(size: Size, count: Int, focus: Int, fills: Bool = false, hasDialog: Bool = false) {
     guard count > 1 else {
       (line, places, separators) = (.zero, [Rect(size: size)], [])
@@ -36,7 +37,7 @@ package struct StageLayout: Hashable, Sendable {
     self.separators = []
   }
 
-  /// The same places, so many rows further down.
+  /// The same places, moved down by a count of rows.
   func moved(down rows: Int) -> StageLayout {
     func moved(_ rect: Rect) -> Rect {
       rect.isEmpty ? rect : Rect(x: rect.x, y: rect.y + rows, width: rect.width, height: rect.height)
@@ -48,7 +49,7 @@ package struct StageLayout: Hashable, Sendable {
     return layout
   }
 
-  /// The client whose place has a point.
+  /// The client at a point.
   package func client(at point: Point) -> Int? { places.firstIndex { $0.contains(point) } }
 
   // MARK: Dividing
@@ -62,7 +63,7 @@ package struct StageLayout: Hashable, Sendable {
       let rest = body.maxX - x
       let left = columns - column
       let width = (rest - (left - 1)) / left
-      // The clients of a column stand one above the other: the first columns have one more where they are not even.
+      // The clients of a column are stacked. If they do not divide evenly, the first columns have one more.
       let mine = count / columns + (column < count % columns ? 1 : 0)
       let first = places.count
       let area = Rect(x: x, y: body.y, width: width, height: body.height)
@@ -76,8 +77,8 @@ package struct StageLayout: Hashable, Sendable {
     return (places, separators)
   }
 
-  /// Shares a column. Where equal shares are too low for the next class of layout, the client with the focus gets the
-  /// rows for it, unless that takes the others into a lower class.
+  /// Divides a column. If equal shares are too low for the next layout class, the focused client gets the required
+  /// rows, unless that moves the others to a lower class.
   private static func stack(_ area: Rect, _ count: Int, _ focus: Int) -> [Rect] {
     func heights(_ focused: Int?) -> [Int] {
       let others = count - (focused == nil ? 0 : 1)
@@ -113,7 +114,7 @@ package struct StageLayout: Hashable, Sendable {
 }
 
 extension LayoutClass {
-  /// The least heights of the classes, lowest first.
+  /// The minimum heights of the layout classes, lowest first.
   fileprivate static let heights = [4, 13, 20, 30]
 
   private var rank: Int {
@@ -129,21 +130,20 @@ extension LayoutClass {
   fileprivate func isSmallerThan(_ other: LayoutClass) -> Bool { rank < other.rank }
 }
 
-/// The content of the row about several clients: which there are, and which one the keys act on. Used by drawing and by
-/// the mouse.
+/// The content of the row about several clients: their names, and the focused one. Used by drawing and by the mouse.
 package struct StageLine: Sendable {
   package struct Item: Sendable {
     package var index: Int
     package var x: Int
     package var name: String
     package var hasFocus: Bool
-    /// Columns, with the sign before the name.
+    /// The width, including the sign before the name.
     package var width: Int
   }
 
-  /// The columns between two clients for the state of the one before.
+  /// The columns between two clients for the state of the first one.
   package static let stateColumns = 24
-  /// The columns of a name with the signs around it.
+  /// The width of the signs around a name.
   private static let around = 3
 
   package let items: [Item]

@@ -2,13 +2,13 @@
 import DashboardModel
 import FirestoreClientState
 
-/// A guide in three steps for first-time users, in one line that disappears by itself: unplug the network, write, plug
+/// A three-step guide for first-time users, on one line that disappears automatically: unplug the network, write, plug
 /// it in again. Each step ends when its action has happened, in any way.
 package struct Coach: Hashable, Sendable {
   package enum Step: Int, Hashable, Sendable, CaseIterable { case unplug, write, plug }
 
   package private(set) var step = Step.unplug
-  /// Whether the user asked to end it once: the same key again does.
+  /// Whether the user asked to end the guide. The same key again ends it.
   package private(set) var isAsked = false
 
   package init() {}
@@ -19,15 +19,15 @@ package struct Coach: Hashable, Sendable {
     switch step {
     case .unplug: if !network.isNetworkEnabled { step = .write }
     case .write:
-      // Plugged in again before anything was written: the guide waits where it was.
+      // Plugged in again before a write: the guide returns to the previous step.
       if network.isNetworkEnabled { step = .unplug } else if state.writes.waiting > 0 { step = .plug }
     case .plug: return !(network.isNetworkEnabled && network.onlineState == .online && state.writes.waiting == 0)
     }
     return true
   }
 
-  /// Ends the guide if it was asked for before.
-  /// - Returns: the guide as it goes on; `nil` if it does not.
+  /// Ends the guide on the second request.
+  /// - Returns: the continued guide; `nil` if it ended.
   func ended() -> Coach? {
     guard !isAsked else { return nil }
     var coach = self
@@ -35,7 +35,7 @@ package struct Coach: Hashable, Sendable {
     return coach
   }
 
-  /// Another key came: the guide goes on.
+  /// Continues the guide after another key.
   mutating func goOn() { isAsked = false }
 
   /// The instruction of the step, with its key and its visible effect.

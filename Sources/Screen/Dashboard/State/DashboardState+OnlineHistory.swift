@@ -5,7 +5,7 @@ package import FirestoreModel
 import TerminalCanvas
 
 extension DashboardState {
-  /// The time until the network comes back by itself, `back in 0:18`; `nil` if it does not.
+  /// The time until the network is switched on automatically, `back in 0:18`; `nil` if that is not scheduled.
   package var returnText: String? {
     guard let networkReturn = outages.networkReturn, network.isOffline, !network.isNetworkEnabled else { return nil }
     // The current second counts as a whole one.
@@ -13,34 +13,35 @@ extension DashboardState {
     return "back in " + TimeText.elapsed(seconds: (left + 999) / 1000)
   }
 
-  /// The time of day at which the server was back.
+  /// The time of day when the server was back.
   package func clock(of reconnection: Reconnection) -> String {
     TimeText.clock(reconnection.end ?? reconnection.start, offset: configuration.utcOffset)
   }
 
-  /// The number of rows that the card of a reconnection takes from the feed.
+  /// The count of feed rows under the card of a reconnection.
   func cardHeight(_ layout: Layout) -> Int {
     guard outages.card != nil, !showsRequests, layout.panes[.feed] != nil else { return 0 }
     let height = layout.content(of: .feed).height
     return layout.layoutClass.isTiled && height >= 8 ? 3 : height >= 4 ? 1 : 0
   }
 
-  /// Whether no target is watched and no write is pending: then no stream could tell whether the backend is there.
+  /// Whether the client has neither watched targets nor pending writes. Then no stream can detect whether the backend
+  /// is reachable.
   package var isIdle: Bool {
     network.onlineState == .unknown && network.isNetworkEnabled
       && network.watch.state == .closed && network.write.state == .closed && network.activeTargets == 0
   }
 
-  /// The failure of the list of collections, where it alone tells that the server is out of reach.
+  /// The error of the list of collections, if only that shows that the server is unreachable.
   package var idleOutage: RPCStatus? { isIdle && !attachment.isOver ? browser.rootsOutage : nil }
 
-  /// The connection's failure in words, whatever found it; `nil` if there is none.
+  /// The connection's error as text, from any source; `nil` without an error.
   package var connectionTrouble: String? { network.trouble ?? idleOutage?.description }
 
-  /// The time of the next attempt to reach the server; `nil` unless one is being waited for.
+  /// The time of the next connection attempt; `nil` unless one is scheduled.
   package var nextAttempt: Timestamp? { network.nextRetry ?? (idleOutage == nil ? nil : dueReview) }
 
-  /// The length of the present outage, `0:42`; `nil` while online.
+  /// The length of the current outage, `0:42`; `nil` while online.
   package var outageText: String? {
     guard network.isOffline, !attachment.isOver else { return nil }
     let start = outages.start ?? network.since

@@ -5,16 +5,16 @@ package import FirestoreModel
 import FirestoreQuery
 
 extension Query {
-  /// The collection that the query is about; `nil` for a group.
+  /// The collection of the query; `nil` for a group.
   fileprivate var listedCollection: ResourcePath? {
     if collectionGroup != nil || path.isRoot { return nil }
     return path.isDocument ? path.parent : path
   }
 }
 
-/// The objects of commands: the selection of the pane that has the focus.
+/// The objects of commands: the selection of the focused pane.
 extension DashboardState {
-  /// The contexts in which keys are looked up while no overlay is open.
+  /// The key contexts while no overlay is open.
   var screenContexts: [KeyContext] {
     let timeline: [KeyContext] = past.map { $0.isReplay ? [.replay] : [.past] } ?? []
     return timeline + (isInScenario ? [.scenario] : []) + [
@@ -24,8 +24,8 @@ extension DashboardState {
 
   var contexts: [KeyContext] { overlay.map { [.overlay($0.kind), .always] } ?? screenContexts }
 
-  /// The query under the focus: of the selected collection with its filter, of the selected row's listener, or of the
-  /// open document.
+  /// The query under the focus: the selected collection with its filter, the selected row's listener, or the open
+  /// document.
   var selectedQuery: Query? {
     switch focus {
     case .collections:
@@ -38,7 +38,7 @@ extension DashboardState {
     }
   }
 
-  /// The collection that is selected, or contains the selection of pane 1.
+  /// The collection that is selected or contains the selection of pane 1.
   package var selectedCollection: ResourcePath? {
     if let result = browser.result, result.cursor.id == nil { return result.query.listedCollection }
     return switch selectedItem {
@@ -48,7 +48,7 @@ extension DashboardState {
     }
   }
 
-  /// The document that commands act on, in the pane that has the focus.
+  /// The document for commands, in the focused pane.
   var selectedKey: DocumentKey? { selectedKey(in: focus) }
 
   func selectedKey(in pane: Pane) -> DocumentKey? {
@@ -68,7 +68,7 @@ extension DashboardState {
   /// The selected row of the feed, if pane 4 shows the events.
   var selectedEvent: FeedRow? { showsRequests ? nil : feed.selected }
 
-  /// The known state of a document: from the open detail, its last seen version, or a browser window.
+  /// The known version of a document: from the open detail, its last seen version, or a browser window.
   func document(_ key: DocumentKey) -> Document? {
     if let detail, detail.key == key, let local = detail.local { return local }
     return versions.newest(of: key)?.document ?? browser.document(key) ?? resultDocuments?[key]
@@ -93,7 +93,7 @@ extension DashboardState {
     return (detail.key, FieldPath(segments: line.path), value)
   }
 
-  /// The document in pane 0: the open one, or beside a wide tree the one under its cursor.
+  /// The document in pane 0: the open one, or next to a wide tree the one under the tree's cursor.
   package var shownDetail: Detail? {
     if let detail { return detail }
     guard layout(size).isWide, let key = selectedKey(in: .collections) else { return nil }
@@ -113,7 +113,7 @@ extension DashboardState {
     return lines.first { $0.id == id }
   }
 
-  /// The number of the open document's lines that match the search, and of all.
+  /// The count of the open document's lines that match the search, and of all.
   package var matchCount: (matching: Int, all: Int) {
     guard let detail else { return (0, 0) }
     let lines = detailLines
@@ -132,7 +132,7 @@ extension DashboardState {
   }
 }
 
-/// Reasons why commands are not possible now, for those that need a full text; `nil` if they are.
+/// Reasons why commands are unavailable that need a full text; `nil` if available.
 extension DashboardState {
   var reasonAgainstEditing: String? {
     guard let key = selectedKey else { return "no document is selected" }

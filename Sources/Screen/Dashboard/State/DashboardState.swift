@@ -5,10 +5,10 @@ package import FirestoreClientState
 package import FirestoreModel
 package import TerminalCanvas
 
-/// Everything the screen shows. Changed only by `update`, drawn only by `view`; holds no clock, no task, no handle.
+/// The whole state of the screen. Only `update` changes it, and only `view` draws it. It has no clock, task or handle.
 ///
-/// Parts with rules of their own are values with private state and transitions; these fields are those that several
-/// parts share.
+/// Parts with separate rules are values with private state and transitions. The other fields are shared by several
+/// parts.
 package struct DashboardState: Sendable {
   package var configuration: DashboardConfiguration
   package internal(set) var screen: ScreenShape
@@ -35,7 +35,7 @@ package struct DashboardState: Sendable {
   package var typing: Typing
   /// The earlier moment that the screen shows; `nil` for the present.
   package internal(set) var past: PastMoment?
-  /// The clients that share the screen; `nil` where there is one.
+  /// The clients that share the screen; `nil` for a single client.
   package internal(set) var stage: StageFacts?
 
   package init(_ configuration: DashboardConfiguration, size: Size, now: Timestamp) {
@@ -56,33 +56,33 @@ package struct DashboardState: Sendable {
   package static let initialEffects: [Effect] = [.client(.listCollections(below: .root))]
 }
 
-/// Parts of the values above that are read in many places.
+/// Widely used parts of the values above.
 extension DashboardState {
   /// The size of the screen, as last reported.
   package var size: Size { screen.size }
   package var listeners: [ListenerRecord] { listening.records }
   package var toasts: [Toast] { notices.shown }
-  /// Earlier toasts too, newest last.
+  /// All stored toasts, including earlier ones, newest last.
   package var messages: [Toast] { notices.kept }
-  /// The number of messages so far.
+  /// The total count of messages.
   package var messageCount: Int { notices.count }
-  /// Commands that were run in the palette, newest last.
+  /// Commands run from the palette, newest last.
   package var commandHistory: [String] { typing.commands }
-  /// The signs to draw with, with the lines of the shown theme.
+  /// The glyphs for drawing, with the borders of the shown theme.
   package var borderedGlyphs: Glyphs {
     let theme = configuration.themes.first { $0.slug == screen.theme }
     return theme?.border.map(configuration.glyphs.bordered) ?? configuration.glyphs
   }
 }
 
-/// The settings that no key changes.
+/// The settings that keys cannot change.
 package struct DashboardConfiguration: Sendable {
   package struct Theme: Hashable, Sendable {
     package var slug: String
     package var name: String
-    /// Whether the theme is for a light background; `nil` where that is not known.
+    /// Whether the theme is for a light background; `nil` if unknown.
     package var isLight: Bool?
-    /// The lines around panes that the theme asks for.
+    /// The border style of the theme.
     package var border: BorderStyle?
 
     package init(slug: String, name: String, isLight: Bool? = nil, border: BorderStyle? = nil) {
@@ -95,31 +95,31 @@ package struct DashboardConfiguration: Sendable {
 
   package var database: DatabaseID
   package var backend: ConnectedBackend
-  /// Seconds east of UTC for the times on screen.
+  /// The offset of displayed times in seconds east of UTC.
   package var utcOffset: Int
   package var glyphs: Glyphs
   package var themes: [Theme]
   package var theme: String
   package var isMouseOn: Bool
-  /// Whether selected rows are highlighted in their full width, which costs twice the bytes of a move: too many over a
-  /// slow line.
+  /// Whether selected rows are highlighted in their full width. That doubles the bytes of a move, too many for a slow
+  /// line.
   package var highlightsRows: Bool
   /// Whether the guide for first-time users is shown.
   package var hasCoach: Bool
   package var keymap: Keymap
-  /// Whether all commands that change documents or pending writes are refused.
+  /// Whether to reject all commands that change documents or pending writes.
   package var isReadOnly: Bool
-  /// The program whose client is shown; `nil` for a client of the dashboard's own.
+  /// The program whose client is shown; `nil` for the dashboard's client.
   package var attached: AttachedProgram?
-  /// The commands that were run in the palette in earlier sessions, newest last.
+  /// The commands run from the palette in earlier sessions, newest last.
   package var commandHistory: [String]
   /// The names of the user's connections.
   package var connections: [String]
-  /// The options with which another terminal's commands reach this data; `nil` where none does.
+  /// The options for commands in another terminal to reach this data; `nil` if none do.
   package var reachingOptions: String?
-  /// Whether the wall is on the screen at first.
+  /// Whether the dashboard starts with the wall.
   package var beginsWithWall: Bool
-  /// The user's figures that those of the client are compared with.
+  /// The user's limits for comparison with the client's figures.
   package var inside: InsideSettings
   /// Whether the line to the terminal is known to be slow.
   package var isLinkSlow: Bool
@@ -155,7 +155,7 @@ package struct DashboardConfiguration: Sendable {
   }
 }
 
-/// The settings in a user's files, read again while the dashboard runs.
+/// The settings in a user's files, reloaded while the dashboard runs.
 package struct DashboardPreferences: Sendable {
   package var themes: [DashboardConfiguration.Theme]
   package var theme: String
@@ -186,15 +186,15 @@ extension DashboardState {
     screen.adopt(preferences)
   }
 
-  /// The reason why a read-only dashboard refuses a command.
+  /// The reason why a read-only dashboard rejects a command.
   var readOnlyReason: String {
     let backend = configuration.backend
     if let name = backend.name, backend.isReadOnly == true { return "read-only: the connection \(name) is" }
     return "read-only: hearth was started with --readonly"
   }
 
-  /// The effects that change no data; a message tells if others were dropped. Commands refuse earlier, with the same
-  /// reason; this is for effects that a command overlooks.
+  /// The effects that change no data. A message reports dropped ones. Commands reject earlier with the same reason;
+  /// this covers effects that a command overlooks.
   mutating func withoutWrites(_ effects: [Effect]) -> [Effect] {
     let allowed = effects.filter { !$0.isWrite }
     if allowed.count < effects.count { toast(.warning, readOnlyReason) }
@@ -219,7 +219,7 @@ extension Effect {
 /// The state of one frame, shared by everything that draws a part of it.
 ///
 /// A `DashboardState` has hundreds of fields. A pane that stored one would copy them all, and the code of these copies
-/// would be most of the machine code of the panes. A reference costs one count.
+/// would be most of the machine code of the panes. A reference needs only a retain.
 package final class FrameState: Sendable {
   package let state: DashboardState
 

@@ -5,9 +5,9 @@ import FirestoreJSON
 import FirestoreModel
 import FirestoreQuery
 
-/// Rows selected together: from the row where `v` was pressed to the cursor.
+/// Selected row ranges, from the row where `v` was pressed to the cursor.
 extension DashboardState {
-  /// The indices of the rows in the pane's list; `nil` where no range is selected.
+  /// The indices of the selected rows in the pane's list; `nil` without a range.
   package func rowRange(in pane: Pane) -> ClosedRange<Int>? {
     func range<ID>(_ anchor: ID?, _ cursor: Cursor<ID>, _ ids: [ID]) -> ClosedRange<Int>? {
       guard let anchor, let id = cursor.id, let first = ids.firstIndex(of: anchor), let last = ids.firstIndex(of: id)
@@ -23,7 +23,7 @@ extension DashboardState {
     }
   }
 
-  /// The keys of the documents among the range's rows in the tree.
+  /// The keys of the documents in the tree's range.
   var rangeKeys: [DocumentKey] {
     guard let range = rowRange(in: .collections) else { return [] }
     return browser.rows[range].compactMap { row in
@@ -31,7 +31,7 @@ extension DashboardState {
     }
   }
 
-  /// The number of rows in the range of the focused pane; `nil` if there is none.
+  /// The row count of the focused pane's range; `nil` without a range.
   var rangeCount: Int? {
     switch focus {
     case .collections: rowRange(in: .collections).map { _ in rangeKeys.count }
@@ -51,12 +51,12 @@ extension DashboardState {
     }
   }
 
-  /// The commands that act on one row.
+  /// The commands for single rows.
   private static let ofOneRow: Set<String> = [
     "edit", "open", "listen", "explain", "filter-like-this", "set-mark",
   ]
 
-  /// The reason why a command is not possible while a range is selected.
+  /// The reason why a command is unavailable for a range.
   func reasonAgainstRange(for command: String) -> String? {
     guard Self.ofOneRow.contains(command), overlay == nil, let count = rangeCount else { return nil }
     return "a range of \(grouped(count)) is selected, and this is about one row: v or esc ends the range"
@@ -64,7 +64,7 @@ extension DashboardState {
 }
 
 extension DashboardState {
-  /// Handles `v`: begins a range at the cursor, or ends it.
+  /// Handles `v`: starts a range at the cursor, or ends it.
   mutating func toggleRange() {
     if rowRange(in: focus) == nil { beginRange() } else { endRange() }
   }
@@ -85,13 +85,13 @@ extension DashboardState {
     }
   }
 
-  /// Handles `shift-down` and `shift-up`: begins a range here, or extends it by one row.
+  /// Handles `shift-down` and `shift-up`: starts a range, or extends it by one row.
   mutating func extendRange(by step: Int) -> [Effect] {
     if rowRange(in: focus) == nil { beginRange() }
     return move(by: step)
   }
 
-  /// Ends a range whose first row has left the list: the remaining rows are not the selected ones.
+  /// Ends a range if its first row has left the list, because the other rows are not what you selected.
   mutating func settleRanges() {
     if let anchor = browser.anchor, !browser.rows.contains(where: { $0.item == anchor }) {
       browser.anchor = nil
@@ -103,7 +103,7 @@ extension DashboardState {
     }
   }
 
-  /// Asks for confirmation to delete all documents of the range: the user types their number, or the name if data is
+  /// Asks for confirmation to delete all documents of the range. The user types their count, or the name if data is
   /// real.
   mutating func askToDeleteRange() {
     let keys = rangeKeys
@@ -128,7 +128,7 @@ extension DashboardState {
         typed: TextField()))
   }
 
-  /// The texts of a range that can be copied.
+  /// The texts to copy from a range.
   func copyItems(of keys: [DocumentKey]) -> [MenuItem] {
     let paths = keys.map(\.path.text).joined(separator: "\n")
     var items = [

@@ -3,8 +3,8 @@ package import DashboardModel
 import FirestoreModel
 package import TerminalCanvas
 
-/// The screen apart from what it shows. One half is the terminal's: its size, look, mouse and line; the other is how the
-/// user has shared it among the panes.
+/// The screen without its contents. One half belongs to the terminal: size, look, mouse and line. The other half is the
+/// user's arrangement of the panes.
 package struct ScreenShape: Sendable {
   // MARK: The terminal's half
 
@@ -12,11 +12,11 @@ package struct ScreenShape: Sendable {
   package private(set) var size: Size
   package private(set) var theme: String
   package private(set) var isMouseOn: Bool
-  /// Whether the selected row is shown in all of its width; else by the sign in the gutter alone.
+  /// Whether the selected row is highlighted in its full width; else only by the sign in the gutter.
   package private(set) var highlightsRows: Bool
-  /// Whether the terminal gets fewer frames than there is news.
+  /// Whether the terminal gets fewer frames than there are updates.
   package private(set) var isLinkSlow = false
-  /// The figures of what was sent to the terminal, as of `trafficTime`.
+  /// The terminal traffic figures, as of `trafficTime`.
   package private(set) var traffic: TerminalTraffic?
   private var trafficTime: Timestamp?
 
@@ -24,13 +24,13 @@ package struct ScreenShape: Sendable {
 
   package private(set) var isZoomed = false
   package private(set) var preset = LayoutPreset.balanced
-  /// Whether pane 3 shows what only matters to those who look into the protocol: targets, tokens, bytes to the terminal.
+  /// Whether pane 3 shows protocol details: targets, tokens, bytes to the terminal.
   package private(set) var showsFacts = false
-  /// The sentence that explains the screen to those who watch a demo; empty for none.
+  /// The caption for the audience of a demo; empty for none.
   package private(set) var caption = ""
-  /// Borders of panes that the user has moved.
+  /// The borders that the user moved.
   private(set) var borders = Arrangement.Borders()
-  /// The border that the mouse holds.
+  /// The border that the mouse drags.
   private var draggedBorder: Layout.Border?
 
   package init(size: Size, theme: String = "", isMouseOn: Bool = true, highlightsRows: Bool = true) {
@@ -53,7 +53,7 @@ package struct ScreenShape: Sendable {
     isMouseOn = preferences.isMouseOn
   }
 
-  /// Takes the terminal's half of another.
+  /// Copies the terminal's half from another value.
   mutating func adoptTerminal(of other: ScreenShape) {
     size = other.size
     theme = other.theme
@@ -66,7 +66,7 @@ package struct ScreenShape: Sendable {
 
   mutating func note(isLinkSlow: Bool) { self.isLinkSlow = isLinkSlow }
 
-  /// The seconds between two changes of the figures on the screen: they are on the line themselves.
+  /// The seconds between two updates of the figures, which themselves cost bytes on the line.
   private static let trafficInterval: Int64 = 10
 
   mutating func note(_ traffic: TerminalTraffic, at time: Timestamp) {
@@ -82,13 +82,13 @@ package struct ScreenShape: Sendable {
 
   mutating func zoom(_ isZoomed: Bool) { self.isZoomed = isZoomed }
 
-  /// Goes to the next layout, without what the mouse has moved.
+  /// Switches to the next layout and resets moved borders.
   mutating func nextLayout() {
     preset = preset.next
     borders = Arrangement.Borders()
   }
 
-  /// Takes the user's half of another.
+  /// Copies the user's half from another value.
   mutating func adoptArrangement(of other: ScreenShape) {
     isZoomed = other.isZoomed
     preset = other.preset
@@ -96,12 +96,12 @@ package struct ScreenShape: Sendable {
     borders = other.borders
   }
 
-  /// Takes hold of a border; `nil` lets go.
+  /// Starts dragging a border; `nil` ends it.
   mutating func grab(_ border: Layout.Border?) { draggedBorder = border }
 
   var isDragging: Bool { draggedBorder != nil }
 
-  /// Moves the border that was taken hold of.
+  /// Moves the dragged border.
   mutating func drag(to point: Point, in layout: Layout) {
     guard let border = draggedBorder else { return }
     func share(_ part: Int, of whole: Int) -> Int { max(0, min(1000, part * 1000 / max(1, whole))) }

@@ -4,8 +4,8 @@ package import DashboardModel
 package import FirestoreModel
 import TerminalCanvas
 
-/// The dashboard over time: the present, its history, and the moment that the screen shows. Pure, as `update` is; a
-/// running session and a replayed one differ only in the origin of the actions.
+/// The dashboard over time: the present, its history, and the shown moment. Pure, like `update`. A running session and
+/// a replayed one differ only in the source of the actions.
 package struct DashboardSession: Sendable {
   /// The present.
   @Boxed package private(set) var live: DashboardState
@@ -13,27 +13,27 @@ package struct DashboardSession: Sendable {
   private var moment = Moment.present
   /// The playback of a replayed session; `nil` for a running one.
   private(set) var playback: Playback?
-  /// The band of all of a replayed session.
+  /// The band of the whole replayed session.
   private var wholeBand: SessionBand?
   private var now: Timestamp
   /// The actions that changed the present since `apply` began.
   private var happened: [Action] = []
 
-  /// Begins a running session.
+  /// Starts a running session.
   package init(_ live: DashboardState, limit: SessionLog.Limit = .standard) {
     self.live = live
     log = SessionLog(limit)
     now = live.now
   }
 
-  /// The moment that the screen shows. Behind a reference, so that a session stores one state and not three.
+  /// The shown moment. Indirect, so that a session stores one state instead of three.
   private indirect enum Moment: Sendable { case present, past(Past) }
 
-  /// The earlier moment that the screen shows; `nil` for the present.
+  /// The earlier moment on screen; `nil` for the present.
   private(set) var past: Past? {
     get { if case .past(let past) = moment { past } else { nil } }
     _modify {
-      // Taken out, so that nothing else refers to what is changed.
+      // Moved out, so that the changed value is uniquely referenced.
       var past = past
       moment = .present
       defer { moment = past.map(Moment.past) ?? .present }
@@ -41,13 +41,13 @@ package struct DashboardSession: Sendable {
     }
   }
 
-  /// The state that the screen shows.
+  /// The state on screen.
   package var shown: DashboardState { past?.shown ?? live }
 
-  /// The shown moment as it was recorded, on a screen of the viewer's size.
+  /// The shown moment as recorded, on a screen of the viewer's size.
   package var asItWas: DashboardState { past?.asItWas ?? live }
 
-  /// The next time at which the screen changes by itself.
+  /// The next time when the screen changes without an event.
   package var nextTick: Timestamp {
     guard let past else { return live.nextTick }
     var moments = past.toasts.map(\.expiry) + [past.shown.typing.pressed?.expiry].compactMap(\.self)
@@ -62,7 +62,7 @@ package struct DashboardSession: Sendable {
   }
 
   /// Applies an action.
-  /// - Parameter client: the client whose dashboard this is.
+  /// - Parameter client: the client of this dashboard.
   package mutating func apply(_ action: Action, of client: ClientNumber = .first) -> UpdateResult {
     (now, happened) = (action.time, [])
     var effects: [Effect] = []
@@ -81,7 +81,7 @@ package struct DashboardSession: Sendable {
       effects: effects.map { OfClient(client, $0) }, happened: happened.map { OfClient(client, $0) })
   }
 
-  /// Changes the present.
+  /// Applies an action to the present.
   private mutating func happen(_ action: Action) -> [Effect] {
     log.append(action, to: live)
     happened.append(action)
@@ -94,7 +94,7 @@ package struct DashboardSession: Sendable {
   private mutating func look(_ event: InputEvent) -> [Effect] {
     guard var past else { return [] }
     var state = past.shown
-    // An overlay that was open then can be seen, but not used.
+    // A recorded overlay is visible but not usable.
     if !past.isArranged { state.overlay = nil }
     let before = state
     state.notices.dismiss()
@@ -212,7 +212,7 @@ package struct DashboardSession: Sendable {
     }
   }
 
-  /// Says which of the kept snapshots of a listener is shown.
+  /// Shows which of the listener's stored snapshots is on screen.
   private mutating func tellSnapshot(of tag: ListenerTag) {
     guard let past else { return }
     let shown = log.snapshots(of: tag, in: log.start..<past.position).count
@@ -244,7 +244,7 @@ package struct DashboardSession: Sendable {
     }
   }
 
-  /// The last moment with that time of day that is at most about a minute after the last event.
+  /// The last moment with that time of day, at most about a minute after the last event.
   private func latest(_ milliseconds: Int) -> Timestamp {
     let last = (log[log.end - 1]?.action.time ?? now).advanced(seconds: 1)
     let offset = Int64(live.configuration.utcOffset)
@@ -267,7 +267,7 @@ package struct DashboardSession: Sendable {
   private mutating func leave() {
     guard let past else { return }
     let shown = past.shown
-    // A theme that was chosen in the past becomes that of the present.
+    // A theme that was chosen in the past also applies to the present.
     if shown.screen.theme != live.screen.theme || shown.screen.isMouseOn != live.screen.isMouseOn {
       let preferences = DashboardPreferences(
         themes: live.configuration.themes, theme: shown.screen.theme, keymap: live.configuration.keymap,
@@ -295,10 +295,10 @@ package struct DashboardSession: Sendable {
 }
 
 extension DashboardSession {
-  /// Begins the replay of a recorded session, from its first moment on.
+  /// Starts the replay of a recorded session at its first moment.
   /// - Parameters:
   ///   - recorded: the state at the recording's start.
-  ///   - viewer: the state whose size, theme and keys the screen has.
+  ///   - viewer: the state with the screen's size, theme and keys.
   package init(
     replaying recorded: DashboardState, _ actions: some Sequence<Action>, viewer: DashboardState, _ playback: Playback,
     at now: Timestamp
@@ -319,7 +319,7 @@ extension DashboardSession {
     tell()
   }
 
-  /// Goes to a moment.
+  /// Moves to a moment.
   package mutating func go(to place: TimelinePlace) {
     perform(.seek(place))
     tell()
@@ -331,7 +331,7 @@ extension InputEvent {
 }
 
 extension Effect {
-  /// Whether the effect may be performed, or dropped silently, while an earlier moment is shown.
+  /// Whether the effect can be performed, or silently dropped, while an earlier moment is shown.
   fileprivate var isPossibleInThePast: Bool {
     switch self {
     case .client(.openDetail), .client(.closeDetail), .client(.closeWindow), .client(.listCollections),

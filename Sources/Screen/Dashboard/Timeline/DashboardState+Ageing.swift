@@ -4,8 +4,8 @@ import FirestoreClientState
 package import FirestoreModel
 
 extension DashboardState {
-  /// The next time at which the screen changes by itself: while nothing on it ages, that is the outage ruler at the
-  /// full minute, so that an idle dashboard does next to nothing. The owner sends `Action.tick` at that moment.
+  /// The next time when the screen changes without an event. If nothing on it ages, that is the outage ruler at the
+  /// full minute, so an idle dashboard does almost nothing. The owner sends `Action.tick` at that moment.
   package var nextTick: Timestamp {
     var moments = toasts.map(\.expiry)
     moments += [
@@ -27,7 +27,7 @@ extension DashboardState {
     writes.waiting > 0 || network.isOffline || nextAttempt != nil || feed.rate.isDecaying(at: now)
   }
 
-  /// Lets time pass: toasts disappear, highlights fade, clocks advance.
+  /// Advances the time: toasts disappear, highlights fade, clocks advance.
   mutating func age(to time: Timestamp) {
     if time < now { setBack(to: time) } else { now = time }
     confirmCounts()
@@ -41,11 +41,11 @@ extension DashboardState {
 }
 
 extension DashboardState {
-  /// The seconds between two changes of clock and ages where the line to the terminal is slow.
+  /// The seconds between two updates of clock and ages on a slow line.
   private static let slowStep: Int64 = 10
 
-  /// The state as it is drawn: on a slow line clock, ages and tints are those of the last ten seconds' beginning, so that
-  /// time alone sends little. The wall has a pace of its own.
+  /// The state to draw. On a slow line, clock, ages and tints use the last multiple of ten seconds, so that the passing
+  /// of time sends little. The wall has a separate pace.
   package var forItsLine: DashboardState {
     guard screen.isLinkSlow, !showsWall else { return self }
     var state = self
@@ -56,7 +56,7 @@ extension DashboardState {
 }
 
 extension DashboardState {
-  /// Moves all times after the device's clock was set back: a remaining duration stays the same.
+  /// Shifts all times after the device's clock was set back. Remaining durations are unchanged.
   private mutating func setBack(to time: Timestamp) {
     let distance = now.microseconds &- time.microseconds
     // A smaller distance means two events that overtook each other.

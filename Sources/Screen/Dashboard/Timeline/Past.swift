@@ -3,25 +3,25 @@ import DashboardModel
 package import FirestoreModel
 import TerminalCanvas
 
-/// An earlier moment, and the viewer's changes to the screen since.
+/// An earlier moment, and the viewer's changes to the screen since then.
 struct Past: Sendable {
-  /// The distance of the kept states, from which going back step by step needs little replay.
+  /// The interval between stored states, which keeps the replay short when going back step by step.
   private static let spacing = 64
   private static let mostKept = 32
 
   private(set) var position: Int
-  /// The state as it was.
+  /// The recorded state.
   @Boxed private(set) var state: DashboardState
-  /// The state as it is shown.
+  /// The state on screen.
   @Boxed var shown: DashboardState
-  /// Whether the arrangement of the screen is the viewer's, no longer the recorded one.
+  /// Whether the arrangement of the screen is the viewer's instead of the recorded one.
   var isArranged: Bool
-  /// The messages to the viewer, by the clock of the present.
+  /// The messages to the viewer, by the present clock.
   var toasts: [Toast] = []
   private var passed: [(position: Int, frame: FrameState)] = []
 
-  /// Creates a moment that is not shown before it is moved.
-  /// - Parameter viewer: the state whose size, theme and keys the screen has.
+  /// Creates a moment. It must be moved before it is shown.
+  /// - Parameter viewer: the state with the screen's size, theme and keys.
   init(_ state: DashboardState, at position: Int, viewer: DashboardState, isArranged: Bool) {
     self.position = position
     self.state = state
@@ -29,7 +29,7 @@ struct Past: Sendable {
     shown = viewer
   }
 
-  /// Goes to a position of a log.
+  /// Moves to a position of a log.
   mutating func move(to target: Int, in log: SessionLog) {
     let target = max(log.start, min(target, log.end))
     let isFar = target - position > 4 * Self.spacing || position < log.start
@@ -60,7 +60,7 @@ struct Past: Sendable {
 
   // MARK: The shown state
 
-  /// The state on the viewer's screen, arranged as it was.
+  /// The state on the viewer's screen, with the recorded arrangement.
   var asItWas: DashboardState {
     var was = state
     was.screen.adoptTerminal(of: shown.screen)
@@ -72,20 +72,20 @@ struct Past: Sendable {
     return was
   }
 
-  /// Composes the state for the viewer's screen.
+  /// Builds the state for the viewer's screen.
   mutating func compose() {
     let before = shown
     shown = asItWas
     shown.past = before.past
     shown.typing.adoptPressed(of: before.typing)
-    // The keys of the timeline take the place of the guide.
+    // The keys of the timeline replace the guide.
     shown.coach = nil
     if isArranged { arrange(as: before) }
     showToasts()
     shown.settle()
   }
 
-  /// Keeps the parts of the screen that the viewer has arranged.
+  /// Restores the viewer's arrangement of the screen.
   private mutating func arrange(as before: DashboardState) {
     shown.focus = before.focus
     shown.screen.adoptArrangement(of: before.screen)
@@ -126,10 +126,10 @@ struct Past: Sendable {
   }
 }
 
-/// The moment that the screen shows in place of the present.
+/// The moment on screen instead of the present.
 package struct PastMoment: Hashable, Sendable {
   package struct Replay: Hashable, Sendable {
-    /// The number of recorded events that are shown, and of all.
+    /// The count of recorded events that are shown, and of all.
     package var position: Int
     package var count: Int
     package var isPlaying: Bool
@@ -142,14 +142,14 @@ package struct PastMoment: Hashable, Sendable {
   package var time: Timestamp
   /// The distance from the present, in this session.
   package var secondsBehind: Int64 = 0
-  /// The number of the client's events since, in this session.
+  /// The count of the client's events since then, in this session.
   package var newEvents = 0
   /// The state of a replay; `nil` for this session.
   package var replay: Replay?
 
   package var isReplay: Bool { replay != nil }
 
-  /// The reason why no data is written, and the way out.
+  /// The reason why no data is written, and how to return to the present.
   func refusal(_ state: DashboardState) -> String {
     if isReplay { return "this is a replay: no client is open, nothing is written" }
     return "you look at \(clock(state)); esc returns"

@@ -4,9 +4,9 @@ import DashboardModel
 import FirestoreClientState
 package import FirestoreModel
 
-/// The actions of a dashboard, with states from which they can be played again. Bounded: the oldest go first.
+/// The actions of a dashboard, with starting states for replaying them. Bounded: the oldest are dropped first.
 ///
-/// A position is a number of actions since the beginning; its state is the result of these actions.
+/// A position is the count of actions since the beginning. Its state is the result of these actions.
 package struct SessionLog: Sendable {
   package struct Limit: Sendable {
     /// The estimated bytes of one segment.
@@ -14,10 +14,10 @@ package struct SessionLog: Sendable {
     package var segmentActions: Int
     package var segments: Int
 
-    /// The usual limit: some minutes of a busy database, at most 4 MB, and two states, each with the content of its
+    /// The usual limit: some minutes of a busy database, at most 4 MB, and two states, each with the contents of its
     /// screen.
     package static let standard = Limit(segmentBytes: 2 << 20, segmentActions: 4096, segments: 2)
-    /// The limit for a log that is bounded otherwise.
+    /// The limit for a log that is bounded elsewhere.
     package static let none = Limit(segmentBytes: 3 << 20, segmentActions: 4096, segments: .max)
 
     package init(segmentBytes: Int, segmentActions: Int, segments: Int) {
@@ -30,12 +30,12 @@ package struct SessionLog: Sendable {
   struct Entry: Sendable {
     var action: Action
     var isStep: Bool
-    /// The number of events before the entry.
+    /// The count of events before the entry.
     var steps: Int
   }
 
   private struct Segment: Sendable {
-    /// The state before its first action.
+    /// The state before the first action.
     let base: FrameState
     /// The position of that state.
     let start: Int
@@ -45,17 +45,17 @@ package struct SessionLog: Sendable {
 
   private let limit: Limit
   private var segments: [Segment] = []
-  /// The number of all events.
+  /// The count of all events.
   private(set) var steps = 0
 
   init(_ limit: Limit) { self.limit = limit }
 
-  /// The first position kept.
+  /// The first stored position.
   package var start: Int { segments.first?.start ?? 0 }
   /// The position of the present.
   package var end: Int { segments.last.map { $0.start + $0.entries.count } ?? 0 }
   package var byteCount: Int { segments.reduce(0) { $0 + $1.byteCount } }
-  /// The whole session from its beginning, if it is all kept.
+  /// The whole session from its beginning, if everything is stored.
   package var all: (base: DashboardState, actions: [Action])? {
     guard let first = segments.first, first.start == 0 else { return nil }
     return (first.base.state, segments.flatMap { $0.entries.map(\.action) })
@@ -89,7 +89,7 @@ package struct SessionLog: Sendable {
     return segment.entries[position - segment.start]
   }
 
-  /// The last kept state at or before a position.
+  /// The last stored state at or before a position.
   func base(of position: Int) -> (state: DashboardState, position: Int)? {
     (segments.last { $0.start <= position } ?? segments.first).map { ($0.base.state, $0.start) }
   }
@@ -103,7 +103,7 @@ package struct SessionLog: Sendable {
     return position
   }
 
-  /// The position after the next event, and after the client's events that came together with it.
+  /// The position after the next event and the client's simultaneous events.
   func later(than position: Int) -> Int? { firstStep(from: position).map { together(with: $0) } }
 
   /// The position before the last event.
@@ -112,7 +112,7 @@ package struct SessionLog: Sendable {
     return lastStep(before: last).map { min(last, together(with: $0)) } ?? start
   }
 
-  /// The position after the snapshot of a listener before the last one that a position shows.
+  /// The position after the listener's snapshot that precedes the last one at a position.
   func earlier(than position: Int, of tag: ListenerTag) -> Int? {
     guard let last = snapshots(of: tag, in: start..<position).last else { return nil }
     return snapshots(of: tag, in: start..<last).last.map { min(last, together(with: $0)) }
@@ -131,12 +131,12 @@ package struct SessionLog: Sendable {
     }
   }
 
-  /// The number of events between two positions.
+  /// The count of events between two positions.
   func steps(in range: Range<Int>) -> Int {
     (self[range.upperBound]?.steps ?? steps) - (self[range.lowerBound]?.steps ?? steps)
   }
 
-  /// The position after the event of a number, counted from 1 at the first one kept.
+  /// The position after the event with a number, counted from 1 at the first stored one.
   func position(ofStep number: Int) -> Int {
     var left = number
     for position in start..<end where self[position]?.isStep == true {
@@ -164,8 +164,7 @@ package struct SessionLog: Sendable {
     return nil
   }
 
-  /// The position after an event and all actions within a second that are no events themselves, such as a window's
-  /// contents.
+  /// The position after an event and all non-event actions within a second, such as a window's contents.
   private func together(with step: Int) -> Int {
     guard let first = self[step] else { return step }
     var position = step + 1
@@ -178,7 +177,7 @@ package struct SessionLog: Sendable {
   }
 }
 
-/// A part of a session that can be played again: a state, and the actions that follow it.
+/// A replayable part of a session: a state, and the actions after it.
 package struct SessionPart: Sendable {
   private let start: FrameState
   package let actions: [Action]
@@ -199,7 +198,7 @@ package struct SessionPart: Sendable {
 }
 
 extension DashboardSession {
-  /// The part of the session that is kept in memory and reaches back to a moment, or as far as it is kept.
+  /// The stored part of the session since a moment, or as far back as the log reaches.
   package func part(since start: Timestamp) -> SessionPart {
     let position = log.position(at: start)
     guard let base = log.base(of: position) else { return SessionPart(from: live, []) }
@@ -220,8 +219,8 @@ extension Action {
     }
   }
 
-  /// The approximate memory that the log needs to keep the action. Documents that a window lists are mostly those that
-  /// it listed before, and share their storage with them.
+  /// The approximate memory of the action in the log. Documents in a window were mostly listed before and share their
+  /// storage.
   package var cost: Int {
     if case .host(.notice(_, let text), _) = self { return 320 + text.utf8.count }
     if case .host = self { return 1024 }
@@ -244,7 +243,7 @@ extension Action {
 }
 
 extension ClientEvent {
-  /// Whether moving from event to event stops at the action: whether a user would call it an event.
+  /// Whether stepping from event to event stops at the action, because a user would call it an event.
   func isStep(_ state: DashboardState) -> Bool {
     switch self {
     case .snapshot(let snapshot): !snapshot.changes.isEmpty || snapshot.syncStateChanged
@@ -261,10 +260,10 @@ extension ClientEvent {
 }
 
 extension Document {
-  /// The approximate memory of a document besides its contents.
+  /// The approximate memory of a document without its contents.
   fileprivate static let shallowCost = 128
 
-  /// The approximate memory of the document, found without decoding its contents.
+  /// The approximate memory of the document, computed without decoding its contents.
   fileprivate var cost: Int {
     guard let data else { return Self.shallowCost }
     return switch data.storage {
@@ -277,7 +276,7 @@ extension Document {
 // Facts about a state that the redaction of a recording needs.
 
 extension DashboardState {
-  /// The purpose of the text that printable keys type; `nil` if they type none.
+  /// The purpose of typed text; `nil` if printable keys do not type text.
   package var typedText: TypedText? {
     guard let overlay, overlay.field != nil else { return nil }
     return overlay.kind == .palette ? .command : .content
@@ -292,10 +291,10 @@ extension DashboardState {
 
   package var hasOverlay: Bool { overlay != nil }
 
-  /// The collection of a window; `nil` for one that is not open any more.
+  /// The collection of a window; `nil` for a closed window.
   package func path(of window: WindowTag) -> ResourcePath? { browser.path(of: window) }
 
-  /// The window of a collection to which an answer belongs.
+  /// The window of a collection for an answer.
   package func window(of path: ResourcePath) -> WindowTag? {
     browser.windows[path].flatMap { ($0.requested ?? $0.shown)?.tag }
   }

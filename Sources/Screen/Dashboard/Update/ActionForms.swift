@@ -103,7 +103,7 @@ extension StageFacts: JSONRecord {
 
 // MARK: - Settings
 
-/// A set of glyphs is its name: there are two.
+/// A set of glyphs as its name; there are two sets.
 extension Glyphs: JSONFormed {
   package func json(_ context: JSONContext) -> JSONSyntax {
     JSONSyntax(.string(self == .unicode ? "unicode" : "ascii"))
@@ -131,7 +131,7 @@ private struct KeyForm: JSONRecord {
   func means(_ command: Command) -> Bool { command.name == self.command && command.context.title == context }
 }
 
-/// A keymap is the keys that differ from the standard ones.
+/// A keymap as the keys that differ from the standard ones.
 extension Keymap: JSONFormed {
   package func json(_ context: JSONContext) -> JSONSyntax {
     let standard = Keymap.standard.commands + Keymap.standard.unbound
@@ -141,7 +141,7 @@ extension Keymap: JSONFormed {
     return changed.map { KeyForm(context: $0.context.title, command: $0.name, keys: $0.keys) }.json(context)
   }
 
-  /// Reads a keymap; commands that this program does not have are left out.
+  /// Parses a keymap. Ignores commands that this program does not have.
   package init(json: JSONSyntax, _ context: JSONContext) throws(JSONError) {
     let forms = try [KeyForm](json: json, context)
     if forms.isEmpty {

@@ -6,9 +6,9 @@ import FirestoreModel
 import FirestoreQuery
 import FirestoreText
 
-/// Documents that are kept in the cache, or taken out of it, by hand.
+/// Pinning documents in the cache and evicting them, by hand.
 extension DashboardState {
-  /// The queries of what is selected; none if nothing is.
+  /// The queries of the selection; none if nothing is selected.
   var selectedQueries: [Query] {
     switch bundledContents {
     case .documents(let keys)?: keys.map { Query(path: $0.path) }
@@ -27,12 +27,12 @@ extension DashboardState {
     queries.allSatisfy { storage.retention(of: $0.target, isPin: true) != nil }
   }
 
-  /// The queries in words.
+  /// The queries as text.
   func pinText(_ queries: [Query]) -> String {
     queries.count == 1 ? QueryText.line(queries[0]) : "\(grouped(queries.count)) documents"
   }
 
-  /// Keeps what the cache has of the queries' results, or no longer if all are kept.
+  /// Pins the cached results of the queries, or unpins them if all are pinned.
   mutating func togglePin(_ queries: [Query]) -> [Effect] {
     if queries.isEmpty {
       toast(.info, "nothing is selected: pin PATH")
@@ -54,11 +54,11 @@ extension DashboardState {
     return []
   }
 
-  /// The path that `evict` takes if none is typed.
+  /// The default path of `evict`.
   var evictedPath: ResourcePath? { selectedKey?.path ?? selectedCollection }
 
-  /// Removes documents from the cache; offline after a question, since they could not be brought back.
-  /// - Parameter age: only what the server has not confirmed for so long.
+  /// Evicts documents from the cache. Offline, asks first, because they could not be loaded again.
+  /// - Parameter age: evicts only documents that the server has not confirmed for this long.
   mutating func evict(_ scope: EvictionScope, olderThan age: Duration? = nil) -> [Effect] {
     let effect = Effect.client(.evict(scope, olderThan: age))
     guard network.isOffline else { return [effect] }
@@ -77,7 +77,7 @@ extension DashboardState {
     return []
   }
 
-  /// Sets the time after which documents of a query leave the cache, or takes it away.
+  /// Sets the lifetime of a query's cached documents, or removes it.
   mutating func setLifetime(_ lifetime: Duration?, of query: Query) -> [Effect] {
     let what = QueryText.line(query)
     if let lifetime {
@@ -92,7 +92,7 @@ extension DashboardState {
     return end(retention)
   }
 
-  /// Takes a pin or a lifetime back.
+  /// Removes a pin or a lifetime.
   mutating func end(_ retention: Retention) -> [Effect] {
     let what = QueryText.line(retention.target)
     toast(
@@ -102,14 +102,14 @@ extension DashboardState {
     return [.client(.release(retention))]
   }
 
-  /// Takes the news of pins and lifetimes.
+  /// Stores reported pins and lifetimes.
   mutating func receive(_ retentions: [Retention]) -> [Effect] {
     storage.note(retentions, at: now)
     return takeDueLifetimes()
   }
 
-  /// The order to take out of the cache what has outlived its time; none offline, where it could not be read again, and
-  /// none with another program's client, whose cache it is.
+  /// Evicts expired documents from the cache. Does nothing offline, because they could not be loaded again, and nothing
+  /// with another program's client, which owns its cache.
   mutating func takeDueLifetimes() -> [Effect] {
     guard !network.isOffline, configuration.attached == nil, storage.takeDueLifetimes(at: now) else { return [] }
     return [.client(.applyLifetimes)]

@@ -66,7 +66,7 @@ extension DashboardState {
       )
     case .rejectedWrites(let rejected):
       writes.replaceRejected(with: rejected)
-      // A write that came and went between two looks at the queue was not known when its end was told.
+      // A write that came and went between two reads of the queue was unknown when its end was reported.
       for write in rejected { if let key = write.mutations.first?.key { feed.complete(write.id, with: key) } }
     case .rejectedWritesForgotten(let batches): forget(batches)
     case .detail(let key, let remote, let overlay, let local, let isFromCache):
@@ -95,7 +95,7 @@ extension DashboardState {
     return []
   }
 
-  /// Whether an event counts as news to the user: the connection's own figures do not.
+  /// Whether an event is news to the user. The connection's own figures are not.
   func isNews(_ event: ClientEvent) -> Bool {
     switch event {
     case .status(let status): status.isOffline != network.isOffline || status.onlineState != network.onlineState
@@ -111,13 +111,13 @@ extension DashboardState {
       .decisions,
       .previewed,
       .inside, .surveyed, .fieldTypes, .indexes, .retentions:
-      // Answers to keys.
+      // Replies to keys.
       false
     default: true
     }
   }
 
-  /// Whether a window that was shown already has changed: what a key fetches is no news.
+  /// Whether a shown window has changed. The reply to a key is not news.
   private func isNews(_ documents: [Document], in tag: WindowTag) -> Bool {
     guard let path = browser.path(of: tag), let shown = browser.windows[path]?.shown, shown.tag == tag,
       let loaded = browser.windows[path]?.loaded, !loaded.isEmpty
@@ -125,7 +125,7 @@ extension DashboardState {
     return loaded.map(\.key) != documents.map(\.key) || loaded.map(\.data) != documents.map(\.data)
   }
 
-  /// The number of changes of a snapshot whose fields are sampled.
+  /// The count of a snapshot's changes whose fields are sampled.
   private static let mostNoted = 20
 
   private mutating func receive(_ snapshot: ListenerSnapshot) {
@@ -145,7 +145,7 @@ extension DashboardState {
     let events = rows.reduce(0) { $0 + $1.count }
     feed.countEvents(events, at: now)
     wall.note(events: events, of: snapshot.listener, at: now)
-    // The first snapshot of another program's listener is not told.
+    // The first snapshot of another program's listener is not reported.
     let earlier = listening.result(of: snapshot.listener)
     if let listener = listening.note(snapshot, keepsResults: configuration.attached == nil) {
       noteCount(of: listener, snapshot)
@@ -183,7 +183,7 @@ extension DashboardState {
     beginReviews()
     let uncounted = sorted.map { ResourcePath($0) }.filter { browser.windows[$0]?.total == nil }
     var effects = uncounted.map { Effect.client(.count($0)) }
-    // A collection is opened at once, so that the first screen shows data: one with a listener, else the first.
+    // Opens one collection immediately so that the first screen shows data: one with a listener, else the first.
     if isFirst, let first = sorted.first {
       let listened = listeners.lazy.map(\.query.path.text)
       let path = ResourcePath(listened.first { sorted.contains($0) } ?? first)
@@ -209,7 +209,7 @@ extension DashboardState {
         outages.begin(Reconnection(from: now))
       }
       if let ended { endOutage(ended) }
-      // Counts made meanwhile were those of the cache.
+      // Counts made meanwhile came from the cache.
       if !status.isOffline {
         for path in browser.windows.keys {
           browser.windows[path]?.count.forgetCached()
@@ -224,7 +224,7 @@ extension DashboardState {
     let newest = writes.live.last?.batch
     writes.replace(with: waiting, of: size)
     writes.noteProgress(at: now)
-    // The cache's own count includes a write at once.
+    // The cache's own count includes a write immediately.
     let recent = now.advanced(seconds: -Self.justMade)
     let made = writes.live.count { row in
       row.write.localWriteTime > recent && newest.map { $0 < row.batch } ?? true
@@ -238,10 +238,10 @@ extension DashboardState {
     }
   }
 
-  /// The seconds within which a write of the queue counts as made in this session and not before.
+  /// The seconds within which a queued write counts as made in this session.
   private static let justMade: Int64 = 5
 
-  /// - Parameter told: the documents as the client tells them, for a batch that was answered before it was listed.
+  /// - Parameter told: the documents as the client reports them, for a batch that was answered before it was listed.
   private mutating func acknowledge(_ batch: BatchID, after time: Duration?, of told: WrittenDocuments?) {
     let row = writes.row(batch)
     noteEarlyRow()
@@ -266,14 +266,15 @@ extension DashboardState {
             + "\(grouped(more)) more document\(more == 1 ? "" : "s")"))
       feed.countEvents(at: now)
     }
-    // The row of a reconnection comes below those of its writes.
+    // The row of a reconnection comes below the rows of its writes.
     noteReconnection { [now] in $0.noteAcknowledged(batch, at: now, after: answer.age) }
   }
 
-  /// The largest number of documents of one batch that get a row each for the acknowledgement.
+  /// The maximum count of a batch's documents that get a row each for the acknowledgement.
   private static let mostAcknowledged = 20
 
-  /// Reports in the feed an acknowledgement that no listener will: of a missing document, or one without a listener.
+  /// Reports in the feed an acknowledgement that no listener will report: of a missing document, or one without a
+  /// listener.
   private mutating func note(_ answer: WriteAnswer, to document: WrittenDocument) {
     let echoes = feed.echoes(of: answer.batch, in: document.key)
     var row = FeedRow(time: now, kind: document.effect.feedKind, key: document.key, summary: answer.text)
@@ -288,11 +289,11 @@ extension DashboardState {
     feed.countEvents(max(1, echoes.count), at: now)
   }
 
-  /// Whether a listener has reported the acknowledgement of a write to a document, or will.
+  /// Whether a listener has reported, or will report, the acknowledgement of a write to a document.
   private func isReported(_ written: WrittenDocument, by batch: BatchID) -> Bool {
     let key = written.key
     if feed.rows.suffix(256).contains(where: { $0.acknowledges == batch && $0.key == key }) { return true }
-    // No listener hears of a document that does not exist, or of one that another write still covers.
+    // Listeners do not report a nonexistent document, or one that another write still covers.
     guard written.effect != .deleted, writes.batch(touching: key) == nil, let document = document(key),
       document.exists
     else { return false }
@@ -300,12 +301,12 @@ extension DashboardState {
       guard listener.failure == nil, listener.options.includeMetadataChanges,
         DetailContent.watches(listener, key, document)
       else { return false }
-      // A document outside of the limit is not reported.
+      // A document outside the limit is not reported.
       return listener.query.limit == nil || feed.echoes(of: batch, in: key).contains { $0.listener == listener.tag }
     }
   }
 
-  /// Whether a listener fires when a write to the document is cancelled.
+  /// Whether a listener fires when a write to the document is canceled.
   private func isWatched(_ key: DocumentKey) -> Bool {
     listeners.contains { listener in
       guard listener.failure == nil, listener.options.includeMetadataChanges else { return false }
@@ -336,7 +337,7 @@ extension DashboardState {
 
   private func text(of value: Value?) -> String { value.map(ValueText.short) ?? "nothing" }
 
-  /// Keeps the documents that the browser is about to show.
+  /// Stores the versions of documents that the browser is about to show.
   private mutating func noteWindow(_ tag: WindowTag, _ documents: [Document]) {
     guard let path = browser.path(of: tag) else { return }
     for document in documents { note(document, in: Query(path: path)) }

@@ -7,7 +7,7 @@ import FirestoreQuery
 import TerminalCanvas
 
 extension DashboardState {
-  /// Runs a command, or shows the reason why it is impossible now.
+  /// Runs a command, or shows why it is unavailable.
   mutating func perform(_ command: Command) -> [Effect] {
     if let reason = command.reason(self) {
       toast(.info, reason)
@@ -16,12 +16,12 @@ extension DashboardState {
     return command.run(&self)
   }
 
-  /// Runs the command of a key in this place.
+  /// Runs the command of a key in the current context.
   mutating func run(_ key: Key) -> [Effect] {
     configuration.keymap.command(for: key, in: contexts).map { perform($0) } ?? []
   }
 
-  /// Runs a command of this place by its name, whatever its keys.
+  /// Runs a command of the current context by its name, regardless of its keys.
   mutating func run(_ name: String) -> [Effect] {
     configuration.keymap.command(named: name, in: contexts).map { perform($0) } ?? []
   }
@@ -30,7 +30,7 @@ extension DashboardState {
 
   mutating func toggleNetwork() -> [Effect] { [.client(.setNetwork(enabled: !network.isNetworkEnabled))] }
 
-  /// The state to which the network switch leads.
+  /// The state after toggling the network switch.
   var otherNetworkState: String { network.isNetworkEnabled ? "offline" : "online" }
 
   mutating func togglePause() { feed.isPaused ? feed.follow() : pauseFeed() }
@@ -100,14 +100,14 @@ extension DashboardState {
           title: "Quit", body: ["\(transfer.request.title) is under way.", rest], action: "Quit", subject: .quit))
       return []
     }
-    // Writes that are lost with a scenario are its own.
+    // Only the scenario's own writes are lost with it.
     if isInScenario { return [.terminal(.quit(code: 0))] }
     if let question = quitQuestion {
       overlay = .confirm(question)
       return []
     }
     let count = writes.waiting + writes.rejected.count
-    // Another program goes on, with all its pending writes.
+    // Another program continues with all its pending writes.
     guard !network.isDurable, count > 0, configuration.attached == nil else { return [.terminal(.quit(code: 0))] }
     overlay = .confirm(
       Confirmation(
@@ -124,7 +124,7 @@ extension DashboardState {
     focus = pane
   }
 
-  /// Goes to the open document, or opens the selected one.
+  /// Focuses the open document, or opens the selected one.
   mutating func focusDetail() -> [Effect] {
     guard detail != nil else { return openSelected() }
     focusPane(.detail)
@@ -137,7 +137,7 @@ extension DashboardState {
     focus = all[((index + step) % all.count + all.count) % all.count]
   }
 
-  /// The panes that `tab` visits: all that are there. None is out of sight while it has the focus.
+  /// The panes that `tab` visits: all existing ones. The focused pane is always visible.
   var visiblePanes: [Pane] {
     [.collections, .writes, .network, .detail, .feed].filter { $0 != .detail || detail != nil }
   }
@@ -148,7 +148,7 @@ extension DashboardState {
     show(Detail.Tab(rawValue: (tab.rawValue + step + count) % count) ?? .data)
   }
 
-  /// Names the connections. A dashboard stays with one database: listeners, queue and history belong to it.
+  /// Shows the connections. A dashboard keeps its database, because listeners, queue and history belong to it.
   mutating func tellConnections() {
     let names = configuration.connections
     toast(.info, "hearth --connection NAME opens another: \(names.joined(separator: ", ")).")
@@ -200,7 +200,7 @@ extension DashboardState {
     return [.terminal(.copy(SwiftCode.lines(for: query).joined(separator: "\n")))]
   }
 
-  /// The query in the editor; a message tells the reason if the text is none.
+  /// The query in the editor. A message shows why it is invalid.
   mutating func validQuery(of editor: ListenerEditor) -> Query? {
     do throws(ListenerEditorError) { return try editor.query(in: configuration.database) } catch {
       toast(.warning, error.reason)
@@ -210,8 +210,8 @@ extension DashboardState {
 }
 
 extension DashboardState {
-  /// Goes to the pane in the direction of a key; `w` and `ctrl-w` go to the next one. Where one pane fills the screen,
-  /// panes lie in a row.
+  /// Focuses the pane in the direction of a key; `w` and `ctrl-w` select the next one. If one pane fills the screen,
+  /// the panes form a row.
   mutating func goToPane(_ key: Key) {
     let direction: Layout.Direction
     switch key {

@@ -36,33 +36,33 @@ extension DashboardState {
     let path = selectedFieldPath
     var editor = FieldEditor(.document(key), data.fields, in: configuration.database)
     start(&editor, path)
-    // The open document shows others' changes behind the editor, and is the place it returns to.
+    // The open document shows other clients' changes below the editor, which returns to it.
     let effects = openDetail(key)
     overlay = .fields(editor)
     return effects
   }
 
-  /// The names on the path to the selected field, including indices of arrays.
+  /// The names on the path to the selected field, including array indices.
   private var selectedFieldPath: [String]? {
     if focus == .collections, case .field(_, let name)? = selectedItem { return [name] }
     guard focus == .detail, case .field(let line)? = selectedLine?.content, line.local != nil else { return nil }
     return line.path
   }
 
-  /// Shows a question over the screen; an editor with unsent edits waits behind it.
+  /// Shows a question over the screen. An editor with unsent edits waits for the answer.
   mutating func interject(_ question: Overlay) {
     typing.editing.wait(overlay?.fieldEditor)
     overlay = question
   }
 
-  /// Resumes the edit that was sent last.
+  /// Resumes the last sent edit.
   mutating func editAgain(over now: Fields?) {
     if let editor = typing.editing.again(over: now) { overlay = .fields(editor) }
   }
 
   // MARK: Keys
 
-  /// Handles a letter while no text is typed.
+  /// Handles a letter while no text field is active.
   mutating func choose(_ letter: Character, in editor: FieldEditor) -> [Effect] {
     if case .choosing = editor.mode, let kind = FieldKind.allCases.first(where: { $0.letter == letter }) {
       let now = now
@@ -116,7 +116,7 @@ extension DashboardState {
     overlay?.fieldEditor?.take(FieldKind.allCases[cursor.index], now: now)
   }
 
-  /// The arrows in a typed value: lines of a text that has several, else types.
+  /// Handles the arrows in a typed value: moves between lines of a multi-line text, else between types.
   mutating func moveInValue(by step: Int) {
     guard var field = overlay?.field, field.hasLines else { return cycleType(by: step) }
     field.moveLine(by: step)
@@ -129,7 +129,7 @@ extension DashboardState {
     overlay?.field = field
   }
 
-  /// Accepts the typed text, unless it is no value yet, which the editor shows beside it.
+  /// Accepts the typed text. If it is invalid, the editor shows why.
   /// - Returns: whether the typing has ended.
   mutating func acceptFieldValue() -> Bool {
     guard var editor = overlay?.fieldEditor else { return false }
@@ -148,12 +148,12 @@ extension DashboardState {
     _ = typeField()
   }
 
-  /// Takes the value, and goes on to the next row: one more `enter` edits that one, or adds another field.
+  /// Accepts the value and moves to the next row. Another `enter` edits that row, or adds another field.
   mutating func acceptFieldValueAndGoOn() {
     if let wasNew = acceptTyped() { overlay?.fieldEditor?.goOn(by: 1, afterNew: wasNew) }
   }
 
-  /// - Returns: whether the accepted value is that of a new row; `nil` if it was not accepted.
+  /// - Returns: whether the accepted value belongs to a new row; `nil` if it was not accepted.
   private mutating func acceptTyped() -> Bool? {
     let wasNew = overlay?.fieldEditor?.isTypingNew ?? false
     return acceptFieldValue() ? wasNew : nil
@@ -162,7 +162,7 @@ extension DashboardState {
 
 /// The field editor on the screen: its lists, and the effects of clicks in it.
 extension DashboardState {
-  /// Brings the editor's lists back onto the screen.
+  /// Scrolls the editor's lists into view.
   mutating func settleEditor(_ layout: Layout) {
     guard var editor = overlay?.fieldEditor else { return }
     let geometry = FieldEditorGeometry(editor, layout)
@@ -180,7 +180,7 @@ extension DashboardState {
     overlay = .fields(editor)
   }
 
-  /// A click into the editor: on a field, its fold or its type, a type of the list, or a button.
+  /// Handles a click in the editor: on a field, its fold or type, a type of the list, or a button.
   mutating func press(_ editor: FieldEditor, at point: Point, _ layout: Layout, isDouble: Bool) -> [Effect] {
     let geometry = FieldEditorGeometry(editor, layout)
     func row(_ cursor: Cursor<Int>, _ count: Int, _ area: Rect) -> Int? {
@@ -219,11 +219,11 @@ extension DashboardState {
   }
 }
 
-/// Out of the field editor: back, to the user's editor of texts, or to the client.
+/// Leaving the field editor: back, to the user's text editor, or to the client.
 extension DashboardState {
   // MARK: Leaving
 
-  /// `esc`: a step back, and from the fields out of the editor, not without a question where edits would be lost.
+  /// Handles `esc`: one mode back, and from the fields out of the editor. Asks first if edits would be lost.
   mutating func leaveFieldEditor() -> [Effect] {
     guard var editor = overlay?.fieldEditor else { return [] }
     if editor.stepBack() {
@@ -251,7 +251,7 @@ extension DashboardState {
       ? "a text has no transforms: send them first, or u takes them back" : nil
   }
 
-  /// Continues in the user's text editor, with the changes so far in the text.
+  /// Continues in the user's text editor, with the changes so far.
   mutating func editAsText() -> [Effect] {
     guard let editor = overlay?.fieldEditor else { return [] }
     overlay = nil
@@ -274,7 +274,7 @@ extension DashboardState {
     overlay?.fieldEditor?.review = FieldReview(editor, exists: exists)
   }
 
-  /// Reviews the edit as a set of the whole document, or again as an update.
+  /// Toggles the review between a set of the whole document and an update.
   mutating func toggleReplacing() {
     overlay?.fieldEditor?.toggleReplacing()
     reviewEdit()

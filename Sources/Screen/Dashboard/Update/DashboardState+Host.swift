@@ -34,9 +34,9 @@ extension DashboardState {
 }
 
 extension HostEvent {
-  /// Whether moving from event to event stops at the action.
+  /// Whether stepping from event to event stops at the action.
   var isStep: Bool { if case .transferring = self { false } else { true } }
-  /// Whether the event counts as news to the user: answers to keys and words of this program do not.
+  /// Whether the event is news to the user. Replies to keys and this program's messages are not.
   var isNews: Bool {
     switch self {
     case .marked, .transferring, .transferred: true

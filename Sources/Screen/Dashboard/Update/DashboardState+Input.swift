@@ -51,7 +51,7 @@ extension DashboardState {
     return run(key)
   }
 
-  /// A key on the screen itself: digits may be the beginning of a row for `G`.
+  /// Handles a key on the screen itself. Digits can start a row number for `G`.
   private mutating func pressOnScreen(_ key: Key) -> [Effect] {
     if focus == .collections { browser.destination = nil }
     if typing.takeDigit(key.typedCharacter) { return [] }
@@ -60,7 +60,7 @@ extension DashboardState {
     return key == Key(.escape) ? [] : run(key)
   }
 
-  /// The text of the open overlay's line changed.
+  /// Handles a change of the open overlay's text.
   private mutating func type(_ field: TextField) -> [Effect] {
     overlay?.field = field
     switch overlay {
@@ -78,7 +78,7 @@ extension DashboardState {
     return []
   }
 
-  /// A letter in an overlay that has no line to type into: it chooses a row, or stands for another key.
+  /// Handles a letter in an overlay without a text field: it chooses a row or replaces another key.
   private mutating func choose(_ letter: Character) -> [Effect] {
     if let list = overlay?.list, list.letters.contains(letter) { return choose(letter, in: list) }
     if let editor = overlay?.fieldEditor { return choose(letter, in: editor) }
@@ -127,7 +127,7 @@ extension DashboardState {
     let isDouble = typing.click(at: mouse.point, now)
     let layout = layout(size)
     if let toast = toastArea(layout), toast.contains(mouse.point) {
-      // The message gives its place back, and the list of messages has it in full.
+      // Dismisses the message; the list of messages has it in full.
       notices.dismiss()
       if overlay == nil { openMessages() }
       return []
@@ -142,7 +142,7 @@ extension DashboardState {
       return []
     }
     if layout.header.contains(mouse.point) {
-      // Its badge says that something is wrong with the storage, the rest is about the connection.
+      // The storage's badge reports a storage problem; the others concern the connection.
       if storage.notice?.badge != nil { openMessages() } else { focusPane(.network) }
       return []
     }
@@ -155,7 +155,7 @@ extension DashboardState {
     return press(pane, at: mouse.point, layout, isDouble: isDouble)
   }
 
-  /// Handles a click into an overlay: on an answer, or on a row; a second one on a row is `enter`.
+  /// Handles a click in an overlay, on an answer or a row. A second click on a row acts like `enter`.
   private mutating func press(_ open: Overlay, at point: Point, _ layout: Layout, isDouble: Bool) -> [Effect] {
     switch open {
     case .confirm(let question):
@@ -179,11 +179,11 @@ extension DashboardState {
     }
   }
 
-  /// Handles a click into a pane: on a button, or on a row.
+  /// Handles a click in a pane, on a button or a row.
   private mutating func press(_ pane: Pane, at point: Point, _ layout: Layout, isDouble: Bool) -> [Effect] {
     if pane == .detail, detail == nil { return shownDetail.map { openDetail($0.key) } ?? [] }
     focusPane(pane)
-    // A click unfolds the pane; it had no rows to click on.
+    // A click unfolds the pane, which had no rows to click on.
     guard layout.panes[pane] != nil else { return [] }
     let status = PaneTitle.feedStatus(layout.layoutClass)
     if pane == .feed, layout.layoutClass.isTiled, point.y == layout.panes[.feed]?.y,
@@ -226,7 +226,7 @@ extension DashboardState {
     return isDouble ? run(Key(.enter)) : []
   }
 
-  /// Whether a column of the feed is that of the listeners' names, a second click on which shows the result.
+  /// Whether a column of the feed shows the listener's name. A second click there shows its result.
   private func isListenerName(at column: Int, _ layout: Layout) -> Bool {
     let columns = FeedColumns(self, layout.layoutClass, width: layout.content(of: .feed).width)
     let start = columns.lead + columns.time + columns.gap
@@ -264,7 +264,7 @@ extension DashboardState {
     return isFound
   }
 
-  /// Whether the sign for folding of the selected row is at a column of its pane.
+  /// Whether the selected row's fold mark is at a column of its pane.
   private func isFoldMark(at column: Int, in pane: Pane) -> Bool {
     switch pane {
     case .collections:
@@ -293,7 +293,7 @@ extension DashboardState {
 
   // MARK: Borders
 
-  /// Moves the border that was taken hold of.
+  /// Moves the dragged border.
   private mutating func drag(to point: Point) {
     if screen.isDragging { screen.drag(to: point, in: layout(size)) }
   }

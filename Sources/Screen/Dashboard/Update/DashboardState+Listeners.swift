@@ -7,10 +7,10 @@ package import FirestoreQuery
 
 /// Opening, naming, replacing and stopping listeners.
 extension DashboardState {
-  /// The definitions of the listeners in their order, to be opened again.
+  /// The definitions of the listeners in order, for reopening them.
   package var listenerDefinitions: [ListenerDefinition] { listeners.map(\.definition) }
 
-  /// Starts a listener under a name of its own: a number is added if another listener has the name.
+  /// Starts a listener with a unique name. A duplicate name gets a number as suffix.
   package mutating func listen(
     to query: Query, name: String, _ options: ListenerOptions = ListenerOptions(includeMetadataChanges: true)
   ) -> [Effect] {
@@ -18,8 +18,8 @@ extension DashboardState {
     return [.client(.listen(listener.tag, query, options))]
   }
 
-  /// Starts those listeners that do not run yet.
-  /// - Returns: the effects, and the names of the listeners that were started.
+  /// Starts the listeners that are not running.
+  /// - Returns: the effects, and the names of the started listeners.
   package mutating func open(_ definitions: [ListenerDefinition]) -> (effects: [Effect], names: [String]) {
     var effects: [Effect] = []
     var names: [String] = []
@@ -42,8 +42,8 @@ extension DashboardState {
     return [.client(.unlisten(tag))]
   }
 
-  /// Replaces a listener: the rows of the old one become the new one's. One with the same query and options only gets
-  /// its new name.
+  /// Replaces a listener. The new one takes over the old one's rows. If query and options are equal, only the name
+  /// changes.
   mutating func replace(_ tag: ListenerTag, with definition: ListenerDefinition) -> [Effect] {
     guard let old = listening[tag] else {
       return listen(to: definition.query, name: definition.name, definition.options)
@@ -60,7 +60,7 @@ extension DashboardState {
     return [.client(.unlisten(tag)), .client(.listen(new, definition.query, definition.options))]
   }
 
-  /// Renames a listener, in the feed's rows too.
+  /// Renames a listener, also in the feed's rows.
   mutating func rename(_ tag: ListenerTag, to name: String) {
     if listening.rename(tag, to: name) { feed.reassign(tag, to: tag, name: name) }
   }
@@ -69,7 +69,7 @@ extension DashboardState {
     listening.freeName(like: name, besides: tag)
   }
 
-  /// The reason why a listener cannot have a name; `nil` if it can.
+  /// The reason why a name is invalid for a listener; `nil` if it is valid.
   func reason(against name: String, besides tag: ListenerTag? = nil) -> String? {
     listening.isTaken(name, besides: tag) ? "name: another listener is called \(name)" : nil
   }
@@ -77,14 +77,14 @@ extension DashboardState {
 
 /// The effects of the commands about listeners.
 extension DashboardState {
-  /// The listener of the selection: of the selected row, or one that watches the selected collection.
+  /// The listener of the selected row, or one that covers the selected collection.
   var selectedListener: ListenerTag? {
     if focus == .feed, let tag = selectedEvent?.listener, listeners.contains(where: { $0.tag == tag }) { return tag }
     let path = selectedKey?.collection ?? selectedCollection
     return listeners.first { listener in path.map { listener.covers($0) } ?? false }?.tag
   }
 
-  /// Opens the list of listeners, at the listener of the selection.
+  /// Opens the list of listeners at the selection's listener.
   mutating func openListeners() {
     var list = ListOverlay(content: .listeners)
     let index = listeners.firstIndex { $0.tag == selectedListener } ?? 0
@@ -106,7 +106,7 @@ extension DashboardState {
     overlay = .listener(editor)
   }
 
-  /// Opens the editor with a listener, to change it or to make a copy.
+  /// Opens the editor for a listener, to change or to copy it.
   mutating func edit(_ tag: ListenerTag, asCopy: Bool = false) {
     guard let listener = listeners.first(where: { $0.tag == tag }) else { return }
     guard var editor = ListenerEditor(listener.definition, in: configuration.database) else {
@@ -122,7 +122,7 @@ extension DashboardState {
     overlay = .listener(editor)
   }
 
-  /// Starts the listener in the editor, or replaces the one that was edited.
+  /// Starts the listener in the editor, or replaces the edited one.
   mutating func acceptListener() -> [Effect] {
     guard let editor = overlay?.editor, let query = validQuery(of: editor) else { return [] }
     let typed = editor.name.text.trimmed
@@ -137,7 +137,7 @@ extension DashboardState {
     return replace(replaced, with: ListenerDefinition(name: name, query: query, options: editor.options))
   }
 
-  /// Starts the listeners of a file, and names them in a message.
+  /// Starts the listeners of a file and shows their names.
   mutating func receive(_ definitions: [ListenerDefinition], from file: String) -> [Effect] {
     let (effects, names) = open(definitions)
     let running = definitions.count - names.count
@@ -152,12 +152,12 @@ extension DashboardState {
   mutating func stopListed() -> [Effect] { listedListener.map { stopListening($0.tag) } ?? [] }
 }
 
-/// The cache's answers about the query while it is typed.
+/// The cache's answers to the query during typing.
 extension DashboardState {
-  /// Asks about the query in the open editor, unless it was the last one asked about.
+  /// Requests a preview of the query in the open editor, unless it equals the last request.
   mutating func previewEdited() -> [Effect] {
     guard let editor = overlay?.editor else { return [] }
-    // Text that is no query yet has its own error message.
+    // An incomplete query has a separate error message.
     let query = try? editor.query(in: configuration.database)
     guard query != editor.previewed else { return [] }
     overlay?.editor?.previewed = query
@@ -165,27 +165,27 @@ extension DashboardState {
     return query.map { [.client(.preview($0))] } ?? []
   }
 
-  /// Takes the answer, if it is about the query that is in the editor now.
+  /// Stores the preview, if its query is still the one in the editor.
   mutating func receive(_ preview: Result<QueryPreview, RPCStatus>, about query: Query) {
     guard overlay?.editor?.previewed == query else { return }
     overlay?.editor?.preview = preview
   }
 
-  /// Notes that documents have changed, so that the count may be out of date.
+  /// Records that documents have changed, so the count may be outdated.
   mutating func notePreviewChange() {
     guard let editor = overlay?.editor, editor.previewed != nil, editor.recountAt == nil else { return }
     let recountAt = now.advanced(seconds: 1)
     overlay?.editor?.recountAt = recountAt
   }
 
-  /// Asks again when it is due; the earlier count is shown until the answer.
+  /// Repeats a due preview. The previous count is shown until the answer.
   mutating func takeDuePreview() -> [Effect] {
     guard let editor = overlay?.editor, let due = editor.recountAt, due <= now else { return [] }
     overlay?.editor?.recountAt = nil
     return editor.previewed.map { [.client(.preview($0))] } ?? []
   }
 
-  /// Asks again after an index has become usable or was removed.
+  /// Repeats the preview after an index has become usable or was removed.
   mutating func previewAgain() -> [Effect] {
     overlay?.editor?.forgetPreview()
     return previewEdited()
@@ -214,7 +214,7 @@ extension ListenerEditor {
     recountAt = nil
   }
 
-  /// The number of matches in the cache as text, as far as it is known; `nil` until the cache answers.
+  /// The known count of matches in the cache, as text; `nil` until the cache answers.
   package var countText: String? {
     switch preview {
     case nil: return nil

@@ -41,7 +41,7 @@ extension DashboardState {
 }
 
 extension DashboardState {
-  /// Takes the word that an outage is over: its account goes on until all is answered.
+  /// Records the end of an outage. Its summary is updated until everything is answered.
   mutating func endOutage(_ outage: OnlineHistory.Outage) {
     let live = listeners.filter { $0.failure == nil && $0.count != nil }
     let behind = Set(live.filter(\.isFromCache).map(\.tag))
@@ -54,20 +54,20 @@ extension DashboardState {
     tellReconnection()
   }
 
-  /// Notes that the next row of the feed belongs to a reconnection of which the word has not come yet.
+  /// Records that the next row of the feed belongs to a reconnection that was not reported yet.
   mutating func noteEarlyRow() {
     let next = (feed.rows.last?.id ?? 0) + 1
     _ = outages.changeLast { if $0.end == nil { $0.noteRow(next) } }
   }
 
-  /// Changes the account that goes on, and the row that tells it.
+  /// Updates the current summary and its row.
   mutating func noteReconnection(_ change: (inout Reconnection) -> Void) {
     guard let reconnection = outages.changeLast(change) else { return }
     if let row = reconnection.row { feed.retell(row, as: text(of: reconnection)) }
     tellReconnection()
   }
 
-  /// Tells the reconnection in a row below all that it brought, as soon as nothing of it is left to come.
+  /// Adds the row of a finished reconnection, below all rows that it caused.
   mutating func tellReconnection() {
     guard let reconnection = outages.untold(at: now) else { return }
     feed.append(FeedRow(time: now, kind: .divider, summary: text(of: reconnection)))
@@ -87,8 +87,8 @@ extension DashboardState {
       first: first, last: reconnection.row, name: "reconnection \(clock(of: reconnection))")
   }
 
-  /// A key takes the card away; `enter` in the feed shows only its rows.
-  /// - Returns: whether the key was meant for the card.
+  /// Dismisses the card on a key; `enter` in the feed shows only the card's rows.
+  /// - Returns: whether the card handled the key.
   mutating func answerCard(_ key: Key) -> Bool {
     guard let card = outages.card else { return false }
     outages.dismissCard()

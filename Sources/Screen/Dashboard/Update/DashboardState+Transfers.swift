@@ -6,9 +6,9 @@ import FirestoreModel
 import FirestoreQuery
 import FirestoreText
 
-/// Import and export from the dashboard: one at a time, beside all other work.
+/// Import and export from the dashboard: one at a time, in parallel with all other work.
 extension DashboardState {
-  /// The object of an export of the selection: the document under the cursor, or the collection.
+  /// The object of an export: the document under the cursor, or the collection.
   var exportedPath: ResourcePath? { selectedKey?.path ?? selectedCollection }
 
   /// The reason why no transfer is possible now; `nil` if one is.
@@ -42,7 +42,7 @@ extension DashboardState {
         ghost: "backup.jsonl", subject: .importFile(into: path)))
   }
 
-  /// Starts a transfer; one into real data must be confirmed by typing the project.
+  /// Starts a transfer. For real data, the user must type the project to confirm an import.
   mutating func start(_ request: TransferRequest) -> [Effect] {
     let effect = Effect.client(.transfer(request))
     guard request.isImport, configuration.backend.isProduction else { return [effect] }
@@ -71,7 +71,7 @@ extension DashboardState {
     case .failed: toast(.error, account.text)
     }
     guard account.request.isImport, account.documents > 0 else { return [] }
-    // No listener reports imported documents of collections that are not listened to.
+    // No listener reports imported documents of collections without a listener.
     for path in browser.windows.keys { browser.noteChange(in: path, at: now) }
     return [.client(.listCollections(below: .root))]
   }
@@ -84,7 +84,7 @@ extension DashboardState {
     storage.transfers.decision == nil ? "nothing was imported or exported" : nil
   }
 
-  /// Opens the account of the transfer, or updates the open one.
+  /// Opens the dialog of the transfer, or updates it.
   mutating func showTransfer() {
     guard let decision = storage.transfers.decision else { return }
     guard isTransferShown else {
@@ -96,7 +96,7 @@ extension DashboardState {
 }
 
 extension Transfers {
-  /// The decision that shows the transfer; `nil` before the first.
+  /// The dialog of the transfer; `nil` before the first.
   fileprivate var decision: Decision? {
     switch self {
     case .none: nil
@@ -106,10 +106,10 @@ extension Transfers {
   }
 }
 
-/// Bundles that are written from what is selected.
+/// Bundles of the selection.
 extension DashboardState {
-  /// The selected range, document, collection with its filter, or the result of a listener or a query; `nil` if nothing
-  /// of them is selected.
+  /// The selected range, document, collection with its filter, or the result of a listener or a query; `nil` without a
+  /// selection.
   var bundledContents: BundleContents? {
     if focus == .collections {
       let keys = rangeKeys
@@ -123,7 +123,7 @@ extension DashboardState {
     return focus == .collections ? selectedQuery.map { contents(of: $0) } : nil
   }
 
-  /// The result of a listener, or what is selected.
+  /// The result of a listener, or the selection.
   func bundledContents(of name: String?) throws(TextError) -> BundleContents {
     guard let name else {
       guard let bundledContents else { throw TextError(column: 1, "nothing is selected") }
@@ -135,8 +135,7 @@ extension DashboardState {
     return contents(of: listener.query, named: listener.name)
   }
 
-  /// - Parameter name: the name under which clients find the result; that of its listener, or of its collection, for
-  ///   `nil`.
+  /// - Parameter name: the name for finding the result in a client; `nil` for the listener's or the collection's name.
   private func contents(of query: Query, named name: String? = nil) -> BundleContents {
     if let key = DocumentKey(query.path), query.collectionGroup == nil { return .documents([key]) }
     let listener = listeners.first { $0.query == query }

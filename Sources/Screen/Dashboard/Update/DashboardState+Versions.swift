@@ -4,9 +4,9 @@ import DashboardModel
 import FirestoreModel
 import FirestoreQuery
 
-/// The versions that are kept of documents seen.
+/// The stored versions of observed documents.
 extension DashboardState {
-  /// Keeps the documents of listeners' rows; each row then names its version.
+  /// Stores the documents of listeners' rows. Each row then has the number of its version.
   mutating func note(_ rows: inout [FeedRow]) {
     for index in rows.indices {
       let row = rows[index]
@@ -21,12 +21,12 @@ extension DashboardState {
     }
   }
 
-  /// Keeps changes that are too many for a row each, if their documents were seen one by one before.
+  /// Stores changes that are too many for a row each, for documents that have a stored version.
   mutating func noteKnown(_ changes: [ListenerSnapshot.Change], of query: Query) {
     for change in changes where versions.contains(change.document.key) { note(change.after, in: query) }
   }
 
-  /// Keeps a document that the browser or the open document shows.
+  /// Stores the version of a document in the browser or the open document.
   mutating func note(_ document: Document, in query: Query) {
     // The server's result of an acknowledged write follows.
     guard !document.hasCommittedMutations, document.state != .unknown else { return }
@@ -51,7 +51,7 @@ extension DashboardState {
       batch: document.hasLocalMutations ? writes.batch(touching: document.key) : nil, summary: summary)
   }
 
-  /// Opens a document at one of its versions, beside the one before.
+  /// Opens a document at one of its versions, next to the previous one.
   mutating func openDifference(_ version: Int?, of key: DocumentKey) -> [Effect] {
     let effects = openDetail(key)
     guard let version else { return effects }
@@ -62,7 +62,7 @@ extension DashboardState {
     return effects
   }
 
-  /// The version that the open document shows: that of the selected row of its history, else of its difference.
+  /// The version in the open document: the selected row's in its history, else the difference's.
   private var shownVersion: VersionHistory.Version? {
     guard let detail else { return nil }
     if detail.tab == .history, case .version(let version)? = selectedLine?.content { return version }
@@ -73,7 +73,7 @@ extension DashboardState {
     shownVersion == nil ? "no version of the document was seen in this session" : nil
   }
 
-  /// Marks the shown version as the one that Diff compares with, or takes the mark away.
+  /// Toggles the shown version as the base of Diff.
   mutating func toggleBaseVersion() {
     guard let version = shownVersion else { return }
     let isMarked = detail?.base == version.id
@@ -87,7 +87,7 @@ extension DashboardState {
         : "Diff compares with the version of \(clock): , and . or enter in History choose the other")
   }
 
-  /// The write that caused the shown version, with its way.
+  /// The history of the write that caused the shown version.
   private var versionJourney: WriteJourney? {
     guard let version = shownVersion, let batch = version.batch ?? version.acknowledges else { return nil }
     return writes.journey(of: batch)
@@ -101,10 +101,10 @@ extension DashboardState {
     return versionJourney == nil ? "the way of that write is no longer kept" : nil
   }
 
-  /// Shows the way of the write that caused the shown version.
+  /// Shows the history of the write that caused the shown version.
   mutating func openVersionWrite() { versionJourney.map { openWrite($0.row) } }
 
-  /// Compares with an older version, or with a newer one; at the newest, new versions are followed.
+  /// Compares with an older or newer version. At the newest, Diff follows new versions.
   mutating func stepVersion(by step: Int) {
     guard let detail else { return }
     let ids = versions.versions(of: detail.key).map(\.id)

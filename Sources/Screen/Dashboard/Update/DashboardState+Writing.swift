@@ -7,7 +7,7 @@ import FirestoreModel
 import FirestoreQuery
 
 extension DashboardState {
-  /// A collection with more documents is listened to from its start only; the editor can ask for more.
+  /// The limit of a listener on a large collection, from its start. The editor can raise it.
   private static let listenLimit = 1000
 
   mutating func toggleListener() -> [Effect] {
@@ -26,7 +26,7 @@ extension DashboardState {
   private mutating func toggle(_ query: Query) -> [Effect] {
     let running = listeners.filter { $0.query == query && $0.failure == nil }
     if !running.isEmpty { return running.flatMap { stopListening($0.tag) } }
-    // One that ended by an error gives its place and name to the one that is tried now.
+    // A listener that ended with an error passes its place and name to the new attempt.
     if let ended = listeners.first(where: { $0.query == query }) { return replace(ended.tag, with: ended.definition) }
     return listen(to: query, name: ListenerRecord.defaultName(for: query))
   }
@@ -48,7 +48,7 @@ extension DashboardState {
     overlay = .list(ListOverlay(content: .newMenu(items)))
   }
 
-  /// Opens the collection, so that what is made is seen, and an editor of the fields.
+  /// Opens the collection so that the new document is visible, and an editor of its fields.
   mutating func create(_ subject: FieldEdit.Subject, in path: ResourcePath) -> [Effect] {
     if configuration.isReadOnly {
       toast(.warning, readOnlyReason)
@@ -59,7 +59,7 @@ extension DashboardState {
     return effects
   }
 
-  /// Asks for the path of a document that is to be made.
+  /// Asks for the path of a new document.
   mutating func askForPath() {
     let start = selectedCollection.map { $0.text + "/" } ?? ""
     overlay = .list(ListOverlay(content: .palette(Palette(askingForPathFrom: start)), field: TextField(start)))
@@ -93,7 +93,7 @@ extension DashboardState {
     overlay = .confirm(question)
   }
 
-  /// Carries out a confirmed question.
+  /// Performs the action of a confirmed question.
   mutating func carryOut(_ subject: Confirmation.Subject) -> [Effect] {
     switch subject {
     case .delete(let target): return [.client(.write([mutation(for: target)]))]
@@ -146,7 +146,7 @@ extension DashboardState {
 }
 
 extension DashboardState {
-  /// Sends the chosen rejected writes again; without one, skips the wait before the next attempt.
+  /// Sends the chosen rejected writes again. Without one, skips the wait before the next attempt.
   mutating func sendNow() -> [Effect] {
     let rejected = writes.chosen.filter(\.isRejected).map(\.batch)
     guard !rejected.isEmpty else { return [.client(.retryNow)] }
@@ -163,7 +163,7 @@ extension DashboardState {
     return [.terminal(.edit(EditRequest(.rejectedWrite(row.batch), text: text)))]
   }
 
-  /// Reports in the feed the rejected writes that are no longer kept, and cannot be sent again.
+  /// Reports in the feed the rejected writes that are no longer stored and cannot be sent again.
   mutating func forget(_ batches: [BatchID]) {
     guard let first = batches.first else { return }
     let more = batches.count > 1 ? " and \(grouped(batches.count - 1)) more" : ""
@@ -173,7 +173,7 @@ extension DashboardState {
     feed.countEvents(at: now)
   }
 
-  /// Marks the selected write, or takes its mark away, and goes on to the next.
+  /// Toggles the mark of the selected write and selects the next one.
   mutating func markWrite() {
     if rowRange(in: .writes) != nil {
       writes.marked.formUnion(writes.chosen.filter { !$0.isFinished || $0.isRejected }.map(\.batch))
@@ -185,7 +185,7 @@ extension DashboardState {
     writes.cursor.move(by: 1, in: writes.rows.map(\.batch))
   }
 
-  /// Takes the chosen waiting writes out of the queue: they are undone here, and kept to be sent again.
+  /// Sets the chosen pending writes aside: they are reverted locally and stored for sending again.
   mutating func setWritesAside() -> [Effect] {
     let waiting = writes.chosen.filter(\.canBeTakenBack)
     let others = writes.chosen.count - waiting.count
@@ -214,7 +214,7 @@ extension DashboardState {
 
   mutating func askToDropAllRejected() { ask(toCancel: [], toDrop: writes.rejected) }
 
-  /// - Parameter others: how many of the chosen ones can be neither.
+  /// - Parameter others: the count of chosen writes that allow neither.
   private mutating func ask(toCancel waiting: [QueueRow], toDrop rejected: [QueueRow], others: Int = 0) {
     let rows = waiting + rejected
     guard !rows.isEmpty else { return }
@@ -234,6 +234,6 @@ extension DashboardState {
 }
 
 extension QueueRow {
-  /// Whether the batch waits, and the backend cannot be applying it right now.
+  /// Whether the batch is pending, and the backend cannot be applying it right now.
   var canBeTakenBack: Bool { !isFinished && write.state != .inFlight }
 }

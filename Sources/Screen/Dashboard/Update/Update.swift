@@ -6,35 +6,35 @@ package import FirestoreModel
 package import FirestoreQuery
 package import TerminalCanvas
 
-/// An event that can happen to the dashboard. Each carries its time: `update` has no clock.
+/// An event for the dashboard. Each event has its time, because `update` has no clock.
 package enum Action: Sendable {
   /// A key, the mouse, a paste, a resize or a focus change.
   case input(InputEvent, at: Timestamp)
-  /// The moment that `DashboardState.nextTick` named has come.
+  /// The moment of `DashboardState.nextTick` has come.
   case tick(Timestamp)
-  /// News from the client.
+  /// An event of the client.
   case client(ClientEvent, at: Timestamp)
-  /// News from the screen's host.
+  /// An event of the screen's host.
   case host(HostEvent, at: Timestamp)
   /// The terminal's line became too slow for every frame, or fast enough again.
   case link(isSlow: Bool, at: Timestamp)
-  /// The bytes and frames that were sent to the terminal so far.
+  /// The bytes and frames sent to the terminal so far.
   case sent(TerminalTraffic, at: Timestamp)
-  /// The program starts a listener by itself.
+  /// The program starts a listener.
   case listen(Query, name: String, ListenerOptions, at: Timestamp)
-  /// The program starts those listeners of earlier sessions, or of files, that are not open.
+  /// The program starts those listeners of earlier sessions or files that are not open.
   case open([ListenerDefinition], at: Timestamp)
-  /// The listeners are replaced by these.
+  /// Replaces the listeners by these.
   case adopt([ListenerRecord], at: Timestamp)
   /// The user's files changed, or the terminal reported its background.
   case configured(DashboardPreferences, at: Timestamp)
-  /// A script explains what follows; an empty text ends that.
+  /// A script sets a caption; an empty text removes it.
   case caption(String, at: Timestamp)
-  /// The command line has this command of the palette run.
+  /// The command line runs this command of the palette.
   case run(String, at: Timestamp)
-  /// So many rows of the feed came and were overwritten between two frames of a slow line.
+  /// The count of feed rows overwritten between two frames of a slow line.
   case overwrote(Int, at: Timestamp)
-  /// The clients that share the screen are these; `nil` where there is one.
+  /// The clients that share the screen; `nil` for a single client.
   case staged(StageFacts?, at: Timestamp)
 }
 
@@ -118,7 +118,7 @@ package func update(_ state: inout DashboardState, _ action: Action) -> [Effect]
 }
 
 extension DashboardState {
-  /// Brings every cursor back into its list and its list back onto the screen.
+  /// Moves every cursor into its list, and scrolls its list into view.
   mutating func settle() {
     if focus == .detail, detail == nil { focus = .collections }
     let layout = layout(size)

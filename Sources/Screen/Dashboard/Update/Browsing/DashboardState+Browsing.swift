@@ -51,7 +51,7 @@ extension DashboardState {
     (browser.roots ?? []).flatMap { expand(ResourcePath($0)) }
   }
 
-  /// Folds or unfolds the selected field of the open document, or goes to the field around it.
+  /// Folds or unfolds the selected field of the open document, or selects its parent field.
   mutating func foldDetail(isOpen wanted: Bool) {
     guard var detail, case .field(let line)? = selectedLine?.content else { return }
     if let isOpen = line.isOpen, isOpen != wanted {
@@ -116,7 +116,7 @@ extension DashboardState {
       overlay = .list(ListOverlay(content: .decision(account)))
     }
     guard let key = row.key else {
-      // A row about the whole of a listener leads to the whole of it.
+      // A row about a whole listener opens its result.
       if let tag = row.listener, listening[tag] != nil { showResult(of: tag) }
       return []
     }
@@ -127,7 +127,7 @@ extension DashboardState {
     return effects
   }
 
-  /// Opens a document in pane 0, in place of the one that is open there.
+  /// Opens a document in pane 0, replacing the open one.
   package mutating func openDetail(_ key: DocumentKey) -> [Effect] {
     focus = .detail
     if detail?.key == key { return [] }
@@ -139,32 +139,32 @@ extension DashboardState {
     return (old.map { [.client(.closeDetail($0))] } ?? []) + [.client(.openDetail(key))]
   }
 
-  /// Opens a document, to which the cursor of pane 1 goes too.
+  /// Opens a document, and moves the cursor of pane 1 to it.
   mutating func goTo(_ key: DocumentKey) -> [Effect] {
     let effects = locate(key)
     return effects + openDetail(key)
   }
 
-  /// Selects a document in pane 1: in the result that is shown there, or in the tree, which opens what is around it.
+  /// Selects a document in pane 1: in the shown result, or in the tree, which opens its ancestors.
   mutating func locate(_ key: DocumentKey) -> [Effect] {
     if resultDocuments?[key] != nil { browser.result?.cursor.select(key) }
     if browser.rows.contains(where: { $0.item == .document(key) }) {
       browser.cursor.select(.document(key))
       return []
     }
-    // Nothing is asked for an earlier moment, which shows what was there.
+    // An earlier moment sends no requests; it shows the recorded contents.
     guard past == nil else { return [] }
     let root = key.path.root
     browser.visited = browser.isRoot(root) ? nil : root
     return browser.go(to: key, limit: windowLimit, in: configuration.database)
   }
 
-  /// Goes to a collection in pane 1, opening it.
+  /// Opens and selects a collection in pane 1.
   mutating func openCollection(_ path: ResourcePath) -> [Effect] {
     focus = .collections
     closeResult()
     browser.destination = nil
-    // A collection that is not listed is shown, which makes it none of the database's.
+    // A visited collection is shown even if it is not listed as one of the database.
     browser.visited = browser.isRoot(path) ? nil : path
     let effects = expand(path)
     browser.cursor.select(.collection(path))
@@ -173,6 +173,6 @@ extension DashboardState {
 }
 
 extension ResourcePath {
-  /// The collection at the root in which the path lies.
+  /// The root collection of the path.
   fileprivate var root: ResourcePath { ResourcePath(segments.first.map(String.init) ?? "") }
 }

@@ -5,17 +5,17 @@ import FirestoreClientState
 package import FirestoreModel
 import FirestoreQuery
 
-/// The numbers of documents: which are kept up, and how old the others are.
+/// Document counts: live ones, and the age of the others.
 extension DashboardState {
-  /// Whether the known number of a collection's documents is the server's at this moment: the backend tells of commits, or
-  /// a listener or the shown window has all of the collection.
+  /// Whether the known document count is the server's current one. Then the backend reports commits, or a listener or
+  /// the shown window has the whole collection.
   package func isCountLive(_ path: ResourcePath) -> Bool {
     guard !network.isOffline else { return false }
     if browser.hearsCommits || isCountedByListener(path) { return true }
     return browser.windows[path].map { $0.isWhole && !$0.isFromCache } ?? false
   }
 
-  /// The age of the shown number; `nil` for one that is live, that is the cache's, or that is not known.
+  /// The age of the shown count; `nil` if it is live, the cache's, or unknown.
   package func countAge(of path: ResourcePath) -> String? {
     guard let count = browser.windows[path]?.count, let known = count.known, !isCountLive(path),
       count.cached.map({ $0 < known.number }) ?? true
@@ -23,7 +23,7 @@ extension DashboardState {
     return CountAge.text(of: known.time, at: now)
   }
 
-  /// The time at which the next shown age changes.
+  /// The time when the next shown age changes.
   var nextCountAge: Timestamp? {
     browser.windows.values.lazy.filter { countAge(of: $0.path) != nil }
       .compactMap { [now] in $0.count.known.map { CountAge.nextChange(of: $0.time, after: now) } }.min()
@@ -38,8 +38,8 @@ extension DashboardState {
     return counted.isEmpty ? "nothing has been counted yet" : nil
   }
 
-  /// The cost of counting again where that is billed: one read for each thousand of a collection's documents, and at least
-  /// one (`pricing`, "Aggregation queries").
+  /// The cost of a recount if it is billed: one read per thousand documents of a collection, and at least one
+  /// (`pricing`, "Aggregation queries").
   var recountCost: String? {
     guard configuration.backend.kind == .cloud else { return nil }
     let reads = counted.reduce(0) { $0 + max(1, ((browser.windows[$1]?.count.known?.number ?? 0) + 999) / 1000) }
@@ -55,14 +55,14 @@ extension DashboardState {
 
   // MARK: Being right
 
-  /// Notes that the numbers that are live are right now.
+  /// Records that the live counts are right now.
   mutating func confirmCounts() {
     let now = now
     for path in browser.windows.keys where isCountLive(path) { browser.windows[path]?.count.confirm(at: now) }
   }
 
-  /// Takes the number of documents from a snapshot of the whole collection; any other snapshot only tells that it has
-  /// changed.
+  /// Stores the document count from a snapshot of the whole collection. Any other snapshot only shows that the
+  /// collection has changed.
   mutating func noteCount(of listener: ListenerRecord, _ snapshot: ListenerSnapshot) {
     let (path, now) = (listener.query.path, now)
     if listener.isExact(whileOffline: network.isOffline) {
@@ -79,8 +79,8 @@ extension DashboardState {
     }
   }
 
-  /// Takes a count from elsewhere, unless a listener or a window shows the whole collection: unlike a server's count
-  /// these include the pending writes.
+  /// Stores a count from another source, unless a listener or a window shows the whole collection. Unlike a server's
+  /// count, those include the pending writes.
   mutating func receive(count: Int, of path: ResourcePath, isFromCache: Bool) {
     let window = browser.windows[path]
     let shown = window?.isWhole == true ? window?.loaded.count : nil
@@ -102,14 +102,14 @@ extension DashboardState {
   func isCountedByListener(_ path: ResourcePath) -> Bool { listenerThatCounts(path) != nil }
 }
 
-/// News of commits: what they may have made untrue is asked again.
+/// Commit reports: requests the data again that a commit may have changed.
 extension DashboardState {
   mutating func receive(_ news: CommitNews) -> [Effect] {
     browser.hearsCommits = true
     let questions: [Renewals.Question]
     switch news {
     case .everything:
-      // Counts from before the news began are renewed with it.
+      // Counts from before the reports started are repeated with them.
       var all: [Renewals.Question] = browser.windows.keys.map { .count($0) }
       for path in browser.expanded { all.append(question(of: path)) }
       questions = all + [.collections(below: .root)]
@@ -118,7 +118,7 @@ extension DashboardState {
     return browser.renewals.ask(Array(Set(questions)).sorted { "\($0)" < "\($1)" }, at: now)
   }
 
-  /// The questions whose answers change when documents of a collection come or go.
+  /// The requests whose answers change when documents of a collection are added or removed.
   private func questions(about notice: CollectionNotice) -> [Renewals.Question] {
     let path = notice.collection
     var questions: [Renewals.Question] = []
@@ -128,7 +128,7 @@ extension DashboardState {
     if notice.deleted > 0 || !browser.isRoot(ResourcePath(segments: path.segments.prefix(1).map(String.init))) {
       questions.append(.collections(below: .root))
     }
-    // Documents above may exist by what is below them alone.
+    // A nonexistent ancestor is listed only while it has documents below it.
     var above = path
     while !above.isRoot {
       if browser.expanded.contains(above) { questions.append(question(of: above)) }
@@ -142,32 +142,33 @@ extension DashboardState {
   }
 }
 
-/// Reviews of the collections. Listeners report the documents on the screen, but not those that others add or delete
-/// elsewhere; so collections are listed and counted again: every minute, and more often while that finds changes.
+/// Reviews of the collections. Listeners report the documents on screen, but not documents that others add or delete
+/// elsewhere. Therefore collections are listed and counted again: every minute, and more often while that finds
+/// changes.
 extension DashboardState {
-  /// The least number of seconds between two reviews: counting a database of Google's costs money.
+  /// The minimum interval between two reviews in seconds. Counting a Cloud Firestore database costs money.
   private var reviewPace: Int64 { configuration.backend.kind == .cloud ? 60 : 10 }
 
-  /// The time of the next review; `nil` while offline, before the first list, with another program's client, or where the
-  /// backend tells of every commit.
+  /// The time of the next review; `nil` while offline, before the first list, with another program's client, or if the
+  /// backend reports every commit.
   var dueReview: Timestamp? {
     network.isOffline || configuration.attached != nil || browser.hearsCommits ? nil : browser.nextReview
   }
 
-  /// The number of seconds between two attempts to list the collections of a server that is out of reach.
+  /// The interval in seconds between two attempts to list the collections of an unreachable server.
   private static let retryPace: Int64 = 5
 
-  /// The tick for a review; a quiet dashboard waits for the tick of the minute.
+  /// The tick for a review. An idle dashboard waits for the tick of the minute.
   var nextReviewTick: Timestamp? { browser.hasNewsFromOthers || browser.rootsOutage != nil ? dueReview : nil }
 
-  /// Keeps the reason why the collections were not listed. A server that is out of reach is asked again soon: without a
-  /// listener or a write no stream would find out that it is back.
+  /// Stores the reason why the collections were not listed. The client soon repeats the request to an unreachable
+  /// server: without a listener or a write, no stream would detect that it is back.
   mutating func noteUnlisted(_ failure: RPCStatus) {
     browser.rootsFailure = failure
     if browser.rootsOutage != nil { browser.nextReview = now.advanced(seconds: Self.retryPace) }
   }
 
-  /// Begins the reviews after the collections were listed for the first time.
+  /// Starts the reviews after the first list of collections.
   mutating func beginReviews() {
     if browser.nextReview == nil { browser.nextReview = now.advanced(seconds: reviewPace) }
   }
@@ -182,7 +183,7 @@ extension DashboardState {
     return [.client(.listCollections(below: .root))]
   }
 
-  /// Lists the collections of a server that was out of reach. The answer sets the time of the next attempt.
+  /// Lists the collections of a previously unreachable server. The answer sets the time of the next attempt.
   mutating func listAgain() -> [Effect] {
     browser.nextReview = nil
     return [.client(.listCollections(below: .root))]

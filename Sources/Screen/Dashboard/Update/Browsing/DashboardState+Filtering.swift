@@ -19,7 +19,7 @@ extension DashboardState {
     overlay = .filter(FilterLine(pane: focus, field: TextField(text), path: path))
   }
 
-  /// While typing: what is loaded is filtered at once. Text that is no filter leaves the one before it in force.
+  /// Filters the loaded rows immediately during typing. An invalid filter leaves the previous one in force.
   mutating func applyLiveFilter(_ line: FilterLine) {
     do throws(TextError) {
       let filter = try RowFilter(line.field.text, in: configuration.database)
@@ -35,7 +35,7 @@ extension DashboardState {
     } catch { overlay?.filterLine?.error = error.description }
   }
 
-  /// Shows what passes of what is loaded; a selected row that goes gives its place to the first that stays.
+  /// Shows the loaded rows that pass. If the selected row does not, the first remaining row is selected.
   private mutating func preview(_ filter: RowFilter, of path: ResourcePath) {
     browser.windows[path]?.preview = filter
     guard let item = browser.cursor.id, !browser.rows.contains(where: { $0.item == item }) else { return }
@@ -57,7 +57,7 @@ extension DashboardState {
     }
   }
 
-  /// `esc` in the line: the pane shows everything again.
+  /// Handles `esc` in the line: the pane shows everything again.
   mutating func dropFilter(of line: FilterLine) -> [Effect] {
     switch line.pane {
     case .feed where showsRequests: requests.filter = .none
@@ -86,11 +86,11 @@ extension DashboardState {
     return openWindow(of: path, at: .start)
   }
 
-  /// `*`: the collection, filtered by the selected field's value.
+  /// Handles `*`: filters the collection by the selected field's value.
   mutating func filterLikeThis() -> [Effect] {
     guard let (key, path, value) = selectedField else { return [] }
     let exact = ValueReader.text(of: value, in: configuration.database, until: .word)
-    // A long value is not to be edited as a filter, and says what it is.
+    // A long value is not useful as an editable filter, so its short form is shown.
     let text = "\(path.canonicalText):\(exact.utf8.count <= 250 ? exact : ValueText.short(value))"
     let filter = BrowserFilter(FieldFilter(path, .equal, value), text: text)
     focus = .collections
@@ -100,7 +100,7 @@ extension DashboardState {
 }
 
 extension DashboardState {
-  /// Searches the open document's lines, from the line on that was selected when the search began.
+  /// Searches the open document's lines, starting at the line selected when the search began.
   mutating func search(_ filter: RowFilter) {
     detail?.search = filter
     moveToMatch(.here)
@@ -108,7 +108,7 @@ extension DashboardState {
 
   enum MatchDirection { case here, next, previous }
 
-  /// Selects a line that matches, going round at the ends.
+  /// Selects a matching line, wrapping around at the ends.
   mutating func moveToMatch(_ direction: MatchDirection) {
     guard let detail, !detail.search.isEmpty else { return }
     let lines = detailLines

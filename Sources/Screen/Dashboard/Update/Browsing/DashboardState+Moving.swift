@@ -5,13 +5,13 @@ import FirestoreModel
 import FirestoreQuery
 
 extension DashboardState {
-  /// Rows of a page in the pane with the focus.
+  /// The rows of a page in the focused pane.
   var page: Int { listHeight(of: focus, layout(size)) }
 
   mutating func move(by step: Int) -> [Effect] { move(by: step, in: focus) }
 
-  /// Moves the selection of a pane; at the edge of a browser window the window moves on. In the feed scrolling up
-  /// pauses; reaching the last row again does not resume, because that would move the rows under the eye.
+  /// Moves the selection of a pane. At the edge of a browser window, the window slides. Scrolling up pauses the feed;
+  /// reaching its last row again does not resume it, because that would move the rows while you read.
   mutating func move(by step: Int, in pane: Pane) -> [Effect] {
     if pane == .feed, showsRequests ? requests.isFollowing : !feed.isPaused {
       guard step < 0 else { return [] }
@@ -21,7 +21,7 @@ extension DashboardState {
     return pane == .collections && browser.result == nil ? slideWindow() : []
   }
 
-  /// Selects the row of a pane's list that `target` names; none if it names none. The feed must be paused.
+  /// Selects the row of a pane's list that `target` returns, if any. The feed must be paused.
   mutating func select(in pane: Pane, _ target: ((index: Int, top: Int, count: Int)) -> Int?) {
     func select<ID>(_ cursor: inout Cursor<ID>, _ ids: some RandomAccessCollection<ID>) {
       guard let index = target((cursor.index, cursor.top, ids.count)) else { return }
@@ -44,10 +44,10 @@ extension DashboardState {
     }
   }
 
-  /// Holds the list of pane 4 that is shown.
+  /// Holds the shown list of pane 4.
   mutating func holdFeed() { showsRequests ? requests.hold() : pauseFeed() }
 
-  /// Holds the feed with its last page on the screen.
+  /// Holds the feed with its last page on screen.
   mutating func pauseFeed() {
     guard !feed.isPaused else { return }
     feed.pause()
@@ -72,7 +72,7 @@ extension DashboardState {
     return []
   }
 
-  /// Inside a collection whose window does not reach the end, the end of the collection comes first, then the tree's.
+  /// Moves to the end of the collection if its window does not reach that, else to the tree's end.
   private mutating func moveToEndOfCollection(isTop: Bool) -> [Effect] {
     let rows = browser.rows.map(\.item)
     if case .document(let key)? = browser.cursor.id, let window = browser.windows[key.collection], !window.isSortedHere,
@@ -88,7 +88,7 @@ extension DashboardState {
     return slideWindow()
   }
 
-  /// `:42`, `:50%` and `5000G`. In a collection that is a row of the collection, whichever of it are loaded.
+  /// Handles `:42`, `:50%` and `5000G`. In a collection, the row counts all its documents, loaded or not.
   mutating func jump(row: Int? = nil, percent: Int? = nil) -> [Effect] {
     if focus == .collections, browser.result == nil, let path = selectedCollection {
       if let row { return go(toRow: row - 1, of: path) }
@@ -97,7 +97,7 @@ extension DashboardState {
         toast(.info, "how many documents \(path.text) shows is not known: :42 goes to a row")
         return []
       }
-      // No larger product than the count itself.
+      // Avoids a product larger than the count.
       return go(toRow: max(0, total - 1) / 100 * percent + max(0, total - 1) % 100 * percent / 100, of: path)
     }
     if focus == .feed { holdFeed() }
@@ -107,7 +107,7 @@ extension DashboardState {
 }
 
 extension DashboardState {
-  /// Goes to a row of a collection, counted from 0, wherever the window on it lies.
+  /// Moves to a row of a collection, counted from 0, in or outside its window.
   mutating func go(toRow row: Int, of path: ResourcePath) -> [Effect] {
     var effects = expand(path)
     guard let window = browser.windows[path] else { return effects }
@@ -122,7 +122,7 @@ extension DashboardState {
       return []
     }
     let limit = windowLimit
-    // Some rows above the wanted one give it a place among its neighbours.
+    // Some rows before the target show it among its neighbors.
     let first = max(0, min(row - limit / 4, (total ?? .max) - limit))
     if first == 0 {
       effects += browser.open(path, at: .start, landing: .at(row), limit: limit, in: configuration.database)
@@ -135,7 +135,7 @@ extension DashboardState {
     return effects + [.client(.locate(search.tag, query, offset: first))]
   }
 
-  /// Goes to a row in another order than that of the ids, in which no backend counts rows.
+  /// Moves to a row in an order other than by id. No backend counts rows in such an order.
   private mutating func go(toOrderedRow row: Int, of window: CollectionWindow) -> [Effect] {
     let place = row - (window.offset ?? 0)
     guard window.offset != nil, window.documents.indices.contains(place) else {
@@ -146,7 +146,7 @@ extension DashboardState {
     return []
   }
 
-  /// Goes to a row of those that are found by reading documents; only rows found so far are known.
+  /// Moves to a row of a search's matches. Only rows found so far are known.
   private mutating func go(toFoundRow row: Int, of window: CollectionWindow) -> [Effect] {
     guard window.documents.indices.contains(row), window.offset == 0 else {
       let count = window.documents.count
@@ -184,7 +184,7 @@ extension DashboardState {
 }
 
 extension DashboardState {
-  /// Takes the letter that `m` or `'` waited for; anything else is none.
+  /// Handles the letter after `m` or `'`. Ignores anything else.
   mutating func finishBookmark(_ verb: BookmarkVerb, _ letter: Character?) -> [Effect] {
     guard let letter, letter.isLetter else { return [] }
     switch verb {
@@ -246,7 +246,7 @@ extension DashboardState {
     return []
   }
 
-  /// A row that is not in the tree at present: its collection is opened where it stands.
+  /// Searches for a row that is not in the tree, and opens its collection.
   private mutating func find(_ item: Browser.Item) -> [Effect] {
     switch item {
     case .collection(let path), .before(let path), .after(let path), .note(let path): return openCollection(path)

@@ -4,9 +4,9 @@ import DashboardModel
 import FirestoreModel
 package import FirestoreQuery
 
-/// The result of a listener or of a question, which takes the place of the tree in pane 1.
+/// The result of a listener or of a one-time query, which replaces the tree in pane 1.
 extension DashboardState {
-  /// The selected row of pane 1: of the tree, or of the result in its place.
+  /// The selected row of pane 1, in the tree or in the result that replaces it.
   var selectedItem: Browser.Item? {
     guard let result = browser.result else { return browser.cursor.id }
     return result.cursor.id.map { .document($0) }
@@ -18,7 +18,7 @@ extension DashboardState {
     return listening[tag]
   }
 
-  /// The documents of the shown result in its order, as far as they are known.
+  /// The known documents of the shown result in its order.
   package var resultDocuments: DocumentSet? {
     guard let result = browser.result else { return nil }
     switch result.source {
@@ -42,14 +42,14 @@ extension DashboardState {
     browser.result = ResultView(.listener(tag), listener.query)
   }
 
-  /// Shows the result of the listener that the selection is about; with several the list of listeners.
+  /// Shows the result of the selection's listener, or the list of listeners if there are several.
   mutating func showSelectedResult() {
     if browser.result != nil, focus == .collections { return closeResult() }
     if let tag = feedListener ?? soleListener { return showResult(of: tag) }
     openListeners()
   }
 
-  /// The listener through whose snapshots keys go: that of the shown result, else of the selected row of the feed.
+  /// The listener whose snapshots keys step through: the shown result's, else the selected feed row's.
   var steppedListener: ListenerTag? {
     if focus != .feed, let listener = resultListener { return listener.tag }
     return focus == .feed ? selectedEvent?.listener ?? resultListener?.tag : nil
@@ -76,7 +76,7 @@ extension DashboardState {
     return listeners.isEmpty ? "no listener is open: space on a collection starts one, :query asks once" : nil
   }
 
-  /// Asks a query once, and shows the answer.
+  /// Runs a query once and shows the answer.
   mutating func ask(_ query: Query) -> [Effect] {
     let tag = browser.takeTag()
     endRange()
@@ -87,7 +87,7 @@ extension DashboardState {
     return [.client(.ask(tag, query))]
   }
 
-  /// Asks the question of the shown result again.
+  /// Runs the query of the shown result again.
   mutating func askAgain() -> [Effect] {
     guard let result = browser.result else { return [] }
     let tag = browser.takeTag()
@@ -102,12 +102,12 @@ extension DashboardState {
     return result.isQuestion ? nil : "a listener's result is renewed by itself"
   }
 
-  /// Leads back to the tree as it was.
+  /// Returns to the tree.
   mutating func closeResult() { browser.result = nil }
 
   // MARK: News
 
-  /// Marks what a snapshot changes in the shown result.
+  /// Marks the changes of a snapshot in the shown result.
   /// - Parameter old: the result before the snapshot.
   mutating func noteResult(_ snapshot: ListenerSnapshot, from old: KeptResult?) {
     guard browser.result?.source == .listener(snapshot.listener),
@@ -120,7 +120,7 @@ extension DashboardState {
     browser.result?.note(snapshot, from: old, to: new, words, at: now)
   }
 
-  /// Brings the cursor of the result back into it; a result whose listener is gone gives its place back to the tree.
+  /// Moves the cursor into the result. Closes the result if its listener has ended.
   mutating func settleResult(height: Int) {
     guard let result = browser.result else { return }
     if case .listener(let tag) = result.source, listening[tag] == nil { return closeResult() }

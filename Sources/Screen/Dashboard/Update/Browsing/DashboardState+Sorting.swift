@@ -5,7 +5,7 @@ import FirestoreQuery
 
 /// The order of the documents in the tree.
 extension DashboardState {
-  /// The orders to choose from: the id, the columns that are shown, the times.
+  /// The orders to choose from: the id, the shown columns, the times.
   func orderKeys(of path: ResourcePath) -> [RowOrder.Key] {
     let columns = columnFitting(of: path, layout(size)).columns.map { RowOrder.Key.field(FieldPath($0.name)) }
     return [.id] + columns + [.changed, .created]
@@ -26,13 +26,13 @@ extension DashboardState {
     return sort(path, by: window.shownOrder.reversed)
   }
 
-  /// Sorts by a key, or in the other direction if it is sorted by that.
+  /// Sorts by a key, or reverses the direction if the key is already the order.
   mutating func sort(_ path: ResourcePath, byHead key: RowOrder.Key) -> [Effect] {
     if let order = browser.windows[path]?.shownOrder, order.key == key { return sort(path, by: order.reversed) }
     return sort(path, by: naturalOrder(key, in: path))
   }
 
-  /// The direction that one mostly wants: the newest and the largest first, texts from A.
+  /// The usual direction of a key: newest and largest first, texts from A.
   private func naturalOrder(_ key: RowOrder.Key, in path: ResourcePath) -> RowOrder {
     switch key {
     case .id: return .id
@@ -52,7 +52,7 @@ extension DashboardState {
     }
     browser.choose(order, of: path)
     guard browser.expanded.contains(path), browser.windows[path] != nil else { return [] }
-    // Found documents are put in order here.
+    // Search matches are sorted here.
     if browser.windows[path]?.search != nil { return [] }
     var place = CollectionWindow.Place.start
     if case .document(let key)? = browser.cursor.id, key.collection == path,
@@ -72,14 +72,14 @@ extension DashboardState {
     return selectedCollection == nil ? "no collection is selected" : nil
   }
 
-  /// Opens a window again whose collection has become too large to be put in order here.
+  /// Reopens a window whose collection has become too large to be sorted here.
   mutating func reopenOutgrown(_ path: ResourcePath) -> [Effect] {
     guard let window = browser.windows[path], window.isOutgrown, !window.isLoading else { return [] }
     return openWindow(of: path, at: .start)
   }
 
-  /// Puts the newest changes first where a listener watches a collection whose ids say nothing, unless the user has
-  /// chosen an order.
+  /// Sorts by newest changes first if a listener watches a collection with automatic ids, unless the user has chosen an
+  /// order.
   mutating func settleOrder(of path: ResourcePath) -> [Effect] {
     guard browser.orders[path] == nil, let window = browser.windows[path], window.filter == nil,
       browser.expanded.contains(path), !window.isLoading, window.shown?.place == .start
