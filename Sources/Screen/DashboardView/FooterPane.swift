@@ -35,7 +35,7 @@ struct FooterPane {
   }
 }
 
-/// The `/` line in the footer, with its number of matches or its error.
+/// The `/` line in the footer, with its match count or its error.
 struct FilterPrompt {
   let line: FilterLine
   let frame: FrameState
@@ -54,7 +54,7 @@ struct FilterPrompt {
       line.field, x: x, y: area.y, width: area.maxX - noteWidth - x, role: line.error == nil ? .input : .inputInvalid)
   }
 
-  /// The number of documents searched while typing, and those that `enter` would search.
+  /// The count of documents searched while typing, and the count that `enter` would search.
   private var collectionNote: String {
     let enter = Command.text(of: Key(.enter), glyphs)
     let isWide = frame.state.size.width >= 72
@@ -65,7 +65,7 @@ struct FilterPrompt {
     let isWhole = window.isWhole
     let counts = "\(grouped(shown)) of \(grouped(loaded))\(isWhole ? "" : " loaded")"
     guard isWide, !isWhole else { return counts }
-    // The documents to be read are announced before they are read.
+    // The reads are announced before they happen.
     let filter = (try? RowFilter(line.field.text, in: frame.state.configuration.database)).flatMap { BrowserFilter($0) }
     guard let filter, filter.searches else {
       let order = filter?.range.map { ", by \($0.canonicalText)" } ?? ""
@@ -98,7 +98,7 @@ struct FilterPrompt {
   }
 }
 
-/// The coach's step, in place of the footer's keys. A caption goes first: it is for those who watch.
+/// The coach's step, which replaces the footer's keys. A caption takes precedence, because it is for an audience.
 struct CoachLine {
   let frame: FrameState
   let layout: Layout
@@ -125,8 +125,8 @@ struct CoachLine {
   }
 }
 
-/// The last message, in place of the footer's keys for a while: never over the rows that it is about. A message that is
-/// cut tells where the full text is.
+/// The last message, which temporarily replaces the footer's keys. It never covers the rows that it describes. A
+/// truncated message says where the full text is.
 struct ToastLine {
   let frame: FrameState
   let layout: Layout
@@ -152,7 +152,7 @@ struct ToastLine {
   }
 }
 
-/// The keys that were pressed last, above the footer at the right, while an audience is to see them.
+/// The last pressed keys, above the footer at the right, in audience mode.
 struct PressedKeysLine {
   let frame: FrameState
   let layout: Layout
@@ -167,7 +167,7 @@ struct PressedKeysLine {
     let words = presses.map { press in
       Command.text(of: press.key, glyphs) + (press.count > 1 ? " \(times)\(press.count)" : "")
     }
-    // The newest stay where there is no room for all.
+    // The newest keys stay if there is no room for all.
     let texts = words.indices.map { " " + words[$0...].joined(separator: "  ") + " " }
     guard let text = texts.first(where: { SafeText.columns(of: $0) <= footer.width }) else { return }
     let x = footer.width - SafeText.columns(of: text)

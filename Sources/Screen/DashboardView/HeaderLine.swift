@@ -52,7 +52,7 @@ struct HeaderLine {
     }
   }
 
-  /// The name of one of several clients, which nothing drives out.
+  /// The name of one of several clients, which is never dropped.
   private var name: Line {
     var line = Line(glyphs)
     if let stage = frame.state.stage { line.add(" \(stage.own) ", .header, .bold) }
@@ -80,17 +80,17 @@ struct HeaderLine {
     }
   }
 
-  /// The forms of the connection's identity, longest first. The kind of backend is dropped last: it tells play from
-  /// earnest.
+  /// The forms of the connection's identity, longest first. The kind of backend is dropped last, because it
+  /// distinguishes real data from test data.
   private var identities: [Line] {
     let backend = frame.state.configuration.backend
     let gap = layout.layoutClass == .large ? "  " : " "
     let project = backend.database == "(default)" ? backend.project : "\(backend.project)/\(backend.database)"
     func line(name wanted: Bool, kind: Bool, host: Bool, user: Bool, why: Bool = true) -> Line {
-      // The name of a client takes the place of the program's.
+      // A client's name replaces the program's.
       let name = wanted && frame.state.stage == nil
       var line = Line(glyphs)
-      // Real data has a band of its own colour, so that it is not taken for play.
+      // Real data has a separate color, so that it is not mistaken for test data.
       let role: Role = backend.isProduction ? .headerProd : .header
       if frame.state.stage == nil { line.add(" ", role) }
       if name { line.add("hearth", role, .bold) }
@@ -139,7 +139,7 @@ struct HeaderLine {
   }
 }
 
-/// Connection, round trip, pending writes and event rate: the figures that never leave the screen.
+/// Connection, round trip, pending writes and event rate: the figures that are always on screen.
 struct VitalSigns {
   enum Length: Int, CaseIterable { case full, medium, plain, dense, short, bare, dot }
 
@@ -150,7 +150,7 @@ struct VitalSigns {
     stateWord.text
   }
 
-  /// The word, with what stands behind it: `REFUSED: unauthenticated`.
+  /// The word with its details: `REFUSED: unauthenticated`.
   var wordInFull: String {
     let refusal = stateWord == .refused ? frame.state.browser.rootsFailure?.code.name : nil
     return word + ((refusal ?? stateWord.remark).map { ": \($0)" } ?? "")
@@ -168,13 +168,13 @@ struct VitalSigns {
     }
   }
 
-  /// Whether the first list of collections is awaited.
+  /// Whether the first list of collections is pending.
   private var isAsking: Bool {
     frame.state.browser.roots == nil && frame.state.configuration.attached == nil
       && frame.state.configuration.backend.kind != .embedded
   }
 
-  /// Whether the server refuses this client's credentials, as its answer to the list of collections tells.
+  /// Whether the server rejects this client's credentials, according to its answer to the list of collections.
   private var isRefused: Bool { frame.state.isIdle && frame.state.browser.rootsFailure?.code == .unauthenticated }
 
   var glyph: String { [.online, .connecting].contains(stateWord) ? glyphs.online : glyphs.offline }
@@ -184,12 +184,12 @@ struct VitalSigns {
     return stateWord == .notConnected ? .header : stateWord == .online ? .stateOnline : .stateConnecting
   }
 
-  /// ` (you)` for a network that the user switched off; empty else.
+  /// ` (you)` if the user switched the network off; otherwise empty.
   private var plugMark: String {
     frame.state.network.isNetworkEnabled || frame.state.plugHolder != "you" ? "" : " (you)"
   }
 
-  /// The newest round trip, `184ms`; the length of an outage; empty before the first.
+  /// The newest round trip, `184ms`, or the length of an outage; empty before the first.
   private var timing: String {
     if let outageText = frame.state.outageText { return outageText }
     guard !frame.state.attachment.isOver, let newest = frame.state.network.roundTrips.last else { return "" }
@@ -202,7 +202,7 @@ struct VitalSigns {
     let pending = "\(glyphs.pending)\(frame.state.writes.waiting)"
     let pendingRole: Role = frame.state.writes.waiting == 0 ? .header : .flagPending
     let figure = "\(frame.state.feed.rate.perSecond(at: frame.state.now))"
-    // The figure has room for two digits, so that the text left of it seldom moves.
+    // The figure has room for two digits, so the text to its left rarely moves.
     let rate = String(repeating: " ", count: max(0, 2 - figure.count)) + figure
     switch length {
     case .full:
@@ -248,7 +248,7 @@ struct VitalSigns {
     return line
   }
 
-  /// Adds the number of rejected batches, `!2`, if there are any.
+  /// Adds the count of rejected batches, `!2`, if there are any.
   private func addRejected(to line: inout Line, gap: String = " ", word: String = "") {
     let count = frame.state.writes.refusedCount
     guard count > 0 else { return }
@@ -258,7 +258,7 @@ struct VitalSigns {
 
   enum ClockLength { case long, short }
 
-  /// The time while the screen counts seconds; else the time of the last event, in words that say so.
+  /// The time while the screen counts seconds; otherwise the time of the last event, labeled as such.
   func clock(_ length: ClockLength) -> String {
     let offset = frame.state.configuration.utcOffset
     guard !frame.state.hasRunningClock, !frame.state.headerClock.runsOn else {

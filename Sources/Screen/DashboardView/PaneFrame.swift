@@ -4,7 +4,7 @@ import DashboardModel
 import FirestoreModel
 import TerminalCanvas
 
-/// The outline and title of a pane. Only the title shows the focus: recolouring two outlines costs 25 times as many
+/// The outline and title of a pane. Only the title shows the focus: recoloring two outlines costs 25 times as many
 /// bytes. The feed has no sides, so that the terminal can scroll it.
 struct PaneFrame {
   let pane: Pane
@@ -12,7 +12,7 @@ struct PaneFrame {
   let layout: Layout
   let glyphs: Glyphs
 
-  /// The columns of a frame's upper line that a path in it leaves to the count and the corners.
+  /// The columns of a frame's top line that a path leaves for the count and the corners.
   private static let columnsBesidePath = 24
 
   func draw(on canvas: inout Canvas) {
@@ -33,7 +33,7 @@ struct PaneFrame {
         " \(pane.rawValue) \(ResultTitle.isInFrame(frame.state, layout) ? ResultTitle.text(result, frame.state) : "Result") "
     }
     if pane == .collections, let path = frame.state.collectionOffScreen(layout) {
-      // The name takes the place of the word that the number and the rows do without, so that the count has its room.
+      // The name replaces the word, which number and rows make redundant, so that the count has room.
       let room = max(8, rect.width - Self.columnsBesidePath)
       title = " \(pane.rawValue) \(PathText.fitted(path.text, to: room, glyphs.ellipsis)) "
     }
@@ -46,13 +46,13 @@ struct PaneFrame {
     {
       canvas.link(place.x + 3..<place.x + max(3, used - 1), of: place.y, to: address)
     }
-    // The number alone shows the focus where the title is a path, which is long, and would be sent twice.
+    // Only the number shows the focus if the title is a path, because a long path would be sent twice.
     if pane == .detail, pane == frame.state.focus {
       canvas.apply(role: .paneTitleFocus, to: Rect(x: place.x, y: place.y, width: min(used, 3), height: 1))
     }
     var left = rect.x + PaneTitle.start + used
     let room = rect.maxX - 5 - left
-    // The full text is used if it fits, else that of smaller screens.
+    // Uses the full text if it fits, otherwise the text of smaller screens.
     let counts = [layout.layoutClass, .medium].map { Self.count(of: pane, frame.state, $0, glyphs) }
     let count = counts.first { SafeText.columns(of: $0) <= room } ?? ""
     let columns = SafeText.columns(of: count)
@@ -75,7 +75,7 @@ struct PaneFrame {
     case .detail: return DetailPane.count(state)
     case .feed where state.showsRequests: return RequestsPane.count(state)
     case .feed:
-      // The count is as of the last whole second, like the rate in the header; in the first one there is none.
+      // The count is as of the last whole second, like the header's rate. The first second has none.
       let uncounted = state.screen.isLinkSlow ? 0 : state.feed.rate.uncounted(at: state.now)
       let count = state.feed.total - uncounted
       if count <= 0, state.feed.total > 0 { return "" }
@@ -97,13 +97,13 @@ extension Canvas {
     }
   }
 
-  /// The columns that are highlighted of a selected row: from the gutter to the end of its first text, of which so much.
-  /// In all of its width a move would cost twice the bytes, and take the hues of states from the row.
+  /// The maximum width of the highlighted first text of a selected row, after the gutter. Highlighting the whole row
+  /// would double the bytes of a move and hide the hues of states.
   private static let highlight = 20
-  /// A shorter first text, such as a number, takes the next one along.
+  /// A shorter first text, such as a number, includes the following text.
   private static let shortText = 6
 
-  /// The columns of a row's first text: up to the first two blanks.
+  /// The columns of a row's first text, which ends before two blanks.
   private func firstText(of row: Rect, _ glyphs: Glyphs) -> Rect {
     func isBlank(_ x: Int) -> Bool { x >= row.maxX || self[x, row.y].cluster == .space }
     var start = row.x + 1
@@ -114,13 +114,13 @@ extension Canvas {
     var end = start
     while end < row.maxX, !isBlank(end) || !isBlank(end + 1) || end - start < Self.shortText { end += 1 }
     end = min(end, start + Self.highlight)
-    // One stretch with the gutter: what lies between would be sent again anyway.
+    // One run with the gutter, because the cells in between would be sent again anyway.
     return Rect(x: row.x, y: row.y, width: max(0, min(row.maxX, end) - row.x), height: row.height)
   }
 
-  /// Shows a row of a pane as selected, by its first text. Only its gutter shows whether its pane has the focus: a change of
-  /// focus then costs two cells and not two rows.
-  /// - Parameter isWhole: whether to highlight all of the row, as in lists that are not moved through for long.
+  /// Highlights the first text of a selected row. Only the gutter shows whether the pane has the focus, so a change of
+  /// focus costs two cells instead of two rows.
+  /// - Parameter isWhole: whether to highlight the whole row, as in short-lived lists.
   mutating func select(_ row: Rect, _ state: DashboardState, isFocused: Bool, isWhole: Bool = false) {
     let glyphs = state.configuration.glyphs
     defer { gutter(x: row.x, y: row.y, glyphs: glyphs, isFocused: isFocused) }
@@ -134,7 +134,7 @@ extension Canvas {
     }
   }
 
-  /// Marks the selected row; fainter in a pane without the focus.
+  /// Marks the selected row; fainter in an unfocused pane.
   mutating func gutter(x: Int, y: Int, glyphs: Glyphs, isFocused: Bool) {
     put(glyphs.cursor, at: Point(x: x, y: y), role: isFocused ? .cursorGutter : .textMuted, maxWidth: 1)
   }

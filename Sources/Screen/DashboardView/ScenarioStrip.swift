@@ -3,11 +3,11 @@ package import Dashboard
 package import DashboardModel
 package import TerminalCanvas
 
-/// The rows above the clients of a scenario: its sentence and how far it is, and the steps around the present one.
+/// The rows above the clients of a scenario: its summary and progress, and the steps around the current one.
 package struct ScenarioStrip {
   private let play: ScenarioPlay
   private let glyphs: Glyphs
-  /// The key that does the next step, for a step that waits for it.
+  /// The key for the next step, if steps wait for a key.
   private let nextKey: String
   private let leaveKey: String
 
@@ -55,7 +55,7 @@ package struct ScenarioStrip {
     return line
   }
 
-  /// The number of steps that are done, the time of the world, and the pace, as far as there is room.
+  /// The count of finished steps, the simulated time, and the pace, as far as there is room.
   private func figures(_ width: Int) -> Line {
     var line = Line(glyphs)
     let count = "\(play.doneCount)/\(play.steps.count)"
@@ -77,7 +77,7 @@ package struct ScenarioStrip {
     return line
   }
 
-  /// All in one row: the present step, or the end.
+  /// Everything in one row: the current step, or the end.
   private func single(_ width: Int) -> Line {
     var line = Line(glyphs)
     line.add(" \(play.doneCount)/\(play.steps.count) ", .header, .bold)
@@ -93,7 +93,7 @@ package struct ScenarioStrip {
 
   // MARK: Steps
 
-  /// The places of the steps that are shown: the present one below the last that are done.
+  /// The indices of the shown steps: the last finished ones, then the current one.
   private func shownSteps(_ count: Int) -> Range<Int> {
     guard count > 0 else { return 0..<0 }
     let before = count == 1 ? 0 : (count - 1) / 2
@@ -122,7 +122,7 @@ package struct ScenarioStrip {
     return line
   }
 
-  /// The last rows: why it failed, what came of it, what the file is like, or the caption.
+  /// The last rows: the failure, the outcome, a notice about the file, or the caption.
   private func closing(_ width: Int, rows: Int) -> [Line] {
     var lines: [Line] = []
     func add(_ text: String, _ role: Role) {

@@ -4,8 +4,8 @@ import DashboardModel
 import FirestoreModel
 import TerminalCanvas
 
-/// The row above the feed that shows the whole session: how much happened in each step of time, outages, and what came
-/// of own writes. A click on a step goes to its moment.
+/// The row above the feed that shows the whole session: the activity in each step of time, outages, and the outcomes of
+/// this client's writes. A click on a step opens its moment.
 struct SessionBandLine {
   let frame: FrameState
   let layout: Layout
@@ -58,7 +58,7 @@ struct SessionBandLine {
     if step.marks.contains(.outage) { return (glyphs.barOutage, .chartOutage) }
     if step.marks.contains(.acknowledged) { return (glyphs.vertical, .writeAcked) }
     guard step.events > 0 else { return (glyphs.sparkline[0], .border) }
-    // Each height stands for twice as many events as the one below, whatever else happened: no step changes the others.
+    // Each height means twice as many events as the previous one, so that no step changes the others.
     let level = Int.bitWidth - step.events.leadingZeroBitCount
     return (glyphs.sparkline[min(level, glyphs.sparkline.count - 1)], .chartLow)
   }

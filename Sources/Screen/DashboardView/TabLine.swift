@@ -36,8 +36,8 @@ struct TabLine {
   }
 }
 
-/// Some rows below the feed that say what the columns of the selected row had to leave out: always where panes are
-/// narrow, elsewhere when they are asked for.
+/// Some rows below the feed with the parts of the selected row that the columns omit: always if panes are narrow,
+/// otherwise on request.
 struct SelectionStrip {
   let frame: FrameState
   let layout: Layout
@@ -89,8 +89,8 @@ struct SelectionStrip {
   }
 }
 
-/// The panes that the open document covers, a line each: what must not be missed of them, and the number of the key that
-/// unfolds them.
+/// The panes that the open document covers, a line each: the important facts, and the number of the key that unfolds
+/// the pane.
 struct FoldedPanes {
   let frame: FrameState
   let layout: Layout
@@ -136,7 +136,7 @@ struct FoldedPanes {
     }
   }
 
-  /// A write in two words: its fields where it is the open document's, else its document.
+  /// A write in two words: its fields if it belongs to the open document, else its document.
   private func words(of row: QueueRow) -> String {
     guard let key = row.documents.first, key == frame.state.detail?.key, row.documents.count == 1 else {
       let id = row.documents.first.map { PathText.last($0.path.text, to: 12, glyphs.ellipsis) } ?? ""

@@ -4,7 +4,7 @@ import DashboardModel
 import FirestoreModel
 
 /// The events of a dashboard as lines for screen readers, pipes and logs: the feed, the connection, the queue, and
-/// every message. A line says in words what the screen shows by place, glyph and colour.
+/// every message. Words replace the place, glyph and color of the screen.
 package struct Transcript: Sendable {
   private var lastRow = 0
   private var messages: [Toast] = []
@@ -37,7 +37,7 @@ package struct Transcript: Sendable {
     return lines
   }
 
-  /// The messages that are new: the list is bounded, so those after its longest known beginning are.
+  /// The new messages. The list is bounded, so these follow the longest known beginning.
   private func newMessages(_ present: [Toast]) -> ArraySlice<Toast> {
     let known = (0...present.count).first { present.dropLast($0).elementsEqual(messages.suffix(present.count - $0)) }
     return present.suffix(known ?? present.count)

@@ -38,7 +38,7 @@ package func view(_ present: DashboardState) -> Canvas {
   return canvas
 }
 
-/// Draws the screen of one client, or of several that share it. Pure and total.
+/// Draws the screen of one client, or of several clients that share it. Pure and total.
 package func view(_ stage: ClientStage) -> Canvas {
   guard stage.isShared || stage.play != nil else { return view(stage.focused.session.shown) }
   let layout = stage.layout
@@ -53,7 +53,7 @@ package func view(_ stage: ClientStage) -> Canvas {
     let state = stage.members[index].session.shown
     var part = view(state)
     if index == stage.focusIndex {
-      // The name in its own first row stands out, as the title of a pane with the focus does.
+      // The client's name in the first row is highlighted like the title of a focused pane.
       if let name = state.stage?.own {
         part.put(glyphs.cursor, at: Point(x: 0, y: 0))
         part.apply(role: .paneTitleFocus, to: Rect(x: 0, y: 0, width: name.count + 2, height: 1))
@@ -74,13 +74,13 @@ package func view(_ stage: ClientStage) -> Canvas {
   return canvas
 }
 
-/// The looks of a client that the keys do not act on.
+/// The style of an unfocused client.
 private enum Faint {
   private static let roles: [Role: Role] = [
     .paneTitleFocus: .paneTitle, .cursorGutter: .textMuted, .selection: .selectionBlur,
   ]
 
-  /// Takes the signs of the focus away, and the keys from the last row, which would do nothing there.
+  /// Removes the signs of the focus, and the keys from the last row, which have no effect there.
   static func blur(_ canvas: inout Canvas, _ state: DashboardState, keysGoTo name: String) {
     canvas.replaceRoles(roles)
     guard state.overlay == nil, state.screen.caption.isEmpty,
@@ -93,12 +93,12 @@ private enum Faint {
   }
 }
 
-/// The row about several clients, each with its state and what it has not sent.
+/// The row about several clients, each with its state and its unsent writes.
 struct StageLineView {
   let stage: ClientStage
   let glyphs: Glyphs
 
-  /// The columns of a user, and those that are left for the state.
+  /// The width of a user, and the remaining width for the state.
   private static let (user, signs) = (14, 8)
 
   func draw(on canvas: inout Canvas, _ area: Rect) {
@@ -129,7 +129,7 @@ struct StageLineView {
     canvas.put(hint, at: Point(x: area.maxX - columns, y: area.y), role: .header)
   }
 
-  /// The key of a command; `nil` where the user has taken it away.
+  /// The key of a command; `nil` if the user has removed it.
   private func key(_ name: String) -> String? {
     let keymap = stage.focused.session.shown.configuration.keymap
     return keymap.command(named: name, in: [.screen])?.keys.first.map { Command.text(of: $0, glyphs) }
@@ -137,15 +137,15 @@ struct StageLineView {
 }
 
 extension SessionPart {
-  /// A screen that differs from the one before it.
+  /// A screen that differs from the previous one.
   package struct Screen: Sendable {
-    /// The seconds from the first screen on.
+    /// The seconds since the first screen.
     package var seconds: Double
     package var canvas: Canvas
   }
 
   /// The screens between two moments.
-  /// - Parameter step: the seconds between two looks at the screen.
+  /// - Parameter step: the sampling interval in seconds.
   package func screens(from start: Timestamp, to end: Timestamp, step: Double) -> [Screen] {
     var state = state
     var screens: [Screen] = []

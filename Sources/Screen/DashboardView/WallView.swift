@@ -5,8 +5,8 @@ import DashboardModel
 import FirestoreModel
 import TerminalCanvas
 
-/// Draws the wall: a line for each listener with its last minute, then the own writes, their round trips and outages on
-/// the same axis, and what happened last.
+/// Draws the wall: a line for each listener with its last minute, then this client's writes, their round trips and
+/// outages on the same axis, and the latest events.
 struct WallView {
   let list: ListOverlay
   let panel: WallPanel
@@ -94,7 +94,7 @@ struct WallView {
   }
 }
 
-/// The lines of the wall, each in one pass from left to right: a line that moves by a second is one run of cells.
+/// The lines of the wall, each in one pass from left to right. A line that moves by a second is one run of cells.
 struct WallLines {
   let figures: WallFigures
   let frame: FrameState
@@ -103,7 +103,7 @@ struct WallLines {
 
   // MARK: Listeners
 
-  /// - Parameter graphHeight: the rows of the graph, of which this is the lowest.
+  /// - Parameter graphHeight: the row count of the graph; this is the lowest row.
   func listener(_ row: WallFigures.Row, graphHeight: Int, showsMix: Bool) -> Line {
     let record = row.listener
     let role = Role.listener(record.tag.rawValue - 1)
@@ -180,7 +180,7 @@ struct WallLines {
       if trips[column] == 0, isOut {
         line.add(glyphs.barOutage, .chartOutage)
       } else {
-        // Each height stands for four times the milliseconds of the one below.
+        // Each height means four times the milliseconds of the previous one.
         line.add(height((Int.bitWidth - trips[column].leadingZeroBitCount + 1) / 2), .chartLow)
       }
     }
@@ -198,8 +198,8 @@ struct WallLines {
     return line
   }
 
-  /// Adds the longest of some texts for which there is room right of the graph, below the figures of the listeners where
-  /// it is not longer than they are.
+  /// Adds the longest text that fits to the right of the graph, or below the listeners' figures if it is not longer
+  /// than they are.
   private func add(_ forms: [[String]], to line: inout Line, _ role: Role) {
     let start = columns.documents + 1
     let end = columns.rate + WallGeometry.Columns.rateWidth
@@ -233,7 +233,7 @@ struct WallLines {
     return line
   }
 
-  /// The columns of the text of an event: more of it is in the feed, and each costs bytes with every event.
+  /// The maximum width of an event's text. The feed has the full text, and each column costs bytes with every event.
   private static let longestSummary = 64
 
   // MARK: Parts
@@ -247,7 +247,7 @@ struct WallLines {
     return line
   }
 
-  /// The numbers of the seconds of each column together.
+  /// The sums of the seconds in each column.
   private func merged(_ seconds: [Int]) -> [Int] {
     (0..<columns.graphWidth).map { column in
       seconds[column * columns.step..<(column + 1) * columns.step].reduce(0, +)
@@ -260,13 +260,13 @@ struct WallLines {
     }
   }
 
-  /// One row of a graph of several. The whole height stands for a doubling of the events seven times: no second changes
-  /// how the others are drawn.
+  /// One of several rows of a graph. The full height means seven doublings of the events, so no second changes the
+  /// drawing of the others.
   private func graph(_ seconds: [Int], part: Int, of rows: Int) -> String {
     let steps = glyphs.sparkline.count
     let levels = merged(seconds).map { events in
       let more = Double(events + 1)
-      // The logarithm, between the powers of two along a line.
+      // The logarithm, linearly interpolated between powers of two.
       let doublings =
         rows == 1 ? Double(Int.bitWidth - events.leadingZeroBitCount) : Double(more.exponent) + more.significand - 1
       return Int((doublings * Double(rows * steps - 1) / Double(steps - 1)).rounded())
@@ -276,21 +276,21 @@ struct WallLines {
 
   private func height(_ level: Int) -> String { glyphs.sparkline[min(max(0, level), glyphs.sparkline.count - 1)] }
 
-  /// `1.4`, and without a fraction from 100 on.
+  /// `1.4`; without a fraction from 100 on.
   private static func rate(_ perSecond: Double) -> String {
     let tenths = Int((perSecond * 10).rounded())
     return tenths >= 1000 ? grouped(tenths / 10) : "\(tenths / 10).\(tenths % 10)"
   }
 }
 
-/// The numbers of a listener's documents by the value of a field, as bars.
+/// A listener's document counts by the value of a field, as bars.
 struct MixBars {
   let mix: ValueMix.Shown
   let glyphs: Glyphs
 
-  /// A slot of equal width for each value: its name, a bar by its share of all, its number of documents. One that
-  /// changes moves none of the others.
-  /// - Parameter names: whether the name of the field stands before the values.
+  /// A slot of equal width for each value: its name, a bar for its share, and its document count. A change of one moves
+  /// none of the others.
+  /// - Parameter names: whether the name of the field precedes the values.
   func line(width: Int, names: Bool) -> Line {
     var line = Line(glyphs)
     var room = width

@@ -15,7 +15,7 @@ struct DecisionDialog {
     let lanes = decision.batch.flatMap { frame.state.lanes(of: $0) }.map { WriteLanesView(lanes: $0, glyphs: glyphs) }
     let width = min(lanes == nil ? 100 : 140, layout.size.width - 4)
     let way = lanes?.lines(width: width - 4) ?? []
-    // A list of the way tells what the first sentence does.
+    // A list of the history repeats the first sentence.
     let sentences =
       lanes != nil && width < WriteLanesView.narrowest - 6 ? decision.lead.dropFirst() : decision.lead[...]
     let lead = sentences.flatMap { WrappedText.lines($0, width: max(8, width - 6), glyphs.ellipsis) }
@@ -24,7 +24,7 @@ struct DecisionDialog {
     dialog.draw(decision.title, "", on: &canvas, glyphs)
     let area = dialog.content
     guard area.height > 0 else { return }
-    // The answers stay visible; then come the sentences, then as many fields as fit.
+    // The answers stay visible; then the sentences, then as many fields as fit.
     var room = area.height - min(decision.items.count, area.height)
     var y = area.y
     func put(_ line: Line) {
@@ -84,7 +84,7 @@ struct DecisionDialog {
   }
 }
 
-/// A question. The safe answer is selected first; brackets and the gutter say which one is, not colour alone.
+/// A question. The safe answer is selected first. Brackets and the gutter mark the selection, not only color.
 struct ConfirmDialog {
   let question: Confirmation
   let layout: Layout
@@ -120,7 +120,7 @@ struct ConfirmDialog {
   }
 }
 
-/// The dialog of a prompt: its sentences, the line, and the reason for a refusal.
+/// The dialog of a prompt: its sentences, the text field, and the error.
 struct PromptDialog {
   let prompt: Prompt
   let layout: Layout
@@ -134,7 +134,7 @@ struct PromptDialog {
     dialog.draw(prompt.title, "", on: &canvas, glyphs)
     let area = dialog.content
     guard area.height > 0 else { return }
-    // The line stays visible, then the error, then the sentences.
+    // The text field stays visible, then the error, then the sentences.
     let told = min(error.count, area.height - 1)
     var y = area.y
     for text in lead.prefix(max(0, area.height - 1 - told - 1)) {

@@ -5,7 +5,7 @@ import FirestoreClientState
 import FirestoreModel
 import TerminalCanvas
 
-/// The dialog of an explanation: the cost of a query at the cache, the indexes, and the actions.
+/// The dialog of an explanation: the query's cost in the cache, the indexes, and the actions.
 struct ExplanationDialog {
   let list: ListOverlay
   let panel: ExplanationPanel
@@ -23,7 +23,7 @@ struct ExplanationDialog {
     dialog.draw("Explain \(glyphs.bullet) \(QueryText.line(panel.query))", "cache", on: &canvas, glyphs)
     let area = dialog.content
     guard area.height > 0 else { return }
-    // The actions stay visible; then come the facts, then as many indexes as fit.
+    // The actions stay visible; then the facts, then as many indexes as fit.
     let actions = min(Self.items.count, area.height)
     var room = area.height - actions
     var y = area.y

@@ -5,8 +5,8 @@ import DashboardModel
 import FirestoreModel
 import TerminalCanvas
 
-/// The field editor: a row for each field, the typed text in its place, and below a summary of the edits. Only the rows
-/// on the screen are computed.
+/// The field editor: a row for each field, with the typed text in place, and a summary of the edits below. Only the
+/// rows on screen are computed.
 struct FieldEditorDialog {
   let editor: FieldEditor
   let frame: FrameState
@@ -86,7 +86,7 @@ struct FieldEditorDialog {
     return line
   }
 
-  /// A value as text: a few bytes in full, more as a count; a time with all its digits.
+  /// A value as text: a few bytes in full, more as a count, a time with all its digits.
   private func text(of value: Value) -> String {
     switch value {
     case .bytes(let bytes) where bytes.count <= 24: FieldText.text(of: value, in: editor.database)
@@ -141,10 +141,10 @@ struct FieldEditorDialog {
     }
   }
 
-  /// The most lines of a text that are shown at once.
+  /// The maximum count of visible lines of a text.
   private static let boxHeight = 8
 
-  /// Draws a text of several lines over the rows below its own, or above where there is more room.
+  /// Draws a multi-line text over the rows below its own, or above if there is more room.
   /// - Returns: whether there is room for two lines.
   private func drawBox(_ field: TextField, x: Int, below y: Int, _ rows: Rect, on canvas: inout Canvas) -> Bool {
     let (texts, line, column) = field.lines
@@ -256,8 +256,7 @@ struct FieldEditorDialog {
   }
 }
 
-/// The write that an edit comes to, before it is sent: its kind, mask and condition, and each field's old and new
-/// value.
+/// The write of an edit before it is sent: its kind, mask and precondition, and each field's old and new value.
 struct FieldReviewDialog {
   let review: FieldReview
   let frame: FrameState

@@ -3,7 +3,7 @@ import Dashboard
 import DashboardModel
 import TerminalCanvas
 
-/// The help: every key that has a meaning here, in groups, and the meanings of the signs and words on the screen.
+/// The help: every available key, in groups, and the meanings of the signs and words on screen.
 struct HelpDialog {
   let list: ListOverlay
   let contexts: [KeyContext]
@@ -36,7 +36,7 @@ struct HelpDialog {
     canvas.put(count, at: Point(x: area.maxX - count.count, y: area.y), role: .textMuted, clip: area)
     if area.height > 3 { dialog.rule(at: area.y + 1, on: &canvas, glyphs) }
     let top = area.y + (area.height > 3 ? 2 : 1)
-    // The words stay away before the signs do.
+    // The words are dropped before the signs.
     let shown = [lines, signs].first { !$0.isEmpty && area.maxY - top >= $0.count + 6 } ?? []
     let bottom = area.maxY - (shown.isEmpty ? 0 : shown.count + 1)
     let rest = Rect(x: area.x, y: top, width: area.width, height: bottom - top)
@@ -48,7 +48,7 @@ struct HelpDialog {
     }
   }
 
-  /// The commands under their headings; a search needs none.
+  /// The commands under their headings; a search has no headings.
   private func rows(of commands: [Command]) -> [Row] {
     guard list.field?.isEmpty != false else { return commands.indices.map { .command($0) } }
     var rows: [Row] = []
@@ -95,7 +95,7 @@ struct HelpDialog {
     return line
   }
 
-  /// The selected row in full: columns may cut it.
+  /// The selected row in full, because columns can truncate it.
   private func explanation(_ commands: [Command]) -> String {
     guard commands.indices.contains(list.cursor.index) else { return "" }
     let command = commands[list.cursor.index]
@@ -105,7 +105,7 @@ struct HelpDialog {
   }
 }
 
-/// The meanings of the signs and words on the screen.
+/// The meanings of the signs and words on screen.
 struct HelpLegend {
   private let glyphs: Glyphs
 
@@ -123,7 +123,7 @@ struct HelpLegend {
     ]
   }
 
-  /// The words that state what is known.
+  /// The words for the state of the connection and of the data.
   func words(columns: Int) -> [String] {
     let all = StateWord.allCases.map { "\($0.text): \($0.meaning)" }
     let count = (all.count + columns - 1) / columns

@@ -4,7 +4,7 @@ import DashboardModel
 import FirestoreModel
 import TerminalCanvas
 
-/// The page of the client's inside: its sections, the table of the shown one, and what is to be said of it.
+/// The page about the client's internals: its sections, the shown section's table, and notes about it.
 struct InsideDialog {
   let list: ListOverlay
   let panel: InsidePanel
@@ -38,7 +38,7 @@ struct InsideDialog {
   private var sections: Line {
     var line = Line(glyphs)
     line.skip(1)
-    // Sections before the shown one give way where not all have room.
+    // Sections before the shown one are dropped if not all fit.
     let all = InsideSection.allCases
     let shown = all.firstIndex(of: panel.section) ?? 0
     var first = 0
@@ -52,7 +52,7 @@ struct InsideDialog {
     return line
   }
 
-  /// The notes, then the selected row in full: as much as there is room for.
+  /// The notes, then the selected row in full, as far as there is room.
   private func drawFoot(_ table: InsideTable?, on canvas: inout Canvas) {
     let (area, top) = (geometry.dialog.content, geometry.rows.maxY)
     guard let table, top + 1 < area.maxY else { return }
@@ -71,8 +71,8 @@ struct InsideDialog {
   }
 }
 
-/// The columns of a table that fit into a width: each as wide as its widest text, but the flexible one, which has what
-/// the others leave.
+/// The columns of a table that fit into a width. Each is as wide as its widest text, except the flexible one, which
+/// gets the rest.
 struct InsideColumns {
   private let shown: [(index: Int, column: InsideTable.Column, width: Int)]
   private static let gap = 2

@@ -7,7 +7,7 @@ import FirestoreModel
 import FirestoreQuery
 import TerminalCanvas
 
-/// The listener editor: a form, its validity, and the equivalent Swift.
+/// The listener editor: a form, its validity, and the equivalent Swift code.
 struct ListenerDialog {
   let editor: ListenerEditor
   let frame: FrameState
@@ -62,10 +62,10 @@ struct ListenerDialog {
     return line
   }
 
-  /// The number of documents up to which a scan is quick enough.
+  /// The maximum document count for a fast scan.
   private static let fewDocuments = 100
 
-  /// The indexes that the query lacks: the server's, and the cache's if its absence would be felt.
+  /// The indexes that the query lacks: the server's, and the cache's if its absence would be noticeable.
   private func indexLines(of query: Query) -> [Line] {
     var lines: [Line] = []
     if let index = CompositeIndex.needed(for: query) {
@@ -193,7 +193,7 @@ struct ListenerDialog {
   }
 }
 
-/// The open listeners, one in a row: its name, its state and its query.
+/// The open listeners, one per row: name, state and query.
 struct ListenersDialog {
   let list: ListOverlay
   let geometry: ListGeometry

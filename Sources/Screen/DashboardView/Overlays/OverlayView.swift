@@ -4,7 +4,7 @@ import DashboardModel
 import FirestoreModel
 import TerminalCanvas
 
-/// Draws the overlay over the panes; the filter line takes the footer's place instead.
+/// Draws the overlay over the panes. The filter line replaces the footer instead.
 struct OverlayView {
   let frame: FrameState
   let layout: Layout

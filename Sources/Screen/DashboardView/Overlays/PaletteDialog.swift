@@ -4,7 +4,7 @@ import DashboardModel
 import FirestoreText
 import TerminalCanvas
 
-/// The command palette: one line to type into, the best matches below.
+/// The command palette: a text field, with the best matches below.
 struct PaletteDialog {
   let list: ListOverlay
   let palette: Palette
@@ -37,7 +37,7 @@ struct PaletteDialog {
     canvas.rows(of: list.cursor, count: items.count, in: rows, frame.state) { line(items[$0], width: area.width) }
   }
 
-  /// Points from below to the place that is wrong, as long as the line shows all of its text.
+  /// Points from below to the place of an error, while the line shows its whole text.
   private func drawCaret(_ items: [Palette.Item], at point: Point, width: Int, on canvas: inout Canvas) {
     guard let typed = list.field?.text, SafeText.columns(of: typed) < width else { return }
     for case .problem(let problem) in items.lazy.map(\.target) {

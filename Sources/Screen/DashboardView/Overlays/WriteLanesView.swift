@@ -4,12 +4,12 @@ import DashboardModel
 import FirestoreModel
 import TerminalCanvas
 
-/// The lanes of a write: a line each, with its name, its place on the time axis, and what it came to.
+/// The lanes of a write: a line each, with its name, its place on the time axis, and its outcome.
 struct WriteLanesView {
   let lanes: WriteLanes
   let glyphs: Glyphs
 
-  /// The screens from this width on have room for an axis.
+  /// The minimum width of screens with an axis.
   static let narrowest = 100
   private static let names = 11
   private static let texts = 34
@@ -51,7 +51,7 @@ struct WriteLanesView {
     return line
   }
 
-  /// The axis: the length of a column, and of each wait that is broken.
+  /// The axis labels: the length of a column, and of each broken wait.
   private func foot(axis: Int) -> Line {
     var line = Line(glyphs)
     line.skip(1)

@@ -4,8 +4,8 @@ import DashboardModel
 import FirestoreModel
 import TerminalCanvas
 
-/// A collection at a glance, in the pane of the document while a collection is selected: its fields, and their values in
-/// the documents that are loaded.
+/// A collection at a glance, in the document's pane while a collection is selected: its fields, and their values in the
+/// loaded documents.
 struct CollectionOverview {
   let path: ResourcePath
   let summary: CollectionSummary
@@ -16,7 +16,7 @@ struct CollectionOverview {
   private static let typeWidth = 10
   private static let longestName = 16
 
-  /// - Returns: `nil` while nothing is loaded of the collection, or no collection is selected.
+  /// - Returns: `nil` unless a collection with loaded documents is selected.
   init?(_ frame: FrameState, _ glyphs: Glyphs) {
     let state = frame.state
     guard state.browser.result == nil, let path = state.selectedCollection,
@@ -100,7 +100,7 @@ struct CollectionOverview {
     return whole ?? ValueText.short(.double(number))
   }
 
-  /// The time of day, before which stands the day if it is not this one.
+  /// The time of day, with the date as prefix if it is another day.
   private func time(_ time: Timestamp) -> String {
     let offset = frame.state.configuration.utcOffset
     let clock = TimeText.clock(time, offset: offset)

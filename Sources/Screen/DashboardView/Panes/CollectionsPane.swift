@@ -12,7 +12,7 @@ struct CollectionsPane {
   let glyphs: Glyphs
 
   private static let flags = DashboardState.documentFlags
-  /// The number of columns from the sign of a change to the right edge.
+  /// The width from the change sign to the right edge.
   private static let mark = 1
 
   private var isLarge: Bool { layout.layoutClass == .large }
@@ -67,7 +67,7 @@ struct CollectionsPane {
     canvas.put(PaneHints(.collections, frame.state, width: area.width).line, x: area.x, y: y, width: area.width)
   }
 
-  /// The reasons why there is no row.
+  /// The reasons for the lack of rows.
   private func emptyTexts(width: Int) -> [String] {
     if frame.state.browser.roots == nil { return ["reading the collections"] }
     if frame.state.network.isOffline { return ["no collection is cached", "what the server has is seen online"] }
@@ -140,8 +140,8 @@ struct CollectionsPane {
 
   // MARK: Documents
 
-  /// The marks of a document, as in `⇡42  Lc~`: on wide screens the time of its version, its pending batch, the side of its version, whether it comes from the
-  /// cache, and its recent change.
+  /// The marks of a document, as in `⇡42  Lc~`: on wide screens the time of its version, its pending batch, its source,
+  /// whether it is from the cache, and its recent change.
   private func documentMarks(_ document: Document, isFromCache: Bool) -> Line {
     var line = Line(glyphs)
     let batch = isLarge ? frame.state.writes.batch(touching: document.key).map { "\($0.rawValue)" } ?? "" : ""
@@ -172,7 +172,7 @@ struct CollectionsPane {
       return glyphs.ellipsis + (window?.offset.map { " \(grouped($0)) before" } ?? " more before") + hint
     }
     if let window, window.isSortedHere {
-      // No query can ask for the order of the others.
+      // Queries cannot use the order of the others.
       let rest = window.filter == nil ? window.total.map { " \(grouped(max(0, $0 - window.loaded.count)))" } : nil
       return "\(glyphs.ellipsis)\(rest ?? "") more not looked at"
     }
@@ -201,7 +201,7 @@ struct CollectionsPane {
     }
   }
 
-  /// The words where the cache shows no document: `not in the cache; 2 at 18:10:43`.
+  /// The words for a cache without shown documents: `not in the cache; 2 at 18:10:43`.
   private func absence(in window: CollectionWindow) -> String {
     guard let known = window.count.known else { return "the cache has none" }
     let clock = TimeText.clock(known.time, offset: frame.state.configuration.utcOffset)
@@ -224,7 +224,7 @@ struct CollectionsPane {
     }
   }
 
-  /// The order of a collection in the pane's title, and whether a query asks for it: `total▼ asked`.
+  /// The order of a collection for the pane's title, and whether a query uses it: `total▼ asked`.
   private static func orderText(_ window: CollectionWindow, _ layoutClass: LayoutClass, _ glyphs: Glyphs) -> String? {
     let order = window.shownOrder
     guard order != .id else { return nil }
@@ -233,7 +233,7 @@ struct CollectionsPane {
     return window.shown?.order.isField == true ? "\(text) asked" : text
   }
 
-  /// `5 of 148`: the selected document's place in its collection, as far as it is known.
+  /// `5 of 148`: the selected document's known place in its collection.
   static func count(_ state: DashboardState, _ layoutClass: LayoutClass, _ glyphs: Glyphs) -> String {
     if state.browser.result != nil { return ResultTitle.count(state, layoutClass, glyphs) }
     let isLarge = layoutClass == .large
@@ -252,7 +252,7 @@ struct CollectionsPane {
         let row = window.search != nil ? index + 1 : offset + index + 1
         var count = window.found.map { grouped(max(row, $0.count)) + ($0.isAll ? "" : "+") }
         if window.filter == nil, window.shown?.order.isField == true {
-          // Documents without the field are none of these.
+          // Documents without the field are not among these.
           let known = offset + window.loaded.count
           count = grouped(known) + (window.hasAfter ? "+" : "")
         } else if window.isSortedHere, window.hasAfter || window.hasBefore {
@@ -265,7 +265,7 @@ struct CollectionsPane {
     }
     guard let collection, let window = state.browser.windows[collection] else { return text }
     if let order = orderText(window, layoutClass, glyphs) {
-      // The number of collections says nothing of the one that is put in order.
+      // The count of collections does not describe the sorted one.
       text = isPlace ? "\(text) \(glyphs.bullet) \(order)" : order
     }
     guard window.shown != nil || window.search != nil, window.isFromCache else { return text }
@@ -274,7 +274,7 @@ struct CollectionsPane {
   }
 }
 
-/// The documents of the rows in their order, each found where the one before was.
+/// The documents of the rows in order. Each search starts at the previous match.
 private struct DocumentFinder {
   private let browser: Browser
   private var places: [ResourcePath: Int] = [:]
@@ -292,7 +292,7 @@ private struct DocumentFinder {
   }
 }
 
-/// A document in the tree of pane 1: its id, and its values in the columns of its collection.
+/// A document in the tree of pane 1: its id, and its values in the collection's columns.
 struct DocumentRow {
   let document: Document
   let frame: FrameState
@@ -308,7 +308,7 @@ struct DocumentRow {
     let fitting = frame.state.columnFitting(of: key.collection, layout)
     let tint = self.tint
     let shown = Set(fitting.columns.map(\.name))
-    // A change that no column shows tints the id.
+    // A change outside the shown columns tints the id.
     let tintsID = tint.map { $0.isNew || $0.names.isDisjoint(with: shown) } ?? false
     line.cell(
       PathText.fitted(key.documentID, to: fitting.idWidth, glyphs.ellipsis),

@@ -6,7 +6,7 @@ import FirestoreClientState
 import FirestoreModel
 import TerminalCanvas
 
-/// Pane 0: one document, as the server has it and as this client sees it.
+/// Pane 0: the server's and this client's view of one document.
 struct DetailPane {
   let frame: FrameState
   let layout: Layout
@@ -94,7 +94,7 @@ struct DetailPane {
       }
     line.skip(4)
     for (index, (title, width)) in titles.enumerated() {
-      // The names of fields that can be folded are indented by one column more.
+      // The names of foldable fields are indented by one more column.
       let indent = tab == .data && index == 0 ? 1 : 0
       line.skip(indent)
       line.cell(title, .textMuted, width: width - indent)
@@ -115,7 +115,7 @@ struct DetailPane {
     return line
   }
 
-  /// The state of the document in words: `pending writes`, `server's, as of 12:04:17`.
+  /// The state of the document as text: `pending writes`, `server's, as of 12:04:17`.
   private func status(_ detail: Detail) -> String {
     if detail.isPreview { return "\(glyphs.enter) opens" }
     if detail.tab == .diff, let id = detail.version {
@@ -139,14 +139,14 @@ struct DetailPane {
     return words.joined(separator: " \(glyphs.bullet) ")
   }
 
-  /// The side that vouches for the document, and since when; empty if that is not known.
+  /// The source of the document, with its time; empty if unknown.
   private func source(of detail: Detail) -> String {
     let outage = frame.state.network.isOffline ? frame.state.outages.start ?? frame.state.network.since : nil
     guard let source = detail.source ?? outage.map({ DocumentSource(isFromCache: true, time: $0) }) else { return "" }
     return source.text(outage: outage, offset: frame.state.configuration.utcOffset)
   }
 
-  /// The time at which the server last changed the document.
+  /// The time of the server's last change of the document.
   static func count(_ state: DashboardState) -> String {
     let detail = state.shownDetail
     guard let version = (detail?.remote ?? detail?.local)?.version else { return "" }
@@ -270,8 +270,7 @@ extension FieldTree.Line.Change {
   }
 }
 
-/// The parts of a document that other tabs have in full, in the rows that its fields leave: its versions and what is
-/// known of it.
+/// Summaries of other tabs in spare rows below the fields: the document's versions and facts.
 extension DetailPane {
   private static let fewestRows = 4
 
@@ -290,7 +289,7 @@ extension DetailPane {
       canvas.put(head, x: area.x, y: y, width: area.width)
       y += 1
       let all = DetailColumns(other, layout.layoutClass, width: area.width)
-      // Half of the rest for the versions, so that the facts are seen too.
+      // The versions get half of the rest, so that the facts are visible too.
       let room = tab == .history ? (area.maxY - y) / 2 : area.maxY - y
       for line in lines.prefix(max(1, room)) {
         let drawing = DetailLine(line: line, columns: all, batch: "", frame: frame, glyphs: glyphs)

@@ -4,8 +4,8 @@ import DashboardModel
 import FirestoreClientState
 import TerminalCanvas
 
-/// The texts in place of rows where there is no data yet: the ways to a first document, the keys, the signs, and the
-/// commands of another terminal.
+/// The texts of an empty database, which replace the rows: ways to create a first document, the keys, the signs, and
+/// commands for another terminal.
 struct EmptyPage {
   let frame: FrameState
   let glyphs: Glyphs
@@ -17,7 +17,7 @@ struct EmptyPage {
 
   // MARK: Ways to a first document
 
-  /// A way: what to type, and what comes of it.
+  /// A way: the text to type, and its effect.
   private var ways: [(text: String, role: Role, indent: Int)] {
     var ways: [(String, Role, Int)] = [("no collections yet", .textMuted, 0), ("", .text, 0)]
     let keymap = frame.state.configuration.keymap
@@ -42,7 +42,7 @@ struct EmptyPage {
   }
 
   func drawWays(in area: Rect, on canvas: inout Canvas) {
-    // Blank rows go first where there is little room.
+    // Blank rows are dropped first if there is little room.
     let all = ways
     let shown = all.count <= area.height ? all : all.filter { !$0.text.isEmpty }
     for (row, way) in shown.prefix(area.height).enumerated() {
@@ -52,10 +52,10 @@ struct EmptyPage {
 
   // MARK: Keys
 
-  /// The column at which the texts beside keys begin.
+  /// The column of the texts next to keys.
   private static let keyText = 14
 
-  /// Lists the keys of the pane with the focus and those of the whole screen, each in as many rows as its text takes.
+  /// Lists the keys of the focused pane and of the whole screen, each on as many rows as its text needs.
   func drawKeys(in area: Rect, on canvas: inout Canvas) {
     guard area.height > 4, area.width > 30 else { return }
     let commands = frame.state.configuration.keymap.commands(in: [.pane(frame.state.focus), .screen]) {
@@ -137,7 +137,7 @@ struct EmptyPage {
     ("attach", "the client of a running program, in a dashboard"),
   ]
 
-  /// Lists what can be done from another terminal, where a command there reaches this data.
+  /// Lists commands for another terminal, if commands there reach this data.
   func drawCommands(in area: Rect, on canvas: inout Canvas) {
     guard let options = frame.state.configuration.reachingOptions, area.width >= 120, area.height > 3 else { return }
     let title = "in another terminal" + (options.isEmpty ? "" : ", with " + options)

@@ -74,7 +74,8 @@ struct FeedPane {
           canvas.select(
             Rect(x: area.x, y: y, width: area.width, height: 1), frame.state, isFocused: isFocused)
         } else {
-          // While rows come, the newest is the selected one: it is marked, not painted again with every event.
+          // The newest row is selected while the feed follows. It gets only a mark, to avoid repainting it with every
+          // event.
           canvas.gutter(x: area.x, y: y, glyphs: glyphs, isFocused: isFocused)
         }
       } else if let thread, row.thread == thread {
@@ -160,7 +161,7 @@ struct FeedPane {
     return line
   }
 
-  /// Adds the side that a row came from, and its flags.
+  /// Adds the source of a row and its flags.
   private func addSource(of row: FeedRow, _ columns: FeedColumns, to line: inout Line) {
     line.cell(
       columns.hasWords ? row.source.rawValue : String(row.source.rawValue.prefix(1)), row.source.role,
@@ -262,7 +263,7 @@ extension FeedRow.Kind {
   }
 }
 
-/// The card above the feed that tells what came of an outage: three lines with a border, or one line.
+/// The card above the feed with the outcome of an outage: three lines with a border, or one line.
 struct ReconnectionCard {
   let card: Reconnection
   let frame: FrameState
@@ -298,7 +299,7 @@ struct ReconnectionCard {
     canvas.put(line, x: box.x, y: box.y + row, width: box.width)
   }
 
-  /// A horizontal border with a text in it.
+  /// A horizontal border with text.
   private func edge(_ left: String, _ text: String, _ right: String, _ role: Role, width: Int) -> Line {
     var line = Line(glyphs)
     line.add(left + glyphs.horizontal, .border)

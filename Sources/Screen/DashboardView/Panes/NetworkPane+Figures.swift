@@ -7,8 +7,7 @@ import FirestoreModel
 import FirestoreQuery
 import TerminalCanvas
 
-/// The times of answers, the sizes of snapshots, the lengths of outages, and the reads of listeners: each a line, or as
-/// many as there is room for.
+/// Answer times, snapshot sizes, outage lengths and listener reads: one line each, or more if there is room.
 extension NetworkPane {
   private struct Figure {
     let name: String
@@ -16,9 +15,9 @@ extension NetworkPane {
     let values: Histogram
     /// A number with its unit.
     let text: (Int) -> String
-    /// The number without it, for the first of two.
+    /// A number without its unit, for the first of two.
     let bare: (Int) -> String
-    /// The numbers in their order, where that is worth showing.
+    /// The numbers in order, if their history is worth showing.
     var series: [Int] = []
     var rest = ""
   }
@@ -46,7 +45,7 @@ extension NetworkPane {
     "p50 \(figure.bare(figure.values.percentile(50))) p95 \(figure.text(figure.values.percentile(95)))" + figure.rest
   }
 
-  /// - Parameter room: the lines that there are for all figures; those of the most room are drawn large.
+  /// - Parameter room: the available lines for all figures. With the most room, figures are drawn large.
   func figureLines(width: Int, room: Int) -> [Line] {
     let figures = figures.prefix(max(1, room))
     var spare = room - figures.count - (figures.contains { $0.name == "rtt" } ? 0 : 1)
@@ -102,7 +101,7 @@ extension NetworkPane {
   // MARK: Reads
 
   /// The reads of each listener from the server, and the reads that the cache saved.
-  /// - Parameter limit: the number of lines; one says how many listeners are left out.
+  /// - Parameter limit: the count of lines. One of them has the count of omitted listeners.
   func readLines(width: Int, limit: Int) -> [Line] {
     let meters = Dictionary(frame.state.network.reads.map { ($0.target, $0) }, uniquingKeysWith: { first, _ in first })
     let listeners = frame.state.listeners.compactMap { listener in
@@ -139,12 +138,12 @@ extension NetworkPane {
   }
 }
 
-/// The events that all listeners heard in the last minute, in the rows that pane 3 leaves on a wide screen.
+/// The events of all listeners in the last minute, in spare rows of pane 3 on a wide screen.
 extension NetworkPane {
   private static let fewestRows = 4
   private static let mostRows = 5
 
-  /// A graph of events by seconds; nothing where there is no room, or nothing was heard.
+  /// A graph of events by second; empty without room or events.
   func trafficLines(width: Int, room: Int) -> [Line] {
     let columns = min(Wall.span, width - 2)
     guard room >= Self.fewestRows, columns > 20, let graph = frame.state.listenerGraph(layout) else { return [] }
@@ -162,7 +161,7 @@ extension NetworkPane {
     head.add(text, .textMuted)
     let rows = min(room - 1, Self.mostRows)
     let top = rows * glyphs.sparkline.count - 1
-    // The scale doubles, so that one second more or less seldom moves the others.
+    // The scale doubles, so that one more second rarely moves the others.
     var scale = 4
     while scale < most { scale *= 2 }
     let levels = seconds.map { $0 == 0 ? 0 : max(1, $0 * top / scale) }

@@ -6,13 +6,13 @@ import FirestoreModel
 import FirestoreText
 import TerminalCanvas
 
-/// Pane 3: whether there is a connection, its quality, and the work that waits for one.
+/// Pane 3: the connection, its quality, and the work that waits for it.
 struct NetworkPane {
   let frame: FrameState
   let layout: Layout
   let glyphs: Glyphs
 
-  /// Whether the program whose client is shown has ended: then nothing is known of its connection any more.
+  /// Whether the shown client's program has ended. Then the state of its connection is unknown.
   private var isOver: Bool { frame.state.attachment.isOver }
 
   func draw(on canvas: inout Canvas) {
@@ -36,7 +36,7 @@ struct NetworkPane {
     if frame.state.network.isOffline, !isOver { lines.append(reconnectLine) }
     if isLarge, let line = cacheLine { lines.append(line) }
     if frame.state.screen.showsFacts, let traffic = frame.state.screen.traffic { lines.append(line(of: traffic)) }
-    // The band above the feed has the outages of the whole session.
+    // The band above the feed shows the outages of the whole session.
     let hasRuler = layout.band == nil
     if hasRuler { lines.append(outageLine(width: area.width)) }
     if !isLarge, let line = cacheLine { lines.append(line) }
@@ -48,7 +48,7 @@ struct NetworkPane {
     lines += reads
     let reserved = (geometry.hints == nil ? 0 : 2) + (frame.state.connectionTrouble == nil ? 0 : 2)
     lines += trafficLines(width: area.width, room: area.height - lines.count - reserved)
-    // A second line of the reason tells the remedy, which is worth more than the last of the other lines, unless there
+    // The second line of the reason has the remedy, which is more useful than the last of the other lines, unless there
     // are other problems too.
     let isAlone = frame.state.faults.isCalm && frame.state.storage.notice == nil && area.height >= 4
     let spare = max(isAlone ? 1 : 0, area.height - lines.count - 1)
@@ -85,7 +85,7 @@ struct NetworkPane {
         line.add(frame.state.returnText.map { ", \($0)" } ?? " by \(frame.state.plugHolder)", .textMuted)
       }
     } else if frame.state.network.onlineState == .online, !frame.state.attachment.isOver {
-      // The time of the beginning replaces a duration, since an idle screen must not count.
+      // The start time replaces a duration, because an idle screen must not count.
       line.add(
         " since \(TimeText.clock(frame.state.network.since, offset: frame.state.configuration.utcOffset))", .textMuted)
     }
@@ -100,7 +100,7 @@ struct NetworkPane {
   private func streamLine(_ name: String, _ stream: StreamStatus, _ facts: [String], width: Int) -> Line {
     var line = row(name)
     line.cell(text(of: stream), role(of: stream), width: 14)
-    // A fact that does not fit is left out rather than cut, if the next one fits whole.
+    // Omits a fact that does not fit if the next one fits whole.
     for fact in facts where line.width + fact.count <= width { line.cell(fact, width: max(14, fact.count + 2)) }
     if isOver { return line }
     if let error = stream.lastError { line.add(error.code.name, .warn) }
@@ -173,7 +173,7 @@ struct NetworkPane {
     return line
   }
 
-  /// A line that begins with a name.
+  /// A line that starts with a name.
   func row(_ name: String, width: Int = 7) -> Line {
     var line = Line(glyphs)
     line.skip(1)
@@ -181,11 +181,11 @@ struct NetworkPane {
     return line
   }
 
-  /// The reason why there is no connection, and the time of the next attempt.
-  /// - Parameter spare: the number of lines it may take beyond the first.
+  /// The reason for the missing connection, and the time of the next attempt.
+  /// - Parameter spare: the maximum count of additional lines.
   private func reasonLines(width: Int, spare: Int) -> [Line] {
     guard frame.state.network.isNetworkEnabled, !isOver, let reason = frame.state.connectionTrouble else { return [] }
-    // The countdown changes, so it stands before the text that may be cut.
+    // The countdown changes, so it precedes the text that may be cut.
     let countdown =
       frame.state.nextAttempt.map { "retry in " + TimeText.countdown(to: $0, from: frame.state.now) } ?? ""
     let text = countdown.isEmpty ? reason : "\(countdown) \(glyphs.bullet) \(reason)"
@@ -210,7 +210,7 @@ struct NetworkPane {
     if isOver { return fact("cache", glyphs.dash, .textMuted) }
     let limit = frame.state.network.cacheLimit.map { " of \(ByteText.short(Int($0)))" } ?? ", unlimited"
     let isFull = frame.state.network.cacheLimit.map { count > $0 } ?? false
-    // A notice about the cache already has its name.
+    // A notice about the cache already contains its name.
     return fact(
       frame.state.storage.notice == nil ? "cache" : "size",
       ByteText.short(Int(count)) + limit + (frame.state.network.isDurable ? " on disk" : " in memory"),
@@ -252,7 +252,7 @@ struct NetworkPane {
 
 /// The lines about the program whose client is shown.
 extension NetworkPane {
-  /// The lines about the program; empty where the client is the dashboard's own.
+  /// The lines about the program; empty for the dashboard's client.
   var attachedLines: [Line] {
     guard let program = frame.state.configuration.attached else { return [] }
     var lines: [Line] = []
@@ -272,9 +272,9 @@ extension NetworkPane {
   }
 }
 
-/// The line about the processes that use the embedded data together.
+/// The line about the processes that share the embedded data.
 extension NetworkPane {
-  /// The line about other processes; `nil` where this process is alone.
+  /// The line about other processes; `nil` without others.
   var companyLine: Line? {
     guard let company = frame.state.storage.company, !company.isAlone else { return nil }
     let others = company.others.map { "\($0.name) \($0.process)" }.joined(separator: ", ")
@@ -288,7 +288,7 @@ extension NetworkPane {
   }
 }
 
-/// The line that counts the bytes sent to the terminal.
+/// The line about the bytes sent to the terminal.
 extension NetworkPane {
   /// The bytes and frames sent to the terminal.
   func line(of traffic: TerminalTraffic) -> Line {

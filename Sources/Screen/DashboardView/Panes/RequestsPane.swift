@@ -5,7 +5,7 @@ import FirestoreClientState
 import FirestoreModel
 import TerminalCanvas
 
-/// The second list of pane 4: the requests with the rules' decisions on them, newest at the bottom.
+/// The second list of pane 4: the requests with the rules' decisions, newest at the bottom.
 struct RequestsPane {
   let frame: FrameState
   let layout: Layout
@@ -16,7 +16,7 @@ struct RequestsPane {
     var precision: TimeText.Precision
     var user: Int
     var path: Int
-    /// The columns of the line and of the time that the rules took.
+    /// The columns of the line and of the rules' evaluation time.
     var line: Int
     var duration: Int
   }
@@ -109,14 +109,14 @@ struct RequestsPane {
     return line
   }
 
-  /// The number of requests that are known, and of those that were denied.
+  /// The counts of known requests and of denied ones.
   static func count(_ state: DashboardState) -> String {
     guard state.reasonAgainstRequests == nil, let all = state.requests.all, !all.isEmpty else { return "" }
     return "\(grouped(all.count)), \(grouped(state.requests.denied)) denied"
   }
 }
 
-/// All about one request: the decision, and each statement of the rules that was tried with the values that it saw.
+/// All details of one request: the decision, and each evaluated statement of the rules with its values.
 struct RequestDialog {
   let list: ListOverlay
   let decision: RuleDecision

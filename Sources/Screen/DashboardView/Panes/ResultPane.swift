@@ -6,16 +6,16 @@ import FirestoreModel
 import FirestoreQuery
 import TerminalCanvas
 
-/// Pane 1 while it shows a result: rows in the order of the query, what came in, changed and left, and the limit's edge.
+/// Pane 1 with a result: rows in query order, their additions, changes and removals, and the edge of the limit.
 struct ResultPane {
   let result: ResultView
   let frame: FrameState
   let layout: Layout
   let glyphs: Glyphs
 
-  /// The columns kept free at the right for the pending mark, the source letter and the cache flag.
+  /// The columns reserved at the right for the pending mark, the source letter and the cache flag.
   private static let flags = 4
-  /// The columns below which no words about a change stand beside a row.
+  /// The minimum width for words about a change next to a row.
   private static let leastText = 8
 
   func draw(on canvas: inout Canvas) {
@@ -40,7 +40,7 @@ struct ResultPane {
     guard geometry.heads > 0 else { return }
     let area = geometry.content
     if geometry.heads > 1 {
-      // The query stands here if the frame has no room for it.
+      // The query is here if the frame has no room for it.
       canvas.put(
         SafeText.truncated(ResultTitle.text(result, frame.state), to: area.width - 2, ellipsis: glyphs.ellipsis),
         at: Point(x: area.x + 1, y: area.y), role: .textStrong, clip: area)
@@ -60,7 +60,7 @@ struct ResultPane {
     canvas.put(line, x: area.x, y: geometry.rows.y - 1, width: area.width)
   }
 
-  /// The sign of the order by ids alone.
+  /// The sign of the order by id.
   private var idOrder: String {
     guard let first = result.query.orderBy.first, first.path.isDocumentID else { return "" }
     return first.direction == .ascending ? glyphs.ascending : glyphs.descending
@@ -111,7 +111,7 @@ struct ResultPane {
     line.skip(2)
     let shown = Set(fitting.columns.map(\.path.first))
     let tintsID = mark.map { $0.isNew || $0.names.isDisjoint(with: shown) } ?? false
-    // The documents of a group may share their ids.
+    // Documents of a group can share their ids.
     let name = isShared ? document.key.path.text : document.key.documentID
     line.cell(
       PathText.fitted(name, to: fitting.idWidth, glyphs.ellipsis),
@@ -128,7 +128,7 @@ struct ResultPane {
         ColumnText.text(of: value), isChanged ? .diffModified : hue.map(Role.value) ?? .text, width: column.width,
         right: column.isNumber)
     }
-    // The sign and the tints tell of a change for whose words there is no room.
+    // The sign and the tints show a change if there is no room for its words.
     if let mark, width - line.width - 2 >= Self.leastText {
       line.skip(2)
       line.add(SafeText.truncated(mark.text, to: width - line.width, ellipsis: glyphs.ellipsis), .textMuted)
@@ -144,7 +144,7 @@ struct ResultPane {
     return line
   }
 
-  /// The line below the last row: the edge of the limit, and the document that left last.
+  /// The line below the last row: the edge of the limit, and the last removed document.
   private func edge(_ documents: DocumentSet, width: Int) -> Line {
     var words: [(String, Role)] = []
     if let limit = result.query.limit, documents.count >= limit {

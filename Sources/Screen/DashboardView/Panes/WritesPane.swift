@@ -5,8 +5,7 @@ import FirestoreClientState
 import FirestoreModel
 import TerminalCanvas
 
-/// Pane 2: the batches that the backend has not acknowledged, in the order in which they will be sent; below them the
-/// rejected ones.
+/// Pane 2: the unacknowledged batches in sending order, with the rejected ones below.
 struct WritesPane {
   let frame: FrameState
   let layout: Layout
@@ -68,7 +67,7 @@ struct WritesPane {
     }
   }
 
-  /// The selected row's error, for which the columns have no room.
+  /// The selected row's error, which does not fit in the columns.
   private func errorLine(_ error: RPCStatus, of row: QueueRow) -> Line {
     var line = Line(glyphs)
     line.skip(1)
@@ -136,7 +135,7 @@ struct WritesPane {
     return line
   }
 
-  /// The age of a row; the time of the rejection for a rejected one, since an idle screen must not count.
+  /// The age of a row. A rejected row has the time of its rejection, because an idle screen must not count.
   private func age(of row: QueueRow) -> String {
     if let time = row.rejectedAt {
       return String(TimeText.clock(time, offset: frame.state.configuration.utcOffset).prefix(5))
@@ -203,16 +202,16 @@ struct WritesPane {
 }
 
 extension QueueRow.Operation {
-  /// The word, or as much of its beginning as fits.
+  /// The word, truncated to fit.
   fileprivate func fitted(to width: Int) -> String {
     if rawValue.count <= width { return rawValue }
     return String(rawValue.prefix(width < 4 ? 3 : 4))
   }
 }
 
-/// The writes that were answered before, in the rows that the queue leaves.
+/// The previously answered writes, in spare rows of the queue.
 extension WritesPane {
-  /// So many rows of the feed are looked through.
+  /// The count of feed rows to search.
   private static let late = 200
 
   func drawAnswered(in area: Rect, _ batchWidth: Int, on canvas: inout Canvas) {
@@ -236,11 +235,11 @@ extension WritesPane {
   }
 }
 
-/// The fields that a waiting write sets, in short.
+/// The fields that a pending write sets, in short form.
 enum WrittenFields {
   private static let mostFields = 3
 
-  /// `status "packed" · items [3]`; `nil` for a write of several documents, or of no field.
+  /// `status "packed" · items [3]`; `nil` for a write of several documents or without fields.
   static func text(of row: QueueRow, _ glyphs: Glyphs) -> String? {
     guard row.write.mutations.count == 1, let mutation = row.write.mutations.first else { return nil }
     var parts: [String]
