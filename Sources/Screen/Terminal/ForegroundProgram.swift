@@ -5,19 +5,19 @@ import CTerminalRestore
 import Dispatch
 import Glibc
 
-/// A program such as `$EDITOR` that has the terminal while it runs. Use it inside `Screen.withSuspendedScreen`.
+/// A program such as `$EDITOR` that owns the terminal while it runs. Use it inside `Screen.withSuspendedScreen`.
 package struct ForegroundProgram: Sendable {
   package let arguments: [String]
 
-  /// - Parameter arguments: the program, found through `PATH`, and what it is given.
+  /// - Parameter arguments: the program, found through `PATH`, and its arguments.
   package init(_ arguments: [String]) { self.arguments = arguments }
 
-  /// Runs the program to its end, with the terminal as its standard input and output. When it stops, so does this
-  /// process group, so that the shell's job control works.
+  /// Runs the program to its end, with the terminal as its standard input and output. When it stops, this process group
+  /// stops too, so that the shell's job control works.
   ///
   /// - Parameters:
   ///   - beforeStop: awaited before this process stops.
-  ///   - afterStop: called when it goes on.
+  ///   - afterStop: called when it continues.
   /// - Returns: its exit status, or 128 plus the number of the signal that ended it.
   /// - Throws: `system` if it cannot be started.
   package func run(
@@ -40,7 +40,7 @@ package struct ForegroundProgram: Sendable {
     }
   }
 
-  /// Stops this process group. Returns when it goes on.
+  /// Stops this process group. Returns when it continues.
   private static func stop() async {
     await withCheckedContinuation { continuation in
       DispatchQueue.global().async {
@@ -54,7 +54,7 @@ package struct ForegroundProgram: Sendable {
     guard let program = arguments.first, !program.isEmpty else {
       throw TerminalError(.system, "no program to run: set EDITOR")
     }
-    // The screen's descriptor is non-blocking, which a program does not expect of its input.
+    // The screen's descriptor is non-blocking, which programs do not expect of their input.
     guard let path = ttyname(terminal).map({ String(cString: $0) }) else {
       throw TerminalError(.system, "the terminal has no name to open it by")
     }
@@ -72,7 +72,7 @@ package struct ForegroundProgram: Sendable {
     var none = sigset_t()
     sigemptyset(&none)
     posix_spawnattr_setsigmask(&attributes, &none)
-    // This process ignores it; programs expect that it ends them when their output is not read any more.
+    // This process ignores it, but programs expect it to end them when their output is no longer read.
     var defaults = sigset_t()
     sigemptyset(&defaults)
     sigaddset(&defaults, SIGPIPE)

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides when the next frame may be sent: a line too slow for all frames gets fewer of them, and never outdated ones
-/// first.
+/// Decides when to send the next frame. A line that is too slow for all frames gets fewer of them, but never an
+/// outdated one first.
 ///
-/// The system hides how far behind a terminal is: tens of kilobytes wait in its buffers while it takes more. The first
-/// frames, and frames that follow each other closely, therefore end with a question (`CSI 5 n`), whose answer says that all before it was
-/// drawn; until then only the answer to a key is sent. A terminal that does not answer gets frames that no key caused
-/// only at a rate that any line carries.
+/// The system hides how far a terminal lags: its buffers accept tens of kilobytes. Therefore the first frames, and
+/// frames in quick succession, end with a query (`CSI 5 n`). Its reply confirms that everything before it was drawn.
+/// Until then, only the response to a key is sent. A terminal that does not reply gets frames without a key only at a
+/// rate that any line can carry.
 package struct FrameGate: Sendable {
   /// The reason for the next frame.
   package enum Cause: Int, Comparable, Sendable {
-    /// News, or time that has passed; a later frame would show it too.
+    /// News, or elapsed time; a later frame would show it too.
     case news
-    /// The answer to a key or the mouse.
+    /// The response to a key or the mouse.
     case input
 
     package static func < (left: Cause, right: Cause) -> Bool { left.rawValue < right.rawValue }
@@ -20,57 +20,57 @@ package struct FrameGate: Sendable {
 
   package typealias Moment = ContinuousClock.Instant
 
-  /// Thirty frames a second.
+  /// Thirty frames per second.
   static let interval = Duration.milliseconds(33)
-  /// The time to wait for the terminal's answer.
+  /// The time to wait for the terminal's reply.
   static let patience = Duration.seconds(1)
-  /// The number of round trips that are measured whatever frames follow.
+  /// The count of round trips to measure, regardless of the following frames.
   private static let firstTrips = 3
-  /// The interval between frames from which on they are no load for any line.
+  /// Any line can carry frames at this interval or more.
   private static let closeness = Duration.milliseconds(500)
-  /// The number of unanswered questions in a row after which no more are asked.
+  /// The count of consecutive unanswered queries after which no more are sent.
   private static let questionLimit = 2
-  /// The bytes per second sent to a terminal that does not answer: less than the slowest line in use carries.
+  /// The bytes per second for a terminal that does not reply, below the rate of the slowest line in use.
   private static let blindRate = 3_000.0
-  /// The round trip above which the user is told that the line is slow.
+  /// The minimum round trip for notifying the user of a slow line.
   private static let slowTrip = Duration.milliseconds(150)
 
   private var lastFrame: Moment?
   private var asked: Moment?
-  /// Questions in a row without an answer.
+  /// Consecutive queries without a reply.
   private var unanswered = 0
   private var hasAnswered = false
   /// The newest round trips, oldest first.
   private var trips: [Duration] = []
-  /// The moment at which a line at `blindRate` would have carried everything that was sent.
+  /// The time when a line at `blindRate` would have carried all sent bytes.
   private var clear: Moment?
 
   package init() {}
 
-  /// The least time between a frame and the next one that no key caused.
+  /// The minimum time between a frame and the next one without a key.
   package var newsInterval = Self.interval
 
-  /// The median time from the end of a frame to the terminal's answer that it was drawn; `nil` before the first answer.
+  /// The median time from the end of a frame to the terminal's reply that it was drawn; `nil` before the first reply.
   package var roundTrip: Duration? { trips.isEmpty ? nil : trips.sorted()[trips.count / 2] }
 
-  /// Whether frames are left out for the line's sake.
+  /// Whether frames are dropped because of the line.
   package var isSlow: Bool { isAlwaysSlow || roundTrip.map { $0 > Self.slowTrip } ?? false }
 
-  /// Whether the line counts as slow, whatever its round trip.
+  /// Whether the line counts as slow regardless of its round trip.
   package var isAlwaysSlow = false
 
-  /// The time to wait at the end for an answer that would otherwise reach the shell; `nil` if none is owed.
+  /// The time to wait at the end for a reply that would otherwise reach the shell; `nil` if none is pending.
   var owedAnswer: Duration? {
     guard asked != nil else { return nil }
     return roundTrip.map { min(Self.patience, $0 * 2 + .milliseconds(100)) } ?? .milliseconds(200)
   }
 
-  /// Whether the answer to a key is to be sent without the news since the last frame, which would delay it.
+  /// Whether to send the response to a key without pending news, which would delay it.
   package var holdsNews: Bool { isSlow || isBlind }
 
   private var isBlind: Bool { !hasAnswered && unanswered > 0 }
 
-  /// The first moment at which a frame may be sent; it can only become earlier by `drawn`.
+  /// The earliest time for sending a frame. Only `drawn` can make it earlier.
   package func due(for cause: Cause, at now: Moment) -> Moment {
     guard let lastFrame else { return now }
     var due = lastFrame + Self.interval
@@ -82,9 +82,9 @@ package struct FrameGate: Sendable {
     return max(due, now)
   }
 
-  /// Notes a frame that is about to be sent.
+  /// Records a frame that is about to be sent.
   ///
-  /// - Returns: whether the frame is to end with the question.
+  /// - Returns: whether the frame must end with the query.
   package mutating func willSend(_ byteCount: Int, at now: Moment) -> Bool {
     let follows = lastFrame.map { now - $0 < Self.closeness } ?? false
     lastFrame = now
@@ -93,13 +93,13 @@ package struct FrameGate: Sendable {
       self.asked = nil
       unanswered += 1
     }
-    // The first answers tell how slow the line is, before a user waits for it.
+    // The first replies measure the line before a user waits for it.
     guard follows || trips.count < Self.firstTrips, asked == nil, unanswered < Self.questionLimit else { return false }
     asked = now
     return true
   }
 
-  /// Notes the terminal's answer, also a late one.
+  /// Records the terminal's reply, even a late one.
   package mutating func drawn(at now: Moment) {
     hasAnswered = true
     unanswered = 0
@@ -108,7 +108,7 @@ package struct FrameGate: Sendable {
     trips = (trips + [now - asked]).suffix(5)
   }
 
-  /// Forgets the state that another program's use of the terminal has made void.
+  /// Resets state that another program's use of the terminal has invalidated.
   package mutating func restart() {
     (lastFrame, asked, clear) = (nil, nil, nil)
     unanswered = 0

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Removes redundant output from frames. ncurses forgets colours and margins between two frames, sets both colours
-/// whenever a pair changes, although a theme has few backgrounds, and draws the blanks of a line that has just scrolled
-/// in.
+/// Removes redundant output from frames. ncurses forgets colors and margins between two frames. It sets both colors
+/// whenever a pair changes, although a theme has few backgrounds. It also draws the blanks of a line that has just
+/// scrolled in.
 ///
-/// Colours and attributes are set only before something is drawn with them, as changes from the terminal's state; the
-/// terminal's state and the lines that scroll are remembered from one frame to the next. Unknown sequences pass
-/// unchanged and end all assumptions. `finish` restores the terminal's defaults.
+/// The reducer sets colors and attributes only before they are needed for drawing, as changes of the terminal's state.
+/// It remembers the terminal's state and the scrolling lines between frames. Unknown sequences pass unchanged and end
+/// all assumptions. `finish` restores the terminal's defaults.
 struct FrameReducer {
   /// The capabilities in the terminal's description.
   struct Abilities {
@@ -14,7 +14,7 @@ struct FrameReducer {
     var keepsBackground = true
     /// Whether single attributes can be unset.
     var unsetsAttributes = true
-    /// Whether the cursor can be moved to a column of its row, and stays in it behind the last one (hpa, xenl).
+    /// Whether the cursor can move to a column of its row, and stays in the row after the last column (hpa, xenl).
     var movesInRow = false
   }
 
@@ -24,36 +24,36 @@ struct FrameReducer {
     var bottom: Int
   }
 
-  /// A line that has just scrolled in, and has been drawn on only from its left end.
+  /// A line that has just scrolled in and was drawn on only from its left end.
   private struct FreshLine {
     var row: Int
     var background: Rendition
   }
 
   private let abilities: Abilities
-  /// The number of the terminal's lines.
+  /// The terminal's line count.
   var height: Int {
     didSet { forget() }
   }
 
   private var output: [UInt8] = []
-  /// The terminal's rendition now, and at the time when the cursor was saved; `nil` where unknown.
+  /// The terminal's rendition now, and when the cursor was saved; `nil` if unknown.
   private var shown: Rendition?
   private var saved: Rendition?
   private var wanted = Rendition()
   /// Whether `wanted` is unknown too, until everything is reset.
   private var isOpaque = false
-  /// The terminal's scrolling region now, and the one that ncurses set last; `nil` where unknown.
+  /// The terminal's scrolling region, and the one that ncurses set last; `nil` if unknown.
   private var margins: Margins?
   private var wantedMargins: Margins?
-  /// Whether the terminal's rendition is the wanted one, for glyphs as well.
+  /// Whether the terminal's rendition is the wanted one, for glyphs too.
   private var isSettled = false
   /// Whether letters are drawn as the symbols of the alternate character set.
   private var isShifted = true
   private var freshLines: [FreshLine] = []
-  /// The row of the cursor, where it is known.
+  /// The row of the cursor, if known.
   private var row: Int?
-  /// The fresh line that the cursor was moved to and still is in.
+  /// The fresh line that contains the cursor.
   private var line: FreshLine?
 
   init(height: Int, abilities: Abilities = Abilities()) {
@@ -61,7 +61,7 @@ struct FrameReducer {
     self.abilities = abilities
   }
 
-  /// Forgets all that is known of the terminal's state.
+  /// Forgets the terminal's state.
   mutating func forget() { self = FrameReducer(keeping: self) }
 
   private init(keeping other: FrameReducer) {
@@ -122,14 +122,14 @@ struct FrameReducer {
     isSettled = true
   }
 
-  /// Draws blanks, or moves the cursor over blanks that the line shows already.
+  /// Draws blanks, or moves the cursor over blanks that the line already shows.
   private mutating func blanks(_ count: Int) {
     let step = Array("\u{1B}[\(count)C".utf8)
     if isBlankAhead, step.count < count {
       output += step
     } else {
       if line == nil { freshLines = [] }
-      // A sequence that has to be sent anyway sets what the word behind the blanks needs, too.
+      // A sequence that must be sent anyway also sets the rendition of the word after the blanks.
       let isPlain = shown.map { wanted.needed(for: .blank, after: $0) == $0 } ?? false
       settle(isPlain ? .blank : .glyph)
       output += repeatElement(UInt8(ascii: " "), count: count)
@@ -142,13 +142,13 @@ struct FrameReducer {
     settle(.blank)
   }
 
-  /// Whether the rest of the line already looks like the blanks that would be drawn.
+  /// Whether the rest of the line already looks like the blanks to draw.
   private var isBlankAhead: Bool {
     guard let line, !isOpaque, wanted.isPlainOnBlanks else { return false }
     return wanted.needed(for: .blank, after: line.background) == line.background
   }
 
-  /// - Returns: the number of bytes taken.
+  /// - Returns: the count of consumed bytes.
   private mutating func escape(_ rest: ArraySlice<UInt8>) -> Int {
     let start = rest.startIndex
     guard rest.count > 1 else { return pass(rest) }
@@ -184,7 +184,7 @@ struct FrameReducer {
     }
   }
 
-  /// - Returns: the number of bytes taken.
+  /// - Returns: the count of consumed bytes.
   private mutating func sequence(_ sequence: ArraySlice<UInt8>, parameters: ArraySlice<UInt8>) -> Int {
     switch sequence.last {
     case UInt8(ascii: "m"): render(parameters, sequence)
@@ -247,16 +247,16 @@ struct FrameReducer {
     let all = Margins(top: 1, bottom: height)
     (line, row) = (nil, nil)
     wantedMargins = next
-    // A region of the whole screen is set only when needed: after setting margins ncurses moves the cursor to an
-    // absolute place.
+    // A whole-screen region is set only when needed. After setting margins, ncurses moves the cursor to an absolute
+    // place.
     guard next != margins, next != all || margins == nil else { return }
     margins = next
     output += next == all ? Array("\u{1B}[r".utf8) : Array(sequence)
   }
 
-  /// Takes margins that the terminal already has, set between saving and restoring the cursor.
+  /// Consumes margins that the terminal already has, set between saving and restoring the cursor.
   ///
-  /// - Returns: the number of bytes taken; `nil` for any other sequence.
+  /// - Returns: the count of consumed bytes; `nil` for any other sequence.
   private mutating func idleMargins(_ rest: ArraySlice<UInt8>) -> Int? {
     guard rest.count > 4, rest.dropFirst(2).starts(with: "\u{1B}[".utf8),
       let end = rest.dropFirst(4).firstIndex(where: { (0x40...0x7E).contains($0) }), rest[end] == UInt8(ascii: "r"),
@@ -279,7 +279,7 @@ struct FrameReducer {
     output += Array((!isHere ? "\u{1B}[\(place)H" : column > 1 ? "\u{1B}[\(column)G" : "\r").utf8)
   }
 
-  /// Notes the lines that scrolled in at the bottom of the margins.
+  /// Records the lines that scrolled in at the bottom of the margins.
   private mutating func scrolled(by count: Int) {
     line = nil
     guard let margins, margins != Margins(top: 1, bottom: height), let shown else {
@@ -300,7 +300,7 @@ struct FrameReducer {
     output += Array("\u{1B}7\u{1B}[\(wanted.top);\(wanted.bottom)r\u{1B}8".utf8)
   }
 
-  /// Brings the terminal to the wanted rendition, as far as this use shows it.
+  /// Sets the wanted rendition, as far as this use shows it.
   private mutating func settle(_ use: Rendition.Use) {
     guard !isOpaque else { return }
     let next = shown.map { wanted.needed(for: use, after: $0) } ?? wanted
@@ -313,7 +313,7 @@ struct FrameReducer {
     return bytes.count
   }
 
-  /// Passes a sequence that is not understood, after which nothing is known of the terminal's state.
+  /// Passes an unknown sequence. Afterwards the terminal's state is unknown.
   private mutating func opaque(_ bytes: ArraySlice<UInt8>) -> Int {
     useMargins()
     (shown, saved, margins, line, row, freshLines) = (nil, nil, nil, nil, nil, [])

@@ -6,13 +6,13 @@ package import TerminalCanvas
 
 /// An event from the terminal or the system.
 package enum TerminalEvent: Hashable, Sendable {
-  /// All input that was waiting, in order: apply all of it, then draw once.
+  /// All available input in order. Apply all of it, then draw once.
   case input([InputEvent])
   case signal(TerminalSignal)
 }
 
-/// Delivers keys, mouse and signals on the main actor. Waiting costs nothing: there is no polling, and a timer runs
-/// only while a lone ESC is undecided.
+/// Delivers keys, mouse and signals on the main actor. Waiting costs nothing: it does not poll, and a timer runs only
+/// while a lone ESC is undecided.
 @MainActor package final class InputReader {
   private let descriptor: CInt
   private let escapeDelay: DispatchTimeInterval
@@ -23,12 +23,12 @@ package enum TerminalEvent: Hashable, Sendable {
   private var flush: (any DispatchSourceTimer)?
   private var isPaused = false
 
-  /// The most that one delivery holds, in bytes; the rest follows in the next.
+  /// The maximum bytes per delivery. The rest follows in the next.
   private static let batch = 1 << 16
 
   /// - Parameters:
   ///   - descriptor: a non-blocking descriptor of the terminal (`Screen.inputDescriptor`).
-  ///   - escapeMilliseconds: the time in which a lone ESC may still begin a sequence.
+  ///   - escapeMilliseconds: the time during which a lone ESC can still start a sequence.
   ///   - deliver: called once per batch of input and per signal.
   package init(
     descriptor: CInt, escapeMilliseconds: Int = 25, deliver: @escaping @MainActor (TerminalEvent) -> Void
@@ -38,7 +38,7 @@ package enum TerminalEvent: Hashable, Sendable {
     self.deliver = deliver
   }
 
-  /// Starts delivering. From then on the signals it delivers do not end the process.
+  /// Starts delivering. The delivered signals no longer end the process.
   package func start() {
     guard source == nil else { return }
     var pipe: CInt = -1
@@ -47,7 +47,7 @@ package enum TerminalEvent: Hashable, Sendable {
     source = reading(descriptor) { $0.readInput() }
   }
 
-  /// Stops delivering; signals have their default actions again.
+  /// Stops delivering. Signals have their default actions again.
   package func stop() {
     for signal in TerminalSignal.watched { ctr_unwatch(signal) }
     if isPaused { source?.resume() }
@@ -57,7 +57,7 @@ package enum TerminalEvent: Hashable, Sendable {
     (source, signals, flush) = (nil, nil, nil)
   }
 
-  /// Stops reading, so that another program gets the terminal's input; signals go on, except those that keys cause.
+  /// Stops reading, so that another program gets the terminal's input. Delivers signals except those that keys cause.
   func pause() {
     guard let source, !isPaused else { return }
     isPaused = true
@@ -103,7 +103,7 @@ package enum TerminalEvent: Hashable, Sendable {
     var bytes = [UInt8](repeating: 0, count: Self.batch)
     let count = JobSignals.heard { read(descriptor, &bytes, bytes.count) }
     if count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR) {
-      // End of input or EIO: the terminal went away. The descriptor would be readable for ever.
+      // End of input or EIO: the terminal is gone. The descriptor would remain readable forever.
       source?.cancel()
       source = nil
       return deliver(.signal(.hungUp))
@@ -132,9 +132,9 @@ package enum TerminalEvent: Hashable, Sendable {
   }
 }
 
-/// A message of the system about the program's terminal or its end.
+/// A system notification about the program's terminal or its end.
 package enum TerminalSignal: Hashable, Sendable {
-  /// SIGWINCH: ask the screen for its size.
+  /// SIGWINCH: get the size from the screen.
   case resized
   /// SIGTSTP from elsewhere: suspend.
   case stopRequested
@@ -167,7 +167,8 @@ package enum TerminalSignal: Hashable, Sendable {
 
   static let watched = [SIGWINCH, SIGTSTP, SIGCONT, SIGHUP, SIGTERM, SIGINT, SIGQUIT]
 
-  /// Whether the terminal's driver sends the signal for a key, and so to a child program that has the terminal.
+  /// Whether the terminal's driver sends the signal for a key, and therefore also to a child program that owns the
+  /// terminal.
   var isFromKeyboard: Bool {
     switch self {
     case .stopRequested, .terminated(by: SIGINT), .terminated(by: SIGQUIT): true

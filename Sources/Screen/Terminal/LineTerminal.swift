@@ -5,8 +5,8 @@ import Dispatch
 import Glibc
 package import TerminalCanvas
 
-/// A terminal on which lines are edited between commands that write to it as usual: keys arrive one by one while a line
-/// is edited, and not before and after.
+/// A terminal for line editing between commands that write to it normally. Keys arrive one by one during editing, and
+/// not before or after.
 package final class LineTerminal {
   /// An event for a line editor.
   package enum Event: Sendable {
@@ -14,7 +14,7 @@ package final class LineTerminal {
     case resized
     /// The process was stopped and has been continued.
     case continued
-    /// There are no more keys: the terminal is gone.
+    /// The terminal is gone, so no more keys follow.
     case ended
   }
 
@@ -25,14 +25,14 @@ package final class LineTerminal {
   private var parser = InputParser()
   private var isEditing = false
 
-  /// The time in milliseconds in which a lone ESC may still begin a sequence.
+  /// The time in milliseconds during which a lone ESC can still start a sequence.
   private static let escapePatience: CInt = 25
 
   /// - Parameters:
   ///   - input: a terminal.
-  ///   - output: the same one; both stay the caller's.
-  ///   - wakeUp: a pipe's end: 1 means another size, 2 that the process goes on.
-  /// - Returns: `nil` where the input has no modes to set.
+  ///   - output: the same terminal. The caller keeps ownership of both.
+  ///   - wakeUp: the reading end of a pipe. The byte 1 means a changed size, 2 a continued process.
+  /// - Returns: `nil` if the input has no modes to set.
   package init?(input: CInt, output: CInt, wakeUp: CInt) {
     var modes = termios()
     guard tcgetattr(input, &modes) == 0 else { return nil }
@@ -41,7 +41,7 @@ package final class LineTerminal {
 
   deinit { endEditing() }
 
-  /// The size in cells; 80×24 if the terminal does not say.
+  /// The size in cells; 80×24 if the terminal does not report it.
   package var size: Size {
     var (columns, rows): (CInt, CInt) = (0, 0)
     guard cn_window_size(output, &columns, &rows) == 0, columns > 0, rows > 0 else {
@@ -68,7 +68,7 @@ package final class LineTerminal {
     write(bytes: Array(Self.pasteStart.utf8))
   }
 
-  /// Restores the terminal's modes. Keys that were typed ahead stay for the next reader.
+  /// Restores the terminal's modes. Keys that were typed ahead remain for the next reader.
   package func endEditing() {
     if !isEditing { return }
     isEditing = false
@@ -81,7 +81,7 @@ package final class LineTerminal {
   private static let pasteStart = "\u{1B}[?2004h"
   private static let pasteEnd = "\u{1B}[?2004l"
 
-  /// Writes the bytes unchanged: the caller makes sure that they are safe for a terminal.
+  /// Writes the bytes unchanged. The caller ensures that they are safe for a terminal.
   package func write(bytes: [UInt8]) {
     var done = 0
     while done < bytes.count {
@@ -117,7 +117,7 @@ package final class LineTerminal {
   }
 }
 
-/// Reports signals as they arrive, on a thread of its own, in place of their default actions.
+/// Reports signals on a separate thread instead of their default actions.
 package enum SignalWatch {
   /// - Parameter told: called with each signal's number.
   package static func begin(_ signals: [CInt], _ told: @escaping @Sendable (CInt) -> Void) {
@@ -125,7 +125,7 @@ package enum SignalWatch {
     for signal in signals { pipe = ctr_watch(signal) }
     let reading = pipe
     guard reading >= 0 else { return }
-    // The loop runs until the process ends: a waiting thread costs nothing.
+    // The loop runs until the process ends. A waiting thread costs nothing.
     DispatchQueue(label: "hearth.signals").async {
       while true {
         var source = pollfd(fd: reading, events: Int16(POLLIN), revents: 0)

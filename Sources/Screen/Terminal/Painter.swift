@@ -4,20 +4,20 @@ import Glibc
 package import TerminalCanvas
 package import TerminalTheme
 
-/// Turns canvases into the bytes that change a terminal from the last canvas to the next; ncurses works them out.
+/// Converts canvases to the bytes that change a terminal from the last canvas to the next, computed by ncurses.
 ///
-/// ncurses writes into a file in memory, never to a terminal: frames are counted, sent with one `write`, and tested
-/// without a terminal. One painter may exist at a time, because ncurses keeps its state in globals.
+/// ncurses writes to a file in memory, never to a terminal. Therefore frames can be counted, sent with one `write`, and
+/// tested without a terminal. Only one painter can exist at a time, because ncurses keeps its state in globals.
 @MainActor package final class Painter {
   private var handle: OpaquePointer?
   private let output: UnsafeMutablePointer<FILE>
   private let input: UnsafeMutablePointer<FILE>
-  /// The file in memory; its offset and length are the bytes that ncurses wrote since they were last taken.
+  /// The file in memory. Its offset and length delimit the bytes from ncurses since the last read.
   private let memory: CInt
   private var styles: [Role: PaintedStyle] = [:]
   private var previous: Canvas?
   private var isCursorVisible = true
-  /// Whether the links of canvases are drawn as such.
+  /// Whether to draw the links of canvases as links.
   package var showsLinks = false
   private var theme: Theme
   private var reducer: FrameReducer
@@ -39,7 +39,7 @@ package import TerminalTheme
     self.size = size
     self.theme = theme
     reducer = FrameReducer(height: size.height)
-    // Descriptions such as linux name no size: this lets ncurses fall back to 24×80, which resizeterm replaces below.
+    // Descriptions such as linux have no size. This lets ncurses fall back to 24×80, which resizeterm replaces below.
     use_env(true)
     let direct =
       TerminalCapabilities.triesDirectColor(environment: environment, wish: wish)
@@ -76,16 +76,16 @@ package import TerminalTheme
     depth = wanted != .mono && start_color() == OK && use_default_colors() == OK ? wanted : .mono
     nonl()
     leaveok(cn_window(), true)
-    // Typeahead checks would make ncurses stop in the middle of a frame when input waits.
+    // Typeahead checks would stop ncurses in the middle of a frame when input waits.
     typeahead(-1)
     resizeterm(CInt(size.height), CInt(size.width))
     setTheme(theme)
-    // Output of ncurses so far is for 24 lines, scrolling region included; entering again with the right size replaces
+    // The output so far is for 24 lines, including the scrolling region. Entering again with the right size replaces
     // it.
     _ = leave()
   }
 
-  /// Opens a terminal with a description that exists only for this call: child programs must not inherit it.
+  /// Opens a terminal with a description that exists only during this call, because child programs must not inherit it.
   private static func open(
     _ terminal: String, description: DirectColorDescription, _ output: UnsafeMutablePointer<FILE>,
     _ input: UnsafeMutablePointer<FILE>
@@ -98,7 +98,7 @@ package import TerminalTheme
     return newterm(terminal, output, input)
   }
 
-  /// Frees what ncurses holds; call `leave()` first and send its bytes.
+  /// Frees the resources of ncurses. Call `leave()` first and send its bytes.
   package func close() {
     guard let handle else { return }
     delscreen(handle)
@@ -107,7 +107,7 @@ package import TerminalTheme
     fclose(input)
   }
 
-  /// The bytes that turn the last canvas into this one; none if both are equal. Cells outside the canvas are blank.
+  /// The bytes that change the last canvas to this one; empty if both are equal. Cells outside the canvas are blank.
   package func frame(_ canvas: Canvas) -> [UInt8] {
     guard handle != nil, canvas != previous else { return [] }
     paint(canvas)
@@ -121,7 +121,7 @@ package import TerminalTheme
     return bytes
   }
 
-  /// Makes the next frame repaint everything, whatever the terminal shows now.
+  /// Makes the next frame repaint everything.
   package func invalidate() {
     previous = nil
     reducer.forget()
@@ -136,7 +136,7 @@ package import TerminalTheme
     invalidate()
   }
 
-  /// Makes the next frame show a theme; only cells that look different are sent.
+  /// Makes the next frame use a theme. Only cells that look different are sent.
   package func setTheme(_ theme: Theme) {
     self.theme = theme
     let base = theme.resolved(.text, at: depth)
@@ -149,7 +149,7 @@ package import TerminalTheme
     previous = nil
   }
 
-  /// The bytes that give the main screen and the cursor back. The next frame enters again and repaints everything.
+  /// The bytes that restore the main screen and the cursor. The next frame enters again and repaints everything.
   package func leave() -> [UInt8] {
     guard handle != nil else { return [] }
     let end = reducer.finish()
@@ -178,9 +178,9 @@ package import TerminalTheme
     setCursor(canvas.cursor)
   }
 
-  /// The best style for a blank in front of a word: the style of the word before it, or at the beginning of a line of
-  /// the word behind it, since a blank shows nothing but its background. Then one change of colours does instead of
-  /// two. Blanks at the end of a line keep theirs, because ncurses erases them all at once.
+  /// The best style for a blank before a word: the style of the previous word, or at the start of a line the style of
+  /// the following word, because a blank shows only its background. This saves one of two color changes. Blanks at the
+  /// end of a line keep their style, because ncurses erases them together.
   private func gapStyle(at x: Int, in row: ArraySlice<Cell>, after style: PaintedStyle?) -> PaintedStyle? {
     func cell(_ x: Int) -> Cell? { x < row.count ? row[row.startIndex + x] : nil }
     guard let blank = cell(x), blank.isPlainBlank, let own = styles[blank.role],
@@ -198,7 +198,7 @@ package import TerminalTheme
     let attributes = style.attributes | PaintedStyle.attributes(cell.attributes)
     let (base, mark1, mark2) = cell.cluster.codes
     if base < 0x80, mark1 == 0 {
-      // 0 is the right half of a wide cluster, which came with its left half.
+      // 0 is the right half of a wide cluster, already drawn with its left half.
       if base != 0 { cn_put(CInt(y), CInt(x), base, 0, 0, attributes, style.pair) }
       return
     }
@@ -206,7 +206,7 @@ package import TerminalTheme
     if wcwidth(wchar_t(base)) == width, Self.isMark(mark1), Self.isMark(mark2), x + width <= size.width {
       cn_put(CInt(y), CInt(x), base, mark1, mark2, attributes, style.pair)
     } else {
-      // The C library and this program disagree about the width: ncurses would misplace the rest of the line.
+      // The C library and this program disagree about the width; ncurses would misplace the rest of the line.
       for column in x..<min(x + width, size.width) {
         cn_put(CInt(y), CInt(column), 0x3F, 0, 0, attributes, style.pair)
       }
@@ -247,7 +247,7 @@ extension Cell {
   fileprivate var isPlainBlank: Bool { cluster == .space && attributes.isEmpty }
 }
 
-/// A style in the attributes and colour pairs of ncurses.
+/// A style as attributes and color pairs of ncurses.
 struct PaintedStyle {
   var attributes: attr_t
   var pair: CInt
@@ -258,17 +258,17 @@ struct PaintedStyle {
     self.pair = pair
   }
 
-  /// Whether a blank looks the same in both styles: both show only the same background.
+  /// Whether a blank looks equal in both styles: both show only the same background.
   func hasSameBlank(as other: PaintedStyle) -> Bool {
     attributes == 0 && other.attributes == 0 && background != nil && background == other.background
   }
 
-  /// Takes a colour pair from ncurses for the two colours, unless the terminal has none.
+  /// Allocates an ncurses color pair for the two colors, unless the terminal has no colors.
   ///
-  /// Colours are never redefined: that would change the user's palette, also after the program ended.
+  /// Colors are never redefined, because that would change the user's palette beyond the end of the program.
   ///
-  /// - Parameter base: the style of the screen. Text in the screen's own background on another colour is drawn inverse,
-  ///   where bold letters keep their colour: one colour less to set before it and after it.
+  /// - Parameter base: the style of the screen. Text in the screen's background color on another color is drawn
+  ///   inverse, where bold letters keep their color. That saves one color change before and after it.
   init(_ style: ResolvedStyle, on base: ResolvedStyle, depth: ColorDepth) {
     let isInverse =
       depth >= .c256 && style.foreground == base.background && style.background != base.background
@@ -290,8 +290,8 @@ struct PaintedStyle {
     return bits
   }
 
-  /// The number of a colour in ncurses. On direct-colour terminals 1 to 7 still mean the palette, so that the nearest
-  /// colour beyond them is taken instead.
+  /// The ncurses number of a color. On direct-color terminals, 1 to 7 still mean the palette, so the nearest color
+  /// above them is used instead.
   private static func number(_ color: ScreenColor) -> CInt {
     switch color {
     case .terminal: -1
@@ -303,31 +303,29 @@ struct PaintedStyle {
 
 /// The private modes that ncurses does not manage (xterm control sequences, "DEC Private Mode Set").
 enum ModeStrings {
-  /// Reports presses and drags, with coordinates that have no limit.
+  /// Reports presses and drags, with unlimited coordinates.
   static let mouseOn = "\u{1B}[?1000;1002;1006h"
   static let mouseOff = "\u{1B}[?1006;1002;1000l"
   /// Reports pastes in brackets, and changes of the focus.
   static let reportsOn = "\u{1B}[?2004;1004h"
   static let reportsOff = "\u{1B}[?2004;1004l"
-  /// Brackets around a frame, which the terminal shows all at once at its end; terminals that do not know them ignore
-  /// them.
+  /// Marks around a frame. The terminal shows the frame in one step at its end. Other terminals ignore them.
   static let frameBegins = Array("\u{1B}[?2026h".utf8)
   static let frameEnds = Array("\u{1B}[?2026l".utf8)
   /// A query that the terminal answers with `CSI 0 n` when everything before it was drawn.
   static let asksWhetherDrawn = Array("\u{1B}[5n".utf8)
 
-  /// The sequence that restores any terminal, whichever it is. The frame ends first, because a frozen screen would not
-  /// show the rest.
+  /// The sequence that restores any terminal. It ends the frame first, because a frozen screen would not show the rest.
   static let restore =
     "\u{1B}[?2026l" + mouseOff + reportsOff + "\u{1B}7\u{1B}[r\u{1B}8\u{1B}[m\u{1B}[?25h\u{1B}[?1049l\u{1B}[?1l\u{1B}>"
 }
 
-/// Draws the links of a canvas over its text (OSC 8). ncurses knows no links: what it has drawn is drawn once more behind
-/// it, with cursor and colours saved before and restored afterwards.
+/// Draws the links of a canvas over its text (OSC 8). ncurses does not support links, so their text is drawn again
+/// after it. Cursor and colors are saved before and restored afterwards.
 struct LinkPainter {
-  /// The bytes of the links that are new, gone, or whose text was drawn again.
+  /// The bytes for new and removed links, and for links with redrawn text.
   ///
-  /// - Parameter previous: the canvas that the terminal shows; `nil` if that is not known.
+  /// - Parameter previous: the canvas on the terminal; `nil` if unknown.
   static func bytes(
     from previous: Canvas?, to canvas: Canvas, _ style: (Role) -> ResolvedStyle
   ) -> [UInt8] {
@@ -338,7 +336,7 @@ struct LinkPainter {
       return previous.row(link.y).dropFirst(link.columns.lowerBound).prefix(link.columns.count)
         .elementsEqual(canvas.row(link.y).dropFirst(link.columns.lowerBound).prefix(link.columns.count))
     }
-    // Text that is as it was is still a link, unless it is drawn once more without.
+    // Unchanged text is still a link, unless it is redrawn without one.
     let gone = old.filter { !canvas.links.contains($0) && isDrawn($0) }
     let new = canvas.links.filter { !old.contains($0) || !isDrawn($0) }
     guard !gone.isEmpty || !new.isEmpty else { return [] }

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The attributes and colours that a terminal draws the next output in (SGR).
+/// The terminal's attributes and colors for the next output (SGR).
 struct Rendition: Equatable {
-  /// Attributes as a set of their numbers, 1 to 9.
+  /// Attributes as a bit set of their numbers, 1 to 9.
   private(set) var attributes: UInt16 = 0
-  /// Parameters such as `38;5;253`; `nil` for the terminal's own colour.
+  /// Parameters such as `38;5;253`; `nil` for the terminal's default color.
   private(set) var foreground: [UInt8]?
   private(set) var background: [UInt8]?
 
   /// Attributes that show on a blank: underlined, blinking, inverse, crossed out.
   private static let onBlanks: UInt16 = 1 << 4 | 1 << 5 | 1 << 7 | 1 << 9
 
-  /// The kind of output that a rendition is needed for.
+  /// The kind of output for a rendition.
   enum Use {
     case glyph
     /// A blank, an erasure or a line that scrolls in.
     case blank
   }
 
-  /// Whether a blank shows nothing but the background.
+  /// Whether a blank shows only the background.
   var isPlainOnBlanks: Bool { attributes & Self.onBlanks == 0 }
 
-  /// Takes the parameters of one SGR sequence.
+  /// Applies the parameters of one SGR sequence.
   ///
-  /// - Returns: `false` if a parameter is not known here, such as the forms with colons.
+  /// - Returns: `false` if a parameter is unknown, such as the forms with colons.
   mutating func apply(_ parameters: ArraySlice<UInt8>) -> Bool {
     var fields = parameters.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)[...]
     var result = self
@@ -51,7 +51,7 @@ struct Rendition: Equatable {
     return true
   }
 
-  /// The rendition with the fewest changes from `shown` in which the use looks as it does in `self`.
+  /// The rendition with the fewest changes from `shown` that looks like `self` for the use.
   func needed(for use: Use, after shown: Rendition) -> Rendition {
     guard use == .blank, isPlainOnBlanks, shown.isPlainOnBlanks else { return self }
     var result = shown
@@ -59,9 +59,9 @@ struct Rendition: Equatable {
     return result
   }
 
-  /// The shortest sequence that leads from one rendition to this one; `nil` stands for an unknown one.
+  /// The shortest sequence from a rendition to this one; `nil` means an unknown rendition.
   ///
-  /// - Parameter unsets: whether the terminal can unset single attributes; otherwise all are reset first.
+  /// - Parameter unsets: whether the terminal can unset single attributes. Otherwise all are reset first.
   func sequence(after shown: Rendition?, unsets: Bool) -> [UInt8] {
     guard shown != self else { return [] }
     let anew = Self.sequence([Array("0".utf8)] + changes(from: Rendition()))

@@ -5,14 +5,14 @@ import Glibc
 package import TerminalCanvas
 package import TerminalTheme
 
-/// The screen of the controlling terminal: shows canvases, and gives the terminal back in the state it was found in,
-/// also when the program stops, exits or crashes.
+/// The screen of the controlling terminal. It shows canvases and restores the terminal's original state, even if the
+/// program stops, exits or crashes.
 @MainActor package final class Screen {
-  /// The process that has the terminal.
+  /// The owner of the terminal.
   private enum State {
-    /// This screen; left by `leave`.
+    /// This screen. `leave` ends this state.
     case active
-    /// The shell or a child program; left by `enter`, which only the caller of `suspend` calls.
+    /// The shell or a child program. `enter` ends this state; only the caller of `suspend` calls it.
     case suspended
     /// No process here any more; final.
     case closed
@@ -23,18 +23,18 @@ package import TerminalTheme
   private var state = State.suspended
   private var usesMouse: Bool
   private var handledContinues: CInt = 0
-  /// The size in bytes below which a frame reaches the terminal in one piece.
+  /// The maximum size in bytes of a frame that reaches the terminal in one piece.
   private static let smallFrame = 256
   /// The symbols that this terminal's locale can show.
   package let glyphs: Glyphs
-  /// The symbols that fit the locale and the terminal.
+  /// The symbols for the locale and the terminal.
   package let ownGlyphs: Glyphs
-  /// The bytes of the last call of `present`, including the frame's brackets; 0 if nothing changed.
+  /// The bytes of the last `present` call, including the frame's marks; 0 if nothing changed.
   package private(set) var lastFrameBytes = 0
   /// All bytes sent since the screen was opened.
   package private(set) var totalBytes = 0
 
-  /// Gets the bytes of each frame that is sent and the size that it is for.
+  /// Receives the bytes of each sent frame, and its size.
   package var onFrame: (@MainActor ([UInt8], Size) -> Void)?
 
   /// Opens the controlling terminal and takes it over. The first frame enters the alternate screen.
@@ -44,7 +44,7 @@ package import TerminalTheme
     theme: Theme, environment: [String: String], preferences: TerminalPreferences = TerminalPreferences()
   ) throws(TerminalError) {
     let isUnicode = Self.adoptLocale()
-    // The console's font has no more than 512 signs.
+    // The console's font has at most 512 signs.
     ownGlyphs = isUnicode && environment["TERM"] != "linux" ? .unicode : .ascii
     glyphs = preferences.glyphs ?? ownGlyphs
     usesMouse = preferences.usesMouse
@@ -68,15 +68,15 @@ package import TerminalTheme
   /// Decides when the next frame may be sent; `drawn` may allow it earlier.
   package private(set) var gate = FrameGate()
 
-  /// Shows a canvas with one `write`; writes nothing if the terminal shows it already.
+  /// Shows a canvas with one `write`. Writes nothing if the terminal already shows it.
   package func present(_ canvas: Canvas) {
     lastFrameBytes = 0
-    // The terminal may be the shell's until `resume`: a process that was stopped goes on where it was.
+    // The shell may own the terminal until `resume`, because a stopped process continues at this point.
     guard state == .active, handledContinues == ctr_continue_count() else { return }
     ctr_trim_errors()
     let bytes = painter.frame(canvas)
     guard !bytes.isEmpty else { return }
-    // A small frame arrives in one piece, and so is drawn at once without brackets.
+    // A small frame arrives in one piece, so it needs no marks.
     let frame =
       bytes.count < Self.smallFrame ? bytes : ModeStrings.frameBegins + bytes + ModeStrings.frameEnds
     let asks = gate.willSend(frame.count, at: .now)
@@ -84,12 +84,12 @@ package import TerminalTheme
     onFrame?(frame, painter.size)
   }
 
-  /// Sets the largest number of frames a second that no key causes; `nil` for as many as any frames.
+  /// Sets the maximum rate of frames without a key, in frames per second; `nil` for the rate of all frames.
   package func limitNews(to framesPerSecond: Int?) {
     gate.newsInterval = framesPerSecond.map { .seconds(1) / max(1, $0) } ?? FrameGate.interval
   }
 
-  /// Notes the terminal's answer that the last frame was drawn.
+  /// Records the terminal's reply that the last frame was drawn.
   package func drawn() { gate.drawn(at: .now) }
 
   /// Sends a sequence that draws nothing, such as one for the clipboard.
@@ -100,9 +100,9 @@ package import TerminalTheme
   /// Makes the next `present` repaint everything.
   package func invalidate() { painter.invalidate() }
 
-  /// Adopts the terminal's size. The next `present` repaints everything if it changed.
+  /// Reads the terminal's size. If it changed, the next `present` repaints everything.
   ///
-  /// - Returns: the size if it is a new one.
+  /// - Returns: the size if it has changed.
   package func updateSize() -> Size? {
     let size = device.size
     guard state != .closed, size != painter.size else { return nil }
@@ -112,18 +112,18 @@ package import TerminalTheme
 
   package func setTheme(_ theme: Theme) { if state != .closed { painter.setTheme(theme) } }
 
-  /// Turns mouse reports on or off, so that the terminal's own selection works.
+  /// Turns mouse reports on or off. Without them, the terminal's own selection works.
   package func setMouse(_ isOn: Bool) {
     usesMouse = isOn
     if state == .active { _ = send(Array((isOn ? ModeStrings.mouseOn : ModeStrings.mouseOff).utf8)) }
   }
 
-  /// Gives the terminal to the shell, stops the process group, and takes the terminal back when it is continued. The
-  /// next `present` repaints everything.
+  /// Gives the terminal to the shell, stops the process group, and takes the terminal back when the group is continued.
+  /// The next `present` repaints everything.
   ///
-  /// - Returns: `false`, doing nothing, if no shell could continue the process.
+  /// - Returns: `false` without an effect if no shell could continue the process.
   package func suspend() -> Bool {
-    // A group that leads its session was started by the terminal itself: once stopped it would stay so.
+    // A group that leads its session was started by the terminal itself, so nothing would continue it.
     guard state == .active, getpgrp() != getsid(0) else { return false }
     leave()
     ctr_stop_group()
@@ -131,17 +131,16 @@ package import TerminalTheme
     return true
   }
 
-  /// Takes the terminal back after a stop that was not announced. Call it for `TerminalSignal.continued`; it does
-  /// nothing after `suspend`, which took the terminal back, and while a child program has the terminal.
+  /// Takes the terminal back after an unannounced stop. Call it for `TerminalSignal.continued`. It does nothing after
+  /// `suspend`, which took the terminal back, or while a child program owns the terminal.
   ///
-  /// In the background the process stops again until it has the terminal, before anything is written over the shell's
-  /// output.
+  /// In the background, the process stops again until it owns the terminal, before it can overwrite the shell's output.
   package func resume() {
     guard state == .active, handledContinues != ctr_continue_count() else { return }
     enter()
   }
 
-  /// Lends the terminal to a program for as long as `body` runs. Keys go to the program, because `input` pauses.
+  /// Lends the terminal to a program while `body` runs. Keys go to the program, because `input` pauses.
   package func withSuspendedScreen<Result>(
     input: InputReader, _ body: () async throws -> Result
   ) async rethrows -> Result {
@@ -154,7 +153,7 @@ package import TerminalTheme
     return try await body()
   }
 
-  /// Restores the terminal for good, if it is still there.
+  /// Restores the terminal permanently, if it still exists.
   package func close() {
     guard state != .closed else { return }
     leave()
@@ -166,7 +165,7 @@ package import TerminalTheme
     guard state != .closed else { return }
     handledContinues = ctr_continue_count()
     device.enterRawMode(restoringWith: ModeStrings.restore)
-    // A warning of a library would stand in the middle of the screen, and be gone with it.
+    // A library's warning would appear in the middle of the screen and be lost with it.
     ctr_hold_errors()
     painter.resize(to: device.size)
     painter.invalidate()
@@ -185,15 +184,14 @@ package import TerminalTheme
     ctr_release_errors()
   }
 
-  /// Sends bytes and counts them; after a loss the next frame repaints everything.
+  /// Sends bytes and counts them. After a loss, the next frame repaints everything.
   private func send(_ bytes: [UInt8], isFrame: Bool = false) -> Int {
     if !device.write(bytes, isFrame: isFrame) { painter.invalidate() }
     totalBytes += bytes.count
     return bytes.count
   }
 
-  /// Adopts the user's locale; C.UTF-8 in place of one without Unicode, because ncurses would drop every other
-  /// character.
+  /// Sets the user's locale, or C.UTF-8 if that has no Unicode, because ncurses would drop all other characters.
   ///
   /// - Returns: whether the user's own locale is UTF-8.
   private static func adoptLocale() -> Bool {
@@ -204,7 +202,7 @@ package import TerminalTheme
   }
 }
 
-/// The exit status of a program with a screen, for which one task waits. The first status counts.
+/// The exit status of a program with a screen. One task waits for it. The first status counts.
 @MainActor
 package final class ScreenExit {
   package private(set) var code: Int32?
@@ -218,7 +216,7 @@ package final class ScreenExit {
     waiter = nil
   }
 
-  /// Waits for the status; returns at once where there is one.
+  /// Waits for the status; returns immediately if it is set.
   package func wait() async -> Int32 {
     if let code { return code }
     return await withCheckedContinuation { waiter = $0 }

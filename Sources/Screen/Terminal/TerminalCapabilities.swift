@@ -3,11 +3,11 @@
 package import TerminalCanvas
 package import TerminalTheme
 
-/// The user's settings, which replace the values found out from the terminal.
+/// The user's settings, which override the values detected from the terminal.
 package struct TerminalPreferences: Sendable {
-  /// The colour depth; `nil` for as many colours as the terminal has.
+  /// The color depth; `nil` for all colors of the terminal.
   package var depth: ColorDepth?
-  /// The set of symbols; `nil` for the one that suits the locale.
+  /// The set of symbols; `nil` for the one that fits the locale.
   package var glyphs: Glyphs?
   package var usesMouse: Bool
   /// Whether the line to the terminal counts as slow.
@@ -27,19 +27,18 @@ package struct TerminalPreferences: Sendable {
   }
 }
 
-/// Decides from the environment and the terminal's description what may be drawn.
+/// Detects the terminal's capabilities from the environment and the terminal description.
 enum TerminalCapabilities {
-  /// Whether to try 0xRRGGBB colours: the terminal says it shows them, and neither user nor environment asks for fewer.
+  /// Whether to try 0xRRGGBB colors: the terminal supports them, and neither user nor environment requests fewer.
   static func triesDirectColor(environment: [String: String], wish: ColorDepth?) -> Bool {
     let claim = environment["COLORTERM"] ?? ""
     guard wish == .trueColor || claim == "truecolor" || claim == "24bit" else { return false }
     return (wish ?? .trueColor) == .trueColor && (wish != nil || (environment["NO_COLOR"] ?? "").isEmpty)
   }
 
-  /// The colour depth of a terminal that has `colors` colours.
+  /// The color depth of a terminal with `colors` colors.
   ///
-  /// `NO_COLOR` (no-color.org) turns colours off unless the user asked for a depth; no wish gets more than the
-  /// terminal has.
+  /// `NO_COLOR` (no-color.org) turns colors off unless the user requested a depth. The terminal limits any request.
   static func depth(colors: Int, environment: [String: String], wish: ColorDepth?) -> ColorDepth {
     let possible: ColorDepth =
       switch colors {

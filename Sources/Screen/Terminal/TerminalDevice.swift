@@ -4,14 +4,13 @@ import CTerminalRestore
 import Glibc
 import TerminalCanvas
 
-/// The terminal as a device: its modes, its size, and bytes out.
+/// The terminal as a device: its modes, its size, and its output.
 @MainActor final class TerminalDevice {
   let descriptor: CInt
   private let savedModes: termios
   private(set) var isGone = false
 
-  /// The longest time that a write waits for a terminal that takes little or nothing; a frame lost in that way is
-  /// repainted later.
+  /// The maximum wait of a write for a slow or stuck terminal. A frame lost this way is repainted later.
   private static let writePatience = Duration.seconds(2)
 
   /// Opens the controlling terminal, so that standard input and output stay free for pipes.
@@ -33,7 +32,7 @@ import TerminalCanvas
     savedModes = modes
   }
 
-  /// The size in cells; 80×24 if the terminal does not say.
+  /// The size in cells; 80×24 if the terminal does not report it.
   var size: Size {
     var columns: CInt = 0
     var rows: CInt = 0
@@ -49,7 +48,7 @@ import TerminalCanvas
     return Glibc.poll(&poll, 1, 0) == 1 && poll.revents & Int16(POLLHUP) != 0
   }
 
-  /// Whether another process group of the session has the terminal, such as the shell.
+  /// Whether another process group of the session, such as the shell, owns the terminal.
   private var isOfOtherJob: Bool {
     let group = tcgetpgrp(descriptor)
     return group > 0 && group != getpgrp()
@@ -70,28 +69,28 @@ import TerminalCanvas
     }
   }
 
-  /// Makes bytes arrive one by one, unechoed and unchanged, and leave unchanged; crashes restore the modes.
+  /// Makes bytes arrive one by one, unechoed and unchanged, and leave unchanged. Crashes restore the modes.
   func enterRawMode(restoringWith text: String) {
     var modes = savedModes
     cfmakeraw(&modes)
-    // A process in the background stops here until it is in the foreground again, which is right. TCSANOW does not wait
-    // until earlier output is drawn: a terminal whose output is not read never draws it.
+    // A background process correctly stops here until it is in the foreground again. TCSANOW does not wait for earlier
+    // output to be drawn: a terminal with unread output never draws it.
     JobSignals.heard { _ = tcsetattr(descriptor, TCSANOW, &modes) }
     var saved = savedModes
     text.withCString { ctr_arm(descriptor, $0, text.utf8.count, &saved) }
   }
 
-  /// Restores the modes that were found. Unread input is dropped, because it consists of replies and mouse reports.
+  /// Restores the original modes. Drops unread input, because it consists of replies and mouse reports.
   func leaveRawMode() {
     ctr_disarm()
     var modes = savedModes
-    // Two calls, because TCSAFLUSH would also wait for output to drain, which never happens where a terminal's output
-    // is not read.
+    // Two calls, because TCSAFLUSH would also wait for output to drain, which never happens if a terminal's output is
+    // not read.
     if !isGone { tcflush(descriptor, TCIFLUSH) }
     tcsetattr(descriptor, TCSANOW, &modes)
   }
 
-  /// Notes that the terminal does not exist any more: nothing is written from now on, and exit leaves it alone.
+  /// Records that the terminal no longer exists. Nothing is written from now on, and exit does not restore it.
   func markGone() {
     isGone = true
     ctr_disarm()
@@ -99,9 +98,9 @@ import TerminalCanvas
 
   /// Sends bytes with one `write`, waiting a bounded time for a slow terminal.
   ///
-  /// - Parameter isFrame: whether the rest is dropped where the terminal is another job's by then: the process was stopped
-  ///   meanwhile, and continued in the background.
-  /// - Returns: whether all bytes were taken.
+  /// - Parameter isFrame: whether to drop the rest if another job owns the terminal by then, because the process was
+  ///   stopped and then continued in the background.
+  /// - Returns: whether all bytes were written.
   @discardableResult
   func write(_ bytes: [UInt8], isFrame: Bool = false) -> Bool {
     var rest = bytes[...]
@@ -123,7 +122,7 @@ import TerminalCanvas
   }
 }
 
-/// The reason why there is no screen, in one line that says what to do instead.
+/// The reason why the screen cannot open, on one line that suggests an alternative.
 package struct TerminalError: Error, Hashable, Sendable, CustomStringConvertible {
   package enum Code: Hashable, Sendable { case notATerminal, unknownTerminal, unusableTerminal, system }
 
@@ -138,14 +137,14 @@ package struct TerminalError: Error, Hashable, Sendable, CustomStringConvertible
   package var description: String { message }
 }
 
-/// The signals by which the kernel stops a job that touches a terminal while it is the shell's: one that was stopped and
-/// then continued in the background.
+/// The signals that the kernel sends to stop a job that touches a terminal while the shell owns it: a job that was
+/// stopped and then continued in the background.
 enum JobSignals {
-  /// Runs calls on a terminal as they run in a process of one thread: in the background it stops, and they happen when
-  /// it has the terminal again.
+  /// Runs terminal calls as in a single-threaded process. In the background the process stops, and the calls happen
+  /// when it owns the terminal again.
   ///
-  /// The threads of dispatch queues block these signals. There modes would be set on the shell's terminal, and reading
-  /// would fail as if the terminal were gone.
+  /// The threads of dispatch queues block these signals. There the calls would set modes on the shell's terminal, and
+  /// reads would fail as if the terminal were gone.
   static func heard<Result>(_ body: () -> Result) -> Result {
     var (signals, before) = (sigset_t(), sigset_t())
     sigemptyset(&signals)
