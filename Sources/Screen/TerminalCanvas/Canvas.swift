@@ -2,18 +2,18 @@
 
 /// A grid of cells that views draw on.
 ///
-/// Drawing is total: whatever lies outside the canvas, the clip or the width is cut off, and text of any kind is made
-/// safe first (`SafeText`). Every row is always exactly `size.width` columns: a wide cluster has its right half
-/// beside it, or it is a space.
+/// Drawing is total. Anything outside the canvas, the clip or the width is cut off. Any text is made safe first
+/// (`SafeText`). Every row always has exactly `size.width` columns: a wide cluster has its right half next to it, or
+/// becomes a space.
 package struct Canvas: Hashable, Sendable {
   package let size: Size
-  /// The cell where the terminal's cursor is shown; hidden when `nil` or outside.
+  /// The cell of the terminal's cursor; hidden when `nil` or outside.
   package var cursor: Point?
-  /// The links, in the order in which they were drawn.
+  /// The links in drawing order.
   package private(set) var links: [CanvasLink] = []
   private var cells: [Cell]
 
-  /// The largest canvas; bigger screens leave the rest blank. A terminal may report any 16-bit size.
+  /// The maximum canvas size. Bigger screens leave the rest blank. A terminal can report any 16-bit size.
   package static let maximumSize = Size(width: 2000, height: 1000)
 
   /// A canvas of blanks in the role `text`, at most `maximumSize`.
@@ -25,7 +25,7 @@ package struct Canvas: Hashable, Sendable {
 
   package var bounds: Rect { Rect(size: size) }
 
-  /// The cell at a place; a blank outside the canvas.
+  /// The cell at a point; a blank outside the canvas.
   package subscript(x: Int, y: Int) -> Cell { bounds.contains(Point(x: x, y: y)) ? cells[y * size.width + x] : .blank }
 
   /// The cells of one row, from left to right; empty outside the canvas.
@@ -36,8 +36,8 @@ package struct Canvas: Hashable, Sendable {
 
   /// Draws text to the right of a point, as far as `maxWidth`, the clip and the canvas allow.
   ///
-  /// - Returns: the columns from `point` to the end of what was considered, so that calls can be chained; at most
-  ///   `maxWidth`. Text left of the visible part counts, text beyond its right edge does not.
+  /// - Returns: the columns from `point` to the end of the processed text, for chaining calls; at most `maxWidth`. Text
+  ///   left of the visible part counts, text beyond its right edge does not.
   @discardableResult
   package mutating func put(
     _ text: String, at point: Point, role: Role = .text, attributes: Attributes = [], maxWidth: Int? = nil,
@@ -85,12 +85,12 @@ package struct Canvas: Hashable, Sendable {
     }
   }
 
-  /// Gives a rectangle another role, keeping text and extra attributes.
+  /// Sets the role of a rectangle, keeping text and extra attributes.
   package mutating func apply(role: Role, to rect: Rect) {
     restyle(rect) { $0.role = role }
   }
 
-  /// Gives cells other roles by those that they have, keeping text and extra attributes.
+  /// Replaces the roles of cells, keeping text and extra attributes.
   package mutating func replaceRoles(_ roles: [Role: Role]) {
     restyle(bounds) { cell in cell.role = roles[cell.role] ?? cell.role }
   }
@@ -100,14 +100,14 @@ package struct Canvas: Hashable, Sendable {
     restyle(rect) { $0.attributes.formUnion(attributes) }
   }
 
-  /// Makes the text of some columns of a row a link, unless the address is none that a terminal may be given.
+  /// Makes the text in some columns of a row a link, unless the address is unsafe for a terminal.
   package mutating func link(_ columns: Range<Int>, of y: Int, to address: String) {
     let columns = columns.clamped(to: 0..<size.width)
     guard y >= 0, y < size.height, !columns.isEmpty, CanvasLink.isSafe(address) else { return }
     links.append(CanvasLink(columns: columns, y: y, address: address))
   }
 
-  /// Copies another canvas onto this one with its corner at a point; the cursor is not copied.
+  /// Copies another canvas onto this one with its corner at a point, without the cursor.
   package mutating func draw(_ other: Canvas, at point: Point) {
     let area = bounds.intersection(Rect(origin: point, size: other.size))
     for y in area.y..<area.y + area.height {
@@ -148,7 +148,7 @@ package struct Canvas: Hashable, Sendable {
 package struct Cell: Hashable, Sendable {
   package var cluster: Cluster
   package var role: Role
-  /// Attributes in addition to those of the role's style.
+  /// Attributes in addition to the role's style.
   package var attributes: Attributes
 
   package init(cluster: Cluster, role: Role, attributes: Attributes = []) {
@@ -162,11 +162,11 @@ package struct Cell: Hashable, Sendable {
   /// One safe cluster; empty for the right half of a wide one.
   package var text: String { cluster.text }
 
-  /// The number of columns: 0 for the right half of a wide cluster, else 1 or 2.
+  /// The width in columns: 0 for the right half of a wide cluster, else 1 or 2.
   package var width: Int { cluster.width }
 }
 
-/// Text of a canvas that leads somewhere, on terminals that have links (OSC 8).
+/// Linked text of a canvas, for terminals that support links (OSC 8).
 package struct CanvasLink: Hashable, Sendable {
   package let columns: Range<Int>
   package let y: Int
@@ -174,8 +174,8 @@ package struct CanvasLink: Hashable, Sendable {
 
   private static let longest = 2_000
 
-  /// Whether an address is of the web, and of nothing but the characters of addresses: no other can end the sequence that
-  /// it stands in.
+  /// Whether an address is a web address that contains only URL characters. Other characters could end the escape
+  /// sequence around it.
   static func isSafe(_ address: String) -> Bool {
     address.utf8.count <= longest && (address.hasPrefix("https://") || address.hasPrefix("http://"))
       && address.utf8.allSatisfy { (0x21...0x7E).contains($0) }

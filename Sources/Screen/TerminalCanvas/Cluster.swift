@@ -2,8 +2,8 @@
 
 /// One visible character that is safe to send to a terminal: a base scalar and at most two combining marks.
 ///
-/// Packed into eight bytes, because a screen is redrawn from scratch for every frame: 21 bits per scalar and one for
-/// the width. Only `SafeText` makes clusters from user data.
+/// Packed into eight bytes because every frame is drawn from scratch: 21 bits per scalar and one for the width. Only
+/// `SafeText` makes clusters from user data.
 package struct Cluster: Hashable, Sendable {
   private let bits: UInt64
 
@@ -40,7 +40,7 @@ package struct Cluster: Hashable, Sendable {
   /// The ASCII code if the cluster is plain ASCII.
   package var ascii: UInt8? { bits < 0x80 && bits != 0 ? UInt8(bits) : nil }
 
-  /// The values of base and marks, 0 for none: what a screen writer needs, without an allocation per cell.
+  /// The values of base and marks, 0 for none. A screen writer can use them without an allocation per cell.
   package var codes: (base: UInt32, mark1: UInt32, mark2: UInt32) {
     (UInt32(bits & 0x1F_FFFF), UInt32(bits >> 21 & 0x1F_FFFF), UInt32(bits >> 42 & 0x1F_FFFF))
   }
@@ -59,9 +59,9 @@ package struct Cluster: Hashable, Sendable {
   }
 }
 
-/// The number of columns that one scalar takes, and whether it may be shown at all.
+/// The width of one scalar in columns, and whether it can be shown at all.
 ///
-/// Layout never asks the C library: its table depends on the machine, and screens must not.
+/// Layout never uses the C library's table, because that depends on the machine, and screens must not.
 enum CharacterWidth: Hashable, Sendable {
   /// A letter, digit, symbol or space of one column.
   case narrow
@@ -69,9 +69,9 @@ enum CharacterWidth: Hashable, Sendable {
   case wide
   /// A mark drawn over the character before it.
   case combining
-  /// No glyph of its own, or unsafe to emit: controls, format characters, invisible fillers, separators.
+  /// A scalar without a glyph, or unsafe to emit: controls, format characters, invisible fillers, separators.
   case unsafe
-  /// Not assigned, or for private use: no two terminals agree on it.
+  /// Unassigned or private use. Terminals disagree on the width.
   case unknown
 
   init(_ scalar: Unicode.Scalar) {
@@ -100,7 +100,7 @@ enum CharacterWidth: Hashable, Sendable {
     }
   }
 
-  /// Scalars that draw nothing although their category says letter or mark: they can hide text inside text.
+  /// Scalars of a letter or mark category that draw nothing. They can hide text inside text.
   private static func isInvisible(_ value: UInt32) -> Bool {
     switch value {
     case 0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B...0x180F, 0x3164, 0xFFA0: true
@@ -125,8 +125,8 @@ enum CharacterWidth: Hashable, Sendable {
     return low < wideRanges.count && wideRanges[low].contains(value)
   }
 
-  /// East_Asian_Width W and F of Unicode 14 plus the emoji of Unicode 15 and 16 and the hexagrams; gaps of unassigned
-  /// scalars and combining marks are closed because those are classified before this table is asked.
+  /// East_Asian_Width W and F of Unicode 14 plus the emoji of Unicode 15 and 16 and the hexagrams. Ranges include gaps
+  /// of unassigned scalars and combining marks, because those are classified before this table is used.
   private static let wideRanges: [ClosedRange<UInt32>] = [
     0x1100...0x115F, 0x231A...0x231B, 0x2329...0x232A, 0x23E9...0x23EC, 0x23F0...0x23F0, 0x23F3...0x23F3,
     0x25FD...0x25FE, 0x2614...0x2615, 0x2648...0x2653, 0x267F...0x267F, 0x2693...0x2693, 0x26A1...0x26A1,

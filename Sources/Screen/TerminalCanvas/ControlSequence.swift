@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A complete `CSI parameters final`, read as xterm, rxvt, the linux console and kitty write it.
+/// A complete `CSI parameters final` in the dialects of xterm, rxvt, the linux console and kitty.
 struct ControlSequence {
   private let prefix: UInt8?
   private let intermediate: UInt8?
@@ -14,14 +14,14 @@ struct ControlSequence {
     intermediate = parameters.last.flatMap { (0x20...0x2F).contains($0) ? $0 : nil }
     let digits = parameters.filter { (0x30...0x3B).contains($0) }
     numbers = digits.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false).map { field in
-      // Sub-parameters after a colon refine a value; the value itself is what matters here.
+      // Sub-parameters after a colon refine a value; only the value matters here.
       field.prefix { $0 != UInt8(ascii: ":") }.reduce(0) { min($0 * 10 + Int($1) - 0x30, 1_000_000) }
     }
   }
 
   var beginsPaste: Bool { prefix == nil && final == UInt8(ascii: "~") && number(0) == 200 }
 
-  /// The event of the sequence; `nil` when it means nothing to this program.
+  /// The event of the sequence; `nil` if it has no meaning for this program.
   var event: InputEvent? {
     if prefix == UInt8(ascii: "<"), [UInt8(ascii: "M"), UInt8(ascii: "m")].contains(final) { return mouse }
     if prefix != nil || intermediate != nil { return .reply(.other) }
@@ -43,7 +43,7 @@ struct ControlSequence {
 
   private func number(_ index: Int) -> Int { index < numbers.count ? numbers[index] : 0 }
 
-  /// xterm counts modifiers from 1; bit 3 is meta, which stands for alt.
+  /// xterm counts modifiers from 1. Bit 3 is meta, which means alt.
   static func modifiers(_ parameter: Int) -> Key.Modifiers {
     guard (2...16).contains(parameter) else { return [] }
     let bits = parameter - 1

@@ -31,7 +31,7 @@ package struct Rect: Hashable, Sendable {
   package var width: Int
   package var height: Int
 
-  /// Negative extents become empty ones.
+  /// Negative extents become zero.
   package init(x: Int, y: Int, width: Int, height: Int) {
     self.x = x
     self.y = y
@@ -63,7 +63,7 @@ package struct Rect: Hashable, Sendable {
     other.isEmpty || (other.x >= x && other.maxX <= maxX && other.y >= y && other.maxY <= maxY)
   }
 
-  /// The common part; empty, at an unspecified place, when there is none.
+  /// The common part; empty, at an unspecified place, if the rectangles do not overlap.
   package func intersection(_ other: Rect) -> Rect {
     let left = max(x, other.x)
     let top = max(y, other.y)
@@ -73,7 +73,7 @@ package struct Rect: Hashable, Sendable {
     return Rect(x: left, y: top, width: right - left, height: bottom - top)
   }
 
-  /// The rectangle without `dx` columns left and right and `dy` rows above and below; empty when nothing remains.
+  /// The rectangle without `dx` columns left and right and `dy` rows above and below; empty if nothing remains.
   package func inset(dx: Int, dy: Int) -> Rect {
     Rect(
       x: x.saturatingSum(dx), y: y.saturatingSum(dy),
@@ -83,7 +83,7 @@ package struct Rect: Hashable, Sendable {
 }
 
 extension Int {
-  /// The sum, held at the limits of `Int`.
+  /// The sum, clamped to the limits of `Int`.
   func saturatingSum(_ other: Int) -> Int {
     let (sum, overflow) = addingReportingOverflow(other)
     guard overflow else { return sum }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The symbols that views draw with, each one column wide unless it says otherwise, in Unicode and in plain ASCII.
+/// The symbols for drawing, in Unicode and in plain ASCII. Each is one column wide unless stated otherwise.
 ///
-/// ASCII serves locales without UTF-8, fonts without box drawing, and screen readers.
+/// Use ASCII for locales without UTF-8, fonts without box drawing, and screen readers.
 package struct Glyphs: Hashable, Sendable {
   package var topLeft, topRight, bottomLeft, bottomRight: String
   package var horizontal, vertical: String
-  /// The joints of a horizontal line inside a box with its sides.
+  /// The joints between a horizontal line in a box and the box's sides.
   package var leftTee, rightTee: String
   package var dashedHorizontal: String
   /// The mark in the gutter of the selected row.
@@ -22,7 +22,7 @@ package struct Glyphs: Hashable, Sendable {
   package var related: String
   package var ellipsis: String
   package var arrow: String
-  /// The signs of an order, behind the name of its column.
+  /// The signs of an order, after the name of its column.
   package var ascending, descending: String
   /// The signs before a bound; two columns in both sets.
   package var atLeast, atMost: String
@@ -57,7 +57,7 @@ package struct Glyphs: Hashable, Sendable {
     scrollTrack: ":", barFull: "#", barOutage: ".",
     bullet: ".", conflict: "x", dash: "-", sparkline: ["_", ".", "-", "=", "#"])
 
-  /// The symbols for texts that are read aloud: words stand for the signs between words.
+  /// The symbols for texts that are read aloud. Words replace the signs between words.
   package static let spoken: Glyphs = {
     var glyphs = Glyphs.unicode
     glyphs.arrow = " to "
@@ -68,7 +68,7 @@ package struct Glyphs: Hashable, Sendable {
     return glyphs
   }()
 
-  /// A bar chart of one column per value: the highest value gets the highest glyph, zero the lowest.
+  /// A bar chart of one column per value. The highest value gets the highest glyph, zero the lowest.
   package func sparkline(_ values: some Collection<Double>) -> String {
     let highest = values.reduce(0) { $1.isFinite ? max($0, $1) : $0 }
     return values.map { value in
@@ -82,8 +82,8 @@ package struct Glyphs: Hashable, Sendable {
 extension Glyphs {
   private static let eighths = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"]
 
-  /// A row of columns that are several rows high; the lowest row, part 0, shows also what is nothing.
-  /// - Parameter levels: the heights of the columns in steps, of which a row has as many as there are signs.
+  /// One row of a graph with several rows. Only the lowest row, part 0, shows zero.
+  /// - Parameter levels: the heights of the columns in steps. A row has as many steps as signs.
   package func graph(_ levels: some Collection<Int>, part: Int) -> String {
     levels.map { level in
       let step = level - part * sparkline.count
@@ -91,8 +91,8 @@ extension Glyphs {
     }.joined()
   }
 
-  /// A bar to the right, in eighths of a column where there are signs for them; the most that there is fills the width,
-  /// and more than nothing shows.
+  /// A horizontal bar, in eighths of a column if the set has signs for them. The maximum fills the width, and any count
+  /// above zero is visible.
   package func bar(_ count: Int, of most: Int, width: Int) -> String {
     guard count > 0, most > 0, width > 0 else { return "" }
     let eighths = max(1, min(width * 8, Int((Double(count) / Double(most) * Double(width) * 8).rounded())))
@@ -107,7 +107,7 @@ package enum BorderStyle: String, CaseIterable, Hashable, Sendable {
 }
 
 extension Glyphs {
-  /// The same signs with other lines. A set of ASCII signs has none beyond ASCII.
+  /// The same signs with other lines. An ASCII set has only ASCII lines.
   package func bordered(_ style: BorderStyle) -> Glyphs {
     let isASCII = self == .ascii
     var glyphs = self
@@ -143,7 +143,7 @@ extension Canvas {
     repeatGlyph(glyphs.vertical, over: Rect(x: point.x, y: point.y, width: 1, height: height), role: role, clip: clip)
   }
 
-  /// Draws the outline of a rectangle; nothing when it is smaller than 2×2.
+  /// Draws the outline of a rectangle. Does nothing if it is smaller than 2×2.
   package mutating func box(_ rect: Rect, glyphs: Glyphs = .unicode, role: Role = .border, clip: Rect? = nil) {
     guard rect.width >= 2, rect.height >= 2 else { return }
     let right = rect.maxX - 1

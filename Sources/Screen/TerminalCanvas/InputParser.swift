@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Turns the bytes of a terminal into events; the same bytes give the same events however they are split.
+/// Converts the bytes of a terminal to events. The result does not depend on how the bytes are split.
 ///
-/// Understands CSI and SS3 keys with modifiers (xterm, rxvt, linux console, kitty), SGR mouse reports, bracketed
-/// paste, focus reports and UTF-8, and swallows reports. Malformed input is dropped up to the next sensible byte and
-/// never traps: a control byte ends any unfinished sequence, so that a truncated report cannot lock the keyboard.
+/// Supports CSI and SS3 keys with modifiers (xterm, rxvt, linux console, kitty), SGR mouse reports, bracketed paste,
+/// focus reports and UTF-8, and swallows reports. Drops malformed input up to the next valid byte and never traps. A
+/// control byte ends any unfinished sequence, so a truncated report cannot lock the keyboard.
 ///
-/// The only ambiguity of the protocol, a lone ESC, is the caller's: when `needsFlush` stays true for 25 ms, call
+/// The caller resolves the only ambiguity of the protocol, a lone ESC: when `needsFlush` stays true for 25 ms, call
 /// `flush()`.
 package struct InputParser: Sendable {
   /// Bytes of an unfinished sequence, bounded by the limits below.
@@ -14,13 +14,13 @@ package struct InputParser: Sendable {
   /// The text of a paste whose end has not arrived.
   private var paste: PasteBuffer?
 
-  /// The longest control sequence and the longest report that are kept; longer ones are dropped.
+  /// The maximum stored length of a control sequence and of a report. Longer ones are dropped.
   static let maximumSequence = 64
   static let maximumReport = 1 << 16
 
   package init() {}
 
-  /// Whether the bytes so far could be a key of their own, such as a lone ESC.
+  /// Whether the bytes so far could be a complete key, such as a lone ESC.
   package var needsFlush: Bool {
     guard paste == nil, pending.first == 0x1B else { return false }
     switch pending.count {
@@ -31,7 +31,7 @@ package struct InputParser: Sendable {
     }
   }
 
-  /// Reads bytes and returns what they complete.
+  /// Parses bytes and returns the completed events.
   package mutating func feed(_ bytes: some Sequence<UInt8>) -> [InputEvent] {
     var events: [InputEvent] = []
     if paste != nil {
@@ -45,7 +45,7 @@ package struct InputParser: Sendable {
     return events
   }
 
-  /// Decides that no more bytes follow soon: pending bytes that could be a key are one.
+  /// Ends the wait for more bytes. Pending bytes that could be a key become one.
   package mutating func flush() -> [InputEvent] {
     guard needsFlush else { return [] }
     var events: [InputEvent] = []
@@ -103,14 +103,14 @@ package struct InputParser: Sendable {
 /// Collects a bracketed paste until `CSI 201 ~`.
 private struct PasteBuffer: Sendable {
   private var bytes: [UInt8] = []
-  /// The number of the last bytes that match the beginning of the end mark.
+  /// The count of last bytes that match the beginning of the end mark.
   private var matched = 0
 
-  /// The longest paste in bytes; the rest is dropped.
+  /// The maximum length of a paste in bytes. The rest is dropped.
   private static let maximum = 1 << 20
   private static let end: [UInt8] = Array("\u{1B}[201~".utf8)
 
-  /// Takes a byte; returns the text when the end mark is complete.
+  /// Appends a byte. Returns the text when the end mark is complete.
   mutating func append(_ byte: UInt8) -> String? {
     if byte == Self.end[matched] {
       matched += 1
@@ -130,9 +130,9 @@ private struct PasteBuffer: Sendable {
 
 extension InputParser {
   enum Step {
-    /// More bytes decide.
+    /// More bytes are needed.
     case incomplete
-    /// A number of bytes that are done, with their event if they mean anything.
+    /// A count of consumed bytes, with their event if they have a meaning.
     case complete(Int, InputEvent?)
     case pasteBegins(Int)
   }
@@ -158,7 +158,7 @@ extension InputParser {
     }
   }
 
-  /// One scalar of UTF-8; invalid bytes and C1 controls mean nothing.
+  /// Parses one scalar of UTF-8. Ignores invalid bytes and C1 controls.
   private static func text(_ bytes: ArraySlice<UInt8>, modifiers: Key.Modifiers) -> Step {
     let start = bytes.startIndex
     let lead = bytes[start]
@@ -179,7 +179,7 @@ extension InputParser {
     let rest = bytes.dropFirst()
     guard let next = rest.first else { return isFlush ? .complete(1, .key(Key(.escape))) : .incomplete }
     if next == 0x1B {
-      // rxvt sends alt-arrow as ESC ESC [ A; any other second ESC begins something new.
+      // rxvt sends alt-arrow as ESC ESC [ A. Any other second ESC starts a new sequence.
       guard rest.count > 1 else { return isFlush ? .complete(1, .key(Key(.escape))) : .incomplete }
       guard [UInt8(ascii: "["), UInt8(ascii: "O")].contains(rest[rest.startIndex + 1]) else {
         return .complete(1, .key(Key(.escape)))
@@ -206,8 +206,8 @@ extension InputParser {
     }
   }
 
-  /// The step behind one more ESC: a key gets alt; before reports, the mouse and pastes, which are not typed, ESC is a
-  /// key of its own.
+  /// The step after one more ESC. A key gets alt. Reports, the mouse and pastes are not typed, so the ESC before them
+  /// is a separate key.
   private static func withAlt(_ step: Step) -> Step {
     switch step {
     case .complete(let count, .key(let key)):
@@ -256,7 +256,7 @@ extension InputParser {
     return sequence.beginsPaste ? .pasteBegins(count) : .complete(count, sequence.event)
   }
 
-  /// `ESC ] text BEL` or `ESC P text ESC \`: swallowed, with the text of a short operating system command kept.
+  /// `ESC ] text BEL` or `ESC P text ESC \`: swallowed; the text of a short operating system command is kept.
   private static func report(_ bytes: ArraySlice<UInt8>, isOperatingSystem: Bool) -> Step {
     let body = bytes.prefix(maximumReport).dropFirst(2)
     guard let end = body.firstIndex(where: { $0 < 0x20 && $0 != 0x09 }) else {
@@ -276,16 +276,16 @@ extension InputParser {
 package enum InputEvent: Hashable, Sendable {
   case key(Key)
   case mouse(MouseEvent)
-  /// Text pasted between brackets: it is data, never key presses, and may contain anything.
+  /// Text pasted between brackets. It is data, never key presses, and can contain anything.
   case paste(String)
   /// Whether the terminal window now has the focus.
   case focus(Bool)
   case resize(Size)
-  /// An answer to a query, possibly a late one; ignorable.
+  /// A reply to a query, possibly a late one; ignorable.
   case reply(Reply)
 
   package enum Reply: Hashable, Sendable {
-    /// `CSI 0 n`: everything sent before the query has been drawn.
+    /// `CSI 0 n`: everything before the query has been drawn.
     case drawn
     /// The payload of an operating system command such as a colour report.
     case operatingSystem(String)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One key press with its modifiers, in the one form that terminals can tell apart.
+/// One key press with its modifiers, in the one form that terminals can distinguish.
 ///
 /// `shift` is part of a character ("G"), `shift-tab` is `backTab`, and `ctrl-m`, `ctrl-i`, `ctrl-[`, `ctrl-h` are
 /// `enter`, `tab`, `escape`, `backspace`, because they arrive as the same bytes.
@@ -27,7 +27,7 @@ package struct Key: Hashable, Sendable {
   package let base: Base
   package let modifiers: Modifiers
 
-  /// Brings the pair into its one canonical form.
+  /// Converts the pair to its canonical form.
   package init(_ base: Base, _ modifiers: Modifiers = []) {
     var base = base
     var modifiers = modifiers
@@ -51,7 +51,7 @@ package struct Key: Hashable, Sendable {
   package static func ctrl(_ character: Character) -> Key { Key(.character(character), .ctrl) }
   package static func alt(_ character: Character) -> Key { Key(.character(character), .alt) }
 
-  /// The text that the key types into a field; `nil` for everything but an unmodified character.
+  /// The text that the key types into a field; `nil` unless it is an unmodified character.
   package var typedCharacter: Character? {
     guard case .character(let character) = base, modifiers.isEmpty else { return nil }
     return character
@@ -61,10 +61,10 @@ package struct Key: Hashable, Sendable {
 }
 
 extension Key: LosslessStringConvertible {
-  /// Reads the notation of keymaps and help: `j`, `G`, `ctrl-d`, `shift-tab`, `alt-x`, `space`, `enter`, `f5`.
+  /// Parses the notation of keymaps and help: `j`, `G`, `ctrl-d`, `shift-tab`, `alt-x`, `space`, `enter`, `f5`.
   ///
-  /// `nil` for an empty, unknown or control text. Key names and modifiers may be in any case; single characters keep
-  /// theirs.
+  /// `nil` for an empty, unknown or control text. Key names and modifiers are case-insensitive; single characters are
+  /// not.
   package init?(_ description: String) {
     var rest = Substring(description)
     var modifiers: Modifiers = []
@@ -101,7 +101,7 @@ extension Key: LosslessStringConvertible {
 
   private static let modifierNames: [(String, Modifiers)] = [("ctrl-", .ctrl), ("alt-", .alt), ("shift-", .shift)]
 
-  /// The first name of a base is the one printed.
+  /// The first name of a base is the printed one.
   private static let names: [(String, Base)] = [
     ("up", .up), ("down", .down), ("left", .left), ("right", .right), ("home", .home), ("end", .end),
     ("pgup", .pageUp), ("pageup", .pageUp), ("pgdn", .pageDown), ("pagedown", .pageDown), ("enter", .enter),
@@ -113,15 +113,15 @@ extension Key: LosslessStringConvertible {
   private static let bases: [String: Base] = Dictionary(uniqueKeysWithValues: names)
 }
 
-/// One line of a user's `[keys]`: the keys that replace a command's own.
+/// One line of a user's `[keys]`: the keys that replace a command's default keys.
 package struct KeyBinding: Hashable, Sendable {
-  /// The section, `live-feed` of `[keys.live-feed]`; `nil` for `[keys]`, which means the command on the whole screen
-  /// and in every pane that has it.
+  /// The section, `live-feed` of `[keys.live-feed]`; `nil` for `[keys]`, which applies to the whole screen and to every
+  /// pane with the command.
   package var section: String?
   package var command: String
-  /// The keys in the form that `Key` reads; an empty list takes the command its keys.
+  /// The keys in the syntax of `Key`. An empty list removes the command's keys.
   package var keys: [String]
-  /// The number of its line in the file.
+  /// The line number in the file.
   package var line: Int?
 
   package init(section: String? = nil, _ command: String, _ keys: [String], line: Int? = nil) {

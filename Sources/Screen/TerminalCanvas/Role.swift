@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The meaning of a cell. Views name roles, never colours; a theme gives the style of each role at each colour depth.
+/// The meaning of a cell. Views name roles, never colors. A theme has the style of each role at each color depth.
 ///
-/// The raw value is the key in a theme file. The order is part of the golden files (`code`), so new roles go to the
+/// The raw value is the key in a theme file. The order is part of the golden files (`code`), so add new roles at the
 /// end.
 package enum Role: String, CaseIterable, Hashable, Sendable {
   case text
@@ -85,16 +85,16 @@ package enum Role: String, CaseIterable, Hashable, Sendable {
   case value4 = "value.4"
   case value5 = "value.5"
 
-  /// The role of the n-th listener, counted from zero; there are six and they repeat.
+  /// The role of the n-th listener, counted from zero. There are six, and they repeat.
   package static func listener(_ index: Int) -> Role {
     let roles: [Role] = [.listener1, .listener2, .listener3, .listener4, .listener5, .listener6]
     return roles[((index % roles.count) + roles.count) % roles.count]
   }
 
-  /// The number of hues for the values of a field that has few different ones.
+  /// The count of hues for fields with few values.
   package static let valueHues = 5
 
-  /// The role of a value that recurs, by its hue; there are five and they repeat.
+  /// The role of a recurring value, by its hue. There are five, and they repeat.
   package static func value(_ hue: Int) -> Role {
     let roles: [Role] = [.value1, .value2, .value3, .value4, .value5]
     return roles[((hue % roles.count) + roles.count) % roles.count]
@@ -102,7 +102,7 @@ package enum Role: String, CaseIterable, Hashable, Sendable {
 }
 
 extension Role {
-  /// The role whose style a theme uses when it does not name this one; `nil` only for `text`.
+  /// The role whose style a theme uses if it does not name this one; `nil` only for `text`.
   package var parent: Role? {
     switch self {
     case .text: nil
@@ -134,7 +134,7 @@ extension Role {
     }
   }
 
-  /// Attributes added to the parent's style when a theme does not name this role.
+  /// Attributes added to the parent's style if a theme does not name this role.
   package var fallbackAttributes: Attributes {
     switch self {
     case .paneTitleFocus: [.reverse, .bold]
@@ -147,7 +147,7 @@ extension Role {
   }
 }
 
-/// Character attributes that every terminal may or may not honour; nothing may depend on one alone.
+/// Character attributes that terminals may or may not support. Nothing may depend on one of them only.
 package struct Attributes: OptionSet, Hashable, Sendable {
   package let rawValue: UInt8
 
@@ -160,7 +160,7 @@ package struct Attributes: OptionSet, Hashable, Sendable {
   package static let italic = Attributes(rawValue: 16)
 }
 
-/// The eight colours that every colour terminal has; users redefine them, so they carry names and no values.
+/// The eight colors that every color terminal has. Users redefine them, so they have names and no values.
 package enum AnsiColor: String, CaseIterable, Hashable, Sendable {
   case black, red, green, yellow, blue, magenta, cyan, white
 
@@ -168,7 +168,7 @@ package enum AnsiColor: String, CaseIterable, Hashable, Sendable {
   package var index: Int { Self.allCases.firstIndex(of: self) ?? 7 }
 }
 
-/// A look made of the eight named colours; `nil` is the terminal's own colour.
+/// A style of the eight named colors; `nil` is the terminal's default color.
 package struct AnsiStyle: Hashable, Sendable {
   package var foreground: AnsiColor?
   package var background: AnsiColor?
@@ -182,9 +182,9 @@ package struct AnsiStyle: Hashable, Sendable {
 }
 
 extension Role {
-  /// The look on a terminal with 8 or 16 colours when the theme gives no name of its own.
+  /// The style on a terminal with 8 or 16 colors if the theme has none.
   ///
-  /// Colour 8 ("bright black") is never used: Solarized terminals make it invisible.
+  /// Color 8 ("bright black") is never used, because Solarized terminals make it invisible.
   package var ansi: AnsiStyle {
     switch self {
     case .textMuted, .border: AnsiStyle(nil, on: nil, [.dim])
@@ -214,7 +214,7 @@ extension Role {
     }
   }
 
-  /// The look without any colour; states stay distinguishable because the words and glyphs beside them differ too.
+  /// The style without any color. States stay distinguishable because the words and glyphs next to them differ too.
   package var monochrome: Attributes {
     switch self {
     case .textMuted, .border, .stateOffline, .changeSynced, .flagCache, .writeAcked, .inputGhost: .dim
@@ -230,7 +230,7 @@ extension Role {
 }
 
 extension Value {
-  /// The role in which a value of this type is drawn.
+  /// The role for drawing a value of this type.
   package var role: Role {
     switch self {
     case .null: .jsonNull

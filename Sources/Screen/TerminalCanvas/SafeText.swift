@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Text of any origin, cut into clusters that have a known width and cannot move the cursor, reorder or hide text.
+/// Text of any origin, split into clusters that have a known width and cannot move the cursor, reorder or hide text.
 ///
 /// | input | shown as |
 /// |---|---|
@@ -19,7 +19,7 @@ package struct SafeText: Sequence, Sendable {
 
   package func makeIterator() -> Iterator { Iterator(source) }
 
-  /// The visible text; equal to the input when that is plain.
+  /// The visible text; equal to the input if that is plain.
   package static func sanitized(_ text: String) -> String {
     if isPlain(text) { return text }
     var view = String.UnicodeScalarView()
@@ -27,13 +27,13 @@ package struct SafeText: Sequence, Sendable {
     return String(view)
   }
 
-  /// The columns that the visible text takes.
+  /// The width of the visible text in columns.
   package static func columns(of text: String) -> Int {
     if isPlain(text) { return text.utf8.count }
     return SafeText(text).reduce(0) { $0 + $1.width }
   }
 
-  /// The visible text, shortened to at most `columns` columns; what was cut is replaced by `ellipsis` if that fits.
+  /// The visible text, shortened to at most `columns` columns. `ellipsis` replaces the cut text if it fits.
   package static func truncated(_ text: String, to columns: Int, ellipsis: String = "…") -> String {
     guard columns > 0 else { return "" }
     if isPlain(text), text.utf8.count <= columns { return text }
@@ -53,17 +53,16 @@ package struct SafeText: Sequence, Sendable {
     return String(kept)
   }
 
-  /// Whether a scalar must not be sent to a terminal: a control, or one that draws nothing and may hide or reorder
-  /// text.
+  /// Whether a scalar must not be sent to a terminal: a control, or an invisible one that can hide or reorder text.
   package static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool { CharacterWidth(scalar) == .unsafe }
 
-  /// Whether every byte is a printable ASCII character: such text needs no sanitising and its width is its length.
+  /// Whether every byte is a printable ASCII character. Such text needs no sanitizing, and its width is its length.
   static func isPlain(_ text: String) -> Bool { text.utf8.allSatisfy { $0 &- 0x20 < 0x5F } }
 }
 
 extension SafeText {
-  /// Yields clusters from left to right without looking further ahead than it must, so that drawing the visible part
-  /// of a long text costs no more than what is visible.
+  /// Yields clusters from left to right with minimal lookahead, so the cost of drawing a long text depends only on its
+  /// visible part.
   package struct Iterator: IteratorProtocol {
     private var scalars: String.UnicodeScalarView.Iterator
     private var lookahead: Unicode.Scalar?
@@ -83,7 +82,7 @@ extension SafeText {
       }
     }
 
-    /// Reads one cluster; `nil` when the scalar is dropped or was spelled out into `pending`.
+    /// Reads one cluster; `nil` if the scalar is dropped or was spelled out into `pending`.
     private mutating func cluster(startingWith scalar: Unicode.Scalar) -> Cluster? {
       let value = scalar.value
       switch CharacterWidth(scalar) {
@@ -105,7 +104,7 @@ extension SafeText {
       }
     }
 
-    /// Adds the marks that follow, and folds what a terminal would draw over the same emoji.
+    /// Adds the following marks, and folds everything that a terminal would draw over the same emoji.
     private mutating func completed(_ start: Cluster, base: Unicode.Scalar) -> Cluster {
       var cluster = start
       let isPictograph = base.value >= 0xA9 && base.properties.isEmoji
@@ -128,7 +127,7 @@ extension SafeText {
       return cluster
     }
 
-    /// Drops the rest of a ZWJ sequence: each joiner, the pictograph after it, and what modifies that.
+    /// Drops the rest of a ZWJ sequence: each joiner, the following pictograph, and its modifiers.
     private mutating func skipJoined() {
       while lookahead?.value == 0x200D {
         _ = take()
