@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A colour scheme of base16: sixteen colours by number, in YAML (github.com/tinted-theming/home, "styling.md").
+/// A base16 color scheme: sixteen colors by number, in YAML (github.com/tinted-theming/home, "styling.md").
 package struct Base16Scheme: Hashable, Sendable {
-  /// A colour that was too faint for text, and the one in its place.
+  /// A color that was too faint for text, and its replacement.
   package struct Correction: Hashable, Sendable {
     package var slot: String
     package var color: RGB
@@ -15,9 +15,9 @@ package struct Base16Scheme: Hashable, Sendable {
 
   private static let names = (0..<16).map { "base0" + String($0, radix: 16, uppercase: true) }
 
-  /// Reads the form of today, with a palette below a key of its own, and the flat one of before.
+  /// Reads the current format, with a nested palette, and the earlier flat one.
   /// - Parameter file: the file's name in errors.
-  /// - Throws: for a colour that is none, with its line, and for the first of the sixteen that is missing.
+  /// - Throws: for an invalid color, with its line, and for the first missing one of the sixteen.
   package init(_ text: String, file: String) throws(ThemeError) {
     for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
       guard let (key, value) = Self.entry(line) else { continue }
@@ -46,7 +46,7 @@ package struct Base16Scheme: Hashable, Sendable {
     if first == "\"" || first == "'" {
       value = value.dropFirst().prefix { $0 != first }
     } else {
-      // A sign of a comment stands behind a blank.
+      // A comment sign follows a blank.
       if let comment = value.firstRange(of: " #") { value = value[..<comment.lowerBound] }
       while value.last?.isWhitespace == true { value.removeLast() }
     }
@@ -59,8 +59,9 @@ package struct Base16Scheme: Hashable, Sendable {
     return words.isEmpty ? "base16" : words.joined(separator: "-")
   }
 
-  /// The scheme as a theme file. Its colours become those of text, of changes and states; what is too faint to be read
-  /// on the background, which base16 means for comments, is moved towards black or white until it has a contrast of 4.5.
+  /// Converts the scheme to a theme file. Its colors become the colors of text, changes and states. A color that is
+  /// unreadable on the background, which base16 uses for comments, is moved towards black or white until its contrast
+  /// is 4.5.
   package func theme() -> (text: String, corrections: [Correction]) {
     let paper = self["base00"]
     let isLight = Theme.Variant(background: paper) == .light
@@ -74,7 +75,7 @@ package struct Base16Scheme: Hashable, Sendable {
       return replacement
     }
     let (ink, surface, selection) = (readable("base05"), self["base01"], self["base02"])
-    // Text stands on these too.
+    // Text is drawn on these too.
     let strong = Self.readable(ink, on: [paper, surface, selection], isLight: isLight)
     let muted = Self.readable(readable("base03"), on: [paper, surface], isLight: isLight)
     let (removed, accent, modified) = (readable("base08"), readable("base09"), readable("base0A"))
@@ -102,7 +103,7 @@ package struct Base16Scheme: Hashable, Sendable {
 
   // MARK: Contrast
 
-  /// Whether text can be read, in true colour and after reduction to 256 colours.
+  /// Whether text is readable, in true color and after reduction to 256 colors.
   private static func isReadable(_ ink: RGB, on paper: RGB) -> Bool {
     func reduced(_ color: RGB) -> RGB { XtermPalette.color(XtermPalette.nearest(to: color)) ?? color }
     return ink.contrast(to: paper) >= ThemeLint.leastOfText
@@ -118,7 +119,7 @@ package struct Base16Scheme: Hashable, Sendable {
     return end
   }
 
-  /// The strongest tint of a background below which text can be read.
+  /// The strongest tint of a background with readable text.
   private static func tint(of color: RGB, on paper: RGB, below ink: RGB) -> RGB {
     for step in stride(from: 5, through: 1, by: -1) {
       let candidate = paper.mixed(with: color, Double(step) / 20)

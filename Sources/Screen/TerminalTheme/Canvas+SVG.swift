@@ -2,19 +2,20 @@
 package import TerminalCanvas
 
 extension Canvas {
-  /// The canvas as a picture: SVG 1.1 with text that can be selected. Each run of cells is as wide as its columns
-  /// whatever font is there, so that columns stay columns.
+  /// The canvas as a picture: SVG 1.1 with selectable text. Each run of cells has the width of its columns in any font,
+  /// so columns stay aligned.
   package func svg(in theme: Theme, title: String) -> String {
     SVGPicture(canvas: self, theme: theme, title: title).text
   }
 }
 
-/// Writes one picture. Lengths are in user units; a cell is 0.6 of the font's size wide, as in most monospaced fonts.
+/// Writes one picture. Lengths are in user units. A cell is 0.6 times as wide as the font size, as in most monospaced
+/// fonts.
 private struct SVGPicture {
   private static let fontSize = 14.0
   private static let cellWidth = 8.4
   private static let cellHeight = 17.0
-  /// The distance from the top of a cell to the line that letters stand on.
+  /// The distance from the top of a cell to the baseline of letters.
   private static let baseline = 13.0
   private static let margin = 8.0
 
@@ -50,7 +51,7 @@ private struct SVGPicture {
 
   private func letters(of run: CellRun, _ y: Int) -> String? {
     let attributes = run.style.attributes
-    // Blanks before and after the text are left out, unless they are underlined.
+    // Blanks before and after the text are omitted, unless they are underlined.
     let isUnderlined = attributes.contains(.underline)
     let head = isUnderlined ? 0 : run.text.prefix { $0 == " " }.count
     let tail = isUnderlined ? 0 : run.text.reversed().prefix { $0 == " " }.count
@@ -75,12 +76,12 @@ private struct SVGPicture {
 
   // MARK: Colours
 
-  /// The colours in a picture in place of a terminal's own foreground and background.
+  /// The colors in a picture that replace a terminal's default foreground and background.
   private static let ownColors = (
     dark: (ink: RGB(0xD8, 0xD8, 0xD8), paper: RGB(0x12, 0x12, 0x12)),
     light: (ink: RGB(0x1C, 0x1C, 0x1C), paper: RGB(0xFF, 0xFF, 0xFF))
   )
-  /// The eight named colours in xterm's values.
+  /// The eight named colors in xterm's values.
   private static let named = [0x00_0000, 0xCD_0000, 0x00_CD00, 0xCD_CD00, 0x00_00EE, 0xCD_00CD, 0x00_CDCD, 0xE5_E5E5]
 
   private func hex(_ color: ThemeColor, isInk: Bool) -> String {
@@ -93,7 +94,7 @@ private struct SVGPicture {
 
   private func hex(_ color: ScreenColor, isInk: Bool) -> String {
     switch color {
-    // Blank cells may show the terminal's background in place of the theme's.
+    // Blank cells can show the terminal's background instead of the theme's.
     case .terminal: hex(isInk ? theme.foreground : theme.background, isInk: isInk)
     case .index(let index): (XtermPalette.color(index) ?? Self.rgb(Int(index))).description
     case .rgb(let rgb): rgb.description
@@ -116,7 +117,7 @@ private struct SVGPicture {
   private static func y(_ row: Int, _ below: Double) -> String { number(margin + Double(row) * cellHeight + below) }
   private static func width(_ columns: Int) -> String { number(Double(columns) * cellWidth) }
 
-  /// A number with at most one digit behind the point, and none where that is zero.
+  /// A number with at most one decimal, omitted if zero.
   private static func number(_ value: Double) -> String {
     let tenths = Int((value * 10).rounded())
     return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"
@@ -137,7 +138,7 @@ private struct SVGPicture {
   }
 }
 
-/// Cells of one row beside each other that look the same.
+/// Adjacent cells of one row with the same look.
 struct CellRun {
   var x: Int
   var width: Int
@@ -152,7 +153,7 @@ struct CellRun {
     var x = 0
     for cell in row {
       defer { x += 1 }
-      // The right half of a wide cluster belongs to the run of its left one.
+      // The right half of a wide cluster belongs to the run of its left half.
       guard cell.width > 0 else { continue }
       var style = theme.resolved(cell.role, at: depth)
       style.attributes.formUnion(cell.attributes)
@@ -181,7 +182,7 @@ extension Canvas {
     return rows.joined(separator: "\n") + "\n"
   }
 
-  /// The rows with colours and attributes as a terminal of a depth takes them (ECMA-48, SGR), each ending with a reset.
+  /// The rows with colors and attributes for a terminal of a depth (ECMA-48, SGR), each ending with a reset.
   package func ansiText(in theme: Theme, at depth: ColorDepth) -> String {
     var text = ""
     for y in 0..<size.height {
@@ -195,7 +196,7 @@ extension Canvas {
 }
 
 extension ResolvedStyle {
-  /// The parameters of `ESC [ … m` that set this style, whatever was drawn before.
+  /// The parameters of `ESC [ … m` that set this style, regardless of the previous one.
   package var sgrParameters: String {
     var numbers = ["0"]
     let numbered: [(Attributes, String)] = [

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// A colour in sRGB with eight bits per channel.
+/// An sRGB color with eight bits per channel.
 package struct RGB: Hashable, Sendable, CustomStringConvertible {
   package var red: UInt8
   package var green: UInt8
@@ -30,7 +30,7 @@ package struct RGB: Hashable, Sendable, CustomStringConvertible {
   /// `0xRRGGBB`.
   package var value: Int { Int(red) << 16 | Int(green) << 8 | Int(blue) }
 
-  /// The same colour as amounts of light, each from 0 to 1.
+  /// The same color as linear light, each channel from 0 to 1.
   var linear: LinearRGB {
     func light(_ channel: UInt8) -> Double {
       let value = Double(channel) / 255
@@ -41,7 +41,7 @@ package struct RGB: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension RGB {
-  /// The colour of amounts of light.
+  /// The color of linear light.
   init(_ light: LinearRGB) {
     func channel(_ value: Double) -> UInt8 {
       let encoded = value <= 0.0031308 ? value * 12.92 : 1.055 * pow(value, 1 / 2.4) - 0.055
@@ -50,7 +50,7 @@ extension RGB {
     self.init(channel(light.red), channel(light.green), channel(light.blue))
   }
 
-  /// The colour on the way to another, in sRGB: 0 is this one, 1 the other.
+  /// A mix with another color in sRGB: 0 is this color, 1 the other.
   func mixed(with other: RGB, _ share: Double) -> RGB {
     func channel(_ one: UInt8, _ two: UInt8) -> UInt8 {
       UInt8((Double(one) + (Double(two) - Double(one)) * share).rounded())
@@ -59,7 +59,7 @@ extension RGB {
   }
 }
 
-/// Amounts of red, green and blue light, each from 0 to 1.
+/// Linear red, green and blue light, each from 0 to 1.
 struct LinearRGB: Hashable, Sendable {
   var red: Double
   var green: Double
@@ -82,20 +82,20 @@ struct Lab: Hashable, Sendable {
     b = 200 * (y - z)
   }
 
-  /// The CIE76 difference; about 2 is just noticeable, 25 is plain at a glance.
+  /// The CIE76 difference. About 2 is just noticeable, 25 is obvious at a glance.
   func difference(to other: Lab) -> Double {
     let (l, a, b) = (lightness - other.lightness, a - other.a, b - other.b)
     return (l * l + a * a + b * b).squareRoot()
   }
 }
 
-/// The 240 fixed colours of a 256-colour terminal: a 6×6×6 cube (16–231) and 24 greys (232–255).
+/// The 240 fixed colors of a 256-color terminal: a 6×6×6 cube (16–231) and 24 grays (232–255).
 ///
-/// Colours 0–15 are never chosen, because users redefine them.
+/// Colors 0–15 are never chosen, because users redefine them.
 package enum XtermPalette {
   private static let levels: [UInt8] = [0, 95, 135, 175, 215, 255]
 
-  /// The colour of an index; `nil` for 0–15, which have no fixed one.
+  /// The color of an index; `nil` for 0–15, which have no fixed color.
   package static func color(_ index: UInt8) -> RGB? {
     switch index {
     case 0..<16: return nil
@@ -108,7 +108,7 @@ package enum XtermPalette {
     }
   }
 
-  /// The index whose colour looks most like the given one.
+  /// The index of the most similar color.
   package static func nearest(to color: RGB) -> UInt8 {
     let wanted = Lab(color.linear)
     var best = (index: UInt8(16), difference: Double.infinity)
@@ -127,17 +127,17 @@ package enum XtermPalette {
 extension Theme.Variant {
   /// Chooses the variant that suits a background.
   package init(background: RGB) {
-    // Black and white text have the same contrast on a grey of this luminance.
+    // Black and white text have the same contrast on a gray of this luminance.
     self = background.linear.luminance > 0.179 ? .light : .dark
   }
 
-  /// Reads the answer to the question for the background, `11;rgb:1111/1414/1a1a`; `nil` for anything else.
+  /// Parses the reply to the background query, `11;rgb:1111/1414/1a1a`; `nil` for anything else.
   package init?(backgroundReport report: String) {
     guard let color = RGB(backgroundReport: report) else { return nil }
     self.init(background: color)
   }
 
-  /// Reads `COLORFGBG`, whose last number is the background's in the terminal's palette; `nil` where it tells nothing.
+  /// Parses `COLORFGBG`. Its last number is the background's in the terminal's palette; `nil` if it has no information.
   package init?(colorFGBG text: String) {
     guard let last = text.split(separator: ";").last, let number = Int(last), (0...15).contains(number) else {
       return nil
@@ -145,12 +145,12 @@ extension Theme.Variant {
     self = number == 7 || number > 8 ? .light : .dark
   }
 
-  /// The query for a terminal's background (OSC 11); terminals that do not know it do not answer.
+  /// The query for a terminal's background (OSC 11). Terminals without support do not reply.
   package static let backgroundQuery = "\u{1B}]11;?\u{7}"
 }
 
 extension RGB {
-  /// Reads a report of a colour. Each channel has one to four hexadecimal digits and is scaled by their greatest value.
+  /// Parses a color report. Each channel has one to four hexadecimal digits and is scaled by their maximum.
   init?(backgroundReport report: String) {
     guard report.hasPrefix("11;rgb:") || report.hasPrefix("11;rgba:") else { return nil }
     let channels = report.drop { $0 != ":" }.dropFirst().split(separator: "/", omittingEmptySubsequences: false)

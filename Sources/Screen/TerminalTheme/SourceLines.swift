@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds the line on which a key of a TOML file stands, because the parser gives positions for syntax errors only.
+/// Finds the line of a key in a TOML file, because the parser has positions only for syntax errors.
 package struct SourceLines {
   private let lines: [Substring]
 
@@ -8,7 +8,8 @@ package struct SourceLines {
     lines = text.split(omittingEmptySubsequences: false) { $0.isNewline }
   }
 
-  /// The line, counted from 1, that sets a key in a section (`nil`: before any section); `nil` if none does so plainly.
+  /// The line, counted from 1, that sets a key in a section (`nil`: before any section); `nil` if no line obviously
+  /// sets it.
   package func line(of key: String, in section: String?) -> Int? {
     var current: String?
     for (index, line) in lines.enumerated() {

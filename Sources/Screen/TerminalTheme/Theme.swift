@@ -5,21 +5,21 @@ package import TerminalCanvas
 package struct Theme: Hashable, Sendable {
   package enum Variant: String, Hashable, Sendable { case dark, light }
 
-  /// The name of the file without its ending.
+  /// The name of the file without its extension.
   package var slug: String
   package var name: String
   package var author: String?
   package var variant: Variant
-  /// Whether the theme promises to keep added, modified and removed apart for colour-blind people.
+  /// Whether the theme promises that added, modified and removed are distinguishable for color-blind people.
   package var isColorBlindSafe: Bool
   /// Whether blank cells show the terminal's background instead of the theme's.
   package var usesTerminalBackground: Bool
-  /// The lines around panes; `nil` leaves them to the set of signs.
+  /// The lines around panes; `nil` for the lines of the glyph set.
   package var border: BorderStyle?
   /// The palette's `fg` and `bg`.
   package var foreground: ThemeColor
   package var background: ThemeColor
-  /// The roles that the theme or those it inherits from name.
+  /// The roles that the theme or its ancestors name.
   package var styles: [Role: RoleStyle]
 
   package init(
@@ -39,13 +39,12 @@ package struct Theme: Hashable, Sendable {
   }
 }
 
-/// The look of one role in a theme. Colours that are `nil` come from the parent's foreground and the theme's
-/// background.
+/// The style of one role in a theme. `nil` colors come from the parent's foreground and the theme's background.
 package struct RoleStyle: Hashable, Sendable {
   package var foreground: ThemeColor?
   package var background: ThemeColor?
   package var attributes: Attributes
-  /// The attributes on a terminal without colours, in place of all others; `nil` for the role's own default.
+  /// The attributes on a terminal without colors, replacing all others; `nil` for the role's default.
   package var monochrome: Attributes?
 
   package init(
@@ -59,7 +58,7 @@ package struct RoleStyle: Hashable, Sendable {
   }
 }
 
-/// The look of one role on a terminal of a certain depth.
+/// The style of one role on a terminal of a certain depth.
 package struct ResolvedStyle: Hashable, Sendable {
   package var foreground: ScreenColor
   package var background: ScreenColor
@@ -72,10 +71,10 @@ package struct ResolvedStyle: Hashable, Sendable {
   }
 }
 
-/// The reason why a theme cannot be used; prints as `file:line: reason`.
+/// The reason why a theme is unusable; prints as `file:line: reason`.
 package struct ThemeError: Error, Hashable, Sendable, CustomStringConvertible {
   package var file: String
-  /// Counted from 1; `nil` when the file as a whole is at fault.
+  /// Counted from 1; `nil` if the error concerns the whole file.
   package var line: Int?
   package var reason: String
 
@@ -104,7 +103,7 @@ package struct ThemeWarning: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Theme {
-  /// The colours and attributes of a role with everything inherited filled in.
+  /// The colors and attributes of a role, including the inherited ones.
   package func style(of role: Role) -> RoleStyle {
     if var style = styles[role] {
       style.foreground = style.foreground ?? role.parent.flatMap { self.style(of: $0).foreground } ?? foreground
@@ -118,10 +117,9 @@ extension Theme {
     return style
   }
 
-  /// The look of a role at a depth.
+  /// The style of a role at a depth.
   ///
-  /// With 8 or 16 colours the role's own ANSI look is used, unless the theme gives an ANSI name for each of its
-  /// colours.
+  /// With 8 or 16 colors, the role's ANSI style applies, unless the theme has an ANSI name for each of its colors.
   package func resolved(_ role: Role, at depth: ColorDepth) -> ResolvedStyle {
     let style = style(of: role)
     switch depth {
@@ -144,7 +142,7 @@ extension Theme {
     }
   }
 
-  /// Whether the theme uses nothing but the terminal's own two colours.
+  /// Whether the theme uses only the terminal's two default colors.
   private var isColorless: Bool {
     let used = styles.values.flatMap { [$0.foreground, $0.background] }.compactMap { $0 } + [foreground, background]
     return used.allSatisfy { $0 == .terminal }
@@ -162,7 +160,7 @@ extension Theme {
     }
   }
 
-  /// The style in ANSI names, if the theme names the role and each colour that differs from the plain ones has a name.
+  /// The style in ANSI names, if the theme names the role and each color that differs from the default ones has a name.
   private func named(_ style: RoleStyle, hasOwn: Bool) -> ResolvedStyle? {
     guard hasOwn else { return nil }
     func name(_ color: ThemeColor?, plain: ThemeColor) -> ScreenColor? {
@@ -181,21 +179,21 @@ extension Theme {
 
 /// A palette entry of a theme.
 package enum ThemeColor: Hashable, Sendable {
-  /// The terminal's own foreground or background.
+  /// The terminal's default foreground or background.
   case terminal
-  /// One of the eight named colours, as the user has set it.
+  /// One of the eight named colors, as the user has set it.
   case ansi(AnsiColor)
-  /// A fixed colour, with substitutes where fewer colours exist; `nil` takes the nearest one.
+  /// A fixed color, with substitutes for terminals with fewer colors; `nil` for the nearest one.
   case rgb(RGB, c256: UInt8?, c16: AnsiColor?)
 
-  /// The colour as shown at a depth; `nil` when only the terminal knows.
+  /// The color as shown at a depth; `nil` if only the terminal knows it.
   package func rgb(at depth: ColorDepth) -> RGB? {
     guard case .rgb(let color, let c256, _) = self else { return nil }
     return depth == .trueColor ? color : XtermPalette.color(c256 ?? XtermPalette.nearest(to: color))
   }
 }
 
-/// A colour in the form that a terminal of some depth takes.
+/// A color for a terminal of some depth.
 package enum ScreenColor: Hashable, Sendable {
   case terminal
   /// A number of the terminal's palette.
@@ -203,7 +201,7 @@ package enum ScreenColor: Hashable, Sendable {
   case rgb(RGB)
 }
 
-/// The number of colours that a terminal can show.
+/// The count of colors that a terminal can show.
 package enum ColorDepth: Int, CaseIterable, Comparable, Hashable, Sendable {
   case mono, eight, sixteen, c256, trueColor
 

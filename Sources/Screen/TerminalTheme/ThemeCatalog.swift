@@ -5,18 +5,19 @@ import Foundation
 import Spelling
 package import TerminalCanvas
 
-/// The themes that can be chosen: those of the user's folders, then the built-in ones. A user's file may take the
-/// name of a built-in theme and inherit from it.
+/// The available themes: the user's, then the built-in ones. A user's file can have the name of a built-in theme and
+/// inherit from it.
 package struct ThemeCatalog: Sendable {
   private let directories: [String]
 
-  /// The largest theme file that is read, in bytes.
+  /// The maximum size of a theme file in bytes.
   private static let maximumSize = 256 * 1024
 
-  /// - Parameter directories: folders of `.toml` files; earlier ones win. Missing folders count as empty.
+  /// - Parameter directories: folders of `.toml` files. Earlier folders take precedence. Missing folders count as
+  ///   empty.
   package init(directories: [String] = []) { self.directories = directories }
 
-  /// The folders of the XDG base directory specification, in their order.
+  /// The folders of the XDG base directory specification, in order.
   package static func userDirectories(environment: [String: String]) -> [String] {
     func path(_ variable: String) -> String? { environment[variable].flatMap { $0.hasPrefix("/") ? $0 : nil } }
     let home = path("HOME")
@@ -28,17 +29,17 @@ package struct ThemeCatalog: Sendable {
     return roots.map { $0 + "/hearth/themes" }
   }
 
-  /// Whether something in a folder may be read without waiting: to open a pipe waits for its writer.
+  /// Whether a path can be read without blocking. Opening a pipe waits for its writer.
   private static func isFile(_ path: String) -> Bool {
     var status = stat()
     return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
   }
 
-  /// The names of all themes: built-in ones in the order of the picker, then the user's in alphabetical order.
+  /// The names of all themes: the built-in ones in picker order, then the user's in alphabetical order.
   package var slugs: [String] {
     let builtin = BuiltinThemes.sources.map(\.slug)
     let files = directories.flatMap { directory in
-      // A folder that cannot be read offers no themes; naming one of its themes says so.
+      // An unreadable folder has no themes. Naming one of its themes reports the error.
       ((try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? [])
         .filter { $0.hasSuffix(".toml") && Self.isFile("\(directory)/\($0)") }
     }
@@ -46,9 +47,9 @@ package struct ThemeCatalog: Sendable {
     return builtin + own.sorted()
   }
 
-  /// The theme of a name, with warnings about ignored entries.
+  /// The theme with a name, with warnings about ignored entries.
   ///
-  /// - Throws: the first error of the file or of one it inherits from, or that there is no such theme, with the nearest
+  /// - Throws: the first error of the file or of an inherited one. For an unknown theme, the error has the nearest
   ///   name.
   package func theme(named slug: String) throws(ThemeError) -> (theme: Theme, warnings: [ThemeWarning]) {
     guard let layer = layers(of: slug).first else { throw missing(slug, file: slug, line: nil) }
@@ -56,7 +57,7 @@ package struct ThemeCatalog: Sendable {
     return (try source.theme(), source.warnings)
   }
 
-  /// The name of a theme in the picker: its slug if the theme cannot be read.
+  /// The name of a theme in the picker, or its slug if the theme cannot be read.
   package func name(of slug: String) -> String {
     if let layer = layers(of: slug).first, layer.path == nil,
       let builtin = BuiltinThemes.sources.first(where: { $0.slug == slug })
@@ -66,7 +67,7 @@ package struct ThemeCatalog: Sendable {
     return (try? theme(named: slug).theme.name) ?? slug
   }
 
-  /// Whether a theme is for a light background; `nil` if it cannot be read. A built-in one is not read as a whole.
+  /// Whether a theme is for a light background; `nil` if it cannot be read. Does not read all of a built-in theme.
   package func isLight(_ slug: String) -> Bool? {
     if let layer = layers(of: slug).first, layer.path == nil,
       let builtin = BuiltinThemes.sources.first(where: { $0.slug == slug })
@@ -76,25 +77,25 @@ package struct ThemeCatalog: Sendable {
     return (try? theme(named: slug)).map { $0.theme.variant == .light }
   }
 
-  /// The lines around panes that a theme asks for. No built-in one asks for any, and none is read for it.
+  /// The border style of a theme. Built-in themes have none, so they are not read.
   package func border(of slug: String) -> BorderStyle? {
     guard layers(of: slug).first?.path != nil else { return nil }
     return (try? theme(named: slug))?.theme.border
   }
 
-  /// Whether there is a file or a built-in theme of a name, readable or not.
+  /// Whether a file or a built-in theme has a name, readable or not.
   package func has(_ slug: String) -> Bool { !layers(of: slug).isEmpty }
 
-  /// Checks a theme file anywhere.
+  /// Checks a theme file at any path.
   package func check(atPath path: String) -> ThemeReport {
     let file = path.split(separator: "/").last.map(String.init) ?? path
     return report(Layer(slug: file.hasSuffix(".toml") ? String(file.dropLast(5)) : file, path: path))
   }
 
-  /// Checks a theme of the catalog; `nil` if there is none of the name.
+  /// Checks a theme of the catalog; `nil` for an unknown name.
   package func check(named slug: String) -> ThemeReport? { layers(of: slug).first.map { report($0) } }
 
-  /// The names of the themes in the user's own files, in alphabetical order.
+  /// The names of the user's themes, in alphabetical order.
   package var ownSlugs: [String] { slugs.filter { layers(of: $0).first?.path != nil }.sorted() }
 
   private func report(_ layer: Layer) -> ThemeReport {
@@ -110,10 +111,10 @@ package struct ThemeCatalog: Sendable {
     }
   }
 
-  /// One place where a theme of a name may come from.
+  /// One source of a theme with a name.
   private struct Layer: Hashable {
     var slug: String
-    /// `nil`: built in.
+    /// `nil` for a built-in theme.
     var path: String?
   }
 
@@ -130,7 +131,7 @@ package struct ThemeCatalog: Sendable {
     var source = try read(layer)
     var chain = source
     while let parent = chain.inherits {
-      // A file that inherits from its own name means the next one of that name, so that built-ins can be adjusted.
+      // A file that inherits from its own name refers to the next theme with that name, so built-ins can be adjusted.
       let candidates = layers(of: parent.slug)
       guard let next = candidates.first(where: { $0.slug != chain.slug || !visited.contains($0) }) else {
         throw missing(parent.slug, file: chain.file, line: parent.line)
@@ -158,7 +159,7 @@ package struct ThemeCatalog: Sendable {
       let bytes = BuiltinThemes.sources.first { $0.slug == layer.slug }?.source ?? []
       return try ThemeParser.parse(String(decoding: bytes, as: UTF8.self), file: "\(layer.slug).toml", slug: layer.slug)
     }
-    // The error below names the file; the system's would name a descriptor.
+    // The error below names the file; the system's error would name a descriptor.
     guard let handle = FileHandle(forReadingAtPath: path), let data = try? handle.read(upToCount: Self.maximumSize + 1)
     else {
       throw ThemeError(file: path, line: nil, reason: "cannot be read")

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package import TerminalCanvas
 
-/// Checks that a theme can be read: contrast per role, 4.5 for every text, and for themes that promise it, colours that colour-blind
-/// people can tell apart. Checked in true colour and after reduction to 256 colours, which can undo both.
+/// Checks the readability of a theme: contrast per role, 4.5 for every text. For themes that promise it, also checks
+/// that color-blind people can distinguish the colors. Checks true color and the reduction to 256 colors, which can
+/// break both.
 package enum ThemeLint {
   package struct Finding: Hashable, Sendable, CustomStringConvertible {
     package var depth: ColorDepth
-    /// The role at fault, or the second of two.
+    /// The invalid role, or the second of two.
     package var role: Role
     package var subject: String
     package var value: Double
@@ -19,7 +20,7 @@ package enum ThemeLint {
     }
   }
 
-  /// The faults of a theme; empty for a good one. Colours that only the terminal knows are not judged.
+  /// The problems of a theme; empty for a good one. Colors that only the terminal knows are not checked.
   package static func findings(_ theme: Theme) -> [Finding] {
     [ColorDepth.trueColor, .c256].flatMap { depth in
       Role.allCases.compactMap { contrast(of: $0, in: theme, at: depth) }
@@ -27,7 +28,7 @@ package enum ThemeLint {
     }
   }
 
-  /// The smallest difference between two of `roles` over all kinds of colour vision; `nil` without fixed colours.
+  /// The smallest difference between two of `roles` over all kinds of color vision; `nil` without fixed colors.
   static func smallestDifference(among roles: [Role], in theme: Theme, at depth: ColorDepth) -> Double? {
     let colors = roles.compactMap { theme.style(of: $0).foreground?.rgb(at: depth) }
     guard colors.count == roles.count else { return nil }
@@ -36,12 +37,11 @@ package enum ThemeLint {
     }.min()
   }
 
-  /// The least contrast of text, and of signs that only repeat what text says (WCAG 2 AA).
+  /// The minimum contrast of text, and of signs that only repeat the text (WCAG 2 AA).
   package static let leastOfText = 4.5
   private static let leastOfSigns = 3.0
 
-  /// The least contrast of a role; `nil` for lines that only separate. Values that recur and the names of listeners are
-  /// text like any other.
+  /// The minimum contrast of a role; `nil` for separator lines. Recurring values and listener names count as text.
   private static func minimumContrast(_ role: Role) -> Double? {
     switch role {
     case .border, .scrollTrack: nil
@@ -60,7 +60,7 @@ package enum ThemeLint {
       ? Finding(depth: depth, role: role, subject: "contrast of \(role.rawValue)", value: value, minimum: minimum) : nil
   }
 
-  /// Checks roles with opposite meanings, which must differ by at least 25 in every kind of colour vision.
+  /// Checks roles with opposite meanings. They must differ by at least 25 in every kind of color vision.
   private static func confusions(in theme: Theme, at depth: ColorDepth) -> [Finding] {
     let groups: [[Role]] = [
       [.changeAdded, .changeModified, .changeRemoved], [.stateOnline, .stateConnecting, .stateFault],
@@ -96,7 +96,7 @@ extension LinearRGB {
 
 /// The result of checking one theme file.
 package struct ThemeReport: Hashable, Sendable {
-  /// The place where a role is set.
+  /// The place of a role's definition.
   package struct Place: Hashable, Sendable {
     package var file: String
     package var line: Int?
@@ -109,10 +109,10 @@ package struct ThemeReport: Hashable, Sendable {
   package var errors: [ThemeError]
   /// Entries that were ignored.
   package var warnings: [ThemeWarning]
-  /// The place that names each role, in the file or one it inherits from.
+  /// The place of each role's definition, in the file or an inherited one.
   var places: [Role: Place]
 
-  /// The roles that cannot be read, or not told apart, each with the place that sets its colour.
+  /// The unreadable or indistinguishable roles, each with the place that sets its color.
   package var lint: [ThemeWarning] {
     guard let theme else { return [] }
     return ThemeLint.findings(theme).map { finding in
@@ -122,7 +122,7 @@ package struct ThemeReport: Hashable, Sendable {
     }
   }
 
-  /// Whether the theme can be used and read; ignored entries do not count.
+  /// Whether the theme is usable and readable. Ignored entries do not count.
   package var isGood: Bool { errors.isEmpty && lint.isEmpty }
 
   private func place(of role: Role) -> Place? {
@@ -132,7 +132,7 @@ package struct ThemeReport: Hashable, Sendable {
 
 /// A kind of color vision: with all three kinds of cones, or without one of them.
 ///
-/// The matrices are those of Machado, Oliveira and Fernandes (2009) for full severity, applied to linear light.
+/// The matrices are from Machado, Oliveira and Fernandes (2009) for full severity, applied to linear light.
 enum ColorVision: String, CaseIterable, Hashable, Sendable {
   case normal, protanopia, deuteranopia, tritanopia
 
@@ -145,7 +145,7 @@ enum ColorVision: String, CaseIterable, Hashable, Sendable {
     return LinearRGB(red: channel(rows[0]), green: channel(rows[1]), blue: channel(rows[2]))
   }
 
-  /// The CIE76 difference of two colours as this person sees them.
+  /// The CIE76 difference of two colors with this vision.
   func difference(_ one: RGB, _ two: RGB) -> Double {
     Lab(perceived(one)).difference(to: Lab(perceived(two)))
   }
@@ -163,17 +163,17 @@ enum ColorVision: String, CaseIterable, Hashable, Sendable {
   }
 }
 
-/// A theme's telling colours as people see them who lack one kind of cones, and how far apart the nearest two then are.
+/// A theme's significant colors as people without one kind of cones see them, and the smallest difference between them.
 package struct VisionPreview: Hashable, Sendable {
   package struct Swatch: Hashable, Sendable {
-    /// The word that stands for the role: `added`.
+    /// The word for the role: `added`.
     package var word: String
     package var role: Role
-    /// The colour as it is perceived.
+    /// The color as perceived.
     package var color: RGB
   }
 
-  /// Two roles of one group, and their CIE76 difference: 25 is plain at a glance.
+  /// Two roles of one group and their CIE76 difference: 25 is obvious at a glance.
   package struct Pair: Hashable, Sendable {
     package var one: String
     package var other: String
@@ -182,18 +182,18 @@ package struct VisionPreview: Hashable, Sendable {
 
   /// `normal`, `protanopia`, `deuteranopia` or `tritanopia`.
   package let vision: String
-  /// The background as it is perceived.
+  /// The background as perceived.
   package let paper: RGB
   package let swatches: [Swatch]
   package let nearest: Pair
 
-  /// The roles whose meanings must not be taken for each other.
+  /// The roles that must not be confused with each other.
   private static let groups: [[(word: String, role: Role)]] = [
     [("added", .changeAdded), ("modified", .changeModified), ("removed", .changeRemoved)],
     [("online", .stateOnline), ("connecting", .stateConnecting), ("fault", .stateFault)],
   ]
 
-  /// - Returns: none for a theme whose colours only the terminal knows.
+  /// - Returns: none for a theme whose colors only the terminal knows.
   package static func all(of theme: Theme, at depth: ColorDepth) -> [VisionPreview] {
     guard let paper = theme.style(of: .text).background?.rgb(at: depth) else { return [] }
     return ColorVision.allCases.compactMap { vision in

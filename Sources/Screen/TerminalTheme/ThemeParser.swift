@@ -3,19 +3,19 @@ import Spelling
 import TOMLReading
 import TerminalCanvas
 
-/// Reads one theme file to its end. What is wrong with a colour, a type or the syntax is an error; what is merely
-/// unknown is a warning, so that a theme written for a newer Hearth still works.
+/// Parses one theme file completely. An invalid color, type or syntax is an error. An unknown entry is a warning, so
+/// that a theme for a newer Hearth still works.
 struct ThemeParser {
   private let file: String
   private let lines: SourceLines
   private var source: ThemeSource
 
-  /// Reads the text of a theme.
+  /// Parses the text of a theme.
   ///
   /// - Parameters:
   ///   - file: the file's name in errors.
-  ///   - slug: the name under which the theme is known.
-  /// - Throws: for a text that is no TOML; every other error is in the source.
+  ///   - slug: the theme's name.
+  /// - Throws: for invalid TOML. All other errors are in the source.
   static func parse(_ text: String, file: String, slug: String) throws(ThemeError) -> ThemeSource {
     let table: TOMLTable
     do throws(TOMLError) { table = try TOMLTable(parsing: text) } catch {
@@ -194,7 +194,7 @@ struct ThemeParser {
   ]
 }
 
-/// A theme file as read, before palette names are looked up, so that an heir can change the palette alone.
+/// A parsed theme file before palette names are resolved, so that a derived theme can change only the palette.
 struct ThemeSource {
   /// A role's entry: names of the palette, `#rrggbb` values, or `default`.
   struct Entry {
@@ -217,11 +217,11 @@ struct ThemeSource {
   var border: BorderStyle?
   var palette: [String: ThemeColor] = [:]
   var roles: [Role: Entry] = [:]
-  /// The reasons why the file cannot be used, in the order of its lines.
+  /// The errors of the file, in line order.
   var errors: [ThemeError] = []
   var warnings: [ThemeWarning] = []
 
-  /// This file on top of the one it inherits from; promises such as `cvd` are not inherited.
+  /// This file on top of the inherited one. Promises such as `cvd` are not inherited.
   func merged(onto parent: ThemeSource) -> ThemeSource {
     var merged = self
     merged.variant = variant ?? parent.variant
@@ -234,14 +234,15 @@ struct ThemeSource {
     return merged
   }
 
-  /// Looks up every colour name; throws the first error.
+  /// Resolves every color name. Throws the first error.
   func theme() throws(ThemeError) -> Theme {
     let (theme, errors) = resolved()
     if let error = errors.first { throw error }
     return theme
   }
 
-  /// Looks up every colour name; an unknown one is an error behind those of the files, and the role follows its parent.
+  /// Resolves every color name. An unknown one is an error after the errors of the files, and the role follows its
+  /// parent.
   func resolved() -> (theme: Theme, errors: [ThemeError]) {
     var errors = self.errors
     if errors.isEmpty, palette["fg"] == nil || palette["bg"] == nil {
@@ -279,7 +280,7 @@ struct ThemeSource {
 }
 
 extension ThemeColor {
-  /// Reads `#rgb`, `#rrggbb`, `default` or the name of an ANSI colour.
+  /// Parses `#rgb`, `#rrggbb`, `default` or the name of an ANSI color.
   init?(text: String) {
     if text == "default" {
       self = .terminal
