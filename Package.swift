@@ -20,12 +20,13 @@ let groups: KeyValuePairs = [
   "Model": ["FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreText", "FirestoreClientState"],
   "Storage": ["CSQLite", "CPageChecksums", "FirestoreSQLite"],
   "Protocol": [
-    "FirestoreProtocol", "FirestoreProtoJSON", "DatastoreTapping", "COpenSSL", "TransportSecurity", "HTTP2Frames",
+    "FirestoreProtocol", "FirestoreProtoJSON", "COpenSSL", "TransportSecurity", "HTTP2Frames",
     "FirestoreGRPC",
   ],
   "Backend": ["FirestorePipelines", "FirestoreBackend", "FirestoreService", "CAllocator", "FirestoreServer"],
   "Client": [
-    "FirestoreLocal", "FirestoreSync", "FirestoreSimulation", "ClientPort", "FirestoreSharing", "Hearth",
+    "FirestoreLocal", "FirestoreSync", "FirestoreSimulation", "ClientPort", "DatastoreTapping", "FirestoreSharing",
+    "Hearth",
     "HearthTesting",
   ],
   "Emulator": [
@@ -167,8 +168,7 @@ let package = Package(
     module(
       "DatastoreTapping",
       [
-        "SerialExecutors", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreProtocol",
-        "FirestoreProtoJSON",
+        "SerialExecutors", "FirestoreModel", "FirestoreQuery", "FirestoreProtocol", "ClientPort",
       ]),
     module("LinearPatterns"),
     module("FirestoreRules", ["FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreText", "LinearPatterns"]),
@@ -179,7 +179,10 @@ let package = Package(
     module("FirestoreClientState", ["FirestoreModel", "FirestoreQuery", "FirestoreJSON"]),
     module(
       "ClientPort",
-      ["FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreText", "FirestoreClientState", "LocalSockets"]),
+      [
+        "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreText", "FirestoreProtoJSON",
+        "FirestoreClientState", "LocalSockets",
+      ]),
     systemLibrary("CSQLite", ["libsqlite3-dev"]),
     cModule("CPageChecksums", [.linkedLibrary("sqlite3")]),
     module("FirestoreSQLite", ["FirestoreModel", "CSQLite", "CPageChecksums"]),
@@ -253,7 +256,7 @@ let package = Package(
     module(
       "FirestoreProxy",
       [
-        "FirestoreModel", "FirestoreJSON", "FirestoreClientState", "FirestoreProtocol", "FirestoreProtoJSON",
+        "FirestoreModel", "FirestoreJSON", "FirestoreClientState", "FirestoreProtocol", "ClientPort",
         "FirestoreGRPC", "FirestoreBackend", "FirestoreServer", "FirestoreREST", "FirestoreEmulator",
         "TransportSecurity", "HTTP2Frames", nio, .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"), hpack,
@@ -478,7 +481,7 @@ let package = Package(
         "FirestoreProtocol",
         "FirestoreSync", "FirestoreSpec",
         "FirestoreJSON", "FirestoreProtoJSON", "FirestoreBackend", "FirestoreTesting", "SeededRandom",
-        "FirestoreSQLite", "FirestoreSimulation", "DatastoreTapping",
+        "FirestoreSQLite", "FirestoreSimulation", "ClientPort", "DatastoreTapping",
       ]),
     tests(
       "ModelTests",
@@ -510,7 +513,7 @@ let package = Package(
         "FirestoreTesting", "ClientTesting", "SeededRandom", "Hearth", "FirestoreModel", "FirestoreLocal",
         "FirestoreProtocol",
         "FirestoreSync", "FirestoreBackend", "FirestoreGRPC", "FirestoreRules", "FirestoreAccess", "FirestoreServer",
-        "FirestoreEmulator", "FirestoreProxy", "FirestoreClientState", "COpenSSL", "TransportSecurity",
+        "FirestoreEmulator", "FirestoreProxy", "FirestoreClientState", "ClientPort", "COpenSSL", "TransportSecurity",
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHPACK", package: "swift-nio-http2"),
       ],

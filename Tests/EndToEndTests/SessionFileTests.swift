@@ -110,7 +110,8 @@ extension EndToEndTests.InTmux {
       let told = try await HeadlessRun(["replay", path("s.ndjson"), "--messages"], surroundings)
       #expect(told.status == 0 && told.errors.isEmpty, "\(told.errors)")
       for said in [
-        "listen 1 begins", "> addTarget target", "< documentChange target", "users/bob", "RunAggregationQuery",
+        "Listen opens", "Listen > addTarget target", "Listen < documentChange target", "users/bob",
+        "RunAggregationQuery",
       ] {
         #expect(told.output.contains(said), "\(said) is not in:\n\(told.output)")
       }
@@ -121,7 +122,7 @@ extension EndToEndTests.InTmux {
       let change = try #require(
         objects.first { ($0["kind"] as? String) == "documentChange" && ($0["documents"] as? [String]) == ["users/bob"] }
       )
-      #expect(change["event"] as? String == "received" && change["bytes"] as? Int ?? 0 > 50, "\(change)")
+      #expect(change["event"] as? String == "response" && change["bytes"] as? Int ?? 0 > 50, "\(change)")
       #expect(json.output.contains("bob@example.com"))
 
       // The screens are those of a recording without messages.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientPort
 import DatastoreTapping
 import FirestoreBackend
 import FirestoreLocal
@@ -141,14 +142,14 @@ struct OperationCostTests {
         engine: engineLoop.count - before.0, backend: backendLoop.count - before.1,
         reader: readerLoop.count - before.2)
       for message in tap.take() {
-        switch message.event {
-        case .sent:
+        switch message.kind {
+        case .request:
           cost.sent += 1
-          cost.bytesSent += message.byteCount ?? 0
-        case .received:
+          cost.bytesSent += message.bytes ?? 0
+        case .response:
           cost.received += 1
-          cost.bytesReceived += message.byteCount ?? 0
-        case .begun, .ended, .missed: Issue.record("A stream begins or ends: \(message.event)")
+          cost.bytesReceived += message.bytes ?? 0
+        default: Issue.record("A stream begins or ends: \(message.kind)")
         }
       }
       return cost

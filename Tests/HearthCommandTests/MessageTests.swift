@@ -22,7 +22,7 @@ struct MessageTests {
   private static let secret = "Tr0ub4dor"
 
   /// What passes by while a client listens, writes, counts and lists.
-  private func session() async throws -> [MessageLine] {
+  private func session() async throws -> [ProtocolEvent] {
     let tap = MessageTap { .now }
     try await BridgeHarness.run(tap) { test in
       let hidden = Value.map(["secret": .array([.string(Self.secret), 1]), "open": "seen"])
@@ -45,109 +45,138 @@ struct MessageTests {
       _ = try await test.bridge.datastore.lookup([key("rooms/a"), key("rooms/none")])
       _ = try await test.bridge.datastore.missingDocuments(in: ResourcePath("rooms"))
     }
-    return tap.take().map(MessageLine.init)
+    return tap.take()
   }
 
   private func text(_ json: JSONSyntax?) -> String { json?.lineText ?? "" }
+  private func content(_ event: ProtocolEvent?) -> JSONSyntax? { event?.message?.content?.json }
+
+  private func line(_ event: ProtocolEvent) -> String {
+    RecordedMessage(event: event).json(JSONContext()).lineText
+  }
+
+  private func event(_ line: String) throws -> ProtocolEvent {
+    try RecordingLine.value(RecordedMessage.self, of: line.utf8, numbers: .ofAnySize).event
+  }
 
   @Test("Every stream message and call is recorded in order with its contents")
   func whole() async throws {
     let lines = try await session()
-    func kinds(_ channel: TappedMessage.Channel, _ events: Set<TappedMessage.Event> = [.sent, .received]) -> [String] {
-      lines.filter { $0.channel == channel && events.contains($0.event) }.map(\.kind)
+    func kinds(_ method: String) -> [String] {
+      lines.filter { $0.method == method && [.request, .response].contains($0.kind) }.compactMap(\.message?.kind)
     }
+    func first(_ kind: String) -> ProtocolEvent? { lines.first { $0.message?.kind == kind } }
 
-    let listen = kinds(.listen)
+    let listen = kinds("Listen")
     #expect(listen.first == "addTarget" && listen.contains("added"), "\(listen)")
     let change = try #require(listen.firstIndex(of: "documentChange"), "\(listen)")
     #expect(try #require(listen.lastIndex(of: "snapshot")) > change && listen.contains("current"))
-    let added = try #require(lines.first { $0.kind == "addTarget" })
-    #expect(added.type == "ListenRequest" && added.targets.count == 1 && added.number == 1)
-    let source = text(added.content?["addTarget"]?["query"]?["structuredQuery"]?["from"])
+    let added = try #require(first("addTarget"))
+    #expect(added.method == "Listen" && added.kind == .request && added.message?.targets.count == 1)
+    #expect(added.stream == lines.first { $0.method == "Listen" }?.stream && added.message?.collection == "rooms")
+    let source = text(content(added)?["addTarget"]?["query"]?["structuredQuery"]?["from"])
     #expect(source == #"[{"collectionId": "rooms"}]"#)
-    let document = try #require(lines.first { $0.kind == "documentChange" })
-    #expect(document.documents == ["rooms/a"] && document.targets == added.targets && document.event == .received)
-    #expect(text(document.content?["documentChange"]?["document"]?["fields"]?["n"]) == #"{"integerValue": "1"}"#)
+    let document = try #require(first("documentChange"))
+    #expect(document.message?.documents == ["rooms/a"] && document.kind == .response)
+    #expect(document.message?.targets == added.message?.targets)
+    #expect(text(content(document)?["documentChange"]?["document"]?["fields"]?["n"]) == #"{"integerValue": "1"}"#)
 
-    #expect(kinds(.write) == ["handshake", "writes", "writeResults"])
-    let (request, answer) = (lines.first { $0.kind == "writes" }, lines.first { $0.kind == "writeResults" })
-    #expect(request?.documents == ["rooms/b"] && request?.event == .sent && request?.type == "WriteRequest")
-    #expect(answer?.documents == ["rooms/b"] && answer?.tokenLength ?? 0 > 0)
-    let results = text(answer?.content?["writeResults"])
+    #expect(kinds("Write") == ["handshake", "writes", "writeResults"])
+    let (request, answer) = (first("writes"), first("writeResults"))
+    #expect(request?.message?.documents == ["rooms/b"] && request?.kind == .request && request?.method == "Write")
+    #expect(answer?.message?.documents == ["rooms/b"] && answer?.message?.tokenLength ?? 0 > 0)
+    let results = text(content(answer)?["writeResults"])
     #expect(results.contains("updateTime"))
 
     for kind in ["RunAggregationQuery", "ListCollectionIds", "BatchGetDocuments", "ListDocuments"] {
-      let call = lines.filter { $0.channel == .call && $0.kind == kind }
-      #expect(call.map(\.event) == [.sent, .received] && Set(call.map(\.number)).count == 1, "\(kind)")
+      let call = lines.filter { $0.method == kind }
+      #expect(call.map(\.kind) == [.request, .response] && Set(call.map(\.stream)).count == 1, "\(kind)")
     }
-    let figures = lines.last { $0.kind == "RunAggregationQuery" }
-    #expect(text(figures?.content) == #"{"aggregateFields": {"n": {"integerValue": "2"}}}"#)
-    let found = try #require(lines.last { $0.kind == "BatchGetDocuments" })
-    #expect(found.count == 2 && found.documents == ["rooms/a", "rooms/none"])
-    #expect(text(found.content).contains("\"missing\"") && text(found.content).contains("\"found\""))
+    let figures = lines.last { $0.method == "RunAggregationQuery" }
+    #expect(text(content(figures)) == #"{"result": {"aggregateFields": {"n": {"integerValue": "2"}}}}"#)
+    let found = try #require(lines.last { $0.method == "BatchGetDocuments" })
+    #expect(found.message?.count == 2 && found.message?.documents == ["rooms/a", "rooms/none"])
+    #expect(text(content(found)).contains("\"missing\"") && text(content(found)).contains("\"found\""))
 
     // An empty list is told as what was asked for.
-    #expect(lines.last { $0.kind == "ListDocuments" }?.type == nil)
+    #expect(content(lines.last { $0.method == "ListDocuments" }) == nil)
 
-    for channel in [TappedMessage.Channel.listen, .write] {
-      let events = lines.filter { $0.channel == channel }.map(\.event)
-      #expect(events.first == .begun && events.last == .ended, "\(channel)")
+    for method in ["Listen", "Write"] {
+      let events = lines.filter { $0.method == method }.map(\.kind)
+      #expect(events.first == .opened && events.last == .ended, "\(method)")
     }
-    let all = lines.map(\.text).joined()
+    let all = lines.map(line).joined()
     for token in ["resumeToken", "streamToken"] { #expect(!all.contains(token)) }
   }
 
   @Test("A message line reads back as written and has a text form")
   func lines() async throws {
     let lines = try await session()
-    for line in lines {
-      let again = try MessageLine(parsing: line.text)
-      #expect(again.text == line.text)
-      #expect(line.text.hasPrefix(MessageLine.beginning))
-      #expect(!MessageReport.sentence(line, offset: 0).contains("\n"))
+    for event in lines {
+      let text = line(event)
+      #expect(line(try self.event(text)) == text)
+      #expect(text.hasPrefix(RecordedMessage.prefix))
+      #expect(!MessageReport.sentence(event, offset: 0, hasContents: false).contains("\n"))
+      #expect(MessageReport.sentence(event, offset: 0, hasContents: true).hasSuffix(self.text(content(event))))
     }
-    let said = lines.map {
-      MessageReport.sentence($0, offset: 0).split(separator: " ").dropFirst().joined(separator: " ")
+    let said = lines.map { event in
+      let words = MessageReport.sentence(event, offset: 0, hasContents: false).split(separator: " ")
+      return (event.stream ?? 0, words.dropFirst(2).joined(separator: " "))
     }
-    for start in [
-      "listen 1 begins", "listen 1 > addTarget target 2 rooms,", "listen 1 < documentChange target 2 rooms/a,",
-      "write 1 > writes rooms/b,", "write 1 < writeResults rooms/b, token of ", "call 1 > RunAggregationQuery rooms,",
-      "call 3 < BatchGetDocuments rooms/a rooms/none,", "listen 1 ends",
+    let streams = Dictionary(lines.map { ($0.method, $0.stream) }) { first, _ in first }
+    for (method, starts) in [
+      "Listen": ["opens", "> addTarget target 2 rooms, no token", "< documentChange target 2 rooms/a,", "ends"],
+      "Write": ["> writes rooms/b,", "< writeResults rooms/b, token of "], "RunAggregationQuery": ["> rooms,"],
+      "BatchGetDocuments": ["< rooms/a rooms/none,"],
     ] {
-      #expect(said.contains { $0.hasPrefix(start) }, "\(start) is not in \(said)")
+      for start in starts {
+        #expect(
+          said.contains { $0.0 == streams[method] && $0.1.hasPrefix("\(method) \(start)") },
+          "\(method) \(start) is not in \(said)")
+      }
     }
   }
 
   @Test("Redaction removes the field's values and ids from every message", arguments: ["secret", "all"])
   func redaction(_ fields: String) async throws {
     let lines = try await session()
-    try #require(lines.contains { $0.text.contains(Self.secret) })
+    try #require(lines.contains { line($0).contains(Self.secret) })
     let redaction = Redaction(fields, hidesIDs: true)
     let state = DashboardState(
       DashboardConfiguration(database: database, backend: .init(.embedded, project: "p")),
       size: Size(width: 80, height: 24), now: Timestamp(seconds: 0))
     let redactor = RecordingRedactor(
       redaction, RecordingHeader(start: state.now, size: state.size, configuration: state.configuration))
-    let redacted = lines.map { redactor.redacted($0) }
-    let all = redacted.map(\.text).joined(separator: "\n")
+    let texts = lines.map { String(String(decoding: redactor.line(of: $0), as: UTF8.self).dropLast()) }
+    let redacted = try texts.map(event)
+    let all = texts.joined(separator: "\n")
     #expect(!all.contains(Self.secret) && all.contains("‹string 9›"))
     #expect(!all.contains("rooms/a") && !all.contains("rooms/b"))
     #expect(all.contains("\"seen\"") == (fields == "secret"))
-    #expect(redacted.map(\.kind) == lines.map(\.kind) && redacted.map(\.byteCount) == lines.map(\.byteCount))
+    #expect(redacted.map(\.kind) == lines.map(\.kind) && redacted.map(\.bytes) == lines.map(\.bytes))
+    #expect(redacted.map { $0.message?.kind ?? "" } == lines.map { $0.message?.kind ?? "" })
     try redaction.account.check(["secret"])
     // What is left is still what it says it is.
-    for line in redacted { #expect(try MessageLine(parsing: line.text).text == line.text) }
+    for (event, text) in zip(redacted, texts) { #expect(line(event) == text) }
   }
 
   @Test("A message without a known schema loses its content")
   func unknown() throws {
-    let redactor = Redaction("a").ofMessages
-    var line = MessageLine(TappedMessage(Timestamp(seconds: 1), .call, 1, .sent))
-    line.content = try JSONSyntax(parsing: #"{"writes": [{"update": {"name": "x", "fields": {}}}], "color": "red"}"#)
-    line.type = "Weather"
-    #expect(redactor.redacted(line).content == nil)
-    line.type = "CommitRequest"
-    #expect(text(redactor.redacted(line).content) == #"{"writes": [{"update": {"name": "x", "fields": {}}}]}"#)
+    let redaction = Redaction("a")
+    let json = try JSONSyntax(parsing: #"{"writes": [{"update": {"name": "x", "fields": {}}}], "color": "red"}"#)
+    var event = ProtocolEvent(.request, at: Timestamp(seconds: 1), stream: 1, method: "Weather")
+    event.message = MessageSummary()
+    event.message?.content = MessageContent(.json(json), nil)
+    func redacted(_ event: ProtocolEvent) throws -> String { text(content(try redaction.redacted(event))) }
+    #expect(try redacted(event) == "")
+    // The line of a program that knows a method which this one does not.
+    let foreign = try self.event(line(event))
+    #expect(text(content(foreign)) == json.lineText)
+    #expect(try redacted(foreign) == "")
+    event.method = "Commit"
+    let schema = event.schema
+    event.message?.content?.schema = schema
+    #expect(try redacted(event) == #"{"writes": [{"update": {"name": "x", "fields": {}}}]}"#)
   }
 
   // MARK: Bounds
@@ -155,23 +184,22 @@ struct MessageTests {
   @Test("A large message keeps only its size, and excess messages only their number")
   func bounds() throws {
     let names = DocumentNames(database)
-    var message = TappedMessage(Timestamp(seconds: 1), .listen, 1, .received)
+    var event = ProtocolEvent(.response, at: Timestamp(seconds: 1), stream: 1, method: "Listen")
     let large = doc("rooms/a", at: 5, ["text": .string(String(repeating: "x", count: 100_000))])
-    message.note(.document(large, updated: [TargetID(2)], removed: []), names)
-    let line = MessageLine(message)
-    #expect(line.content == nil && line.type == nil && line.byteCount ?? 0 > 100_000 && line.documents == ["rooms/a"])
-    #expect(MessageReport.sentence(line, offset: 0).hasSuffix("bytes, not kept"))
-    #expect(message.cost < 1000)
+    event.set(.document(large, updated: [TargetID(2)], removed: []), names)
+    #expect(content(event) == nil && event.bytes ?? 0 > 100_000 && event.message?.documents == ["rooms/a"])
+    #expect(MessageReport.sentence(event, offset: 0, hasContents: false).hasSuffix("bytes, not kept"))
+    #expect(event.cost < 1000)
 
     let tap = MessageTap(room: 10_000) { Timestamp(seconds: 1) }
-    for _ in 0..<100 { tap.note(.listen, 1, .received) }
+    for _ in 0..<100 { tap.note(.response, 1, "Listen") }
     let taken = tap.take()
-    #expect(taken.last?.event == .missed && taken.count > 10)
-    #expect(taken.count - 1 + (taken.last?.count ?? 0) == 100)
-    let gap = MessageLine(try #require(taken.last))
-    #expect(try MessageLine(parsing: gap.text).count == gap.count)
-    tap.note(.listen, 1, .received)
-    #expect(tap.take().map(\.event) == [.received])
+    #expect(taken.last?.kind == .missed && taken.count > 10)
+    #expect(taken.count - 1 + (taken.last?.message?.count ?? 0) == 100)
+    let gap = try #require(taken.last)
+    #expect(try self.event(line(gap)).message?.count == gap.message?.count)
+    tap.note(.response, 1, "Listen")
+    #expect(tap.take().map(\.kind) == [.response])
     #expect(tap.take().isEmpty)
   }
 
@@ -193,21 +221,21 @@ struct MessageTests {
     let end = String(
       decoding: RecordingLine.data(RecordingEnd(end: "over", at: Timestamp(seconds: 7))), as: UTF8.self
     ).dropLast()
-    let good = MessageLine(TappedMessage(Timestamp(seconds: 6), .listen, 1, .begun)).text
+    let good = line(ProtocolEvent(.opened, at: Timestamp(seconds: 6), stream: 1, method: "Listen"))
     let whole = try Recording(try file([good, String(tick), good, String(end)]), name: "file")
     #expect(whole.problems.isEmpty && whole.actions.count == 1)
     #expect(whole.messages.map(\.place) == [0, 1])
 
     let damaged = try Recording(
       try file([
-        #"{"message": {"at": "noon", "event": "begun"}}"#, String(tick),
-        #"{"message": {"at": "2026-03-02T12:00:00Z", "event": "sent", "stream": "call", "number": 1, "type": "X", "content": {}}}"#,
+        #"{"message": {"at": "noon", "event": "opened"}}"#, String(tick),
+        #"{"message": {"at": "2026-03-02T12:00:00Z", "event": "sung", "stream": 1, "method": "Listen"}}"#,
         String(good.dropLast(3)), String(end),
       ]), name: "file")
     #expect(damaged.actions.count == 1 && damaged.messages.isEmpty)
     #expect(damaged.problems.count == 3)
-    #expect(damaged.problems[0].hasPrefix("file:2: ") && damaged.problems[0].contains("Expected a time"))
-    #expect(damaged.problems[1].hasPrefix("file:4: ") && damaged.problems[1].contains("no message that is known"))
+    #expect(damaged.problems[0].hasPrefix("file:2: ") && damaged.problems[0].contains("Invalid time \"noon\""))
+    #expect(damaged.problems[1].hasPrefix("file:4: ") && damaged.problems[1].contains("Unknown value \"sung\""))
     #expect(damaged.problems[2].hasPrefix("file:5: "))
 
     // Cut within its last line it breaks off there, as without messages.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientPort
 import FirestoreClientState
 import FirestoreModel
-import FirestoreProxy
 import TerminalCanvas
 import Testing
 
@@ -12,17 +12,17 @@ import Testing
   private static let start = Timestamp(seconds: 1_000)
 
   private static func event(
-    _ kind: TrafficEvent.Kind, connection: Int = 1, stream: Int? = 1, _ method: String = "", at seconds: Int64 = 1_000,
-    _ change: (inout TrafficEvent) -> Void = { _ in }
-  ) -> TrafficEvent {
-    var event = TrafficEvent(kind, connection: connection, stream: stream)
-    (event.time, event.method) = (Timestamp(seconds: seconds), method)
+    _ kind: ProtocolEvent.Kind, connection: Int = 1, stream: Int? = 1, _ method: String = "", at seconds: Int64 = 1_000,
+    _ change: (inout ProtocolEvent) -> Void = { _ in }
+  ) -> ProtocolEvent {
+    var event = ProtocolEvent(
+      kind, at: Timestamp(seconds: seconds), connection: connection, stream: stream, method: method)
     change(&event)
     return event
   }
 
-  private static func message(_ kind: String, _ change: (inout MessageAccount) -> Void = { _ in }) -> MessageAccount {
-    var message = MessageAccount()
+  private static func message(_ kind: String, _ change: (inout MessageSummary) -> Void = { _ in }) -> MessageSummary {
+    var message = MessageSummary()
     message.kind = kind
     change(&message)
     return message
@@ -32,24 +32,24 @@ import Testing
   private static var board: TrafficBoard {
     var board = TrafficBoard()
     board.note(
-      event(.connected, stream: nil) { ($0.peer, $0.remark) = ("127.0.0.1:5000", "HTTP/2") })
+      event(.connected, stream: nil) { ($0.address, $0.remark) = ("127.0.0.1:5000", "HTTP/2") })
     board.note(event(.opened, "Listen"))
     board.note(
       event(.request, "Listen") {
-        $0.message = message("addTarget") { ($0.target, $0.collection, $0.hasToken) = (2, "cities", false) }
+        $0.message = message("addTarget") { ($0.targets, $0.collection, $0.tokenLength) = ([2], "cities", 0) }
         $0.bytes = 50
       })
-    board.note(event(.answer, "Listen") { $0.message = message("targetChange add") { $0.targets = [2] } })
+    board.note(event(.response, "Listen") { $0.message = message("added") { $0.targets = [2] } })
     for name in ["cities/SF", "cities/LA"] {
       board.note(
-        event(.answer, "Listen") {
+        event(.response, "Listen") {
           $0.message = message("documentChange") { ($0.documents, $0.count, $0.targets) = ([name], 1, [2]) }
           $0.bytes = 100
         })
     }
     board.note(
-      event(.answer, "Listen", at: 1_010) {
-        $0.message = message("targetChange current") { ($0.targets, $0.hasToken) = ([2], true) }
+      event(.response, "Listen", at: 1_010) {
+        $0.message = message("current") { ($0.targets, $0.tokenLength) = ([2], 8) }
       })
     board.note(event(.opened, stream: 2, "Write"))
     board.note(
@@ -80,7 +80,9 @@ import Testing
     #expect(before.contains { $0.contains("cities") && $0.contains("2 sent") && $0.contains("token 20 s ago") })
     #expect(before.contains { $0.contains("Write") && $0.contains("10 s") && $0.contains("cities/SF cities/LA") })
     board.note(
-      Self.event(.answer, stream: 2, "Write", at: 1_021) { $0.message = Self.message("results") { $0.count = 2 } })
+      Self.event(.response, stream: 2, "Write", at: 1_021) {
+        $0.message = Self.message("writeResults") { $0.count = 2 }
+      })
     #expect(board.writes.isEmpty)
     let after = Self.lines(Self.state(board))
     #expect(after.contains { $0.contains("Write") && $0.contains("ok") && $0.contains("cities/SF and 1 more") })
@@ -94,7 +96,7 @@ import Testing
       board.note(
         Self.event(.request, stream: stream, method) {
           $0.transport = .rest
-          $0.message = Self.message("request") { $0.documents = ["c/\(method)"] }
+          $0.message = Self.message("") { $0.documents = ["c/\(method)"] }
         })
     }
     #expect(board.writes.map(\.documents) == [["c/UpdateDocument"]])
@@ -174,7 +176,7 @@ import Testing
       board.note(Self.event(.opened, stream: number, "Commit"))
       board.note(
         Self.event(.request, stream: number, "Commit") {
-          $0.message = Self.message("commit") { ($0.documents, $0.count) = (["c/d\(number)"], 1) }
+          $0.message = Self.message("") { ($0.documents, $0.count) = (["c/d\(number)"], 1) }
         })
       board.note(Self.event(.ended, stream: number, "Commit") { $0.status = RPCStatus(.ok, "") })
     }

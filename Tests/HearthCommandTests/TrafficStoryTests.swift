@@ -21,7 +21,9 @@ struct TrafficStoryTests {
       \(line.connection), "stream": \(line.stream), "method": "\(line.method)"\(line.rest.isEmpty ? "" : ", \(line.rest)")}
       """
     }
-    return Data((#"{"event": "listening", "at": "a", "to": "b"}"# + "\n" + lines.joined(separator: "\n") + "\n").utf8)
+    return Data(
+      (#"{"at": "2026-01-01T00:00:00Z", "event": "listening", "address": "a"}"# + "\n" + lines.joined(separator: "\n")
+        + "\n").utf8)
   }
 
   private func content(_ json: String) -> String { "\"content\": \(json)" }
@@ -57,14 +59,14 @@ struct TrafficStoryTests {
   @Test("Two connections become two clients with listeners, writes and lost responses")
   func whole() async throws {
     let data = lines([
-      ("request", 1, 1, "Listen", listen), ("answer", 1, 1, "Listen", document("LA", 7)),
-      ("answer", 1, 1, "Listen", current), ("answer", 1, 1, "Listen", moment),
-      ("request", 2, 2, "Commit", commit("SF", 1)), ("answer", 2, 2, "Commit", content("{}")),
-      ("answer", 1, 1, "Listen", document("SF", 1)), ("answer", 1, 1, "Listen", moment),
+      ("request", 1, 1, "Listen", listen), ("response", 1, 1, "Listen", document("LA", 7)),
+      ("response", 1, 1, "Listen", current), ("response", 1, 1, "Listen", moment),
+      ("request", 2, 2, "Commit", commit("SF", 1)), ("response", 2, 2, "Commit", content("{}")),
+      ("response", 1, 1, "Listen", document("SF", 1)), ("response", 1, 1, "Listen", moment),
       ("request", 3, 3, "Commit", commit("SF", 2)),
       ("fault", 3, 3, "Commit", #""remark": "the write is passed on, its answer will be lost""#),
-      ("answer", 1, 1, "Listen", document("SF", 2)), ("answer", 1, 1, "Listen", moment),
-      ("answer", 1, 1, "Listen", document("LA", 8)), ("answer", 1, 1, "Listen", moment),
+      ("response", 1, 1, "Listen", document("SF", 2)), ("response", 1, 1, "Listen", moment),
+      ("response", 1, 1, "Listen", document("LA", 8)), ("response", 1, 1, "Listen", moment),
     ])
     let written = StoryWriter.write(try TrafficStory.read(data, name: "lines"))
     #expect(written.untold.isEmpty, "\(written.untold)")
@@ -89,13 +91,14 @@ struct TrafficStoryTests {
   func reconnection() async throws {
     let writes = commit("SF", 1)
     let data = lines([
-      ("request", 1, 1, "Listen", listen), ("answer", 1, 1, "Listen", current),
+      ("request", 1, 1, "Listen", listen), ("response", 1, 1, "Listen", current),
       ("request", 1, 2, "Write", content(#"{"database": "\#(Self.root)"}"#)), ("request", 1, 2, "Write", writes),
-      ("ended", 1, 1, "Listen", #""status": "unavailable""#), ("ended", 1, 2, "Write", #""status": "unavailable""#),
+      ("ended", 1, 1, "Listen", #""status": {"code": "unavailable", "message": ""}"#),
+      ("ended", 1, 2, "Write", #""status": {"code": "unavailable", "message": ""}"#),
       ("request", 2, 3, "Listen", listen), ("request", 2, 4, "Write", content(#"{"database": "\#(Self.root)"}"#)),
       ("request", 2, 4, "Write", writes),
-      ("answer", 2, 4, "Write", content(#"{"writeResults": [{}], "commitTime": "2026-01-01T00:00:01Z"}"#)),
-      ("answer", 2, 3, "Listen", document("SF", 1)), ("answer", 2, 3, "Listen", current),
+      ("response", 2, 4, "Write", content(#"{"writeResults": [{}], "commitTime": "2026-01-01T00:00:01Z"}"#)),
+      ("response", 2, 3, "Listen", document("SF", 1)), ("response", 2, 3, "Listen", current),
     ])
     let steps = StoryWriter.write(try TrafficStory.read(data, name: "lines")).text.split(separator: "\n").map(
       String.init)
@@ -110,7 +113,7 @@ struct TrafficStoryTests {
     let refused = lines([
       ("request", 1, 1, "Commit", commit("SF", 1)),
       ("fault", 1, 1, "Commit", #""remark": "the write is refused: aborted""#),
-      ("ended", 1, 1, "Commit", #""status": "aborted""#), ("request", 1, 2, "RunQuery", ""),
+      ("ended", 1, 1, "Commit", #""status": {"code": "aborted", "message": ""}"#), ("request", 1, 2, "RunQuery", ""),
     ])
     let written = StoryWriter.write(try TrafficStory.read(refused, name: "lines"))
     let steps = written.text.split(separator: "\n").map(String.init).filter { !$0.hasPrefix("wait ") }
@@ -127,7 +130,8 @@ struct TrafficStoryTests {
       (error as? CommandFailure)?.message.contains("--values tells") == true
     }
     #expect {
-      _ = try TrafficStory.read(Data("{\"event\": \"listening\"}\n{\"event\"\n".utf8), name: "lines")
+      _ = try TrafficStory.read(
+        Data("{\"at\": \"2026-01-01T00:00:00Z\", \"event\": \"listening\"}\n{\"event\"\n".utf8), name: "lines")
     } throws: { error in
       (error as? CommandFailure).map { $0.status == .badData && $0.message.hasPrefix("lines:2, column ") } == true
     }

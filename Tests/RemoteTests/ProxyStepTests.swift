@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientPort
 import ClientTesting
 import FirestoreBackend
 import FirestoreClientState
@@ -20,20 +21,20 @@ import Testing
 
     var testDescription: String { rawValue }
 
-    func isReached(by event: TrafficEvent) -> Bool {
+    func isReached(by event: ProtocolEvent) -> Bool {
       let kind = event.message?.kind
       return switch self {
       case .listenOpened: event.kind == .opened && event.method == "Listen"
       case .targetAsked: kind == "addTarget"
-      case .targetAdded: kind == "targetChange add"
+      case .targetAdded: kind == "added"
       case .documentTold: kind == "documentChange" && event.message?.documents == ["c/a"]
-      case .targetCurrent: kind == "targetChange current"
+      case .targetCurrent: kind == "current"
       case .changeTold: kind == "documentChange" && event.message?.documents == ["c/b"]
       case .writeOpened: event.kind == .opened && event.method == "Write"
       case .handshakeSent: kind == "handshake" && event.kind == .request
-      case .handshakeAnswered: kind == "handshake" && event.kind == .answer
+      case .handshakeAnswered: kind == "handshake" && event.kind == .response
       case .writeSent: kind == "writes"
-      case .writeAnswered: kind == "results"
+      case .writeAnswered: kind == "writeResults"
       }
     }
   }

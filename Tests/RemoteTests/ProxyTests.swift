@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientPort
 import FirestoreBackend
 import FirestoreClientState
 import FirestoreGRPC
@@ -18,7 +19,7 @@ import Testing
 
   /// Runs a proxy to an address while `body` runs.
   private func proxy(
-    to target: Endpoint, _ faults: [FaultChange] = [], _ report: (@Sendable (TrafficEvent) -> Void)? = nil,
+    to target: Endpoint, _ faults: [FaultChange] = [], _ report: (@Sendable (ProtocolEvent) -> Void)? = nil,
     _ body: @escaping @Sendable (ProxyServer, Endpoint) async throws -> Void
   ) async throws {
     var configuration = ProxyServer.Configuration(host: "127.0.0.1", port: 0, target: target)
@@ -40,7 +41,7 @@ import Testing
 
   /// Runs a server and a proxy to it.
   private func served(
-    _ faults: [FaultChange] = [], _ report: (@Sendable (TrafficEvent) -> Void)? = nil,
+    _ faults: [FaultChange] = [], _ report: (@Sendable (ProtocolEvent) -> Void)? = nil,
     _ body: @escaping @Sendable (ProxyServer, Endpoint) async throws -> Void
   ) async throws {
     try await Server.run(try LocalBackend.inMemory()) { target in
@@ -218,7 +219,7 @@ import Testing
 
   @Test("Streams and messages are reported by name without contents")
   func told() async throws {
-    let events = Mutex<[TrafficEvent]>([])
+    let events = Mutex<[ProtocolEvent]>([])
     try await served([], { event in events.withLock { $0.append(event) } }) { _, endpoint in
       try await World(at: endpoint).run { db, _ in
         for try await snapshot in db.collection("c").snapshots where !snapshot.metadata.isFromCache { break }
@@ -228,10 +229,10 @@ import Testing
     let seen = events.withLock { $0 }
     #expect(
       seen.contains {
-        $0.message?.kind == "addTarget" && $0.message?.collection == "c" && $0.message?.hasToken == false
+        $0.message?.kind == "addTarget" && $0.message?.collection == "c" && $0.message?.tokenLength == 0
       })
     #expect(seen.contains { $0.message?.kind == "writes" && $0.message?.documents == ["c/a"] })
-    #expect(seen.contains { $0.message?.kind == "targetChange current" })
+    #expect(seen.contains { $0.message?.kind == "current" })
     #expect(!"\(seen)".contains("secret"))
   }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientPort
 import FirestoreBackend
 import FirestoreClientState
 import FirestoreGRPC
@@ -276,7 +277,7 @@ final class HTTP1Bridge: ProxiedConnection {
     (client, server, exchange) = (nil, nil, nil)
     old?.close()
     core.remove(number)
-    core.tell(TrafficEvent(.disconnected, connection: number))
+    core.tell(core.event(.disconnected, connection: number))
   }
 
   func clientFailed(_ error: any Error) {
@@ -349,32 +350,31 @@ final class HTTP1Bridge: ProxiedConnection {
     guard core.isHeard else { return }
     var event = event(.request, exchange)
     event.bytes = exchange.requestBytes
-    event.message = exchange.account(values: core.tellsValues)
+    event.message = exchange.summary(hasContent: core.tellsValues)
     core.tell(event)
   }
 
   private func tellAnswer(_ bytes: ByteBuffer, _ exchange: HTTP1Exchange) {
     guard core.isHeard else { return }
-    var event = event(.answer, exchange)
+    var event = event(.response, exchange)
     event.bytes = bytes.readableBytes
     core.tell(event)
   }
 
-  private func event(_ kind: TrafficEvent.Kind, _ exchange: HTTP1Exchange) -> TrafficEvent {
-    var event = TrafficEvent(kind, connection: number, stream: exchange.number)
-    event.method = exchange.method.name
+  private func event(_ kind: ProtocolEvent.Kind, _ exchange: HTTP1Exchange) -> ProtocolEvent {
+    var event = core.event(kind, connection: number, stream: exchange.number, exchange.method)
     event.transport = exchange.method.isChannel ? .webchannel : exchange.method.kind == .other ? .http : .rest
     return event
   }
 
-  func fault(_ remark: String, _ exchange: HTTP1Exchange) -> TrafficEvent {
+  func fault(_ remark: String, _ exchange: HTTP1Exchange) -> ProtocolEvent {
     var event = event(.fault, exchange)
     event.remark = remark
     return event
   }
 
-  private func connectionEvent(_ remark: String) -> TrafficEvent {
-    var event = TrafficEvent(.connection, connection: number)
+  private func connectionEvent(_ remark: String) -> ProtocolEvent {
+    var event = core.event(.connection, connection: number)
     event.remark = remark
     return event
   }

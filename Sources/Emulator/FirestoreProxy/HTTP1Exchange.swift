@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientPort
 import FirestoreClientState
 import FirestoreJSON
 import FirestoreModel
@@ -95,25 +96,29 @@ final class HTTP1Exchange {
     return nil
   }
 
-  /// The account of the request.
-  func account(values: Bool) -> MessageAccount {
-    var account = MessageAccount()
-    if method.isChannel {
-      account.kind = ["addTarget", "removeTarget", "writes"].first(where: says) ?? (session == nil ? "handshake" : "")
-      if account.kind == "writes" { account.hasToken = says("streamToken") }
-    } else {
-      account.kind = "request"
-      if let documents = documentPath { account.documents = [documents] }
-      guard method.lane == .write, let json = try? JSONSyntax(parsing: String(decoding: noted, as: UTF8.self)) else {
-        return account
-      }
-      if case .array(let writes)? = json["writes"]?.kind {
-        account.count = writes.count
-        account.documents = writes.prefix(MessageAccount.mostDocuments).compactMap(Self.name).map(MessageAccount.path)
-      }
+  /// The summary of the request.
+  func summary(hasContent: Bool) -> MessageSummary {
+    var summary = MessageSummary()
+    if hasContent {
+      let text = String(decoding: noted, as: UTF8.self)
+      // A body that is not JSON is told as text.
+      let json = (try? JSONSyntax(parsing: text, numbers: .ofAnySize)) ?? JSONSyntax(.string(text))
+      summary.content = MessageContent(.json(json), nil)
     }
-    if values { account.content = String(decoding: noted, as: UTF8.self) }
-    return account
+    if method.isChannel {
+      summary.kind = ["addTarget", "removeTarget", "writes"].first(where: says) ?? (session == nil ? "handshake" : "")
+      if summary.kind == "writes", !says("streamToken") { summary.tokenLength = 0 }
+      return summary
+    }
+    if let documentPath { summary.documents = [documentPath] }
+    if method.lane == .write, let json = try? JSONSyntax(parsing: String(decoding: noted, as: UTF8.self)),
+      case .array(let writes)? = json["writes"]?.kind
+    {
+      summary.setDocuments(
+        writes.compactMap(Self.name).map { DocumentKey(unchecked: ResourcePath(MessageSummary.path($0))) })
+      summary.count = writes.count
+    }
+    return summary
   }
 
   /// The path of the document or collection in the address.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientPort
 import FirestoreBackend
 import FirestoreClientState
 import FirestoreGRPC
@@ -179,7 +180,7 @@ extension HTTP2Bridge: FrameConnectionOwner {
       for message in stream.answers.messages(in: bytes) {
         if stream.losesAnswer() { return loseAnswer(of: stream) }
         if isListen { core.faults.note(tokens: RequestJudge.tokens(inResponse: message.content)) }
-        tell(.answer, message, of: stream)
+        tell(.response, message, of: stream)
       }
     }
     if isLast { stream.isAnswerOver = true }
@@ -195,14 +196,23 @@ extension HTTP2Bridge: FrameConnectionOwner {
 // The events that are told of a connection and its streams.
 
 extension HTTP2Bridge {
-  func tell(_ kind: TrafficEvent.Kind, _ message: MessageCounter.Message, of stream: BridgedStream) {
-    core.tell(
-      TrafficEvent(kind, message, of: stream.method, connection: number, stream.number, values: core.tellsValues))
+  func tell(_ kind: ProtocolEvent.Kind, _ message: MessageCounter.Message, of stream: BridgedStream) {
+    guard core.isHeard else { return }
+    var event = event(kind, stream)
+    event.bytes = message.size
+    if message.isCompressed {
+      event.remark = "compressed"
+    } else {
+      event.message = MessageSummary(stream.method.name, message.content, isRequest: kind == .request)
+      if core.tellsValues, message.isWhole, let schema = event.schema {
+        event.message?.content = MessageContent(.bytes(message.content), schema)
+      }
+    }
+    core.tell(event)
   }
 
-  func event(_ kind: TrafficEvent.Kind, _ stream: BridgedStream) -> TrafficEvent {
-    var event = TrafficEvent(kind, connection: number, stream: stream.number)
-    event.method = stream.method.name
+  func event(_ kind: ProtocolEvent.Kind, _ stream: BridgedStream) -> ProtocolEvent {
+    var event = core.event(kind, connection: number, stream: stream.number, stream.method)
     event.transport = stream.method.isChannel ? .webchannel : stream.isGRPC ? .grpc : .http
     return event
   }
@@ -216,14 +226,14 @@ extension HTTP2Bridge {
     core.tell(event)
   }
 
-  func fault(_ remark: String, _ stream: BridgedStream) -> TrafficEvent {
+  func fault(_ remark: String, _ stream: BridgedStream) -> ProtocolEvent {
     var event = event(.fault, stream)
     event.remark = remark
     return event
   }
 
-  func connectionEvent(_ remark: String) -> TrafficEvent {
-    var event = TrafficEvent(.connection, connection: number)
+  func connectionEvent(_ remark: String) -> ProtocolEvent {
+    var event = core.event(.connection, connection: number)
     event.remark = remark
     return event
   }

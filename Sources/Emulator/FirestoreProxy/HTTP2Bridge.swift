@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientPort
 import FirestoreBackend
 import FirestoreClientState
 import FirestoreGRPC
@@ -202,7 +203,7 @@ final class HTTP2Bridge: ProxiedConnection {
       }
       (isOver, client, upstream, upstreams) = (true, nil, nil, [])
       core.remove(number)
-      core.tell(TrafficEvent(.disconnected, connection: number))
+      core.tell(core.event(.disconnected, connection: number))
     } else if let upstream = upstream(of: connection) {
       fail(upstream, upstream.failure ?? core.broken)
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientPort
 import FirestoreBackend
 import FirestoreClientState
 import FirestoreGRPC
@@ -24,7 +25,7 @@ final class ProxyCore {
   /// Whether contents of documents are told.
   let tellsValues: Bool
   private let tls: TLSContext?
-  private let sink: (@Sendable (TrafficEvent) -> Void)?
+  private let sink: (@Sendable (ProtocolEvent) -> Void)?
   private var connections: [Int: any ProxiedConnection] = [:]
   private var lastConnection = 0
   private var lastStream = 0
@@ -38,7 +39,7 @@ final class ProxyCore {
   init(
     on loop: any EventLoop, to target: Endpoint, _ tls: TLSContext?, _ faults: FaultInjector,
     handshake: (client: TimeAmount, server: TimeAmount), silence: TimeAmount, tellsValues: Bool,
-    _ sink: (@Sendable (TrafficEvent) -> Void)?
+    _ sink: (@Sendable (ProtocolEvent) -> Void)?
   ) {
     (self.loop, self.target, self.tls, self.faults) = (loop, target, tls, faults)
     (self.handshake, self.silence, self.tellsValues, self.sink) = (handshake, silence, tellsValues, sink)
@@ -64,9 +65,9 @@ final class ProxyCore {
   /// Tells of a client that has come.
   func tellClient(_ number: Int, _ channel: any Channel, speaks name: String) {
     guard isHeard else { return }
-    var event = TrafficEvent(.connected, connection: number)
+    var event = event(.connected, connection: number)
     let address = channel.remoteAddress
-    event.peer = address?.ipAddress.map { "\($0.contains(":") ? "[\($0)]" : $0):\(address?.port ?? 0)" }
+    event.address = address?.ipAddress.map { "\($0.contains(":") ? "[\($0)]" : $0):\(address?.port ?? 0)" }
     event.remark = name
     tell(event)
   }
@@ -74,7 +75,7 @@ final class ProxyCore {
   /// Tells of a client that has said nothing until it was to have begun.
   func tellSilentClient() {
     lastConnection += 1
-    var event = TrafficEvent(.connection, connection: lastConnection)
+    var event = event(.connection, connection: lastConnection)
     event.remark = "the client said nothing within \(handshake.client.nanoseconds / 1_000_000_000) seconds"
     tell(event)
   }
@@ -176,7 +177,17 @@ final class ProxyCore {
   /// Whether traffic is told.
   var isHeard: Bool { sink != nil }
 
-  func tell(_ event: @autoclosure () -> TrafficEvent) { if let sink { sink(event()) } }
+  /// An event that happens now.
+  func event(
+    _ kind: ProtocolEvent.Kind, connection: Int, stream: Int? = nil, _ method: ProxiedMethod? = nil
+  ) -> ProtocolEvent {
+    var now = timespec()
+    clock_gettime(CLOCK_REALTIME, &now)
+    let time = Timestamp(microseconds: Int64(now.tv_sec) * 1_000_000 + Int64(now.tv_nsec) / 1000)
+    return ProtocolEvent(kind, at: time, connection: connection, stream: stream, method: method?.name ?? "")
+  }
+
+  func tell(_ event: @autoclosure () -> ProtocolEvent) { if let sink { sink(event()) } }
 
   func closeAll() { for connection in Array(connections.values) { connection.breakOff(because: nil) } }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import ClientPort
 import FirestoreBackend
 package import FirestoreClientState
 import FirestoreEmulator
@@ -33,7 +34,7 @@ package struct ProxyServer: Sendable {
     /// The faults at the start.
     package var faults: [FaultChange] = []
     /// Takes what happens, on the proxy's thread; `nil` if it is not told.
-    package var report: (@Sendable (TrafficEvent) -> Void)?
+    package var report: (@Sendable (ProtocolEvent) -> Void)?
 
     package init(host: String, port: Int, target: Endpoint) {
       (self.host, self.port, self.target) = (host, port, target)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientPort
 import FirestoreBackend
 import FirestoreClientState
 import FirestoreModel
@@ -38,8 +39,8 @@ struct RequestJudge {
   private func write(_ message: MessageCounter.Message) -> Verdict {
     // A call has one answer; of a stream the answers are told apart by the writes before them.
     if method.kind == .commit, !faults.mayHitWrites { return .pass }
-    let account = MessageAccount(method, message.content, isRequest: true)
-    if account.count == 0, method.kind == .writes || method.name == "Commit" || method.name == "BatchWrite" {
+    let summary = MessageSummary(method.name, message.content, isRequest: true)
+    if summary.count == 0, method.kind == .writes || method.name == "Commit" || method.name == "BatchWrite" {
       return .pass
     }
     switch faults.takeWriteFault() {
@@ -51,10 +52,10 @@ struct RequestJudge {
   }
 
   private func listen(_ message: MessageCounter.Message) -> Verdict {
-    let account = MessageAccount(method, message.content, isRequest: true)
-    guard account.kind == "addTarget" else { return .pass }
+    let summary = MessageSummary(method.name, message.content, isRequest: true)
+    guard summary.kind == "addTarget" else { return .pass }
     if let code = faults.takeListenFault() {
-      let content = Self.refusal(of: Int32(truncatingIfNeeded: account.target ?? 0), code)
+      let content = Self.refusal(of: Int32(truncatingIfNeeded: summary.targets.first ?? 0), code)
       return .refuseTarget(GRPCMessage.buffer(content), code)
     }
     guard faults.hasForgottenTokens, message.isWhole, let token = Self.token(inRequest: message.content),

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientPort
 import FirestoreBackend
 import FirestoreClientState
 import FirestoreGRPC
@@ -14,16 +15,16 @@ final class Proxied: Sendable {
   /// The events that the proxy has told, which can be waited for.
   final class Events: Sendable {
     private struct State {
-      var events: [TrafficEvent] = []
-      var waiting: [(isWanted: @Sendable (TrafficEvent) -> Bool, continuation: CheckedContinuation<Void, Never>)] = []
+      var events: [ProtocolEvent] = []
+      var waiting: [(isWanted: @Sendable (ProtocolEvent) -> Bool, continuation: CheckedContinuation<Void, Never>)] = []
     }
 
     private let state = Mutex(State())
 
-    var all: [TrafficEvent] { state.withLock { $0.events } }
+    var all: [ProtocolEvent] { state.withLock { $0.events } }
     var remarks: [String] { all.compactMap(\.remark) }
 
-    func put(_ event: TrafficEvent) {
+    func put(_ event: ProtocolEvent) {
       let ready = state.withLock { state in
         state.events.append(event)
         let ready = state.waiting.filter { $0.isWanted(event) }.map(\.continuation)
@@ -34,7 +35,7 @@ final class Proxied: Sendable {
     }
 
     /// Returns when there is or was an event that is as asked.
-    func wait(until isWanted: @escaping @Sendable (TrafficEvent) -> Bool) async {
+    func wait(until isWanted: @escaping @Sendable (ProtocolEvent) -> Bool) async {
       await withCheckedContinuation { continuation in
         let isThere = state.withLock { state in
           if state.events.contains(where: isWanted) { return true }
@@ -62,7 +63,7 @@ final class Proxied: Sendable {
     to target: FirestoreGRPC.Endpoint, _ faults: [FaultChange] = [], handshake: Duration = .seconds(30),
     serverHandshake: Duration = .seconds(600), silence: Duration = .seconds(600),
     clock: any Clock<Duration> = ContinuousClock(), seed: UInt64 = 0,
-    tell: @escaping @Sendable (TrafficEvent) -> Void = { _ in },
+    tell: @escaping @Sendable (ProtocolEvent) -> Void = { _ in },
     _ body: @escaping @Sendable (Proxied) async throws -> Void
   ) async throws {
     let events = Events()

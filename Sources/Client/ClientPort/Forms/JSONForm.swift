@@ -173,6 +173,15 @@ package struct JSONForm {
     }
   }
 
+  /// JSON of another program, in which its owner has hidden what a redaction hides.
+  package mutating func optionalSyntax(_ name: String, _ json: JSONSyntax? = nil) -> JSONSyntax? {
+    guard let source else {
+      if let json { members.append(.init(name, json)) }
+      return json
+    }
+    return source[name].flatMap { $0.isNull ? nil : $0 }
+  }
+
   // MARK: Parts
 
   /// Adds the members of a record to the same object.

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+package import ClientPort
 import CommandOutput
 import Dashboard
 import DashboardModel
-package import DatastoreTapping
+import DatastoreTapping
 import FirestoreJSON
 import FirestoreModel
 
-/// The messages of a recording as lines: for people, or as JSON.
+/// The events between a client and a server as lines: for people, or as JSON.
 package enum MessageReport {
   /// The number of documents that a line names.
   private static let mostNames = 3
@@ -21,79 +22,97 @@ package enum MessageReport {
     let output = OutputFile.standard()
     for message in recording.messages {
       if asJSON {
-        try output.data(line: message.line.object.lineText)
+        try output.data(line: message.event.json(JSONContext()).lineText)
       } else {
-        try output.line(ShownText(sentence(message.line, offset: recording.header.configuration.utcOffset)))
+        let offset = recording.header.configuration.utcOffset
+        try output.line(ShownText(sentence(message.event, offset: offset, hasContents: false)))
       }
     }
     try output.flush()
   }
 
-  /// A line such as `12:04:16.120 listen 1 < documentChange target 2 orders/a, 312 bytes`.
-  /// - Parameter offset: seconds east of UTC.
-  package static func sentence(_ message: MessageLine, offset: Int) -> String {
-    let clock = TimeText.milliseconds(message.time, offset: offset, from: .hours)
-    if message.event == .missed {
-      return "\(clock) \(counted(message.count, "message")) came faster than they could be kept"
+  /// A line such as `12:04:16.120 #1 Listen < documentChange target 2 orders/a, 312 bytes`.
+  /// - Parameters:
+  ///   - offset: seconds east of UTC.
+  ///   - hasContents: whether the line ends with the message as protocol JSON.
+  package static func sentence(_ event: ProtocolEvent, offset: Int, hasContents: Bool) -> String {
+    var words = [event.time.timeOfDay(utcOffset: offset)]
+    if let stream = event.stream {
+      words.append("#\(stream) \(event.method)")
+    } else if let connection = event.connection {
+      words.append("connection \(connection)")
     }
-    let sign: String =
-      switch message.event {
-      case .begun: "begins"
-      case .sent: ">"
-      case .received: "<"
-      case .ended: "ends"
-      case .missed: ""
+    words.append(verb(of: event))
+    if let message = event.message, event.kind != .missed {
+      words.append(message.kind)
+      if !message.targets.isEmpty {
+        let noun = message.targets.count == 1 ? "target" : "targets"
+        words.append("\(noun) \(message.targets.map(String.init).joined(separator: " "))")
       }
-    var words = ["\(clock) \(message.channel.rawValue) \(message.number) \(sign)"]
-    if !message.kind.isEmpty { words.append(message.kind) }
-    if !message.targets.isEmpty {
-      words.append(
-        "target\(message.targets.count == 1 ? "" : "s") \(message.targets.map(String.init).joined(separator: " "))")
+      words.append(subject(of: message))
     }
-    if let subject = subject(of: message) { words.append(subject) }
-    return ([words.joined(separator: " ")] + details(of: message)).joined(separator: ", ")
+    words.append(event.remark ?? "")
+    return ([words.filter { !$0.isEmpty }.joined(separator: " ")] + details(of: event, hasContents))
+      .joined(separator: ", ")
   }
 
-  /// The documents, the number of what there is, or what a query asks for.
-  private static func subject(of message: MessageLine) -> String? {
+  private static func verb(of event: ProtocolEvent) -> String {
+    switch event.kind {
+    case .opened: ["opens", event.transport.map { "over \($0.rawValue)" }].compactMap(\.self).joined(separator: " ")
+    case .request: ">"
+    case .response: "<"
+    case .ended: "ends"
+    case .fault: "fault:"
+    case .connected: "from \(event.address ?? "an unknown address") over"
+    case .disconnected: "is gone"
+    case .connection: ""
+    case .listening: "listening on \(event.address ?? "")"
+    case .faults: "faults:"
+    case .missed: "\(counted(event.message?.count ?? 0, "message")) came faster than they could be kept"
+    }
+  }
+
+  /// The documents, the collection that is queried, or the document count.
+  private static func subject(of message: MessageSummary) -> String {
     if !message.documents.isEmpty {
       let more = message.count - min(message.documents.count, mostNames)
       return message.documents.prefix(mostNames).joined(separator: " ") + (more > 0 ? " and \(grouped(more)) more" : "")
     }
-    if let content = message.content, let query = query(in: content) { return query }
-    return message.count > 0 ? "of \(grouped(message.count))" : nil
+    return message.query ?? (message.count > 0 ? "of \(grouped(message.count))" : "")
   }
 
-  private static func details(of message: MessageLine) -> [String] {
+  private static func details(of event: ProtocolEvent, _ hasContents: Bool) -> [String] {
     var details: [String] = []
-    if let token = message.tokenLength, token > 0 { details.append("token of \(counted(token, "byte"))") }
-    if let bytes = message.byteCount {
-      let isLeftOut = message.content == nil && bytes > TappedMessage.largestContent
+    if let token = event.message?.tokenLength {
+      details.append(token > 0 ? "token of \(counted(token, "byte"))" : "no token")
+    }
+    if let bytes = event.bytes {
+      // A tap keeps the content of every other message.
+      let isLeftOut = event.connection == nil && event.message?.content == nil && bytes > ProtocolEvent.largestContent
       details.append(counted(bytes, "byte") + (isLeftOut ? ", not kept" : ""))
     }
-    if let status = message.status { details.append(status.description) }
-    return details
-  }
-
-  /// The collection that a request asks for.
-  private static func query(in content: JSONSyntax) -> String? {
-    let holder = content["addTarget"]?["query"] ?? content["structuredAggregationQuery"] ?? content
-    guard case .array(let sources)? = holder["structuredQuery"]?["from"]?.kind, let source = sources.first else {
-      return nil
+    if let status = event.status ?? event.message?.cause {
+      details.append(status.message.isEmpty ? status.code.name : status.description)
     }
-    let id = source["collectionId"].flatMap(text) ?? ""
-    let parent = (content["addTarget"]?["query"]?["parent"] ?? content["parent"]).flatMap(text) ?? ""
-    let above = parent.firstRange(of: "/documents/").map { parent[$0.upperBound...] + "/" } ?? ""
-    guard case .boolean(true)? = source["allDescendants"]?.kind else { return above + id }
-    return id.isEmpty ? "\(above)**" : "\(above)**/\(id)"
-  }
-
-  private static func text(_ json: JSONSyntax) -> String? {
-    if case .string(let text) = json.kind { text } else { nil }
+    if let status = event.httpStatus { details.append("HTTP \(status)") }
+    if let duration = event.duration { details.append("\(Double(duration.wholeMicroseconds / 100) / 10) ms") }
+    if hasContents, let content = event.message?.content?.json { details.append(content.lineText) }
+    return details
   }
 
   private static func counted(_ count: Int, _ noun: String) -> String {
     "\(grouped(count)) \(noun)\(count == 1 ? "" : "s")"
+  }
+}
+
+extension MessageSummary {
+  /// The collection that is queried, as queries name it.
+  package var query: String? {
+    guard let collection, isGroup else { return collection }
+    let path = ResourcePath(collection)
+    let parent = path.segments.dropLast().joined(separator: "/")
+    let group = path.last.isEmpty ? "**" : "**/\(path.last)"
+    return parent.isEmpty ? group : "\(parent)/\(group)"
   }
 }
 

@@ -3,7 +3,6 @@ package import ClientPort
 package import CommandOutput
 package import Dashboard
 import DashboardModel
-package import DatastoreTapping
 import FirestoreGRPC
 package import FirestoreJSON
 package import FirestoreModel
@@ -35,7 +34,7 @@ package struct Recording: Sendable {
   package struct Message: Sendable {
     /// The number of actions before it.
     package var place: Int
-    package var line: MessageLine
+    package var event: ProtocolEvent
   }
 
   /// - Parameter path: `-` for standard input.
@@ -109,7 +108,7 @@ package struct Recording: Sendable {
 
   private mutating func read(_ lines: ArraySlice<Data>) {
     let ending = Data(#"{"end":"#.utf8)
-    let message = Data(MessageLine.beginning.utf8)
+    let message = Data(RecordedMessage.prefix.utf8)
     var damaged: [String] = []
     var isWhole = true
     var latest: Timestamp?
@@ -121,8 +120,8 @@ package struct Recording: Sendable {
       }
       do throws(JSONError) {
         if line.starts(with: message) {
-          let read = try MessageLine(parsing: String(decoding: line, as: UTF8.self))
-          messages.append(Message(place: actions.count, line: read))
+          let read = try RecordingLine.value(RecordedMessage.self, of: line, numbers: .ofAnySize)
+          messages.append(Message(place: actions.count, event: read.event))
         } else {
           let action = try RecordingLine.value(Action.self, of: line)
           actions.append(action)
@@ -190,16 +189,29 @@ package struct RecordingEnd: Sendable {
   var at: Timestamp
 }
 
+/// A message of the protocol as a line of a recording.
+struct RecordedMessage: JSONRecord {
+  /// The text with which such a line begins.
+  static let prefix = #"{"message":"#
+
+  var event: ProtocolEvent
+
+  static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self {
+    RecordedMessage(event: try form("message", it?.event))
+  }
+}
+
 /// The lines of a recording.
 package enum RecordingLine {
-  package static func data(_ value: some JSONFormed) -> Data {
-    Data((value.json(JSONContext()).lineText + "\n").utf8)
+  package static func data(_ value: some JSONFormed, redaction: Redaction? = nil) -> Data {
+    Data((value.json(JSONContext(redaction: redaction)).lineText + "\n").utf8)
   }
 
   package static func value<Value: JSONFormed>(
-    _ type: Value.Type, of line: some Sequence<UInt8>
+    _ type: Value.Type, of line: some Sequence<UInt8>, numbers: JSONSyntax.Numbers = .exact
   ) throws(JSONError) -> Value {
-    try Value(json: try JSONSyntax(parsing: String(decoding: Array(line), as: UTF8.self)), JSONContext())
+    try Value(
+      json: try JSONSyntax(parsing: String(decoding: Array(line), as: UTF8.self), numbers: numbers), JSONContext())
   }
 
   /// The reason why a line cannot be read, in a few words.

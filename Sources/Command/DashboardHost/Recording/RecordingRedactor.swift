@@ -3,7 +3,6 @@ package import ClientPort
 package import CommandOutput
 package import Dashboard
 import DashboardModel
-package import DatastoreTapping
 import FirestoreClientState
 import FirestoreJSON
 import FirestoreModel
@@ -25,13 +24,11 @@ package final class RecordingRedactor: Sendable {
   }
 
   package let header: RecordingHeader
-  private let redaction: Redaction
+  fileprivate let redaction: Redaction
   private let states: Mutex<States>
-  let messages: MessageRedaction
 
   package init(_ redaction: Redaction, _ header: RecordingHeader) {
     self.redaction = redaction
-    messages = redaction.ofMessages
     var redacted = header
     redacted.redacted = Array(Set(redaction.names + (header.redacted ?? []))).sorted()
     if redaction.isAll, let user = header.configuration.backend.user {
@@ -107,27 +104,11 @@ package final class RecordingRedactor: Sendable {
   }
 }
 
-extension Redaction {
-  /// The same redaction for messages of the protocol.
-  var ofMessages: MessageRedaction {
-    MessageRedaction(
-      hides: { [self] segments in
-        let path = FieldPath(segments: segments)
-        let isHidden = hides(path)
-        if let name = segments.last { account.meet(name, isHidden: isHidden) }
-        if segments.count > 1 { account.meet(segments.joined(separator: "."), isHidden: isHidden) }
-        return isHidden
-      },
-      hidesUnnamed: !names.isEmpty, path: { [self] in path($0) }, text: { [self] in text($0) })
-  }
-}
-
 extension RecordingRedactor {
-  /// A message without the values that the recording is to be without.
-  func redacted(_ message: MessageLine) -> MessageLine { messages.redacted(message) }
-
-  /// The line of such a message, with its line break.
-  package func line(of message: MessageLine) -> Data { Data((redacted(message).text + "\n").utf8) }
+  /// The line of a message without hidden values, with its line break.
+  package func line(of event: ProtocolEvent) -> Data {
+    RecordingLine.data(RecordedMessage(event: event), redaction: redaction)
+  }
 }
 
 extension RedactionAccount {

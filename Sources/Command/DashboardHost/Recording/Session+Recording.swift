@@ -4,7 +4,7 @@ package import CommandOutput
 import CommandTransfer
 package import Dashboard
 package import DashboardModel
-package import DatastoreTapping
+import DatastoreTapping
 import FirestoreModel
 import Foundation
 import Terminal
@@ -145,7 +145,7 @@ package struct RecordingRequest: Sendable {
 package enum RecordedItem: Sendable {
   case header(RecordingHeader)
   case action(Action)
-  case message(TappedMessage)
+  case message(ProtocolEvent)
 }
 
 extension FileRecorder where Item == RecordedItem {
@@ -166,8 +166,7 @@ extension FileRecorder where Item == RecordedItem {
           data.append(RecordingLine.data(action))
         }
       case .message(let message):
-        let line = MessageLine(message)
-        return Data(((redactor?.redacted(line) ?? line).text + "\n").utf8)
+        return redactor?.line(of: message) ?? RecordingLine.data(RecordedMessage(event: message))
       }
     } last: { reason in
       RecordingLine.data(RecordingEnd(end: reason, at: .now))

@@ -178,7 +178,7 @@ struct RedactCommand: ParsableCommand {
     var messages = recording.messages[...]
     func copyMessages(before place: Int) {
       while let message = messages.first, message.place <= place {
-        copy.append(redactor.line(of: message.line))
+        copy.append(redactor.line(of: message.event))
         messages.removeFirst()
       }
     }

@@ -94,17 +94,17 @@ struct ProxyCommand: AsyncParsableCommand {
     if !plain, !json, !quiet, !values, isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1 {
       return try await showScreen(configuration)
     }
-    let lines = TrafficLines(asJSON: json)
+    let lines = ProxyLines(asJSON: json, hasContents: values)
     if !quiet { configuration.report = { lines.put($0) } }
     let server = ProxyServer(configuration)
     let interruptions = Surroundings.current.interruptions()
     let causes = interruptions.causes
-    let (json, local) = (json, configuration)
+    let local = configuration
     do {
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask {
           try await server.run { port in
-            lines.begin(from: local.address(port), to: target, asJSON: json)
+            lines.begin(from: local.address(port), to: target)
           }
         }
         group.addTask { _ = await causes.first { _ in true } }
@@ -162,7 +162,7 @@ struct ProxyCommand: AsyncParsableCommand {
   }
 
   /// - Returns: whether the last word was `quit`.
-  private static func followWords(_ server: ProxyServer, _ lines: TrafficLines) async -> Bool {
+  private static func followWords(_ server: ProxyServer, _ lines: ProxyLines) async -> Bool {
     let input = PlainInput.lines()
     for await line in input.stream {
       defer { input.room.signal() }
@@ -170,7 +170,7 @@ struct ProxyCommand: AsyncParsableCommand {
       switch words {
       case "": continue
       case "quit": return true
-      case "help": for line in help { lines.tell(line) }
+      case "help": for line in help { lines.show(line) }
       case "faults": lines.say(server.settings.isCalm ? "no faults" : server.settings.summary)
       default:
         let text = String(words.hasPrefix("fault ") ? words.dropFirst("fault ".count) : words)

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientPort
+import DashboardHost
 import FirestoreModel
 import FirestoreProxy
 
@@ -84,113 +86,111 @@ struct TrafficBoard: Hashable, Sendable {
 
   mutating func miss(_ count: Int) { missed += count }
 
-  mutating func note(_ event: TrafficEvent) {
+  mutating func note(_ event: ProtocolEvent) {
+    let connection = event.connection ?? 0
     switch event.kind {
     case .connected:
       let client = Client(
-        connection: event.connection, peer: event.peer ?? "", transport: event.remark ?? "", since: event.time)
+        connection: connection, peer: event.address ?? "", transport: event.remark ?? "", since: event.time)
       if clients.count < Self.mostListed { clients.append(client) }
     case .disconnected:
-      clients.removeAll { $0.connection == event.connection }
-      listeners.removeAll { $0.connection == event.connection }
-      writes.removeAll { $0.connection == event.connection }
-    case .connection: lastWord = "connection \(event.connection): \(event.remark ?? "")"
+      clients.removeAll { $0.connection == connection }
+      listeners.removeAll { $0.connection == connection }
+      writes.removeAll { $0.connection == connection }
+    case .connection: lastWord = "connection \(connection): \(event.remark ?? "")"
     case .opened:
-      change(event.connection) { $0.open += 1 }
+      change(connection) { $0.open += 1 }
       if let stream = event.stream { streams[stream] = Stream() }
     case .fault:
       if let stream = event.stream { streams[stream]?.fault = event.remark ?? "" }
-      lastWord = "connection \(event.connection), \(event.method): \(event.remark ?? "")"
+      lastWord = "connection \(connection), \(event.method): \(event.remark ?? "")"
     case .request: noteRequest(event)
-    case .answer: noteAnswer(event)
+    case .response: noteAnswer(event)
     case .ended: noteEnd(event)
+    case .listening, .faults, .missed: break
     }
   }
 
-  private mutating func change(_ connection: Int, _ change: (inout Client) -> Void) {
+  private mutating func change(_ connection: Int?, _ change: (inout Client) -> Void) {
     if let index = clients.firstIndex(where: { $0.connection == connection }) { change(&clients[index]) }
   }
 
   // MARK: Requests
 
-  private mutating func noteRequest(_ event: TrafficEvent) {
+  private mutating func noteRequest(_ event: ProtocolEvent) {
     guard let stream = event.stream else { return }
     change(event.connection) { $0.bytes += event.bytes ?? 0 }
     guard let message = event.message else { return }
-    let subject = message.collection ?? message.documents.first ?? ""
+    let subject = message.query ?? message.documents.first ?? ""
     if streams[stream]?.subject.isEmpty == true {
       streams[stream]?.subject = Self.subject(message.documents, message.count, orElse: subject)
     }
     switch message.kind {
-    case "addTarget" where message.target != nil:
-      listeners.removeAll { $0.stream == stream && $0.target == message.target }
+    case "addTarget" where !message.targets.isEmpty:
+      listeners.removeAll { $0.stream == stream && $0.target == message.targets.first }
       if listeners.count < Self.mostListed {
         listeners.append(
           Listener(
-            connection: event.connection, stream: stream, target: message.target ?? 0, subject: subject,
-            isResumed: message.hasToken == true, since: event.time))
+            connection: event.connection ?? 0, stream: stream, target: message.targets.first ?? 0, subject: subject,
+            isResumed: message.tokenLength ?? 0 > 0, since: event.time))
       }
-    case "removeTarget": listeners.removeAll { $0.stream == stream && $0.target == message.target }
-    case "writes", "commit": wait(event, stream, message)
-    case "request" where isRESTWrite(event): wait(event, stream, message)
+    case "removeTarget": listeners.removeAll { $0.stream == stream && $0.target == message.targets.first }
+    case "writes": wait(event, stream, message)
+    case "" where Self.writing.contains(event.method): wait(event, stream, message)
     default: break
     }
   }
 
-  private mutating func wait(_ event: TrafficEvent, _ stream: Int, _ message: MessageAccount) {
+  private mutating func wait(_ event: ProtocolEvent, _ stream: Int, _ message: MessageSummary) {
     guard writes.count < Self.mostListed else { return }
     writes.append(
       Write(
-        connection: event.connection, stream: stream, method: event.method, documents: message.documents,
+        connection: event.connection ?? 0, stream: stream, method: event.method, documents: message.documents,
         count: message.count, since: event.time))
   }
 
   private static let writing: Set = ["Commit", "BatchWrite", "CreateDocument", "UpdateDocument", "DeleteDocument"]
 
-  private func isRESTWrite(_ event: TrafficEvent) -> Bool {
-    event.transport == .rest && Self.writing.contains(event.method)
-  }
-
   // MARK: Answers
 
-  private mutating func noteAnswer(_ event: TrafficEvent) {
+  private mutating func noteAnswer(_ event: ProtocolEvent) {
     guard let stream = event.stream else { return }
     let bytes = event.bytes ?? 0
     change(event.connection) { $0.bytes += bytes }
     guard let message = event.message else { return }
-    if message.kind == "results", event.method == "Write" { return answerWrite(event, stream) }
+    if message.kind == "writeResults", event.method == "Write" { return answerWrite(event, stream) }
     guard event.method == "Listen" else { return }
     // A change that names no target is about all of the stream.
     let isMeant = { (listener: Listener) in
       listener.stream == stream && (message.targets.isEmpty || message.targets.contains(listener.target))
     }
-    if message.kind == "targetChange remove" { return listeners.removeAll(where: isMeant) }
+    if message.kind == "removed" { return listeners.removeAll(where: isMeant) }
     for index in listeners.indices where isMeant(listeners[index]) {
       listeners[index].bytes += bytes
       switch message.kind {
       case "documentChange": listeners[index].documents += 1
-      case "targetChange add": listeners[index].state = .receiving
-      case "targetChange current": listeners[index].state = .current
-      case "targetChange reset": listeners[index].state = .receiving
+      case "added": listeners[index].state = .receiving
+      case "current": listeners[index].state = .current
+      case "reset": listeners[index].state = .receiving
       default: break
       }
-      if message.hasToken == true { listeners[index].tokenAt = event.time }
+      if message.tokenLength ?? 0 > 0 { listeners[index].tokenAt = event.time }
     }
   }
 
   /// Answers come in the order of the writes of a stream.
-  private mutating func answerWrite(_ event: TrafficEvent, _ stream: Int) {
+  private mutating func answerWrite(_ event: ProtocolEvent, _ stream: Int) {
     guard let index = writes.firstIndex(where: { $0.stream == stream }) else { return }
     let write = writes.remove(at: index)
     append(
       Request(
-        time: event.time, connection: event.connection, method: "Write",
+        time: event.time, connection: event.connection ?? 0, method: "Write",
         subject: Self.subject(write.documents, write.count), code: StatusCode.ok.name, isFailure: false,
         milliseconds: Double(event.time.microseconds - write.since.microseconds) / 1000, bytes: event.bytes ?? 0,
         remark: ""))
   }
 
-  private mutating func noteEnd(_ event: TrafficEvent) {
+  private mutating func noteEnd(_ event: ProtocolEvent) {
     guard let number = event.stream else { return }
     let stream = streams.removeValue(forKey: number)
     change(event.connection) {
@@ -204,7 +204,7 @@ struct TrafficBoard: Hashable, Sendable {
     let fault = stream?.fault ?? ""
     append(
       Request(
-        time: event.time, connection: event.connection, method: event.method,
+        time: event.time, connection: event.connection ?? 0, method: event.method,
         subject: stream?.subject ?? "", code: shown,
         isFailure: (event.httpStatus ?? 0) >= 400 || ![StatusCode.ok.name, ""].contains(code),
         milliseconds: event.duration.map { Double($0.wholeMicroseconds) / 1000 }, bytes: event.bytes ?? 0,

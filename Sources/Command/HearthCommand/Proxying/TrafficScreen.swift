@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientPort
 import CommandOutput
 import DashboardModel
 import FirestoreClientState
@@ -16,11 +17,11 @@ import TerminalTheme
 final class TrafficInbox: Sendable {
   private static let most = 100_000
 
-  private let state = Mutex((events: [TrafficEvent](), missed: 0))
+  private let state = Mutex((events: [ProtocolEvent](), missed: 0))
   /// One word that there is something.
   let (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
-  func put(_ event: TrafficEvent) {
+  func put(_ event: ProtocolEvent) {
     let isFirst = state.withLock { state in
       if state.events.count < Self.most { state.events.append(event) } else { state.missed += 1 }
       return state.events.count == 1
@@ -28,7 +29,7 @@ final class TrafficInbox: Sendable {
     if isFirst { signal.yield() }
   }
 
-  func take() -> (events: [TrafficEvent], missed: Int) {
+  func take() -> (events: [ProtocolEvent], missed: Int) {
     state.withLock { state in
       defer { state = ([], 0) }
       return state

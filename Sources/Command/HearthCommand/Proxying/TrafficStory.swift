@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientPort
 import CommandOutput
 import DashboardHost
 import DashboardModel
@@ -52,11 +53,19 @@ struct TrafficStory {
     var reader = TrafficStory(name: name, summary: "What passed the proxy, by \(name).")
     for (number, line) in data.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated() {
       if line.isEmpty { continue }
-      do throws(JSONError) {
-        try reader.read(try JSONSyntax(parsing: String(decoding: line, as: UTF8.self), numbers: .ofAnySize))
-      } catch {
+      let event: ProtocolEvent
+      do throws(JSONError) { event = try RecordingLine.value(ProtocolEvent.self, of: line, numbers: .ofAnySize) } catch
+      {
         throw CommandFailure(.badData, "\(name):\(number + 1), column \(error.column): \(error.reason)")
       }
+      let distance = Duration.milliseconds(reader.time.milliseconds(since: event.time))
+      if distance > Recording.clockSlack {
+        throw CommandFailure(
+          .badData,
+          "\(name):\(number + 1), column 1: The time of this line is \(DurationText.text(distance)) before that of an "
+            + "earlier line. Restore the order in which the lines were printed.")
+      }
+      reader.read(event)
     }
     return try reader.finished()
   }
@@ -82,36 +91,25 @@ struct TrafficStory {
 
   // MARK: Lines
 
-  private mutating func read(_ line: JSONSyntax) throws(JSONError) {
-    guard case .object = line.kind, let event = line.string("event") else {
-      throw line.error("Expected an object with an event, as hearth proxy --json prints.")
-    }
-    if let at = line.string("at"), let time = Timestamp(rfc3339: at) {
-      let distance = Duration.milliseconds(self.time.milliseconds(since: time))
-      if distance > Recording.clockSlack {
-        throw line.error(
-          "The time of this line is \(DurationText.text(distance)) before that of an earlier line. "
-            + "Restore the order in which the lines were printed.")
-      }
-      self.time = max(self.time, time)
-    }
-    switch event {
-    case "faults": faults(line.string("words") ?? "")
-    case "missed": tell(.untold("events that the proxy missed"), nil)
+  private mutating func read(_ event: ProtocolEvent) {
+    time = max(time, event.time)
+    switch event.kind {
+    case .faults: faults(event.remark ?? "")
+    case .missed: tell(.untold("events that the proxy missed"), nil)
     default:
-      guard let connection = line.integer("connection"), let number = line.integer("stream") else { return }
+      guard let connection = event.connection, let number = event.stream else { return }
       if streams[number] == nil {
         let client = client(of: connection)
-        streams[number] = Stream(client: client, method: line.string("method") ?? "")
+        streams[number] = Stream(client: client, method: event.method)
         if !isTold(number) { hasReads = true }
       }
-      let content = line["content"]
-      if content == nil, event == "request" || event == "answer", isTold(number) { lacksContents = true }
-      switch event {
-      case "request": if let content { request(content, number) }
-      case "answer": if let content { answer(content, number) }
-      case "ended": ended(line, number)
-      case "fault": fault(line.string("remark") ?? "", number)
+      let content = event.message?.content?.json
+      if content == nil, event.kind == .request || event.kind == .response, isTold(number) { lacksContents = true }
+      switch event.kind {
+      case .request: if let content { request(content, number) }
+      case .response: if let content { answer(content, number) }
+      case .ended: ended(event.status?.code ?? .ok, number)
+      case .fault: fault(event.remark ?? "", number)
       default: break
       }
     }
@@ -286,9 +284,8 @@ struct TrafficStory {
 
   // MARK: Ends and faults
 
-  private mutating func ended(_ line: JSONSyntax, _ number: Int) {
+  private mutating func ended(_ code: StatusCode, _ number: Int) {
     guard let stream = streams[number] else { return }
-    let code = line.string("status").flatMap { name in StatusCode.allCases.first { $0.name == name } } ?? .ok
     // A client sends again, on another stream, after an error that may pass.
     let isFinal = ![.ok, .unavailable, .cancelled, .unknown, .internal, .deadlineExceeded, .resourceExhausted].contains(
       code)
@@ -339,15 +336,5 @@ struct TrafficStory {
       return
     }
     for client in Set(clients.values).sorted() { tell(.fault(change), client) }
-  }
-}
-
-extension JSONSyntax {
-  fileprivate func string(_ name: String) -> String? {
-    if case .string(let text)? = self[name]?.kind { text } else { nil }
-  }
-
-  fileprivate func integer(_ name: String) -> Int? {
-    if case .integer(let number)? = self[name]?.kind { Int(number) } else { nil }
   }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import ClientPort
 package import FirestoreModel
 package import FirestoreProtocol
 package import SerialExecutors
@@ -31,16 +32,16 @@ package struct TappedDatastore: Datastore {
     requests: StreamRequests<WatchRequest>, deliver: @Sendable (WatchEvent) async -> Void
   ) async throws(RPCStatus) {
     let (tap, database, names) = (tap, database, names)
-    try await stream(.listen) { number async throws(RPCStatus) in
+    try await stream("Listen") { number async throws(RPCStatus) in
       try await base.watch(
         requests: StreamRequests {
           guard let request = await requests.makeAsyncIterator().next() else { return nil }
-          tap.note(.listen, number, .sent) { $0.note(request, in: database) }
+          tap.note(.request, number, "Listen") { $0.set(request, in: database) }
           return request
         },
         deliver: { event in
           if case .changes(let changes) = event {
-            for change in changes { tap.note(.listen, number, .received) { $0.note(change, names) } }
+            for change in changes { tap.note(.response, number, "Listen") { $0.set(change, names) } }
           }
           await deliver(event)
         })
@@ -52,20 +53,19 @@ package struct TappedDatastore: Datastore {
   ) async throws(RPCStatus) {
     let (tap, database) = (tap, database)
     let unanswered = Unanswered()
-    try await stream(.write) { number async throws(RPCStatus) in
+    try await stream("Write") { number async throws(RPCStatus) in
       try await base.write(
         requests: StreamRequests {
           guard let request = await requests.makeAsyncIterator().next() else { return nil }
           unanswered.add(request.mutations)
-          tap.note(.write, number, .sent) { $0.note(request, in: database) }
+          tap.note(.request, number, "Write") { $0.set(request, in: database) }
           return request
         },
         deliver: { event in
-          tap.note(.write, number, .received) { message in
+          tap.note(.response, number, "Write") { message in
             switch event {
-            case .opened(let token): (message.kind, message.tokenLength) = ("handshake", token.count)
-            case .committed(let token, let response):
-              message.note(response, streamToken: token, to: unanswered.takeFirst())
+            case .opened(let token): message.setHandshake(token: token)
+            case .committed(let token, let response): message.set(response, token: token, to: unanswered.takeFirst())
             }
           }
           await deliver(event)
@@ -75,29 +75,24 @@ package struct TappedDatastore: Datastore {
 
   package func followCommits(deliver: @Sendable (CommitNews) async -> Void) async throws(RPCStatus) {
     let tap = tap
-    try await stream(.commits) { number async throws(RPCStatus) in
+    try await stream("FollowCommits") { number async throws(RPCStatus) in
       try await base.followCommits { news in
-        tap.note(.commits, number, .received) { message in
-          switch news {
-          case .everything: message.kind = "everything"
-          case .collections(let notices): (message.kind, message.count) = ("collections", notices.count)
-          }
-        }
+        tap.note(.response, number, "FollowCommits") { $0.set(news) }
         await deliver(news)
       }
     }
   }
 
   private func stream(
-    _ channel: TappedMessage.Channel, _ body: (Int) async throws(RPCStatus) -> Void
+    _ method: String, _ body: (Int) async throws(RPCStatus) -> Void
   ) async throws(RPCStatus) {
-    let number = tap.number(of: channel)
-    tap.note(channel, number, .begun)
+    let number = tap.nextStream()
+    tap.note(.opened, number, method)
     do throws(RPCStatus) {
       try await body(number)
-      tap.note(channel, number, .ended)
+      tap.note(.ended, number, method)
     } catch {
-      tap.note(channel, number, .ended) { $0.status = error }
+      tap.note(.ended, number, method) { $0.status = error }
       throw error
     }
   }
@@ -105,20 +100,20 @@ package struct TappedDatastore: Datastore {
   // MARK: Calls
 
   package func commit(_ mutations: [Mutation]) async throws(RPCStatus) -> CommitResponse {
-    try await call { [database] in
-      $0.note(mutations, in: database)
-    } answer: { message, response in
-      message.note(response, to: mutations)
+    try await call("Commit") { [database] in
+      $0.set(mutations, in: database)
+    } response: { event, response in
+      event.set(response, to: mutations)
     } body: { () async throws(RPCStatus) in
       try await base.commit(mutations)
     }
   }
 
   package func read<Read: DatastoreRead>(_ read: Read) async throws(RPCStatus) -> Read.Answer {
-    try await call { [database] in
-      $0.note(read, in: database)
-    } answer: { [names] message, answer in
-      message.note(answer, to: read, names)
+    try await call(ProtocolEvent.method(of: read)) { [database] in
+      $0.set(read, in: database)
+    } response: { [names] event, answer in
+      event.set(answer, to: read, names)
     } body: { () async throws(RPCStatus) in
       try await base.read(read)
     }
@@ -128,10 +123,10 @@ package struct TappedDatastore: Datastore {
     _ request: DescendantsRequest, deliver: @escaping @Sendable ([Document]) async -> Bool
   ) async throws(RPCStatus) {
     let found = Mutex(0)
-    try await call { [database] in
-      $0.note(request, in: database)
-    } answer: { message, _ in
-      message.count = found.withLock(\.self)
+    try await call("RunQuery") { [database] in
+      $0.set(request, in: database)
+    } response: { event, _ in
+      event.setDescendants(found.withLock(\.self))
     } body: { () async throws(RPCStatus) in
       try await base.visitDescendants(request) { documents in
         found.withLock { $0 += documents.count }
@@ -141,27 +136,17 @@ package struct TappedDatastore: Datastore {
   }
 
   private func call<Answer>(
-    _ request: (inout TappedMessage) -> Void, answer: (inout TappedMessage, Answer) -> Void,
+    _ method: String, _ request: (inout ProtocolEvent) -> Void, response: (inout ProtocolEvent, Answer) -> Void,
     body: () async throws(RPCStatus) -> Answer
   ) async throws(RPCStatus) -> Answer {
-    let number = tap.number(of: .call)
-    var kind = ""
-    tap.note(.call, number, .sent) { message in
-      request(&message)
-      kind = message.kind
-    }
+    let number = tap.nextStream()
+    tap.note(.request, number, method, request)
     do throws(RPCStatus) {
-      let result = try await body()
-      tap.note(.call, number, .received) { message in
-        message.kind = kind
-        answer(&message, result)
-      }
-      return result
+      let answer = try await body()
+      tap.note(.response, number, method) { response(&$0, answer) }
+      return answer
     } catch {
-      tap.note(.call, number, .ended) { message in
-        message.kind = kind
-        message.status = error
-      }
+      tap.note(.ended, number, method) { $0.status = error }
       throw error
     }
   }
@@ -174,41 +159,40 @@ private final class Unanswered: Sendable {
   func takeFirst() -> [Mutation] { writes.withLock { $0.isEmpty ? [] : $0.removeFirst() } }
 }
 
-/// The messages that passed by and wait to be taken. Streams never wait for their taker: of more than there is room for
-/// the later ones are counted.
+/// The events of a client's streams and calls that wait to be taken. Streams never wait for their taker: events for which
+/// there is no room are counted.
 package final class MessageTap: Sendable {
   private struct State {
-    var waiting: [TappedMessage] = []
+    var waiting: [ProtocolEvent] = []
     var cost = 0
     var missed = 0
-    var numbers: [TappedMessage.Channel: Int] = [:]
+    var streams = 0
   }
 
-  /// Yields when messages wait; one signal stands for all that came since the last.
+  /// Yields when events wait; one signal stands for all that came since the last.
   package let signals: AsyncStream<Void>
   private let signal: AsyncStream<Void>.Continuation
   private let room: Int
   private let now: @Sendable () -> Timestamp
   private let state = Mutex(State())
 
-  /// - Parameter room: the memory of the messages that may wait, estimated in bytes.
+  /// - Parameter room: the memory of the events that may wait, estimated in bytes.
   package init(room: Int = 8 << 20, now: @escaping @Sendable () -> Timestamp) {
     (signals, signal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     self.room = room
     self.now = now
   }
 
-  /// The number of the next stream or call of a kind, from 1.
-  func number(of channel: TappedMessage.Channel) -> Int {
+  /// The number of the next stream or call, from 1.
+  func nextStream() -> Int {
     state.withLock { state in
-      state.numbers[channel, default: 0] += 1
-      return state.numbers[channel] ?? 1
+      state.streams += 1
+      return state.streams
     }
   }
 
   func note(
-    _ channel: TappedMessage.Channel, _ number: Int, _ event: TappedMessage.Event,
-    _ fill: (inout TappedMessage) -> Void = { _ in }
+    _ kind: ProtocolEvent.Kind, _ stream: Int, _ method: String, _ fill: (inout ProtocolEvent) -> Void = { _ in }
   ) {
     // A message that would only be counted is not even made.
     let isCounted = state.withLock { state in
@@ -219,30 +203,26 @@ package final class MessageTap: Sendable {
       signal.yield()
       return
     }
-    var message = TappedMessage(now(), channel, number, event)
-    fill(&message)
-    let cost = message.cost
+    var event = ProtocolEvent(kind, at: now(), stream: stream, method: method)
+    fill(&event)
+    let cost = event.cost
     state.withLock { state in
       guard state.missed == 0, state.cost + cost <= room else {
         state.missed += 1
         return
       }
-      state.waiting.append(message)
+      state.waiting.append(event)
       state.cost += cost
     }
     signal.yield()
   }
 
-  /// Takes what waits, oldest first. Where there was no room the last message tells how many are missing.
-  package func take() -> [TappedMessage] {
+  /// Takes what waits, oldest first. The last event has the number of those for which there was no room.
+  package func take() -> [ProtocolEvent] {
     let time = now()
     return state.withLock { state in
       var taken = state.waiting
-      if state.missed > 0 {
-        var gap = TappedMessage(time, .call, 0, .missed)
-        gap.count = state.missed
-        taken.append(gap)
-      }
+      if state.missed > 0 { taken.append(ProtocolEvent(missed: state.missed, at: time)) }
       (state.waiting, state.cost, state.missed) = ([], 0, 0)
       return taken
     }

@@ -1,40 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreJSON
-package import FirestoreModel
+import FirestoreModel
 import FirestoreProtoJSON
 
-/// Takes values out of tapped messages, by what their schemas say is a value, a name or a token. What no schema knows, and
-/// each value of which no field is known, goes too.
-package struct MessageRedaction: Sendable {
-  /// Whether the value of a field is taken out, by the names on its path.
-  private let hides: @Sendable ([String]) -> Bool
-  /// Whether any values are taken out: then so are those whose field is not named.
-  private let hidesUnnamed: Bool
-  private let path: @Sendable (ResourcePath) -> ResourcePath
-  private let text: @Sendable (String) -> String
+/// Hides values in the content of messages, by what their schemas say is a value, a name or a token. Content that no schema
+/// describes, and each value of an unknown field, goes too.
+struct MessageRedaction {
+  private let redaction: Redaction
 
-  package init(
-    hides: @escaping @Sendable ([String]) -> Bool, hidesUnnamed: Bool,
-    path: @escaping @Sendable (ResourcePath) -> ResourcePath, text: @escaping @Sendable (String) -> String
-  ) {
-    (self.hides, self.hidesUnnamed, self.path, self.text) = (hides, hidesUnnamed, path, text)
+  init(_ redaction: Redaction) { self.redaction = redaction }
+
+  /// The content without hidden values; `nil` for content of an unknown type.
+  func redacted(_ content: MessageContent) -> JSONSyntax? {
+    guard let schema = content.schema, let json = content.json else { return nil }
+    if case .array(let messages) = json.kind { return JSONSyntax(.array(messages.map { message($0, schema) })) }
+    return message(json, schema)
   }
 
-  package func redacted(_ line: MessageLine) -> MessageLine {
-    var line = line
-    line.documents = line.documents.map { path(ResourcePath($0)).text }
-    line.status = line.status.map { RPCStatus($0.code, text($0.message)) }
-    guard let content = line.content, let schema = line.type.flatMap({ Schema.streamed[$0] }) else {
-      (line.type, line.content) = (nil, nil)
-      return line
-    }
-    if case .array(let messages) = content.kind {
-      line.content = JSONSyntax(.array(messages.map { message($0, schema) }))
-    } else {
-      line.content = message(content, schema)
-    }
-    return line
+  /// Whether the value of a field is hidden, by the names on its path.
+  private func hides(_ segments: [String]) -> Bool {
+    let isHidden = redaction.hides(FieldPath(segments: segments))
+    if let name = segments.last { redaction.account.meet(name, isHidden: isHidden) }
+    if segments.count > 1 { redaction.account.meet(segments.joined(separator: "."), isHidden: isHidden) }
+    return isHidden
   }
+
+  /// Whether values of unknown fields are hidden: they are where any values are.
+  private var hidesUnnamed: Bool { !redaction.names.isEmpty }
 
   // MARK: Messages
 
@@ -105,7 +97,7 @@ package struct MessageRedaction: Sendable {
     case "database", "field_path", "field_paths", "collection_id", "collection_ids", "alias", "labels", "stream_id",
       "distance_result_field":
       return json
-    case "message": return JSONSyntax(.string(text(content)))
+    case "message": return JSONSyntax(.string(redaction.text(content)))
     default: return nil
     }
   }
@@ -114,7 +106,7 @@ package struct MessageRedaction: Sendable {
   private func name(_ text: String) -> JSONSyntax {
     let root = "/documents/"
     guard let place = text.firstRange(of: root) else { return JSONSyntax(.string(text)) }
-    let shown = path(ResourcePath(String(text[place.upperBound...])))
+    let shown = redaction.path(ResourcePath(String(text[place.upperBound...])))
     return JSONSyntax(.string(text[..<place.upperBound] + shown.text))
   }
 
@@ -166,4 +158,9 @@ package struct MessageRedaction: Sendable {
     }
     return JSONSyntax(.object([.init("stringValue", JSONSyntax(.string("‹\(name)›")))]))
   }
+}
+
+extension MessageSchema {
+  /// The name within google.firestore.v1.
+  fileprivate var shortName: String { String(name.split(separator: ".").last ?? "") }
 }
