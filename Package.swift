@@ -256,8 +256,10 @@ let package = Package(
     module(
       "FirestoreProxy",
       [
-        "FirestoreModel", "FirestoreJSON", "FirestoreClientState", "FirestoreProtocol", "ClientPort",
-        "FirestoreGRPC", "FirestoreBackend", "FirestoreServer", "FirestoreREST", "FirestoreEmulator",
+        "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreText", "FirestoreClientState",
+        "FirestoreProtocol",
+        "ClientPort", "FirestoreGRPC", "FirestoreBackend", "FirestoreService", "FirestoreServer", "FirestoreREST",
+        "FirestoreEmulator",
         "TransportSecurity", "HTTP2Frames", nio, .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"), hpack,
       ]),

@@ -120,6 +120,15 @@ package struct MessageContent: Sendable {
     }
   }
 
+  /// The wire bytes; `nil` for a message that the tables cannot read.
+  package var bytes: [UInt8]? {
+    switch form {
+    case .bytes(let bytes): bytes
+    case .list: nil
+    case .json(let json): schema.flatMap { try? MessageReader.bytes(of: json, $0, .lenient) }
+    }
+  }
+
   private func json(of bytes: [UInt8]) -> JSONSyntax? {
     guard let schema, let text = try? MessageWriter.text(of: bytes, schema, isPretty: false) else { return nil }
     return try? JSONSyntax(parsing: String(decoding: text, as: UTF8.self), numbers: .ofAnySize)

@@ -334,17 +334,17 @@ struct RecordedScenario: Sendable {
       throw CommandFailure(
         .badData, "\(name):1: this is neither a session that hearth record kept nor a line of hearth proxy --json.")
     }
-    let story: Story
+    let draft: ScenarioDraft
     if data.starts(with: Data(#"{"event":"#.utf8)) || data.starts(with: Data(#"{"at":"#.utf8)) {
-      story = try TrafficStory.read(data, name: name)
+      draft = try ProxyRecord.draft(data, name: name)
     } else {
       let recording = try Recording(data, name: name)
       remarks = recording.problems
-      story = try recording.story()
+      draft = try recording.draft()
     }
-    let written = StoryWriter.write(story)
-    remarks += written.untold.map { "not told by the record: \($0)" }
-    let checked = try await StoryCheck.check(written.text, in: story.database, until: .now + .seconds(20))
+    let written = ScenarioExporter.write(draft)
+    remarks += written.gaps.map { "not told by the record: \($0)" }
+    let checked = try await ScenarioDraftCheck.check(written.text, in: draft.database, until: .now + .seconds(20))
     remarks += checked.unmet.map { "not met when it was played: \($0)" }
     let failure = checked.failure.map { failure in
       CommandFailure(failure.status, "the scenario that was made does not pass: \(failure.message)")

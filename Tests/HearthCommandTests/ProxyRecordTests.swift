@@ -10,7 +10,7 @@ import Testing
 
 /// The lines of a proxy as scenarios.
 @Suite("Recorded traffic as scenarios", .timeLimit(.minutes(5)))
-struct TrafficStoryTests {
+struct ProxyRecordTests {
   private static let root = "projects/p/databases/(default)"
 
   /// A line of the proxy, a second after the one before.
@@ -68,8 +68,8 @@ struct TrafficStoryTests {
       ("response", 1, 1, "Listen", document("SF", 2)), ("response", 1, 1, "Listen", moment),
       ("response", 1, 1, "Listen", document("LA", 8)), ("response", 1, 1, "Listen", moment),
     ])
-    let written = StoryWriter.write(try TrafficStory.read(data, name: "lines"))
-    #expect(written.untold.isEmpty, "\(written.untold)")
+    let written = ScenarioExporter.write(try ProxyRecord.draft(data, name: "lines"))
+    #expect(written.gaps.isEmpty, "\(written.gaps)")
     let steps = written.text.split(separator: "\n").map(String.init).filter { !$0.hasPrefix("wait ") }
     #expect(
       steps == [
@@ -82,7 +82,7 @@ struct TrafficStoryTests {
         #"server: set cities/LA {"n": 8}"#, "client-1: expect modified cities/LA on cities",
         "# The record ends here, with 1 write that waits.", "client-3: expect pending 1", "client-3: calm",
       ])
-    let checked = try await StoryCheck.check(written.text, in: database)
+    let checked = try await ScenarioDraftCheck.check(written.text, in: database)
     // The write whose answer was lost is sent again at once by a client of Hearth.
     #expect(checked.unmet == ["client-3: expect pending 1"] && checked.failure == nil, "\(checked)")
   }
@@ -100,7 +100,7 @@ struct TrafficStoryTests {
       ("response", 2, 4, "Write", content(#"{"writeResults": [{}], "commitTime": "2026-01-01T00:00:01Z"}"#)),
       ("response", 2, 3, "Listen", document("SF", 1)), ("response", 2, 3, "Listen", current),
     ])
-    let steps = StoryWriter.write(try TrafficStory.read(data, name: "lines")).text.split(separator: "\n").map(
+    let steps = ScenarioExporter.write(try ProxyRecord.draft(data, name: "lines")).text.split(separator: "\n").map(
       String.init)
     #expect(steps.count { $0.hasPrefix("client ") } == 1 && steps.count { $0.contains(": listen ") } == 1, "\(steps)")
     #expect(steps.count { $0.contains(": set ") } == 1, "\(steps)")
@@ -115,22 +115,22 @@ struct TrafficStoryTests {
       ("fault", 1, 1, "Commit", #""remark": "the write is refused: aborted""#),
       ("ended", 1, 1, "Commit", #""status": {"code": "aborted", "message": ""}"#), ("request", 1, 2, "RunQuery", ""),
     ])
-    let written = StoryWriter.write(try TrafficStory.read(refused, name: "lines"))
+    let written = ScenarioExporter.write(try ProxyRecord.draft(refused, name: "lines"))
     let steps = written.text.split(separator: "\n").map(String.init).filter { !$0.hasPrefix("wait ") }
     #expect(
       steps.suffix(3) == [
         "client-1: fault next write aborted", #"client-1: set cities/SF {"n": 1}"#,
         "client-1: expect rejected cities/SF with aborted",
       ])
-    #expect(written.untold == ["reads, and other calls that are no step"])
+    #expect(written.gaps == ["reads, and other calls that are no step"])
     let names = lines([("request", 1, 1, "Listen", #""kind": "addTarget""#)])
     #expect {
-      _ = try TrafficStory.read(names, name: "lines")
+      _ = try ProxyRecord.draft(names, name: "lines")
     } throws: { error in
       (error as? CommandFailure)?.message.contains("--values tells") == true
     }
     #expect {
-      _ = try TrafficStory.read(
+      _ = try ProxyRecord.draft(
         Data("{\"at\": \"2026-01-01T00:00:00Z\", \"event\": \"listening\"}\n{\"event\"\n".utf8), name: "lines")
     } throws: { error in
       (error as? CommandFailure).map { $0.status == .badData && $0.message.hasPrefix("lines:2, column ") } == true
@@ -138,7 +138,7 @@ struct TrafficStoryTests {
     let times = ["2026-11-28T07:00:05Z", "2026-11-28T07:00:03Z"]
     let shuffled = times.map { #"{"event": "listening", "at": "\#($0)"}"# }.joined(separator: "\n")
     #expect {
-      _ = try TrafficStory.read(Data(shuffled.utf8), name: "lines")
+      _ = try ProxyRecord.draft(Data(shuffled.utf8), name: "lines")
     } throws: { error in
       (error as? CommandFailure)?.message.hasPrefix("lines:2, column 1: The time of this line is 2 s before") == true
     }

@@ -8,7 +8,7 @@ import FirestoreQuery
 import FirestoreText
 
 /// The steps that say writes, queries and faults, each read back, so that a step never says anything else.
-struct StoryWords {
+struct StepText {
   let database: DatabaseID
 
   /// The action of a step; `nil` for a text that is none.

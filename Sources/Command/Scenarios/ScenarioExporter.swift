@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientPort
 import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
 import FirestoreText
 
-/// Writes a story as a scenario: steps for what clients did and what the server must have been told by others, and
+/// Writes a draft as a scenario: steps for what clients did and what the server must have been told by others, and
 /// expectations for what clients were told. Remarks say what cannot be told from the record.
-package struct StoryWriter {
+package struct ScenarioExporter {
   package struct Written: Sendable {
     /// The text of the scenario.
     package var text: String
     /// The gaps of the record, in the order of the remarks.
-    package var untold: [String]
+    package var gaps: [String]
   }
 
   private struct Listening {
@@ -29,10 +30,10 @@ package struct StoryWriter {
     var isOnline = true
   }
 
-  private let story: Story
-  private let words: StoryWords
+  private let draft: ScenarioDraft
+  private let words: StepText
   private var lines: [String] = []
-  private var untold: [String] = []
+  private var gaps: [String] = []
   private var clients: [String: Client] = [:]
   /// The documents that clients wrote, until the server has told them.
   private var own: Set<DocumentKey> = []
@@ -43,27 +44,27 @@ package struct StoryWriter {
   /// The time of the last step that did something.
   private var time: Timestamp?
 
-  private init(_ story: Story) {
-    self.story = story
-    words = StoryWords(database: story.database)
+  private init(_ draft: ScenarioDraft) {
+    self.draft = draft
+    words = StepText(database: draft.database)
   }
 
-  package static func write(_ story: Story) -> Written {
-    var writer = StoryWriter(story)
+  package static func write(_ draft: ScenarioDraft) -> Written {
+    var writer = ScenarioExporter(draft)
     writer.write()
-    return Written(text: writer.lines.joined(separator: "\n") + "\n", untold: writer.untold)
+    return Written(text: writer.lines.joined(separator: "\n") + "\n", gaps: writer.gaps)
   }
 
   private mutating func write() {
-    lines.append("# \(Self.oneLine(story.summary))")
-    for client in story.clients {
+    lines.append("# \(Self.oneLine(draft.summary))")
+    for client in draft.clients {
       lines.append("client \(client.name)" + (client.user.map { " user \($0)" } ?? ""))
     }
-    for (index, moment) in story.moments.enumerated() { write(moment, index) }
+    for (index, moment) in draft.moments.enumerated() { write(moment, index) }
     end()
   }
 
-  private mutating func write(_ moment: Story.Moment, _ index: Int) {
+  private mutating func write(_ moment: ScenarioDraft.Moment, _ index: Int) {
     let name = moment.client ?? ""
     switch moment.event {
     case .listen(let tag, let listener, let query, let options):
@@ -85,7 +86,7 @@ package struct StoryWriter {
       guard let listener = clients[name]?.listeners.removeValue(forKey: tag) else { return }
       expect("failed on \(listener.name) with \(code.name)", moment)
     case .seen(let key, let fields): seen[key] = fields
-    case .untold(let text): remark(text)
+    case .gap(let text): remark(text)
     }
   }
 
@@ -94,7 +95,7 @@ package struct StoryWriter {
   private mutating func remark(_ text: String) {
     let text = Self.oneLine(text)
     lines.append("# not told: \(text)")
-    untold.append(text)
+    gaps.append(text)
   }
 
   private static func oneLine(_ text: String) -> String {
@@ -102,7 +103,7 @@ package struct StoryWriter {
   }
 
   /// Adds a step that does something, after the time that passed since the one before.
-  private mutating func act(_ step: String, _ moment: Story.Moment, by owner: String? = nil) {
+  private mutating func act(_ step: String, _ moment: ScenarioDraft.Moment, by owner: String? = nil) {
     if let time, let pause = Self.pause(from: time, to: moment.time) { lines.append("wait \(pause)") }
     time = max(moment.time, time ?? moment.time)
     add(step, owner ?? moment.client)
@@ -110,10 +111,10 @@ package struct StoryWriter {
 
   private static func pause(from start: Timestamp, to end: Timestamp) -> String? {
     let gap = Duration.microseconds(end.microseconds - start.microseconds)
-    return gap < .milliseconds(10) ? nil : StoryWords.text(of: gap)
+    return gap < .milliseconds(10) ? nil : StepText.text(of: gap)
   }
 
-  private mutating func expect(_ what: String, _ moment: Story.Moment) { add("expect \(what)", moment.client) }
+  private mutating func expect(_ what: String, _ moment: ScenarioDraft.Moment) { add("expect \(what)", moment.client) }
 
   private mutating func add(_ step: String, _ owner: String?) { lines.append((owner.map { "\($0): " } ?? "") + step) }
 
@@ -121,33 +122,34 @@ package struct StoryWriter {
 
   /// Makes the server have what the first complete snapshot of a listener shows, before the listener begins.
   private mutating func prepare(_ tag: Int, _ client: String?, after index: Int) {
-    for moment in story.moments[index...] where moment.client == client {
+    for moment in draft.moments[index...] where moment.client == client {
       if case .stop(tag: tag) = moment.event { return }
-      guard case .snapshot(let snapshot) = moment.event, snapshot.tag == tag else { continue }
+      guard case .snapshot(let snapshot) = moment.event, snapshot.listener.rawValue == tag else { continue }
       for change in snapshot.changes where change.kind != .removed && !change.hasOwnWrite && !own.contains(change.key) {
         guard let fields = change.fields, !isWrittenBefore(change.key, index) else { continue }
-        put(change.key, fields, story.moments[index])
+        put(change.key, fields, draft.moments[index])
       }
       if !snapshot.isFromCache { return }
     }
   }
 
   private func isWrittenBefore(_ key: DocumentKey, _ index: Int) -> Bool {
-    story.moments[..<index].contains { moment in
+    draft.moments[..<index].contains { moment in
       guard case .write(_, let mutations) = moment.event else { return false }
       return mutations.contains { $0.key == key }
     }
   }
 
   /// Writes a document at the server, unless it has it.
-  private mutating func put(_ key: DocumentKey, _ fields: Fields, _ moment: Story.Moment) {
+  private mutating func put(_ key: DocumentKey, _ fields: Fields, _ moment: ScenarioDraft.Moment) {
     if server[key] == fields { return }
     server[key] = fields
     act(words.replacement(key, fields), moment, by: ScenarioStep.server)
   }
 
   private mutating func listen(
-    _ tag: Int, _ name: String, _ query: FirestoreQuery.Query, _ options: ListenerOptions, _ moment: Story.Moment,
+    _ tag: Int, _ name: String, _ query: FirestoreQuery.Query, _ options: ListenerOptions,
+    _ moment: ScenarioDraft.Moment,
     _ index: Int
   ) {
     guard let text = words.text(of: query) else {
@@ -172,11 +174,11 @@ package struct StoryWriter {
 
   /// The code with which a listener failed that no fault of the record has refused; `nil` for one that did not.
   private func refusal(of tag: Int, _ client: String?, after index: Int) -> StatusCode? {
-    for moment in story.moments[index...] where moment.client == client {
+    for moment in draft.moments[index...] where moment.client == client {
       switch moment.event {
       case .stop(tag: tag): return nil
       case .listenerFailed(tag: tag, let code): return isFaultWaiting(before: index, .listen(code)) ? nil : code
-      case .snapshot(let snapshot) where snapshot.tag == tag && !snapshot.isFromCache: return nil
+      case .snapshot(let snapshot) where snapshot.listener.rawValue == tag && !snapshot.isFromCache: return nil
       default: continue
       }
     }
@@ -184,14 +186,14 @@ package struct StoryWriter {
   }
 
   private func isFaultWaiting(before index: Int, _ event: FaultEvent) -> Bool {
-    story.moments[..<index].contains { moment in
+    draft.moments[..<index].contains { moment in
       if case .fault(.event(event)) = moment.event { true } else { false }
     }
   }
 
-  private mutating func tell(_ snapshot: StorySnapshot, _ moment: Story.Moment) {
+  private mutating func tell(_ snapshot: ListenerSnapshot, _ moment: ScenarioDraft.Moment) {
     let name = moment.client ?? ""
-    guard var listener = clients[name]?.listeners[snapshot.tag] else { return }
+    guard var listener = clients[name]?.listeners[snapshot.listener.rawValue] else { return }
     let isFirst = !listener.hasBegun
     var expectations: [String] = []
     for change in snapshot.changes {
@@ -212,13 +214,15 @@ package struct StoryWriter {
         }
       expectations.append("\(word) \(path) on \(listener.name)")
     }
-    if snapshot.omitted > 0 { remark("\(snapshot.omitted) changes of \(listener.name) that the record leaves out") }
+    if let omitted = snapshot.omitted, omitted > 0 {
+      remark("\(omitted) changes of \(listener.name) that the record leaves out")
+    }
     for expectation in expectations { expect(expectation, moment) }
     if isFirst || snapshot.isFromCache != listener.isFromCache {
       expect("\(snapshot.isFromCache ? "cached" : "synced") on \(listener.name)", moment)
     }
     (listener.hasBegun, listener.isFromCache) = (true, snapshot.isFromCache)
-    clients[name]?.listeners[snapshot.tag] = listener
+    clients[name]?.listeners[snapshot.listener.rawValue] = listener
   }
 
   private func isWaiting(_ key: DocumentKey) -> Bool {
@@ -226,7 +230,7 @@ package struct StoryWriter {
   }
 
   /// Has the server told what another client must have done.
-  private mutating func bringAbout(_ change: StorySnapshot.Change, _ moment: Story.Moment) {
+  private mutating func bringAbout(_ change: ListenerSnapshot.Change, _ moment: ScenarioDraft.Moment) {
     switch change.kind {
     case .metadata: return
     case .added, .modified: if let fields = change.fields { put(change.key, fields, moment) }
@@ -244,7 +248,7 @@ package struct StoryWriter {
 
   // MARK: Writes
 
-  private mutating func write(_ id: Int, _ mutations: [Mutation], _ moment: Story.Moment, _ index: Int) {
+  private mutating func write(_ id: Int, _ mutations: [Mutation], _ moment: ScenarioDraft.Moment, _ index: Int) {
     let name = moment.client ?? ""
     let steps = mutations.map { words.step($0) }
     for (mutation, step) in zip(mutations, steps) where step == nil {
@@ -269,7 +273,7 @@ package struct StoryWriter {
 
   /// The answer to a write: `nil` if the record has none, `.some(nil)` for an acknowledgement.
   private func outcome(of id: Int, _ client: String?, after index: Int) -> StatusCode?? {
-    for moment in story.moments[index...] where moment.client == client {
+    for moment in draft.moments[index...] where moment.client == client {
       if case .answer(id, let code) = moment.event { return .some(code) }
     }
     return nil
@@ -281,7 +285,7 @@ package struct StoryWriter {
   }
 
   /// Makes the server have the document that a write changes.
-  private mutating func prepare(_ mutation: Mutation, isRefused: Bool, _ moment: Story.Moment) {
+  private mutating func prepare(_ mutation: Mutation, isRefused: Bool, _ moment: ScenarioDraft.Moment) {
     guard case .patch = mutation.operation, !isRefused, server[mutation.key] == nil, !own.contains(mutation.key)
     else { return }
     if let fields = seen[mutation.key] { return put(mutation.key, fields, moment) }
@@ -290,7 +294,7 @@ package struct StoryWriter {
     put(mutation.key, Fields(), moment)
   }
 
-  private mutating func answer(_ id: Int, _ code: StatusCode?, _ moment: Story.Moment) {
+  private mutating func answer(_ id: Int, _ code: StatusCode?, _ moment: ScenarioDraft.Moment) {
     let name = moment.client ?? ""
     guard let place = clients[name]?.waiting.firstIndex(where: { $0.id == id }),
       let written = clients[name]?.waiting.remove(at: place), let first = written.mutations.first
@@ -315,4 +319,26 @@ package struct StoryWriter {
       add("calm", owner)
     }
   }
+}
+
+extension ListenerSnapshot {
+  /// Whether the snapshot has something that the server has sent.
+  fileprivate var isOfServer: Bool {
+    causes.contains { cause in
+      switch cause {
+      case .server, .limboResolved, .existenceFilter: true
+      default: false
+      }
+    }
+  }
+}
+
+extension ListenerSnapshot.Change {
+  fileprivate var key: DocumentKey { document.key }
+  /// The content; of a document that left the result the present content, if that is known.
+  fileprivate var fields: Fields? { (kind == .removed ? now : document)?.data?.fields }
+  /// Whether a document that left the result is deleted; `nil` where that is not known.
+  fileprivate var isDeleted: Bool? { kind == .removed ? now.map { !$0.exists } : nil }
+  /// Whether a write of the client shows in it that the server has not sent.
+  fileprivate var hasOwnWrite: Bool { after.hasPendingWrites }
 }

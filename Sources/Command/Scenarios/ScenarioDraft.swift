@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+package import ClientPort
 package import CommandOutput
 package import FirestoreClientState
 package import FirestoreModel
 package import FirestoreQuery
 import Synchronization
 
-/// A record of what clients did and were told, as far as a scenario can say it: the form between recordings and scenarios.
-package struct Story: Sendable {
+/// The requests and events of clients in a record, as far as a scenario can say them: the form between records and
+/// scenarios.
+package struct ScenarioDraft: Sendable {
   package enum Event: Sendable {
     /// A listener begins; its tag tells it from others of the client.
     case listen(tag: Int, name: String, FirestoreQuery.Query, ListenerOptions)
@@ -17,12 +19,12 @@ package struct Story: Sendable {
     case write(Int, [Mutation])
     /// The answer to a write; `nil` for an acknowledgement.
     case answer(Int, StatusCode?)
-    case snapshot(StorySnapshot)
+    case snapshot(ListenerSnapshot)
     case listenerFailed(tag: Int, StatusCode)
     /// A document as it was seen at the server, beside listeners.
     case seen(DocumentKey, Fields)
-    /// Anything that no step says.
-    case untold(String)
+    /// Anything that no step says, or that the record lacks.
+    case gap(String)
   }
 
   package struct Moment: Sendable {
@@ -50,43 +52,9 @@ package struct Story: Sendable {
   }
 }
 
-/// A snapshot of a listener, as it was told.
-package struct StorySnapshot: Sendable {
-  package struct Change: Sendable {
-    package var kind: DocumentChange.Kind
-    package var key: DocumentKey
-    /// The content; of a document that left the result the content that it has now, if that is known.
-    package var fields: Fields?
-    /// Whether a document that left the result is deleted; `nil` where that is not known.
-    package var isDeleted: Bool?
-    /// Whether a write of the client shows in it that the server has not told.
-    package var hasOwnWrite: Bool
-
-    package init(
-      _ kind: DocumentChange.Kind, _ key: DocumentKey, _ fields: Fields?, isDeleted: Bool? = nil, hasOwnWrite: Bool
-    ) {
-      (self.kind, self.key, self.fields) = (kind, key, fields)
-      (self.isDeleted, self.hasOwnWrite) = (isDeleted, hasOwnWrite)
-    }
-  }
-
-  package var tag: Int
-  package var changes: [Change]
-  package var isFromCache: Bool
-  /// Whether the server has told something that is in it.
-  package var isOfServer: Bool
-  /// The number of changes that the record leaves out.
-  package var omitted: Int
-
-  package init(tag: Int, _ changes: [Change], isFromCache: Bool, isOfServer: Bool, omitted: Int = 0) {
-    (self.tag, self.changes, self.isFromCache) = (tag, changes, isFromCache)
-    (self.isOfServer, self.omitted) = (isOfServer, omitted)
-  }
-}
-
 /// Plays a scenario that was made of a record, and turns expectations that are not met into remarks: the result claims
 /// nothing that does not come.
-package struct StoryCheck {
+package struct ScenarioDraftCheck {
   /// The most runs, each of which finds one expectation that is not met.
   private static let mostRuns = 200
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientPort
 import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
@@ -10,18 +11,18 @@ import Testing
 
 /// Scenarios that are made of records.
 @Suite("Generated scenarios")
-struct StoryWriterTests {
-  /// A story with a moment each second.
-  private func story(_ events: Story.Event...) -> Story {
-    var story = Story("A test.", in: database)
-    for (second, event) in events.enumerated() { story.add(event, at: Timestamp(seconds: Int64(1_000 + second))) }
-    return story
+struct ScenarioExporterTests {
+  /// A draft with a moment each second.
+  private func draft(_ events: ScenarioDraft.Event...) -> ScenarioDraft {
+    var draft = ScenarioDraft("A test.", in: database)
+    for (second, event) in events.enumerated() { draft.add(event, at: Timestamp(seconds: Int64(1_000 + second))) }
+    return draft
   }
 
-  private func lines(_ events: Story.Event...) -> [String] {
-    var story = Story("A test.", in: database)
-    for event in events { story.add(event, at: Timestamp(seconds: 1_000)) }
-    return StoryWriter.write(story).text.split(separator: "\n").dropFirst().map(String.init)
+  private func lines(_ events: ScenarioDraft.Event...) -> [String] {
+    var draft = ScenarioDraft("A test.", in: database)
+    for event in events { draft.add(event, at: Timestamp(seconds: 1_000)) }
+    return ScenarioExporter.write(draft).text.split(separator: "\n").dropFirst().map(String.init)
   }
 
   private let cities = FirestoreQuery.Query(path: ResourcePath("cities"))
@@ -29,8 +30,22 @@ struct StoryWriterTests {
   private func change(
     _ kind: FirestoreQuery.DocumentChange.Kind, _ path: String, _ fields: Fields?, isDeleted: Bool? = nil,
     hasOwnWrite: Bool = false
-  ) -> StorySnapshot.Change {
-    StorySnapshot.Change(kind, key(path), fields, isDeleted: isDeleted, hasOwnWrite: hasOwnWrite)
+  ) -> ListenerSnapshot.Change {
+    var document = doc(path, at: 1, fields ?? [:])
+    if hasOwnWrite { document.pending = .local }
+    if kind != .removed { return ListenerSnapshot.Change(kind, document) }
+    let now = isDeleted.map { $0 ? Document(key: key(path), version: nil, state: .missing) : document }
+    return ListenerSnapshot.Change(kind, document, previous: document, now: now)
+  }
+
+  private func snapshot(
+    _ changes: [ListenerSnapshot.Change], isFromCache: Bool, isOfServer: Bool
+  ) -> ScenarioDraft.Event {
+    .snapshot(
+      ListenerSnapshot(
+        listener: ListenerTag(1), changes: changes, isFromCache: isFromCache, syncStateChanged: false,
+        hasPendingWrites: false, count: 1,
+        causes: [isOfServer ? .server(SnapshotVersion(Timestamp(seconds: 1))) : .listenerAdded]))
   }
 
   @Test("Events of one moment are expected in their order of arrival")
@@ -44,7 +59,7 @@ struct StoryWriterTests {
         "expect added cities/SF on cities", "online",
       ]
       let text = (begin + order.map { expectations[$0] }).joined(separator: "\n")
-      let checked = try await StoryCheck.check(text, in: database)
+      let checked = try await ScenarioDraftCheck.check(text, in: database)
       #expect(checked.unmet.isEmpty && checked.failure == nil, "\(order): \(checked)")
       #expect(checked.text.split(separator: "\n").sorted() == text.split(separator: "\n").sorted())
     }
@@ -53,29 +68,24 @@ struct StoryWriterTests {
   @Test("A session becomes steps and met expectations with the times between steps")
   func whole() async throws {
     let set = Mutation(key: key("cities/SF"), operation: .set(["n": .integer(1)]))
-    let story = story(
+    let draft = draft(
       .listen(tag: 1, name: "all cities", cities, ListenerOptions(includeMetadataChanges: true)),
-      .snapshot(
-        StorySnapshot(
-          tag: 1, [change(.added, "cities/LA", ["n": .integer(7)])], isFromCache: false, isOfServer: true)),
+      snapshot(
+        [change(.added, "cities/LA", ["n": .integer(7)])], isFromCache: false, isOfServer: true),
       .network(isOn: false), .write(1, [set]),
-      .snapshot(
-        StorySnapshot(
-          tag: 1, [change(.added, "cities/SF", ["n": .integer(1)], hasOwnWrite: true)], isFromCache: true,
-          isOfServer: false)),
+      snapshot(
+        [change(.added, "cities/SF", ["n": .integer(1)], hasOwnWrite: true)], isFromCache: true,
+        isOfServer: false),
       .fault(.event(.write(.dropAcknowledgement))), .network(isOn: true), .answer(1, nil),
-      .snapshot(
-        StorySnapshot(
-          tag: 1, [change(.metadata, "cities/SF", ["n": .integer(1)])], isFromCache: false, isOfServer: true)),
-      .snapshot(
-        StorySnapshot(
-          tag: 1, [change(.modified, "cities/LA", ["n": .integer(8)])], isFromCache: false, isOfServer: true)),
-      .snapshot(
-        StorySnapshot(
-          tag: 1, [change(.removed, "cities/LA", nil, isDeleted: true)], isFromCache: false, isOfServer: true)),
+      snapshot(
+        [change(.metadata, "cities/SF", ["n": .integer(1)])], isFromCache: false, isOfServer: true),
+      snapshot(
+        [change(.modified, "cities/LA", ["n": .integer(8)])], isFromCache: false, isOfServer: true),
+      snapshot(
+        [change(.removed, "cities/LA", nil, isDeleted: true)], isFromCache: false, isOfServer: true),
       .stop(tag: 1))
-    let written = StoryWriter.write(story)
-    #expect(written.untold.isEmpty)
+    let written = ScenarioExporter.write(draft)
+    #expect(written.gaps.isEmpty)
     #expect(
       written.text == """
         # A test.
@@ -106,7 +116,7 @@ struct StoryWriterTests {
         stop all-cities
 
         """)
-    let checked = try await StoryCheck.check(written.text, in: database)
+    let checked = try await ScenarioDraftCheck.check(written.text, in: database)
     #expect(checked.unmet.isEmpty && checked.failure == nil && checked.text == written.text, "\(checked)")
   }
 
@@ -136,18 +146,18 @@ struct StoryWriterTests {
       (.init(key: key("a/b"), operation: .patch([:], FieldMask([FieldPath("n")])), precondition: .exists(true)), nil),
     ] as [(Mutation, String?)])
   func writes(_ mutation: Mutation, _ step: String?) {
-    #expect(StoryWords(database: database).step(mutation) == step)
+    #expect(StepText(database: database).step(mutation) == step)
   }
 
   @Test("An event without a step becomes a comment and is listed as omitted")
-  func untold() {
+  func gaps() {
     var bounded = cities
     bounded.start = Bound(values: [.integer(1)], isInclusive: true)
     bounded.explicitOrderBy = [OrderBy(FieldPath("n"), .ascending)]
     let removal = Mutation(key: key("a/b"), operation: .patch([:], FieldMask([FieldPath("n")])))
     let lines = lines(
       .listen(tag: 1, name: "x", bounded, ListenerOptions()), .write(1, [removal]), .answer(1, nil),
-      .untold("a\nline"))
+      .gap("a\nline"))
     #expect(
       lines == [
         "# not told: a listener of cities, whose query no step says; what it was told is left out",
@@ -187,7 +197,7 @@ struct StoryWriterTests {
         "offline", "set a/b {}", "# The record ends here, with 1 write that waits.", "expect pending 1", "online",
         "calm",
       ])
-    let checked = try await StoryCheck.check(lines.joined(separator: "\n"), in: database)
+    let checked = try await ScenarioDraftCheck.check(lines.joined(separator: "\n"), in: database)
     #expect(checked.failure == nil && checked.unmet.isEmpty)
   }
 
@@ -201,7 +211,7 @@ struct StoryWriterTests {
       expect added a/b
       expect added a/c within 1s
       """
-    let checked = try await StoryCheck.check(text, in: database)
+    let checked = try await ScenarioDraftCheck.check(text, in: database)
     #expect(checked.unmet == ["expect added a/c within 1s"] && checked.failure == nil)
     #expect(
       checked.text.split(separator: "\n").map(String.init) == [

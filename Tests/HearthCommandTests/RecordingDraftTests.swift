@@ -18,7 +18,7 @@ import Testing
 
 /// Recorded sessions as scenarios.
 @Suite("Sessions as scenarios", .timeLimit(.minutes(5)))
-struct SessionStoryTests {
+struct RecordingDraftTests {
   /// A dashboard over a client, and the lines of its recording.
   @MainActor
   private final class Recorder {

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+package import ClientPort
+package import FirestoreClientState
+package import FirestoreModel
+import FirestoreProtoJSON
+import FirestoreProtocol
+import FirestoreQuery
+import FirestoreService
+import FirestoreText
+
+/// The clients of a proxy, by the messages that pass it: their listeners with what the server has sent, and their writes
+/// until the server answers.
+///
+/// Each connection is a client, unless it replaces one whose streams have all ended.
+package struct ProxiedClients: Sendable {
+  package enum Event: Sendable {
+    case event(ClientEvent)
+    case fault(FaultChange)
+    /// A fault hits the client's last write or listener.
+    case hit(FaultEvent)
+    /// The proxy cannot tell this.
+    case gap(String)
+  }
+
+  /// The event of one client; of all clients where there is no name.
+  package typealias NamedEvent = (client: String?, event: Event)
+
+  private struct Target {
+    var listener: ListenerTag
+    var query: FirestoreQuery.Query
+    /// The documents that the server has sent, and those of their changes that it has not made visible yet.
+    var documents: [DocumentKey: Document] = [:]
+    var changes: [ListenerSnapshot.Change] = []
+    var isCurrent = false
+    var hasSnapshot = false
+  }
+
+  private struct Stream {
+    var client: String
+    var method: String
+    var database: DatabaseID?
+    var targets: [TargetID: Target] = [:]
+    /// The writes that were sent here and are not answered.
+    var sent: [BatchID] = []
+    var isOver = false
+  }
+
+  /// The database that the clients use; `nil` before the first request that names one.
+  package private(set) var database: DatabaseID?
+  /// Whether messages of listeners and writes had no contents.
+  package private(set) var lacksContents = false
+  /// Whether clients made calls that are no listeners and no writes.
+  package private(set) var hasOtherCalls = false
+  private var streams: [Int: Stream] = [:]
+  private var connections: [Int: String] = [:]
+  /// The writes without an answer.
+  private var writes: [BatchID: (client: String, write: PendingWrite)] = [:]
+  private var lastListener = 0
+  private var lastBatch: Int64 = 0
+  private var time = Timestamp(seconds: 0)
+  private var events: [NamedEvent] = []
+
+  package init() {}
+
+  /// - Returns: the events that the proxy's event is for its clients, in order.
+  package mutating func receive(_ event: ProtocolEvent) -> [NamedEvent] {
+    events = []
+    time = max(time, event.time)
+    switch event.kind {
+    case .faults: changeFaults(event.remark ?? "")
+    case .missed: emit(.gap("events that the proxy missed"), nil)
+    default: if let connection = event.connection, let stream = event.stream { receive(event, connection, stream) }
+    }
+    return events
+  }
+
+  private mutating func receive(_ event: ProtocolEvent, _ connection: Int, _ number: Int) {
+    let isKnown = ["Listen", "Write", "Commit"].contains(event.method)
+    if streams[number] == nil {
+      streams[number] = Stream(client: client(of: connection), method: event.method)
+      if !isKnown { hasOtherCalls = true }
+    }
+    switch event.kind {
+    case .request, .response:
+      guard isKnown else { return }
+      guard let content = event.message?.content else {
+        lacksContents = true
+        return
+      }
+      // A message that cannot be read is one of another program.
+      guard let bytes = content.bytes else { return }
+      if event.kind == .request { request(bytes, number) } else { response(bytes, number, event.message?.kind ?? "") }
+    case .ended: end(number, event.status?.code ?? .ok)
+    case .fault: fault(event.remark ?? "", number)
+    default: break
+    }
+  }
+
+  private mutating func client(of connection: Int) -> String {
+    if let client = connections[connection] { return client }
+    let busy = Set(streams.values.filter { !$0.isOver }.map(\.client))
+    let names = Set(connections.values)
+    let client = names.subtracting(busy).min() ?? "client-\(names.count + 1)"
+    connections[connection] = client
+    return client
+  }
+
+  private mutating func emit(_ event: Event, _ client: String?) { events.append((client, event)) }
+
+  // MARK: Requests
+
+  private mutating func request(_ bytes: [UInt8], _ number: Int) {
+    guard let stream = streams[number] else { return }
+    do throws(RPCStatus) {
+      switch stream.method {
+      case "Listen":
+        let (database, watch) = try RecordedRequest.watch(bytes)
+        use(database, number)
+        self.watch(watch, number)
+      case "Write":
+        let (database, mutations) = try RecordedRequest.writes(ofStream: bytes, in: stream.database)
+        use(database, number)
+        write(mutations, bytes.count, number)
+      default:
+        let (database, mutations) = try RecordedRequest.writes(ofCommit: bytes)
+        use(database, number)
+        write(mutations, bytes.count, number)
+      }
+    } catch { emit(.gap("a request of \(stream.method) that cannot be read: \(error.message)"), nil) }
+  }
+
+  private mutating func use(_ database: DatabaseID, _ number: Int) {
+    streams[number]?.database = database
+    self.database = database
+  }
+
+  private mutating func watch(_ watch: RecordedRequest.Watch, _ number: Int) {
+    guard let client = streams[number]?.client else { return }
+    switch watch {
+    case .remove(let id):
+      if let target = streams[number]?.targets.removeValue(forKey: id) {
+        emit(.event(.listenerStopped(target.listener)), client)
+      }
+    case .other(_, let reason): emit(.gap("a listener that no step says: \(reason)"), client)
+    case .add(let id, let query):
+      // A stream that replaces one that broke begins with the same targets.
+      for (other, stream) in streams where stream.client == client && stream.isOver {
+        guard let (same, target) = stream.targets.first(where: { $0.value.query == query }) else { continue }
+        streams[other]?.targets[same] = nil
+        streams[number]?.targets[id] = target
+        streams[number]?.targets[id]?.isCurrent = false
+        return
+      }
+      lastListener += 1
+      streams[number]?.targets[id] = Target(listener: ListenerTag(lastListener), query: query)
+      let options = ListenerOptions(includeMetadataChanges: true)
+      emit(.event(.listenerStarted(ListenerState(id: lastListener, query: query, options: options))), client)
+    }
+  }
+
+  private mutating func write(_ mutations: [Mutation], _ byteCount: Int, _ number: Int) {
+    guard let client = streams[number]?.client, !mutations.isEmpty else { return }
+    let inFlight = Set(streams.values.flatMap(\.sent))
+    let again = writes.filter { id, waiting in
+      !inFlight.contains(id) && waiting.client == client && waiting.write.mutations == mutations
+    }.keys.min { $0.rawValue < $1.rawValue }
+    if let again {
+      writes[again]?.write.attempts += 1
+      streams[number]?.sent.append(again)
+    } else {
+      lastBatch += 1
+      let write = PendingWrite(
+        id: BatchID(lastBatch), mutations: mutations, localWriteTime: time, byteCount: byteCount, attempts: 1,
+        state: .inFlight)
+      writes[write.id] = (client, write)
+      streams[number]?.sent.append(write.id)
+    }
+    emitWrites(of: client)
+  }
+
+  private mutating func emitWrites(of client: String) {
+    let waiting = writes.values.filter { $0.client == client }.map(\.write).sorted { $0.id.rawValue < $1.id.rawValue }
+    emit(.event(.pendingWrites(waiting)), client)
+  }
+
+  // MARK: Responses
+
+  private mutating func response(_ bytes: [UInt8], _ number: Int, _ kind: String) {
+    guard let stream = streams[number] else { return }
+    switch stream.method {
+    case "Listen":
+      guard let database = stream.database else { return }
+      let names = DocumentNames(database)
+      // A change that cannot be read is of a newer protocol; clients skip it too.
+      let change = try? WireReader.read(bytes) { reader throws(WireError) in try reader.watchChange(names) }
+      if let change = change ?? nil { apply(change, number) }
+    case "Write": if MessageSummary("Write", bytes, isRequest: false).kind == "writeResults" { answer(nil, number) }
+    default: answer(nil, number)
+    }
+  }
+
+  private mutating func answer(_ status: RPCStatus?, _ number: Int) {
+    guard let stream = streams[number], let id = stream.sent.first else { return }
+    streams[number]?.sent.removeFirst()
+    guard let (client, write) = writes.removeValue(forKey: id) else { return }
+    let duration = Duration.microseconds(time.microseconds - write.localWriteTime.microseconds)
+    emit(.event(status.map { .writeRejected(id, $0) } ?? .writeAcknowledged(id, after: duration)), client)
+    emitWrites(of: client)
+  }
+
+  private mutating func apply(_ change: WatchChange, _ number: Int) {
+    switch change {
+    case .document(let document, let targets, let removed):
+      for id in targets where document.exists { put(document, id, number) }
+      for id in removed { remove(document.key, now: document, id, number) }
+    case .documentRemoved(let key, let targets): for id in targets { remove(key, now: nil, id, number) }
+    case .current(let ids, _):
+      for id in ids.isEmpty ? streams[number].map({ Array($0.targets.keys) }) ?? [] : ids {
+        streams[number]?.targets[id]?.isCurrent = true
+      }
+      show(number)
+    case .snapshot: show(number)
+    case .removed(let ids, let cause):
+      guard let cause, let client = streams[number]?.client else { return }
+      for id in ids {
+        guard let target = streams[number]?.targets.removeValue(forKey: id) else { continue }
+        emit(.event(.listenerFailed(target.listener, cause)), client)
+      }
+    case .added, .token, .reset, .filter: return
+    }
+  }
+
+  private mutating func put(_ document: Document, _ id: TargetID, _ number: Int) {
+    guard var target = streams[number]?.targets[id] else { return }
+    let previous = target.documents.updateValue(document, forKey: document.key)
+    target.changes.append(.init(previous == nil ? .added : .modified, document, previous: previous))
+    streams[number]?.targets[id] = target
+  }
+
+  private mutating func remove(_ key: DocumentKey, now: Document?, _ id: TargetID, _ number: Int) {
+    guard var target = streams[number]?.targets[id], let previous = target.documents.removeValue(forKey: key) else {
+      return
+    }
+    target.changes.append(.init(.removed, previous, previous: previous, now: now))
+    streams[number]?.targets[id] = target
+  }
+
+  /// Emits the snapshots of a consistent moment of the server.
+  private mutating func show(_ number: Int) {
+    guard let stream = streams[number] else { return }
+    for (id, target) in stream.targets.sorted(by: { $0.key < $1.key }) where target.isCurrent {
+      if target.hasSnapshot, target.changes.isEmpty { continue }
+      streams[number]?.targets[id]?.changes = []
+      streams[number]?.targets[id]?.hasSnapshot = true
+      let snapshot = ListenerSnapshot(
+        listener: target.listener, changes: target.changes, isFromCache: false, syncStateChanged: !target.hasSnapshot,
+        hasPendingWrites: false, count: target.documents.count, causes: [.server(SnapshotVersion(time))], time: time)
+      emit(.event(.snapshot(snapshot)), stream.client)
+    }
+  }
+
+  // MARK: Ends and faults
+
+  /// The codes after which a client sends again, on another stream.
+  private static let transientCodes: Set<StatusCode> = [
+    .ok, .unavailable, .cancelled, .unknown, .internal, .deadlineExceeded, .resourceExhausted,
+  ]
+
+  private mutating func end(_ number: Int, _ code: StatusCode) {
+    if !Self.transientCodes.contains(code) { answer(RPCStatus(code, ""), number) }
+    streams[number]?.sent = []
+    streams[number]?.isOver = true
+    // Its targets stay until another stream of the client replaces it.
+    if streams[number]?.targets.isEmpty ?? true { streams[number] = nil }
+  }
+
+  private mutating func fault(_ remark: String, _ number: Int) {
+    guard let stream = streams[number] else { return }
+    let code = StatusCode.allCases.first { remark.hasSuffix(": \($0.name)") }
+    switch remark {
+    case "the write is passed on, its answer will be lost": emit(.hit(.write(.dropAcknowledgement)), stream.client)
+    case "the write is lost": emit(.hit(.write(.dropRequest)), stream.client)
+    case "the answer is lost": return
+    default:
+      if let code, remark.hasPrefix("the write is refused") {
+        emit(.hit(.write(.reject(code))), stream.client)
+      } else if let code, remark.hasPrefix("the listener is refused") {
+        emit(.hit(.listen(code)), stream.client)
+      } else {
+        emit(.gap("a fault: \(remark)"), stream.client)
+      }
+    }
+  }
+
+  /// - Parameter words: the words in which the proxy reports a change of its faults.
+  private mutating func changeFaults(_ words: String) {
+    let plain: [FaultChange] = [
+      .up, .calm, .silent, .down(nil), .down(.watch), .down(.write), .down(.read),
+      .event(.restart(withoutTokens: false)), .event(.restart(withoutTokens: true)),
+    ]
+    if let change = plain.first(where: { FaultText.account(of: $0) == words }) {
+      for client in Set(connections.values).sorted() { emit(.fault(change), client) }
+    } else if !words.hasPrefix("the next ") {
+      // Faults of one call are reported by the call that they hit.
+      emit(.gap("faults of the proxy: \(words)"), nil)
+    }
+  }
+}
