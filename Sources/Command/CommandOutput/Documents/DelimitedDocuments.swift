@@ -1,6 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 import FirestoreJSON
 package import FirestoreModel
-// SPDX-License-Identifier: Apache-2.0
 import FirestoreText
 
 /// Documents as rows of cells, with a first row of names: the path, then fields, with fields of maps by their paths. It
