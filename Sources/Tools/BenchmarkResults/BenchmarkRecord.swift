@@ -2,13 +2,13 @@
 package import Foundation
 import Spelling
 
-/// The history of each figure, in a file that is kept beside the code.
+/// The history of each figure, in a file next to the code.
 package struct BenchmarkRecord: Codable, Sendable {
   package struct Entry: Codable, Hashable, Sendable {
     /// The day, in UTC: 2026-01-31.
     package var date: String
     package var commit: String
-    /// The number of processors and their kind.
+    /// The count and the kind of processors.
     package var machine: String
     package var value: Double
     package var unit: String
@@ -20,7 +20,7 @@ package struct BenchmarkRecord: Codable, Sendable {
     package var p99: Double?
     package var peak: Double?
     package var allocations: Double?
-    /// The size of the objects of a build.
+    /// The size of a build's objects.
     package var bytes: Double?
   }
 
@@ -28,13 +28,13 @@ package struct BenchmarkRecord: Codable, Sendable {
     package let description: String
   }
 
-  /// The place of the record in a clone.
+  /// The path of the record in a clone.
   package static let path = "Sources/Tools/Benchmarks/RECORD.json"
 
-  /// The entries of each figure, the newest last.
+  /// The entries of each figure, newest last.
   package private(set) var figures: [String: [Entry]] = [:]
 
-  /// - Throws: `Failure` for a file that is no record; one that is missing is empty if it may be.
+  /// - Throws: `Failure` for an invalid file. A missing file counts as empty if `mayBeMissing` is set.
   package init(at path: String, mayBeMissing: Bool = false) throws {
     guard let data = FileManager.default.contents(atPath: path) else {
       if mayBeMissing, !FileManager.default.fileExists(atPath: path) { return }
@@ -47,7 +47,7 @@ package struct BenchmarkRecord: Codable, Sendable {
 
   package static func name(_ line: ReportLine) -> String { "\(line.name), \(line.n)" }
 
-  /// Adds a figure; the one of the same commit and machine is replaced.
+  /// Adds a figure. Replaces the entry of the same commit and machine.
   package mutating func add(_ line: ReportLine, commit: String, on date: Date, machine: String = Self.machine) {
     var format = Date.ISO8601FormatStyle()
     format.timeZone = .gmt
@@ -59,7 +59,7 @@ package struct BenchmarkRecord: Codable, Sendable {
     figures[Self.name(line), default: []].append(entry)
   }
 
-  /// The newest entry of a figure of this kind of machine, or else of any.
+  /// The newest entry of a figure for this kind of machine, otherwise for any.
   func newest(_ name: String, of machine: String = Self.machine) -> Entry? {
     let entries = figures[name] ?? []
     return entries.last { $0.machine == machine } ?? entries.last
@@ -71,10 +71,10 @@ package struct BenchmarkRecord: Codable, Sendable {
       .map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 }
   }
 
-  /// The case of a figure: what is before its variant and its number of documents.
+  /// The case of a figure: the text before its variant and its document count.
   fileprivate static func benchmark(_ figure: String) -> String { String(figure.prefix { $0 != " " && $0 != "," }) }
 
-  /// Writes the record with a line for each entry, so that its changes can be read.
+  /// Writes the record with one line per entry, for readable diffs.
   package func write(to path: String) throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -89,9 +89,9 @@ package struct BenchmarkRecord: Codable, Sendable {
     }
   }
 
-  /// This machine, as entries name it: two of different kinds have different ratios.
+  /// This machine's name in entries. Machines of different kinds have different ratios.
   package static let machine: String = {
-    // Systems without /proc name no kind.
+    // Systems without /proc report no kind.
     let text = (try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8)) ?? ""
     let model = text.split(separator: "\n").first { $0.hasPrefix("model name") }?.split(separator: ":").last
     let kind = model.map { $0.trimmingCharacters(in: .whitespaces) } ?? "unknown"
@@ -124,11 +124,11 @@ extension BenchmarkRecord {
   }
 }
 
-/// A figure beside the newest entry of the record.
+/// A figure compared with the newest entry of the record.
 package struct RecordComparison {
-  /// The growth of a ratio to the floor that is too much.
+  /// The excessive growth of a ratio to the floor.
   package static let ratioMargin = 1.25
-  /// The same where the record has no entry of this kind of machine: caches and kernels differ.
+  /// The same without a record entry for this kind of machine, because caches and kernels differ.
   package static let otherMachineMargin = 2.0
   package static let allocationMargin = 1.1
 
@@ -139,15 +139,15 @@ package struct RecordComparison {
   package private(set) var ratioHasGrown = false
   package private(set) var allocationsHaveGrown = false
 
-  /// - Returns: `nil` for a figure that has neither a floor nor a number of allocations.
+  /// - Returns: `nil` for a figure with neither a floor nor an allocation count.
   package init?(_ line: ReportLine, with record: BenchmarkRecord, on machine: String = BenchmarkRecord.machine) {
     if line.best == nil, line.allocations == nil { return nil }
     text = BenchmarkRecord.name(line)
     guard let entry = record.newest(text, of: machine) else { return }
     isRecorded = true
     let isOfThisKind = entry.machine == machine
-    // Work that has become dearer is so in the best repetitions and in the median; a busy machine changes one of them, now or
-    // when the record was made.
+    // More expensive work shows in both the best repetitions and the median. A busy machine changes only one of them,
+    // now or when the record was made.
     ratioHasGrown = compare(
       "ratio", [line.best, line.ratio].compactMap(\.self).min(), [entry.best, entry.ratio].compactMap(\.self).max(),
       isOfThisKind ? Self.ratioMargin : Self.otherMachineMargin)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Growth curves as a picture: a panel for each kind of number and each unit, with logarithmic axes, the curves' names
-/// beside their ends, and the growth of n log n in grey.
+/// Growth curves as a picture: a panel for each kind of number and each unit, with logarithmic axes. The curves' names
+/// are next to their ends, and the growth of n log n is gray.
 package struct GrowthPlot {
   private static let width = 1200.0
   private static let leastHeight = 900.0
@@ -76,7 +76,7 @@ struct GrowthPanel {
   private static let margin = (top: 30.0, bottom: 34.0, left: 48.0)
   private static let lineHeight = 12.0
   private static let labelWidth = 285.0
-  /// The characters that fit beside the end of a curve.
+  /// The maximum length of a name next to the end of a curve.
   private static let labelLength = 41
   private static let colours = [
     "#0072b2", "#c04a00", "#00795a", "#a6447f", "#7a5c00", "#5b3a9e", "#b2182b", "#2f6d3a", "#3f5a6b",
@@ -87,12 +87,12 @@ struct GrowthPanel {
 
   init(_ curves: [GrowthCurve]) { self.curves = curves }
 
-  /// The height in which all names have a line.
+  /// The minimum height for all names to have separate lines.
   var leastHeight: Double {
     max(230, Self.margin.top + Self.margin.bottom + Double(curves.count) * Self.lineHeight)
   }
 
-  /// Both axes, from numbers and values to places.
+  /// Both axes, which map numbers and values to positions.
   private struct Axes {
     let plot: Area
     let numbers: ClosedRange<Double>
@@ -168,7 +168,7 @@ struct GrowthPanel {
     return svg
   }
 
-  /// The powers of ten, and 2 and 5 times as much between them; those without a label are for the eye.
+  /// The powers of ten, and 2 and 5 times as much between them. Unlabeled ticks are only a visual aid.
   private static func ticks(_ range: ClosedRange<Double>) -> [(value: Double, isLabelled: Bool)] {
     let decades = Int(log10(range.lowerBound).rounded(.down))...Int(log10(range.upperBound).rounded(.up))
     let isWide = log10(range.upperBound / range.lowerBound) > 2
@@ -177,13 +177,13 @@ struct GrowthPanel {
     }.filter { range.contains($0.0) }
   }
 
-  /// A number as an axis has it: 1k for a thousand.
+  /// A number in axis notation: 1k for a thousand.
   private static func text(_ number: Double) -> String {
     if number >= 1e6 { return String(format: "%gM", number / 1e6) }
     return number >= 1e3 ? String(format: "%gk", number / 1e3) : String(format: "%g", number)
   }
 
-  /// The growth of n log n, from the middle of the first values.
+  /// The growth of n log n, starting at the middle of the first values.
   private func guide(_ axes: Axes) -> String {
     let start = curves.map { log10($0.points[0].value) }.median
     let lowest = axes.numbers.lowerBound
@@ -225,7 +225,7 @@ struct GrowthPanel {
     }.joined()
   }
 
-  /// The names beside the ends of the curves, in the order of the ends, each joined to its own.
+  /// The names next to the ends of the curves, in the order of the ends, each connected to its curve.
   private func names(_ axes: Axes, in area: Area) -> String {
     let ends = curves.enumerated().compactMap { index, curve in
       curve.points.last.map { (index: index, x: axes.x($0.number), y: axes.y($0.value), curve: curve) }
@@ -255,40 +255,40 @@ struct GrowthPanel {
   }
 }
 
-/// The growth of one figure with the number of documents, listeners or pending writes.
+/// The growth of one figure with the count of documents, listeners or pending writes.
 package struct GrowthCurve {
   package struct Point: Equatable {
     package var number: Double
-    /// A time of all, or of one operation, or a size: in any case less is better.
+    /// The total time, the time of one operation, or a size; less is better.
     package var value: Double
   }
 
-  /// The unit of the values, as the plot has it.
+  /// The unit of the values in the plot.
   package enum Scale: String {
     case milliseconds = "ms"
     case microseconds = "µs"
     case megabytes = "MB"
   }
 
-  /// The growth beyond that of n log n that is put down to chance.
+  /// The growth beyond n log n that counts as noise.
   static let margin = 1.25
 
   package var name: String
-  /// The things that are counted.
+  /// The counted things.
   package var dimension: String
   package var scale: Scale
   package var points: [Point]
 
-  /// A step that a figure takes from one number to the next.
+  /// A figure's growth from one number to the next.
   package struct Step {
     package var from: Point
     package var to: Point
-    /// The growth of the figure, and the one of n log n.
+    /// The growth of the figure, and of n log n.
     package var factor: Double
     package var allowed: Double
   }
 
-  /// The steps that the figure takes faster than n log n would, beyond what is put down to chance.
+  /// The steps that grow faster than n log n, beyond noise.
   package var fastSteps: [Step] {
     zip(points, points.dropFirst()).compactMap { from, to in
       guard from.value > 0, from.number > 0 else { return nil }
@@ -303,7 +303,7 @@ package struct GrowthCurve {
 }
 
 extension GrowthCurve {
-  /// The curves of all figures that were measured at two numbers or more, in the order of the lines.
+  /// The curves of all figures with at least two measured numbers, in line order.
   package static func all(_ lines: [ReportLine]) -> [GrowthCurve] {
     var (curves, order): ([String: GrowthCurve], [String]) = ([:], [])
     func add(_ line: ReportLine, _ name: String, over dimension: String, at number: Int, _ isWall: Bool) {
@@ -315,12 +315,13 @@ extension GrowthCurve {
       }
       curves[key]?.points.append(Point(number: Double(number), value: value))
     }
-    // Wall times and processor times are different figures: a busy moment makes all of them processor times.
+    // Wall times and processor times are different figures. A single busy measurement makes all of them processor
+    // times.
     let isWall = lines.allSatisfy { $0.clock == "wall" }
     for line in lines {
       add(line, line.name, over: "documents", at: line.n, isWall)
     }
-    // The largest number of documents is where the other numbers are of most interest.
+    // The other numbers are most interesting at the largest document count.
     let most = lines.map(\.n).max()
     for line in lines where line.n == most {
       guard let dimension = line.dimension else { continue }
@@ -340,7 +341,7 @@ extension GrowthCurve {
     case .milliseconds: return (.milliseconds, value)
     case .microseconds: return (.microseconds, value)
     case .megabytes: return (.megabytes, value)
-    // A rate counts as the time that all documents take.
+    // A rate counts as the time for all documents.
     case .documentsPerSecond: return value > 0 ? (.milliseconds, Double(line.n) / value * 1e3) : nil
     case nil: return nil
     }

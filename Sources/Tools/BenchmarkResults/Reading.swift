@@ -10,11 +10,11 @@ package struct Reading {
   package var samples: [Sample]
   /// The same work done with SQLite alone, in the same run.
   package var floor: [Sample]
-  /// The number that distinguishes this reading from others of its family, if it is not that of the documents.
+  /// The number that distinguishes this reading from others of its family, unless that is the document count.
   package var dimension: Dimension?
   /// The durations of single operations in seconds.
   package var latencies: [Double] = []
-  /// The most memory above that of the start, in MB; of a process of its own, all that it had.
+  /// The peak memory above the start, in MB; for a separate process, its total peak.
   package var peak: Double?
 
   package init(variant: String? = nil, unit: FigureUnit, goal: Double? = nil, samples: [Sample], floor: [Sample] = []) {
@@ -24,18 +24,18 @@ package struct Reading {
   package func wall(_ samples: [Sample]) -> Double { samples.map { unit.value($0.wall, $0.count) }.median }
   package func cpu(_ samples: [Sample]) -> Double { samples.map { unit.value($0.cpu, $0.count) }.median }
 
-  /// The processor time of one operation in the best repetition, in seconds; 0 for figures that are no times.
+  /// The processor time of one operation in the best repetition, in seconds; 0 for figures that are not times.
   package func best(_ samples: [Sample]) -> Double {
     unit == .megabytes ? 0 : samples.map { $0.cpu / $0.count }.min() ?? 0
   }
 }
 
-/// A number that a case is measured for, other than that of the documents.
+/// A varied number of a case, other than the document count.
 package struct Dimension: Hashable, Sendable {
-  /// The things that are counted.
+  /// The counted things.
   package let name: String
   package let number: Int
-  /// The condition that the readings of different numbers share; `nil` for none.
+  /// The common condition of readings with different numbers; `nil` for none.
   package let family: String?
 
   package static func pendingWrites(_ number: Int, _ family: String? = nil) -> Dimension {
@@ -58,16 +58,16 @@ extension Reading {
   }
 }
 
-/// One repetition: its duration, and the time that this process's threads were running meanwhile. On a busy machine
-/// only the latter says something about the code, and the number of allocations, which is the same on every machine.
+/// One repetition: its duration, and the running time of this process's threads. On a busy machine, only the latter and
+/// the allocation count are significant for the code. The allocation count is equal on every machine.
 package struct Sample {
   /// The duration in seconds.
   package var wall: Double
   /// The processor time in seconds.
   package var cpu: Double
-  /// The number of operations or documents in that time.
+  /// The count of operations or documents in that time.
   package var count = 1.0
-  /// The blocks that all threads took from the allocator in that time.
+  /// The blocks that all threads allocated in that time.
   package var allocations = 0.0
 
   package init(wall: Double, cpu: Double, count: Double = 1, allocations: Double = 0) {
@@ -101,10 +101,10 @@ package enum FigureUnit: String, Sendable {
 }
 
 extension Array where Element == Double {
-  /// The middle value; of an even number the lower of the two in the middle. 0 for none.
+  /// The middle value; for an even count, the lower of the two middle values. 0 for none.
   package var median: Double { percentile(50) }
 
-  /// The value that so many of a hundred do not exceed. 0 for none.
+  /// The value that at least the given percentage does not exceed. 0 for none.
   package func percentile(_ percent: Double) -> Double {
     if isEmpty { return 0 }
     let rank = Int((Double(count) * percent / 100).rounded(.up))

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// A reading as it is printed.
+/// A reading in printed form.
 ///
-/// `value` is wall time if the machine had a load below 1.5, processor time otherwise; both are given. The ratio to the
-/// floor is of processor times, and above 1 where SQLite alone is faster; `best` is the same of the fastest repetition
-/// on each side, which is what a busy machine changes least.
+/// `value` is wall time if the machine had a load below 1.5, processor time otherwise; both are included. The ratio to
+/// the floor uses processor times, and is above 1 if SQLite without Hearth is faster. `best` is the same ratio for the
+/// fastest repetition on each side, which a busy machine affects least.
 package struct ReportLine: Encodable {
-  /// The load from which on wall time measures the other processes.
+  /// The minimum load that makes wall time unreliable.
   private static let quietLoad = 1.5
 
   package var `case`: String
@@ -22,22 +22,22 @@ package struct ReportLine: Encodable {
   package var ratio: Double?
   package var best: Double?
   package var goal: Double?
-  /// The times of single operations that half of them, and 99 of a hundred, do not exceed; in `us`.
+  /// The 50th and 99th percentiles of single operations, in `us`.
   package var p50: Double?
   package var p99: Double?
-  /// The most memory above that of the start, in MB.
+  /// The peak memory above the start, in MB.
   package var peak: Double?
   /// The allocations of one operation, or of one document.
   package var allocations: Double?
   package var load: Double
-  /// The number that a growth curve has on its axis in place of the documents; not printed.
+  /// The number on the axis of a growth curve, if not the document count; not printed.
   package var dimension: Dimension?
 
   private enum CodingKeys: String, CodingKey {
     case `case`, variant, n, value, unit, clock, wall, cpu, floor, ratio, best, goal, p50, p99, peak, allocations, load
   }
 
-  /// - Parameter load: the number of processes that want to run.
+  /// - Parameter load: the count of runnable processes.
   package init(_ name: String, documents: Int, _ reading: Reading, load: Double) {
     let (wall, cpu) = (reading.wall(reading.samples), reading.cpu(reading.samples))
     let isQuiet = load < Self.quietLoad
@@ -70,7 +70,7 @@ package struct ReportLine: Encodable {
     dimension = reading.dimension
   }
 
-  /// The case with its variant: the reading's name within one number of documents.
+  /// The case with its variant: the reading's name for one document count.
   package var name: String { variant.map { "\(`case`) (\($0))" } ?? `case` }
 
   private static func rounded(_ value: Double) -> Double {
@@ -82,7 +82,7 @@ package struct ReportLine: Encodable {
   package var json: String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    // A line of numbers and short texts always has a JSON form.
+    // A line of numbers and short texts can always be encoded as JSON.
     return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
   }
 

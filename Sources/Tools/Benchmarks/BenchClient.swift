@@ -7,7 +7,7 @@ import FirestoreQuery
 import FirestoreSync
 import SeededRandom
 
-/// A sync core with its store, and the effects of its transitions. The backend is the benchmark itself.
+/// A sync core with its store, and the effects of its transitions. The benchmark itself is the backend.
 struct BenchClient: ~Copyable {
   private static let database = DatabaseID(project: "bench")
 
@@ -18,7 +18,7 @@ struct BenchClient: ~Copyable {
 
   /// - Parameters:
   ///   - path: the path of the cache; `nil` for one in memory.
-  ///   - isOnline: whether listens and writes go out on the streams; else only the cache answers.
+  ///   - isOnline: whether listens and writes go out on the streams. Otherwise only the cache answers.
   init(_ path: String?, isOnline: Bool = false) throws {
     try self.init(LocalStore(Workbench.configuration(path)), isOnline: isOnline)
   }
@@ -38,7 +38,7 @@ struct BenchClient: ~Copyable {
     effects.removeAll(keepingCapacity: true)
   }
 
-  /// - Returns: the listener, and the number of documents in the first snapshot; `nil` if none was raised.
+  /// - Returns: the listener, and the document count of the first snapshot; `nil` if none was raised.
   mutating func listen(_ query: Query, includeMetadata: Bool = true) -> (listener: ListenerID, shown: Int?) {
     listenerCount += 1
     let id = ListenerID(listenerCount)
@@ -58,7 +58,7 @@ struct BenchClient: ~Copyable {
     forgetEffects()
   }
 
-  /// The number of snapshots that the last transitions delivered.
+  /// The count of snapshots that the last transitions delivered.
   mutating func delivered() -> Int {
     effects += core.takeEffects()
     return effects.reduce(0) { count, effect in if case .deliver(let all) = effect { count + all.count } else { count }
@@ -73,7 +73,7 @@ struct BenchClient: ~Copyable {
 
   // MARK: The backend's part
 
-  /// Opens the watch stream that the last listen asked for and confirms its target.
+  /// Opens the watch stream for the last listen and confirms its target.
   mutating func openWatchStream() -> (epoch: StreamEpoch, target: TargetID)? {
     let epoch = core.watchStream.epoch
     core.watchStreamOpened(in: epoch)
@@ -94,7 +94,7 @@ struct BenchClient: ~Copyable {
     core.takeWrite(in: epoch, at: Timestamp(seconds: clock))?.request
   }
 
-  /// Acknowledges the oldest write in flight, as the backend.
+  /// Acknowledges the oldest write in flight, as the backend would.
   mutating func acknowledge(_ request: WriteRequest, in epoch: StreamEpoch) {
     clock += 1
     let version = SnapshotVersion(microseconds: clock * 1_000_000)

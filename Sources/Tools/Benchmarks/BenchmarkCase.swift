@@ -2,8 +2,8 @@
 import BenchmarkResults
 import Foundation
 
-/// One benchmark. All of them run on the process's first thread, whose memory the system's allocator manages in another
-/// way than that of other threads.
+/// One benchmark. All run on the process's first thread, because the system's allocator manages its memory differently
+/// from other threads.
 struct BenchmarkCase: Sendable {
   private enum Work: Sendable {
     case synchronous(@MainActor @Sendable (Workbench) throws -> [Reading])
@@ -33,7 +33,7 @@ struct BenchmarkCase: Sendable {
     }
   }
 
-  /// Waits for asynchronous work while the main queue is served from here.
+  /// Waits for asynchronous work and serves the main queue meanwhile.
   @MainActor static func wait<Output>(_ body: @escaping @MainActor () async throws -> Output) throws -> Output {
     var result: Result<Output, any Error>?
     Task { @MainActor in

@@ -15,7 +15,7 @@
     static let collection = "cities"
     private static let database = DatabaseID(project: "bench")
 
-    /// A document with the state that is listened to.
+    /// A document in the listener's result, for changes.
     let changing: DocumentKey
     private let backend: LocalBackend
 
@@ -37,7 +37,7 @@
       _ = try await backend.commit([mutation], in: Self.database)
     }
 
-    /// Stores documents of five simple fields in a collection of their own.
+    /// Stores documents of five simple fields in a separate collection.
     func commitSimple(_ documents: ArraySlice<Document>, into collection: String) async throws {
       let names = ["name", "state", "population", "rating", "isCapital"]
       for first in stride(from: documents.startIndex, to: documents.endIndex, by: 500) {
@@ -58,25 +58,25 @@
           backend: .datastore(InProcessDatastore(backend: backend, database: Self.database)), cacheDirectory: path))
     }
 
-    /// The query for one document in fifty, the changing one among them.
+    /// The query for one in fifty documents, including the changing one.
     func watched(_ client: Firestore) -> QueryDefinition {
       client.collection(Self.collection).whereField("state", isEqualTo: "state-07").definition
     }
   }
 
-  /// The callbacks of one listener, on the main queue as an app has them.
+  /// The callbacks of one listener, on the main queue as in an app.
   struct Callbacks {
     struct Event: Sendable {
       let time = ContinuousClock.now
       let snapshot: QuerySnapshot
-      /// The value that the changing document has in this snapshot, if it changed.
+      /// The changing document's value in this snapshot, if it changed.
       let number: Int?
     }
 
     private var events: AsyncThrowingStream<Event, any Error>.Iterator
     private let registration: any ListenerRegistration
 
-    /// - Parameter document: the id of the document whose `population` is read.
+    /// - Parameter document: the id of the document with the `population` to read.
     init(_ query: QueryDefinition, of document: String) {
       let (stream, continuation) = AsyncThrowingStream<Event, any Error>.makeStream()
       registration = query.addSnapshotListener(includeMetadataChanges: true) { snapshot, error in
@@ -88,7 +88,7 @@
       events = stream.makeAsyncIterator()
     }
 
-    /// The next callback for which the condition holds.
+    /// The next callback that meets the condition.
     @MainActor mutating func next(where isMeant: (Event) -> Bool) async throws -> Event {
       while let event = try await events.next(isolation: #isolation) {
         if isMeant(event) { return event }
@@ -100,7 +100,7 @@
   }
 
   extension Reading {
-    /// Adds a round of single operations, whose durations are known.
+    /// Adds a round of single operations with known durations.
     mutating func add(_ round: [Double], since start: Start) {
       var sample = start.sample(count: round.count)
       sample.wall = round.reduce(0, +)

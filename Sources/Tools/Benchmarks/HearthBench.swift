@@ -5,7 +5,7 @@ import FirestoreSQLite
 import Foundation
 import Spelling
 
-/// Measures the cache and the sync core on sample data, beside the same work done with SQLite alone.
+/// Measures the cache and the sync core on sample data, and the same work with SQLite only.
 @main
 struct HearthBench: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -107,7 +107,7 @@ struct HearthBench: ParsableCommand {
   @MainActor private func measure() throws {
     let chosen = cases.isEmpty ? BenchmarkCase.all : BenchmarkCase.named(cases)
     let sizes = documents.isEmpty ? [1_000, 10_000, 100_000] : documents
-    // A file that cannot be written is found out before hours of measuring.
+    // Detects an unwritable file before hours of measuring.
     var kept = try record.map { try BenchmarkRecord(at: $0, mayBeMissing: true) }
     for path in [plot, record].compactMap(\.self) { try Self.checkThatFileCanBeWritten(path) }
     var progress = Progress(total: chosen.count * sizes.count)
@@ -167,7 +167,7 @@ struct HearthBench: ParsableCommand {
   }
 }
 
-/// The options with which this program starts itself, to measure in a process of its own.
+/// The options for running this program as its own child process, for separate measurements.
 struct ChildOptions: ParsableArguments {
   @Option(help: "Print the resident memory after this work on --cache.")
   var residentProbe: String?

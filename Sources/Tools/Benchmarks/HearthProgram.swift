@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// The program `hearth` that was built beside this one.
+/// The program `hearth` next to this one.
 enum HearthProgram {
-  /// `hearth` in the folder of this program; `nil` if it is not there.
+  /// The path of `hearth` in this program's folder; `nil` if it does not exist.
   static var path: String? {
     guard let own = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") else { return nil }
     let path = URL(filePath: own).deletingLastPathComponent().appending(path: "hearth").path
     return FileManager.default.isExecutableFile(atPath: path) ? path : nil
   }
 
-  /// Says on standard error that a case is left out, because the program is missing.
+  /// Reports on standard error that a case is skipped because the program is missing.
   static func tellThatItIsMissing(to name: String) {
     let way = "swift build -c release --product hearth"
     FileHandle.standardError.write(Data("\(name): not measured, there is no hearth beside hearth-bench: \(way)\n".utf8))
   }
 }
 
-/// `hearth serve` in memory, in a process of its own on a free port, until it is stopped.
+/// `hearth serve` in memory, in a separate process on a free port, until it is stopped.
 struct ServedBackend {
   let port: Int
   private let process: Process
@@ -32,7 +32,7 @@ struct ServedBackend {
     process.standardOutput = output
     try process.run()
     var text = ""
-    // The first line has the address, and a full stop behind it.
+    // The first line contains the address, followed by a full stop.
     while !text.contains("\n") {
       let bytes = output.fileHandleForReading.availableData
       if bytes.isEmpty { break }

@@ -3,13 +3,13 @@ import BenchmarkResults
 import CAllocationCount
 import Foundation
 
-/// The state of the clocks and of the allocator at the start of what is measured.
+/// The state of the clocks and of the allocator at the start of a measurement.
 struct Start {
   private let instant = ContinuousClock.now
   private let processor = processorSeconds()
   private let allocations = allocation_count()
 
-  /// - Parameter count: the number of operations since the start.
+  /// - Parameter count: the count of operations since the start.
   func sample(count: Int = 1) -> Sample {
     let wall = instant.duration(to: .now) / .seconds(1)
     return Sample(
@@ -25,7 +25,7 @@ func measure<R>(count: Int = 1, _ body: () throws -> R) rethrows -> (sample: Sam
   return (start.sample(count: count), result)
 }
 
-/// Measures `body` once, and all that it waits for.
+/// Measures `body` once, including everything that it waits for.
 @MainActor func measureAsync(count: Int = 1, _ body: () async throws -> Void) async rethrows -> Sample {
   let start = Start()
   try await body()
@@ -38,43 +38,43 @@ private func processorSeconds() -> Double {
   return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
 }
 
-/// The number of processes that want to run, averaged over a minute.
+/// The count of runnable processes, averaged over a minute.
 func machineLoad() -> Double {
   var loads = [0.0]
   return getloadavg(&loads, 1) == 1 ? loads[0] : 0
 }
 
-/// The memory of this process as the kernel counts it, in MB of 1 000 000 bytes. Systems without /proc have no figures.
+/// The memory of this process according to the kernel, in MB of 1 000 000 bytes. Systems without /proc have no figures.
 enum ProcessMemory {
   /// The resident memory now.
   static var resident: Double? { figure("VmRSS:") }
-  /// The most resident memory since the start of the process, or since it was forgotten.
+  /// The peak resident memory since the start of the process, or since the last reset.
   static var peak: Double? { figure("VmHWM:") }
 
-  /// Lets the peak begin anew at what is resident now.
-  /// - Returns: whether the kernel can do so.
+  /// Resets the peak to the current resident memory.
+  /// - Returns: whether the kernel supports this.
   static func forgetPeak() -> Bool {
     guard let file = FileHandle(forWritingAtPath: "/proc/self/clear_refs") else { return false }
-    // A kernel that refuses says so in the return value.
+    // A kernel that rejects this reports it in the return value.
     return (try? file.write(contentsOf: Data("5".utf8))) != nil
   }
 
   private static func figure(_ name: String) -> Double? {
-    // A missing file is the answer that there is no figure.
+    // A missing file means that there is no figure.
     let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
     let line = status.split(separator: "\n").first { $0.hasPrefix(name) }
     return (line?.split(separator: " ").dropFirst().first.flatMap { Double($0) }).map { $0 * 1024 / 1e6 }
   }
 }
 
-/// The growth of this process's memory from a moment on, at its highest. Of the programs in this process all count: the
-/// client, and a backend that is embedded.
+/// The peak growth of this process's memory since a moment. It includes all programs in this process: the client, and
+/// an embedded backend.
 struct MemoryGrowth {
   private let before: Double?
 
   init() { before = ProcessMemory.forgetPeak() ? ProcessMemory.resident : nil }
 
-  /// The peak in MB above what the process had; `nil` where it cannot be known.
+  /// The peak in MB above the start; `nil` if unknown.
   var peak: Double? {
     guard let before, let peak = ProcessMemory.peak else { return nil }
     return max(0, peak - before)

@@ -2,8 +2,8 @@
 import BenchmarkResults
 import Foundation
 
-/// Compares the cheap cases with the record: ratios to the floor of the same run, of processor time, and the numbers of
-/// allocations, which are the same whatever else the machine does.
+/// Compares the cheap cases with the record: ratios of processor times to the floor of the same run, and allocation
+/// counts, which do not depend on other load.
 struct RegressionGuard {
   static let cases = [
     "read-by-key", "query-equal-scan", "query-order-limit-scan", "query-collection", "relisten-synced",
@@ -14,7 +14,8 @@ struct RegressionGuard {
   ]
   static let documents = 10_000
 
-  /// The runs of a case before its ratio counts as grown: on a busy machine the first may not have a quiet moment.
+  /// The count of runs before a ratio counts as grown, because the first run on a busy machine may have no quiet
+  /// moment.
   private static let attempts = 4
 
   let record: BenchmarkRecord

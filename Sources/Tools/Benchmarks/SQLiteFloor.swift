@@ -3,7 +3,7 @@ import CSQLite
 import FirestoreModel
 import Foundation
 
-/// The cost of the same rows with SQLite alone: C API, one table in insertion order with an index on the key and one on
+/// The cost of the same rows with SQLite only: C API, one table in insertion order with an index on the key and one on
 /// `state`, prepared statements, WAL and `synchronous=NORMAL`.
 final class SQLiteFloor {
   struct Failure: Error, CustomStringConvertible {
@@ -14,7 +14,7 @@ final class SQLiteFloor {
   private var statements: [String: OpaquePointer] = [:]
   private var next: Int64 = 1
 
-  /// - Parameter path: `nil` for a database in memory.
+  /// - Parameter path: `nil` for an in-memory database.
   init(_ path: String?) throws {
     var handle: OpaquePointer?
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
@@ -64,7 +64,7 @@ final class SQLiteFloor {
     try run("CREATE INDEX IF NOT EXISTS by_population ON documents (population)")
   }
 
-  /// Steps over all rows and touches their bytes.
+  /// Steps over all rows and reads their bytes.
   func scan() throws { try touch("SELECT id, name, fields FROM documents") }
 
   func read(state: Int) throws { try touch("SELECT id, name, fields FROM documents WHERE state = ?", state) }
@@ -79,7 +79,7 @@ final class SQLiteFloor {
     try drain(statement)
   }
 
-  /// Inserts one row in a transaction of its own.
+  /// Inserts one row in a separate transaction.
   func writeOneRow(_ bytes: [UInt8]) throws {
     try step(try prepared("BEGIN IMMEDIATE"))
     let statement = try prepared("INSERT INTO small (content) VALUES (?)")
@@ -105,7 +105,7 @@ final class SQLiteFloor {
       sum &+= Int(bytes.load(fromByteOffset: count - 1, as: UInt8.self))
     }
     sqlite3_reset(statement)
-    // The sum keeps the loop from being optimised away.
+    // The sum prevents the optimizer from removing the loop.
     if sum == .min { throw failure }
   }
 

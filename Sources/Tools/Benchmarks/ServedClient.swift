@@ -6,13 +6,13 @@
   import Foundation
   import Hearth
 
-  /// A client at a server, in a process of its own: what it does, what it reports as a line of JSON, and the way to start
-  /// it. `.ci/measure clients` starts it as well.
+  /// A server's client in a separate process: its work, its report as a line of JSON, and its launch. `.ci/measure
+  /// clients` starts it too.
   struct ServedClient {
     enum Work: String, CaseIterable {
       /// A listener on the collection `cities` until the backend's snapshot.
       case listen
-      /// A listener on the collection of one document, which others change.
+      /// A listener on the collection of one document that others change.
       case change
       /// Updates of one document, each until it is acknowledged.
       case write
@@ -43,7 +43,7 @@
     /// Does the work and prints the result.
     @MainActor func run() async throws {
       let folder = NSTemporaryDirectory() + "hearth-bench-client-\(UUID().uuidString)"
-      // Files that stay behind lie among temporary ones.
+      // Files that remain are in the temporary folder.
       defer { try? FileManager.default.removeItem(atPath: folder) }
       let client = Firestore.firestore(
         app: FirestoreApp(name: folder, projectID: Self.project, cacheDirectory: folder))
@@ -109,7 +109,7 @@
   }
 
   extension ServedClient {
-    /// - Throws: `ValidationError` for a word that is none of those that are meant.
+    /// - Throws: `ValidationError` for an unknown word.
     init(work: String, at address: String, cache: String) throws {
       guard let work = Work(rawValue: work) else {
         throw ValidationError("--served-client \(work): give listen, change or write.")
@@ -123,16 +123,16 @@
       self.init(host: String(found.1), port: port, work: work, cache: cache)
     }
 
-    /// The report of a client; Google's clients have the same, without processor time and allocations.
+    /// The report of a client. Google's clients report the same, without processor time and allocations.
     struct Result: Codable {
-      /// The documents that came, or the operations that were timed.
+      /// The count of received documents or timed operations.
       var count: Int
       var seconds: Double
       var processorSeconds: Double
       var allocations: Double
       /// The durations of single operations in seconds.
       var latencies: [Double]
-      /// The most resident memory of the process, in MB.
+      /// The peak resident memory of the process, in MB.
       var peak: Double
 
       init(_ sample: Sample, _ latencies: [Double] = []) {
@@ -144,7 +144,7 @@
         Sample(wall: seconds, cpu: processorSeconds, count: Double(count), allocations: allocations)
       }
 
-      /// The middle of single operations; its processor time is that of all that the client did meanwhile.
+      /// The median of single operations. Its processor time covers all of the client's work meanwhile.
       var reading: Reading {
         var reading = Reading(unit: .microseconds, samples: [sample])
         reading.samples[0].wall = latencies.median * Double(count)
@@ -179,7 +179,7 @@
       }
     }
 
-    /// Starts the client in a process of its own.
+    /// Starts the client in a separate process.
     func start() throws -> Started {
       let process = Process()
       process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()

@@ -7,7 +7,7 @@ import FirestoreQuery
 import Foundation
 import SeededRandom
 
-/// The caches and the plain SQLite tables that the cases of one size share; made on first use, removed at the end.
+/// The caches and plain SQLite tables that the cases of one size share. Created on first use, removed at the end.
 final class Workbench {
   let size: Int
   let documents: [Document]
@@ -17,7 +17,7 @@ final class Workbench {
   private var floors: [Bool: SQLiteFloor] = [:]
   private var copies = 0
 
-  /// - Parameter repetitions: `nil` for a default, which is higher for small sizes.
+  /// - Parameter repetitions: the repetition count; `nil` for a default, which is higher for small sizes.
   init(documents size: Int, repetitions: Int? = nil) throws {
     self.size = size
     self.repetitions = repetitions ?? (size > 20_000 ? 5 : 9)
@@ -26,10 +26,10 @@ final class Workbench {
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
   }
 
-  // Files that stay behind are in the system's temporary folder, which it empties.
+  // Files that remain are in the system's temporary folder, which it empties.
   deinit { try? FileManager.default.removeItem(atPath: directory) }
 
-  /// The state whose query was in sync before.
+  /// The state with a previously synced query.
   static let syncedState = 7
 
   // MARK: Caches
@@ -47,7 +47,7 @@ final class Workbench {
     return "\(directory)/cache-\(copies)"
   }
 
-  /// The directory of a cache that holds the documents and one synced target; not to be written to.
+  /// The directory of a read-only cache with the documents and one synced target.
   func filledCache() throws -> String {
     if let template { return template }
     let path = newPath()
@@ -58,14 +58,14 @@ final class Workbench {
     return path
   }
 
-  /// A filled cache of the caller's own.
+  /// A writable copy of the filled cache.
   func copyOfFilledCache() throws -> String {
     let path = newPath()
     try FileManager.default.copyItem(atPath: try filledCache(), toPath: path)
     return path
   }
 
-  /// A filled cache of the caller's own, with these indexes complete.
+  /// A writable copy of the filled cache, with these indexes complete.
   func copyOfFilledCache(with indexes: [FieldIndex]) throws -> String {
     let path = try copyOfFilledCache()
     if indexes.isEmpty { return path }
@@ -76,7 +76,7 @@ final class Workbench {
     return path
   }
 
-  /// Waits until the files of a cache are on disk, as those of an old one are.
+  /// Waits until the files of a cache are on disk, like the files of an old cache.
   func waitForDisk(_ path: String) throws {
     for name in try FileManager.default.contentsOfDirectory(atPath: path) {
       guard let file = FileHandle(forUpdatingAtPath: "\(path)/\(name)") else { continue }
@@ -85,7 +85,7 @@ final class Workbench {
     }
   }
 
-  // Removing what is not there is no failure.
+  // Removing a missing file is not an error.
   func remove(_ path: String) { try? FileManager.default.removeItem(atPath: path) }
 
   /// Stores all documents, and brings the query for `syncedState` in sync.
@@ -104,7 +104,7 @@ final class Workbench {
     try store.releaseTarget(data.id)
   }
 
-  /// The documents as they come from a backend.
+  /// The documents as a backend sends them.
   func snapshots(of size: Int = 500) -> [ArraySlice<Document>] {
     stride(from: 0, to: documents.count, by: size).map { documents[$0..<min($0 + size, documents.count)] }
   }
@@ -142,8 +142,8 @@ final class Workbench {
   }
 }
 
-/// The documents that all cases work on: cities with 12 fields and about 460 wire bytes, under random ids as
-/// `addDocument` makes them. `state` has 50 values, so that an equality query hits one document in fifty.
+/// The documents of all cases: cities with 12 fields and about 460 wire bytes, with random ids as `addDocument` makes
+/// them. `state` has 50 values, so an equality query matches one in fifty documents.
 enum SampleData {
   static let collection = ResourcePath("cities")
   /// The collection that shows whether a query's cost depends on documents of other collections.

@@ -17,15 +17,15 @@ unsigned long long allocation_count(void) { return 0; }
 #include <stdatomic.h>
 #include <stddef.h>
 
-// Functions of glibc behind the names that are taken here.
+// The functions of glibc that the functions here replace.
 extern void *__libc_malloc(size_t);
 extern void *__libc_calloc(size_t, size_t);
 extern void *__libc_realloc(void *, size_t);
 extern void *__libc_memalign(size_t, size_t);
 extern void __libc_free(void *);
 
-// Each thread counts in a place of its own, so that counting takes no turn with other threads. Of more threads than
-// there are places the last ones share one.
+// Each thread counts in a separate place, so that counting does not contend with other threads. If there are more
+// threads than places, the last threads share one.
 enum { PLACES = 1024, SHARED = PLACES - 1 };
 static struct {
   _Alignas(64) atomic_ullong count;

@@ -2,7 +2,7 @@
 
 #if HEARTH_CORE
   extension BenchmarkCase {
-    /// No cases: the public API is not there without gRPC.
+    /// Empty: the public API requires gRPC.
     static let decodeCases: [BenchmarkCase] = []
   }
 #else
@@ -11,7 +11,7 @@
   import Hearth
 
   extension BenchmarkCase {
-    /// Documents as values of a program's own types.
+    /// Cases of decoding documents into a program's own types.
     static let decodeCases = [
       BenchmarkCase(
         name: "codable-decode", summary: "data(as:) of documents of 5 simple fields, of 12 with a map; and encoding"
@@ -45,7 +45,7 @@
     ]
   }
 
-  /// A document as most programs have them: a few texts and numbers.
+  /// A typical document: a few texts and numbers.
   private struct SimpleCity: Codable {
     var name: String
     var state: String

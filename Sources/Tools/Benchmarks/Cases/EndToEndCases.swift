@@ -2,7 +2,7 @@
 
 #if HEARTH_CORE
   extension BenchmarkCase {
-    /// The public API is not there without gRPC.
+    /// Empty: the public API requires gRPC.
     static let endToEndCases: [BenchmarkCase] = []
   }
 #else
@@ -11,8 +11,8 @@
   import Hearth
 
   extension BenchmarkCase {
-    /// The whole way of a program's calls: public API, engine and mailbox, with a durable cache on one side and the
-    /// embedded backend in memory on the other.
+    /// The whole path of a program's calls: public API, engine and mailbox, with a durable cache on one side and the
+    /// embedded in-memory backend on the other.
     static let endToEndCases = [
       BenchmarkCase(name: "end-to-end-listen", summary: "a collection from the backend into a new listener") { bench in
         var reading = Reading(unit: .documentsPerSecond, samples: [])
@@ -51,7 +51,7 @@
       },
     ]
 
-    /// One change after the other, each until a listener on one document in fifty shows it as the backend's.
+    /// Consecutive changes, each until a listener on one in fifty documents shows it as the backend's.
     @MainActor private static func changes(
       _ bench: Workbench, _ server: EndToEnd, _ change: (Firestore, Int) async throws -> Void
     ) async throws -> Reading {

@@ -2,7 +2,7 @@
 
 #if HEARTH_CORE
   extension BenchmarkCase {
-    /// No cases: the public API is not there without gRPC.
+    /// Empty: the public API requires gRPC.
     static let inspectionCases: [BenchmarkCase] = []
   }
 #else
@@ -14,8 +14,8 @@
   import Synchronization
 
   extension BenchmarkCase {
-    /// The cost for a program of being watchable, and of being watched; the watcher is `hearth attach` in a process of
-    /// its own, which the build puts beside the benchmark.
+    /// The cost for a program of being inspectable, and of being inspected. The inspector is `hearth attach` in a
+    /// separate process, which the build places next to the benchmark.
     static let inspectionCases = [
       BenchmarkCase(
         name: "inspected", summary: "100 listeners at 1000 changes/s: not watchable, watchable, watched"
@@ -25,7 +25,7 @@
         for round in 0..<bench.repetitions + 1 {
           for index in programs.indices {
             let sample = try await programs[index].change(1_000)
-            // The first round is left out, because it does work that is done only once.
+            // The first round is omitted because it includes one-time work.
             if round > 0 { samples[index].append(sample) }
           }
         }
@@ -37,7 +37,7 @@
     ]
   }
 
-  /// A program with a hundred listeners, and the backend whose documents change.
+  /// A program with a hundred listeners, and the backend with their changing documents.
   @MainActor private final class Inspected {
     private struct MissingProgram: Error, CustomStringConvertible {
       var description: String { "hearth is not beside the benchmark: swift build -c release --product hearth" }
@@ -95,7 +95,7 @@
       try await reach(Self.listeners)
     }
 
-    /// Watches the second of this process's clients that may be watched.
+    /// Inspects the second of this process's inspectable clients.
     private func watch() throws {
       let folder = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
       let program = folder.appending(path: "hearth")
@@ -117,7 +117,7 @@
       _ = try await backend.commit([Mutation(key: key, operation: .set(fields))], in: Self.database)
     }
 
-    /// Makes a number of changes, one in a millisecond, and waits until listeners got them all.
+    /// Makes changes, one per millisecond, and waits until listeners received them all.
     func change(_ count: Int) async throws -> Sample {
       let before = snapshots.count.load(ordering: .relaxed)
       let start = ContinuousClock.now

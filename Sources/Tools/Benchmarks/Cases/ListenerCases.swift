@@ -2,7 +2,7 @@
 
 #if HEARTH_CORE
   extension BenchmarkCase {
-    /// No cases: the public API is not there without gRPC.
+    /// Empty: the public API requires gRPC.
     static let listenerCases: [BenchmarkCase] = []
   }
 #else
@@ -11,8 +11,8 @@
   import Hearth
 
   extension BenchmarkCase {
-    /// The time until a program's callback is called, by the public API against the embedded backend: each operation
-    /// begins when the one before has ended.
+    /// The time until a program's callback is called, with the public API and the embedded backend. Each operation
+    /// starts when the previous one has ended.
     static let listenerCases = [
       BenchmarkCase(
         name: "listen-to-callback",
@@ -55,7 +55,7 @@
 
     private static let perRound = 100
 
-    /// Listens and stops listening, again and again, in a client that has the documents.
+    /// Repeatedly listens and stops listening, in a client that has the documents.
     @MainActor private static func firstCallback(
       _ bench: Workbench, _ server: EndToEnd, _ variant: String, until isMeant: (Callbacks.Event) -> Bool
     ) async throws -> Reading {
@@ -86,8 +86,8 @@
       return reading
     }
 
-    /// One change after the other, each until the callback of a listener on one document in fifty.
-    /// - Parameter listeners: the number of all listeners; the others listen to one other document each.
+    /// Consecutive changes, each until the callback of a listener on one in fifty documents.
+    /// - Parameter listeners: the count of all listeners. Each of the others listens to one other document.
     @MainActor private static func callbacks(
       _ bench: Workbench, _ server: EndToEnd, listeners: Int = 1, isOnline: Bool = true,
       _ change: (Firestore, Int) async throws -> Void
@@ -100,12 +100,12 @@
       _ = try await listener.next { !$0.snapshot.metadata.isFromCache }
       let others = bench.documents.lazy.map(\.key).filter { $0 != server.changing }.prefix(listeners - 1)
       for key in others { client.document(key.path.text).addSnapshotListener { _, _ in } }
-      // A change that comes behind those of the other listeners finds all of them in place.
+      // A change after those of the other listeners confirms that all of them are listening.
       try await server.commit(-1)
       _ = try await listener.next { $0.number == -1 }
       if !isOnline { try await client.disableNetwork() }
       let memory = MemoryGrowth()
-      // A change beside thousands of listeners takes a quarter of a second.
+      // A change with thousands of listeners takes 0.25 s.
       let perRound = listeners > 1_000 ? perRound / 10 : perRound
       for round in 0..<min(bench.repetitions, listeners > 1_000 ? 3 : bench.repetitions) {
         var durations: [Double] = []

@@ -6,7 +6,7 @@ import FirestoreQuery
 import Foundation
 
 extension BenchmarkCase {
-  /// Memory cases, each in a process of its own, since a process seldom gives back memory that it has used.
+  /// Memory cases, each in a separate process, because a process rarely returns used memory.
   static let memoryCases = [
     BenchmarkCase(name: "resident-memory", summary: "of a process after opening the cache and one first snapshot") {
       bench in
@@ -22,14 +22,14 @@ extension BenchmarkCase {
   ]
 }
 
-/// The work that a process of its own does before it reports its size.
+/// The work of a separate process before it reports its size.
 enum ResidentProbe: String, CaseIterable {
   case start
   case syncedStart = "synced start"
   case query = "unindexed query"
   case collection = "whole collection"
 
-  /// The goal in megabytes, with 100 000 documents.
+  /// The goal in MB, with 100 000 documents.
   var goal: Double? {
     switch self {
     case .start: nil
@@ -67,14 +67,14 @@ enum ResidentProbe: String, CaseIterable {
     guard let probe = ResidentProbe(rawValue: name) else { return }
     var client = try BenchClient(cache)
     if let query = probe.listenedTo { _ = client.listen(query) }
-    // Systems without /proc have no figure, and 0 says so.
+    // Systems without /proc have no figure and print 0.
     print(ProcessMemory.resident ?? 0)
     client.close()
   }
 }
 
 extension BenchmarkCase {
-  /// Cases whose values should be the same for every number of cached documents.
+  /// Cases whose values should be equal for every count of cached documents.
   static let scalingCases = [
     BenchmarkCase(
       name: "scale-other-collection",
@@ -102,7 +102,7 @@ extension BenchmarkCase {
     ) { bench in try [0, 10_000].map { try localWrite(bench, pending: $0) } },
   ]
 
-  /// - Parameter pending: writes that wait already, of other documents.
+  /// - Parameter pending: the count of already pending writes to other documents.
   private static func localWrite(_ bench: Workbench, pending: Int) throws -> Reading {
     var reading = Reading(variant: "\(pending) pending", unit: .microseconds, samples: [])
     reading.dimension = .pendingWrites(pending + 1)

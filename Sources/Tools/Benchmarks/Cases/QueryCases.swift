@@ -8,7 +8,7 @@ import FirestoreSync
 import SeededRandom
 
 extension BenchmarkCase {
-  /// Queries answered from the cache: from the call to the first snapshot.
+  /// Queries answered from the cache, from the call to the first snapshot.
   static let queryCases = [
     BenchmarkCase(name: "query-equal-scan", summary: "state == x without an index; durable and memory cache") { bench in
       let query = Workbench.equalityQuery(11)
@@ -47,9 +47,9 @@ extension BenchmarkCase {
     },
   ]
 
-  /// Listens and stops listening, again and again, in one client.
-  /// - Returns: the usual time, and the time of the first listen: then nothing is in memory, and a memory cache makes
-  ///   the mirror of its collection.
+  /// Repeatedly listens and stops listening, in one client.
+  /// - Returns: the usual time, and the time of the first listen. The first one starts with empty memory, and a memory
+  ///   cache builds the mirror of its collection.
   static func firstSnapshot(
     _ bench: Workbench, _ query: Query, inMemory: Bool = false, indexes: [FieldIndex] = [], goal: Double?,
     floor: (SQLiteFloor) throws -> Void
@@ -81,7 +81,7 @@ extension BenchmarkCase {
 }
 
 extension BenchmarkCase {
-  /// Queries that an index answers, and what the index costs.
+  /// Queries that an index answers, and the cost of the index.
   static let indexCases = [
     BenchmarkCase(name: "query-equal-index", summary: "state == x by an index; durable and memory cache") { bench in
       let query = Workbench.equalityQuery(11)

@@ -12,12 +12,12 @@ import Glibc
 import TerminalCanvas
 
 extension BenchmarkCase {
-  /// The program `hearth` from its start until its screen is there.
+  /// The program `hearth` from its start until its first screen.
   static let firstFrameCases = [
     BenchmarkCase(name: "first-frame", summary: "hearth from the start of its process to the dashboard's first frame") {
       bench in
       guard let program = HearthProgram.path else {
-        // There is nothing to measure in a folder that has this program alone.
+        // A folder with only this program has nothing to measure.
         FileHandle.standardError.write(Data("first-frame: there is no hearth beside hearth-bench\n".utf8))
         return []
       }
@@ -34,11 +34,11 @@ extension BenchmarkCase {
 
 /// A dashboard on a terminal whose other side is this program.
 private enum StartedDashboard {
-  /// The longest time for a frame, in milliseconds.
+  /// The maximum time for a frame, in milliseconds.
   private static let patience: Int32 = 10_000
   /// POSIX_SPAWN_SETSID of <spawn.h>, which Swift does not import.
   private static let asSessionLeader: Int16 = 0x80
-  /// Text that the first frame has, and nothing before it.
+  /// Text that occurs in the first frame and not before it.
   private static let mark = Array("Collections".utf8)
 
   static func timeToFirstFrame(_ program: String, home: String) throws -> Sample {
@@ -97,7 +97,7 @@ private enum StartedDashboard {
     return process
   }
 
-  /// The processor time of another process so far.
+  /// Another process's processor time so far.
   private static func processorSeconds(of process: pid_t) -> Double {
     var (clock, time) = (clockid_t(), timespec())
     guard clock_getcpuclockid(process, &clock) == 0, clock_gettime(clock, &time) == 0 else { return 0 }
@@ -108,7 +108,7 @@ private enum StartedDashboard {
 }
 
 extension BenchmarkCase {
-  /// The cost of a key until its screen is drawn, without the terminal.
+  /// The cost from a key to its drawn screen, without the terminal.
   static let screenCases = [
     BenchmarkCase(name: "screen-key", summary: "a key in an open document of 10 000 fields until its frame") { bench in
       var screen = OpenDocument()
@@ -128,7 +128,7 @@ extension BenchmarkCase {
   ]
 }
 
-/// A dashboard at 120×36 with one document open, whose pane has the focus.
+/// A dashboard at 120×36 with one document open in the focused pane.
 private struct OpenDocument {
   private static let key = DocumentKey(unchecked: ResourcePath("cities").appending("large"))
   private static let fieldCount = 10_000

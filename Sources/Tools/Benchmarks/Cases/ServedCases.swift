@@ -2,7 +2,7 @@
 
 #if HEARTH_CORE
   extension BenchmarkCase {
-    /// No cases: the public API is not there without gRPC.
+    /// Empty: the public API requires gRPC.
     static let servedCases: [BenchmarkCase] = []
   }
 #else
@@ -12,8 +12,8 @@
   import Foundation
 
   extension BenchmarkCase {
-    /// A client in a process of its own, at `hearth serve` in another; `.ci/measure clients` has Google's clients do the
-    /// same.
+    /// A client in a separate process, connected to `hearth serve` in another one. `.ci/measure clients` runs the same
+    /// with Google's clients.
     static let servedCases = [
       BenchmarkCase(
         name: "served-listen", summary: "a collection over a socket into a new client; cache in memory, on disk"
@@ -55,7 +55,7 @@
         try await change(-1)
         let client = try ServedClient(port: server.port, work: .change, cache: .disk).start()
         try client.waitUntilReady()
-        // One in two milliseconds, so that a listener sees each.
+        // One per 2 ms, so that a listener sees each.
         let start = ContinuousClock.now
         for number in 0..<ServedClient.changes {
           try await change(number)

@@ -5,7 +5,7 @@ import FirestoreLocal
 import FirestoreQuery
 
 extension BenchmarkCase {
-  /// Cases of garbage collection, of documents that no target names.
+  /// Cases of garbage collection for documents without a target.
   static let garbageCollectionCases = [
     BenchmarkCase(name: "collect-10-percent", summary: "collect the least recently used tenth") { bench in
       try collect(bench, percentile: 10, goal: 45)
@@ -15,18 +15,18 @@ extension BenchmarkCase {
     },
   ]
 
-  /// - Returns: the readings of removing the documents, of giving back the free pages as well, of the longest slice by
-  ///   the clock, which is the longest wait of other work, and of the slice with the most processor time.
+  /// - Returns: four readings: removing the documents; also returning the free pages; the longest slice by the clock,
+  ///   which is the longest wait of other work; and the slice with the most processor time.
   private static func collect(_ bench: Workbench, percentile: Int, goal: Double) throws -> [Reading] {
     var removing = Reading(unit: .milliseconds, goal: goal, samples: [])
     var compacting = Reading(variant: "and compact the file", unit: .milliseconds, samples: [])
-    // Other work waits for the disk too, so that the longest slice by the clock is the one that counts.
+    // Other work waits for the disk too, so the longest slice by the clock counts.
     var longest = Reading(variant: "longest slice", unit: .milliseconds, goal: 10, samples: [])
     var busiest = Reading(variant: "busiest slice", unit: .milliseconds, goal: 10, samples: [])
     for _ in 0..<min(bench.repetitions, 5) {
       let path = try bench.copyOfFilledCache()
       defer { bench.remove(path) }
-      // The first checkpoint would otherwise have to wait until the whole copy is on disk.
+      // Otherwise the first checkpoint would wait until the whole copy is on disk.
       try bench.waitForDisk(path)
       var store = try LocalStore(Workbench.configuration(path))
       try store.start(user: nil)

@@ -4,7 +4,7 @@ import FirestoreModel
 import FirestoreQuery
 
 extension BenchmarkCase {
-  /// Local writes: until the listener has its snapshot, and what the backend's answer costs.
+  /// Local writes: the time to the listener's snapshot, and the cost of the backend's answer.
   static let writeCases = [
     BenchmarkCase(
       name: "write-to-snapshot", summary: "a local write until its snapshot, with 0, 100 and 10000 pending writes"
@@ -39,13 +39,13 @@ extension BenchmarkCase {
 
   private static let writesPerRound = 200
 
-  /// - Parameter pending: writes that wait already, of documents all over the collection.
+  /// - Parameter pending: the count of already pending writes, to documents all over the collection.
   private static func writeToSnapshot(
     _ bench: Workbench, pending: Int, _ kind: String, _ mutation: (Document, Int) -> Mutation
   ) throws -> Reading {
     var reading = Reading(
       variant: "\(kind), \(pending) pending", unit: .microseconds, goal: 30, samples: [])
-    // The write itself waits as well.
+    // The write itself is pending as well.
     reading.dimension = .pendingWrites(pending + 1, kind)
     let path = try bench.copyOfFilledCache()
     defer { bench.remove(path) }
@@ -74,8 +74,8 @@ extension BenchmarkCase {
     return reading
   }
 
-  /// - Parameter pending: writes that wait; of few of them each answered one is followed by another, so that there are
-  ///   always as many.
+  /// - Parameter pending: the count of pending writes. If it is small, each answered one is followed by another, so
+  ///   that the count is constant.
   private static func acknowledge(
     _ bench: Workbench, pending: Int, ofOneDocument: Bool = false
   ) throws -> Reading {

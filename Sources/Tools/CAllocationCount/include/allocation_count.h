@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counts what a program takes from glibc's allocator, by functions of the same names before it, as the manual of glibc
-// has it ("Replacing malloc"). Linked into a program they see its libraries' calls as well.
+// Counts a program's allocations from glibc's allocator, with functions of the same names that replace it, as in the
+// manual of glibc ("Replacing malloc"). Linked into a program, they also count its libraries' calls.
 
 #ifndef CALLOCATIONCOUNT_H
 #define CALLOCATIONCOUNT_H
 
-/// The number of blocks that all threads have taken so far; a block that grows is another one. 0 where nothing is
-/// counted: under a sanitizer, whose allocator has to be the first.
+/// The count of blocks that all threads have allocated so far. A block that grows counts again. 0 under a sanitizer,
+/// whose allocator must come first, so nothing is counted.
 unsigned long long allocation_count(void);
 
 #endif
