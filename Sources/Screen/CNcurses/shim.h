@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The part of ncursesw that draws, in a shape that Swift can import: macros become functions, and the C globals,
-// which Swift 6 rejects, are read through functions. Only the module Terminal imports this.
+// The drawing part of ncursesw in a form that Swift can import. Macros become functions, and functions read the C
+// globals, which Swift 6 rejects. Only the module Terminal imports this.
 
 #ifndef CNCURSES_SHIM_H
 #define CNCURSES_SHIM_H
 
-// The macro without which curses.h declares no wide-character functions.
+// curses.h declares wide-character functions only with this macro.
 #ifndef NCURSES_WIDECHAR
 #define NCURSES_WIDECHAR 1
 #endif
@@ -36,7 +36,7 @@ static const attr_t cn_italic = A_ITALIC;
 
 static inline WINDOW *cn_window(void) { return stdscr; }
 
-/// A file in memory that is closed on exec (flag 1, MFD_CLOEXEC); -1 if there is none.
+/// Creates a file in memory that is closed on exec (flag 1, MFD_CLOEXEC); -1 on failure.
 static inline int cn_memory_file(void) { return memfd_create("screen", 1); }
 
 /// The environment for child programs.
@@ -51,32 +51,32 @@ static inline bool cn_has_string(const char *name) {
   return value != NULL && value != (char *)-1;
 }
 
-/// Whether a string capability of the current terminal description is this one.
+/// Whether a string capability of the current terminal description has this value.
 static inline bool cn_string_is(const char *name, const char *expected) {
   return cn_has_string(name) && __builtin_strcmp(tigetstr(name), expected) == 0;
 }
 
-/// Makes ncurses leave the user's palette alone. It would reset the palette on every entry and exit, although nothing
-/// here redefines a colour; emptying the capability in the loaded description is the only switch.
+/// Stops ncurses from resetting the user's palette on every entry and exit, although nothing here redefines a color.
+/// Emptying the capability in the loaded description is the only way.
 static inline void cn_keep_palette(void) {
   if (cn_has_string("oc")) *tigetstr("oc") = '\0';
 }
 
-/// Writes one cell: a base character and up to two marks (0 for none). The pair goes through the opts pointer, the
-/// only way that takes pair numbers beyond 32767.
+/// Writes one cell: a base character and up to two marks (0 for none). Only the opts pointer supports pair numbers
+/// above 32767.
 static inline void cn_put(int y, int x, uint32_t base, uint32_t mark1, uint32_t mark2, attr_t attributes, int pair) {
   wchar_t text[4] = {(wchar_t)base, (wchar_t)mark1, (wchar_t)mark2, 0};
   cchar_t cell;
   if (setcchar(&cell, text, attributes, 0, &pair) == OK) mvwadd_wch(stdscr, y, x, &cell);
 }
 
-/// Sets the look of an erased cell, so that ncurses can clear the rest of a line with one sequence.
+/// Sets the style of an erased cell, so that ncurses can clear the rest of a line with one sequence.
 static inline void cn_set_background(attr_t attributes, int pair) {
   cchar_t blank;
   if (setcchar(&blank, L" ", attributes, 0, &pair) == OK) wbkgrndset(stdscr, &blank);
 }
 
-/// The size of a terminal; -1 if it has none.
+/// Gets the size of a terminal; -1 if it has none.
 static inline int cn_window_size(int fd, int *columns, int *rows) {
   struct winsize size;
   if (ioctl(fd, TIOCGWINSZ, &size) != 0) return -1;

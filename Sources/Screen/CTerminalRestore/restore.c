@@ -17,31 +17,31 @@ static const int crash_signals[] = {SIGILL, SIGTRAP, SIGSEGV, SIGBUS, SIGFPE, SI
 enum { crash_count = sizeof crash_signals / sizeof crash_signals[0] };
 
 static struct sigaction previous[crash_count];
-/* What a signal's handler, on whatever thread it runs, and the program both use is atomic. */
+/* Variables that both the program and a signal handler on any thread use are atomic. */
 static _Atomic int armed;
 static int restore_tty = -1;
 static char restore_text[256];
 static size_t restore_length;
 static struct termios restore_modes;
-/* A stack overflow leaves no room for a handler on the stack that overflowed. */
+/* A stack overflow leaves no room for a handler on the same stack. */
 static char alternate_stack[16384];
 
 static int pipe_ends[2] = {-1, -1};
 static _Atomic int continued;
 
-/* The time that each piece may wait for a terminal that is behind with its reading. */
+/* The maximum wait of each piece for a terminal that reads slowly. */
 enum { patience_milliseconds = 2000 };
 
-/* Standard error while the screen is up, and the terminal that it leads to otherwise. */
+/* Standard error while the screen is open, and its terminal otherwise. */
 static int held_errors = -1;
 static _Atomic int true_errors = -1;
-/* The newest bytes of standard error that are kept, and the size at which older ones go. */
+/* The count of newest bytes of standard error to keep, and the size that triggers dropping older ones. */
 enum { kept_errors = 65536, most_errors = 1 << 20 };
 static char error_buffer[kept_errors];
 static const char errors_left_out[] = "(earlier messages were left out)\n";
 static _Atomic int errors_were_trimmed;
 
-/* Copies the end of what is held. Async-signal-safe. */
+/* Copies the end of the held output. Async-signal-safe. */
 static size_t newest_errors(off_t size) {
   off_t start = size > kept_errors ? size - kept_errors : 0;
   ssize_t n = pread(held_errors, error_buffer, kept_errors, start);
@@ -100,8 +100,8 @@ void ctr_trim_errors(void) {
   if (ftruncate(held_errors, 0) == 0 && write(held_errors, error_buffer, length) < 0) { }
 }
 
-/* Restores the terminal. Calls write(), poll(), tcsetattr() and what moves descriptors alone: all are async-signal-safe. The
-   terminal does not block, and most of a frame may still be in its buffer. */
+/* Restores the terminal. Calls only write(), poll(), tcsetattr() and functions that move descriptors, which are all
+   async-signal-safe. The terminal does not block, and most of a frame may still be in its buffer. */
 static void restore_terminal(void) {
   if (!armed) return;
   armed = 0;
@@ -126,7 +126,7 @@ static void crashed(int signal) {
   for (int i = 0; i < crash_count; i++) {
     if (crash_signals[i] == signal) sigaction(signal, &previous[i], NULL);
   }
-  /* The signal is blocked until this handler returns; then the previous handler or the default action takes it. */
+  /* The signal is blocked until this handler returns. Then the previous handler or the default action runs. */
   raise(signal);
 }
 
@@ -156,7 +156,7 @@ static void watched(int signal) {
   int saved = errno;
   if (signal == SIGCONT) continued++;
   unsigned char byte = (unsigned char)signal;
-  /* A full pipe already says everything that this byte would: signals of one kind merge anyway. */
+  /* A full pipe makes this byte redundant, because signals of one kind merge anyway. */
   if (write(pipe_ends[1], &byte, 1) < 0) { }
   errno = saved;
 }
@@ -181,7 +181,7 @@ void ctr_stop_group(void) {
   sigaction(SIGTSTP, &ignored, &previous);
   kill(0, SIGTSTP);
   sigaction(SIGTSTP, &previous, NULL);
-  /* raise() stops this thread. Another one may take a stop of the process, and this one would go on for a while. */
+  /* raise() stops this thread. Another thread could receive a stop of the process, and this one would run on. */
   raise(SIGSTOP);
 }
 

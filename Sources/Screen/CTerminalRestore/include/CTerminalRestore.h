@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The work inside signal handlers, where neither Swift nor stdio may run.
+// The code of signal handlers, which must not use Swift or stdio.
 
 #ifndef CTERMINALRESTORE_H
 #define CTERMINALRESTORE_H
@@ -8,35 +8,35 @@
 #include <stddef.h>
 #include <termios.h>
 
-/// Remembers the way to bring the terminal back. From now on a crash (SIGILL, SIGTRAP, SIGSEGV, SIGBUS, SIGFPE,
-/// SIGABRT) or exit() writes `text` to `tty` and sets `modes`, once; the crash then goes on to its previous handler.
-/// The text is copied and cut at 256 bytes.
+/// Arms the restoration of the terminal. From now on a crash (SIGILL, SIGTRAP, SIGSEGV, SIGBUS, SIGFPE, SIGABRT) or
+/// exit() writes `text` to `tty` and sets `modes`, once. A crash then continues with the previous handler. The text is
+/// copied and cut at 256 bytes.
 void ctr_arm(int tty, const char *text, size_t length, const struct termios *modes);
 
-/// Notes that the terminal is restored: a crash leaves it alone.
+/// Disarms the restoration, because the terminal is restored.
 void ctr_disarm(void);
 
-/// Keeps what the process writes to standard error in memory from now on, if that is the terminal of its session. A crash
-/// and exit() write it there when the terminal is restored; of much, the last 64 KiB.
+/// Holds the process's standard error in memory from now on, if that is the terminal of its session. A crash and exit()
+/// write the last 64 KiB of it there after the terminal is restored.
 void ctr_hold_errors(void);
 
-/// Gives standard error back, and writes there what was kept.
+/// Restores standard error, and writes the held output there.
 void ctr_release_errors(void);
 
-/// Lets old messages go where more than a megabyte is kept.
+/// Drops old messages if more than a megabyte is held.
 void ctr_trim_errors(void);
 
-/// Has `signal` write its number, as one byte, to a pipe from now on. Returns the pipe's reading end, the same for all
-/// signals, or -1. Handlers do not survive exec, so that child programs see the default actions.
+/// Makes `signal` write its number, as one byte, to a pipe from now on. Returns the pipe's reading end, the same for
+/// all signals, or -1. Handlers do not survive exec, so child programs have the default actions.
 int ctr_watch(int signal);
 
-/// Gives `signal` its default action back.
+/// Restores the default action of `signal`.
 void ctr_unwatch(int signal);
 
-/// Stops the process group as ctrl-z does, and this process for certain; returns when it is continued.
+/// Stops the process group as ctrl-z does, and always this process. Returns when it is continued.
 void ctr_stop_group(void);
 
-/// The number of times that the process was continued while SIGCONT was watched.
+/// The count of continuations of the process while SIGCONT was watched.
 int ctr_continue_count(void);
 
 #endif
