@@ -93,7 +93,7 @@ package struct ScenarioStrip {
 
   // MARK: Steps
 
-  /// The indices of the shown steps: the last finished ones, then the current one.
+  /// The indices of the shown steps: the last finished ones, the current one, and the next ones.
   private func shownSteps(_ count: Int) -> Range<Int> {
     guard count > 0 else { return 0..<0 }
     let before = count == 1 ? 0 : (count - 1) / 2

@@ -287,7 +287,7 @@ package enum InputEvent: Hashable, Sendable {
   package enum Reply: Hashable, Sendable {
     /// `CSI 0 n`: everything before the query has been drawn.
     case drawn
-    /// The payload of an operating system command such as a colour report.
+    /// The payload of an operating system command such as a color report.
     case operatingSystem(String)
     /// Any other report.
     case other

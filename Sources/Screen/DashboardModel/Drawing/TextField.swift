@@ -4,7 +4,7 @@ package import TerminalCanvas
 /// A line of text being typed, with the editing keys of a shell.
 package struct TextField: Hashable, Sendable {
   package private(set) var characters: [Character]
-  /// The number of characters left of the insertion point.
+  /// The count of characters left of the insertion point.
   package private(set) var position: Int
 
   /// The maximum count of characters. Longer insertions are cut.

@@ -137,7 +137,7 @@ package struct CausesOfChanges {
 
   var hasLocalWrite: Bool { causes.contains { if case .localWrite = $0 { true } else { false } } }
 
-  /// Whether all causes are cancelled writes.
+  /// Whether all causes are canceled writes.
   var areCancellations: Bool {
     !causes.isEmpty && causes.allSatisfy { if case .cancelled = $0 { true } else { false } }
   }
@@ -187,7 +187,7 @@ extension SnapshotCause {
 package struct FieldInterest: Sendable {
   /// The seconds within which a time counts as the time of the write.
   private static let nearness: Int64 = 10
-  /// The number of fields that describe a new document.
+  /// The count of fields that describe a new document.
   private static let headlineFields = 4
 
   private let ranks: [String: Int]

@@ -92,7 +92,7 @@ package struct WriteQueue: Sendable {
 
   package var hasChosenRejected: Bool { chosen.contains(where: \.isRejected) }
 
-  /// The number of pending batches.
+  /// The count of pending batches.
   package var waiting: Int { live.count + hidden.count }
 
   package var byteCount: Int { live.reduce(hidden.byteCount) { $0 + $1.write.byteCount } }
