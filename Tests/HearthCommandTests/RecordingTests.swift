@@ -53,6 +53,25 @@ struct RecordingTests {
     return session
   }
 
+  @Test("A recording from west of Greenwich, with the mouse left of its pane, is read")
+  func negativeNumbers() throws {
+    let session = Self.session(1, steps: 1)
+    var configuration = session.initial.configuration
+    configuration.utcOffset = -18_000
+    let mouse = MouseEvent(kind: .release, x: -3, y: -1)
+    let data =
+      RecordingLine.data(
+        RecordingHeader(start: session.initial.now, size: session.initial.size, configuration: configuration))
+      + RecordingLine.data(Action.input(.mouse(mouse), at: session.initial.now))
+      + RecordingLine.data(RecordingEnd(end: "over", at: session.initial.now))
+    let recording = try Recording(data, name: "file")
+    #expect(recording.header.configuration.utcOffset == -18_000 && recording.problems.isEmpty)
+    guard case .input(.mouse(mouse), _)? = recording.actions.first else {
+      Issue.record("\(recording.actions)")
+      return
+    }
+  }
+
   @Test(
     "Each step of a replay shows the original screen, for random sessions",
     arguments: 1...UInt64(TestSize.count(2, full: 6)))

@@ -116,7 +116,7 @@ package struct RequestText: Sendable {
     let (rest, age) = try Self.age(in: text)
     if rest.isEmpty { return (.everything, age) }
     let query = try QueryLine.parse(rest, in: database)
-    if query.limit != nil { throw TextError(column: 1, "an eviction has no limit: all that match leave") }
+    if query.limit != nil { throw TextError(column: 1, "an eviction has no limit: remove the limit") }
     let isPath = query.filters.isEmpty && query.collectionGroup == nil && query.explicitOrderBy.isEmpty
     return (isPath ? .path(query.path) : .matching(query), age)
   }
@@ -130,7 +130,7 @@ package struct RequestText: Sendable {
       return (rest, try DurationText.parse(String(words[words.count - 1])))
     }
     if words.last == "older" || words.suffix(2) == ["older", "than"] {
-      throw TextError(column: 1, "write: PATH older than 2h")
+      throw TextError(column: 1, "Expected a time after older than, as in PATH older than 2h.")
     }
     return (text, nil)
   }
@@ -199,6 +199,7 @@ package struct RequestText: Sendable {
   }
 
   private static func batch(_ text: String) throws(TextError) -> BatchID {
+    if text.isEmpty { throw TextError("Expected the number of a write, such as #3.") }
     let digits = text.hasPrefix("#") ? text.dropFirst() : text[...]
     guard let number = Int64(digits), number > 0 else {
       throw TextError(column: 1, "\"\(text)\" is not the number of a write. Use a number of the queue, such as #3.")

@@ -33,8 +33,8 @@ extension ScenarioParser {
       throw TextError("Expected nothing after \(verb).")
     }
     if let typed = try RequestText(in: database).read(verb, rest) {
-      if case .request(.undo) = typed { throw TextError("\"undo\" is not a step: a scenario writes the opposite.") }
-      if case .request(.redo) = typed { throw TextError("\"redo\" is not a step: a scenario writes again.") }
+      if case .request(.undo) = typed { throw TextError("\"undo\" is not a step. Write the earlier values instead.") }
+      if case .request(.redo) = typed { throw TextError("\"redo\" is not a step. Repeat the write instead.") }
       return .client(.request(typed))
     }
     switch verb {

@@ -150,14 +150,11 @@ package struct ScenarioRun: Sendable {
       case .request(.setWriteAside(let batch)): try await client.engine.setWriteAside(batch)
       case .request(.resend(let batch, _)): _ = try await client.engine.resend(batch, as: nil).local
       case .drop(let batch):
-        for await status in client.engine.status() {
-          let isPending = status.pendingWrites.contains { $0.id == batch }
-          if isPending {
-            try await client.engine.cancelWrite(batch)
-          } else {
-            try await client.engine.dropRejectedWrite(batch)
-          }
-          break
+        let isPending = await client.engine.statusNow()?.pendingWrites.contains { $0.id == batch } ?? false
+        if isPending {
+          try await client.engine.cancelWrite(batch)
+        } else {
+          try await client.engine.dropRejectedWrite(batch)
         }
       case .request, .fault: break
       }

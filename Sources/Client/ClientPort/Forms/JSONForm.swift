@@ -84,6 +84,12 @@ package struct JSONForm {
     return try V(json: json, context)
   }
 
+  /// A number that can be negative, such as an offset or a position. The form of `Int` is that of a count.
+  @discardableResult
+  package mutating func signed(_ name: String, _ value: Int? = nil) throws(JSONError) -> Int {
+    Int(try self(name, value.map { Int32(clamping: $0) }) as Int32)
+  }
+
   /// A word of the program or the configuration, which is never hidden.
   @discardableResult
   package mutating func word(_ name: String, _ value: String? = nil) throws(JSONError) -> String {

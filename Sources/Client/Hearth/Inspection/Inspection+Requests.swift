@@ -69,7 +69,7 @@ extension Inspection {
     case .causeFault(let event):
       watchers[watcher]?.hasSetFaults = true
       faults.inject(event)
-    default: throw RPCStatus(.unimplemented, "A watcher cannot ask a program for this.")
+    default: throw RPCStatus(.unimplemented, "A watched program does not accept this request.")
     }
   }
 

@@ -32,8 +32,8 @@ extension MouseEvent.Button: JSONFormed {}
 extension MouseEvent: JSONRecord {
   package static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self {
     MouseEvent(
-      kind: try form("kind", it?.kind), button: try form("button", it?.button), x: try form("x", it?.x),
-      y: try form("y", it?.y),
+      kind: try form("kind", it?.kind), button: try form("button", it?.button), x: try form.signed("x", it?.x),
+      y: try form.signed("y", it?.y),
       modifiers: Key.Modifiers(
         rawValue: UInt8(truncatingIfNeeded: try form("modifiers", it.map { Int($0.modifiers.rawValue) }))))
   }
@@ -216,7 +216,7 @@ extension DashboardConfiguration: JSONRecord {
   package static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self {
     var configuration = DashboardConfiguration(
       database: try form("database", it?.database), backend: try form("backend", it?.backend),
-      utcOffset: try form("utcOffset", it?.utcOffset), glyphs: try form("glyphs", it?.glyphs),
+      utcOffset: try form.signed("utcOffset", it?.utcOffset), glyphs: try form("glyphs", it?.glyphs),
       themes: try form("themes", it?.themes), theme: try form.word("theme", it?.theme),
       isMouseOn: try form("mouse", it?.isMouseOn), highlightsRows: try form("highlightsRows", it?.highlightsRows),
       hasCoach: try form("coach", it?.hasCoach), keymap: try form("keys", it?.keymap),
