@@ -250,6 +250,24 @@ struct InspectionTests {
     await program.client.terminate()
   }
 
+  @Test("A program answers the counts of 200 collections at the same time")
+  func manyRequests() async throws {
+    let program = try Program()
+    let watcher = try program.watch()
+    let paths = (0..<200).map { ResourcePath("c\($0)") }
+    for path in paths { watcher.link.send(ClientRequest.count(path)) }
+    var counted: Set<ResourcePath> = []
+    while counted.count < paths.count {
+      let path = try await watcher.next { event -> ResourcePath? in
+        #expect(!event.isFailure)
+        return if case .counted(let path, 0, isFromCache: true) = event { path } else { nil }
+      }
+      counted.insert(path)
+    }
+    #expect(counted == Set(paths))
+    await program.client.terminate()
+  }
+
   @Test("A watcher with another version gets an error with both versions")
   func version() async throws {
     let program = try Program()

@@ -8,8 +8,8 @@ import Glibc
 struct Watcher {
   /// The byte limit of the output queue for a watcher that does not read.
   static let mostWaiting = 1 << 20
-  /// The limit of concurrent requests.
-  static let mostRequests = 32
+  /// The limit of concurrent requests. A dashboard counts every collection at the root at the same time.
+  static let mostRequests = 1_000
 
   private let descriptor: CInt
   private let reading: any DispatchSourceRead
