@@ -12,7 +12,8 @@ struct RawServer: Sendable {
 
     /// Sends as much as the client still takes.
     func send(_ bytes: [UInt8]) async { try? await channel.writeAndFlush(ByteBuffer(bytes: bytes)) }
-    func close() async { try? await channel.close() }
+    /// Ends the output and reads on: a close with unread frames would reset the connection.
+    func close() async { try? await channel.close(mode: .output) }
     /// Waits until the client has closed.
     func end() async { try? await channel.closeFuture.get() }
 
