@@ -4,13 +4,13 @@ package import FirestoreRules
 package import FirestoreService
 import Synchronization
 
-/// The security rules of a server: for all projects, and for those that have their own. What was decided is counted, and
-/// told to who watches.
+/// The security rules of a server: for all projects, and for projects with separate rules. Decisions are counted and
+/// reported to watchers.
 package final class AccessRules: AccessPolicy {
-  /// The rules as they were given.
+  /// The source of the rules.
   package enum Source: Sendable {
     case ruleset(Ruleset)
-    /// Rules that cannot be read, and were to be taken all the same: every request is refused.
+    /// Invalid rules that were set nevertheless: every request is rejected.
     case broken([RulesFile], [RulesIssue])
 
     package var files: [RulesFile] {
@@ -23,11 +23,11 @@ package final class AccessRules: AccessPolicy {
 
   private struct Loaded {
     var source: Source
-    /// The rooms that no decision uses now.
+    /// The rooms that no decision uses at present.
     var rooms: [RulesRoom] = []
   }
 
-  /// A decision, and the watchers that are told.
+  /// A decision, and the watchers to notify.
   private struct News {
     let evaluation: RulesEvaluation
     let watchers: [@Sendable (RulesEvaluation) -> Void]
@@ -43,12 +43,12 @@ package final class AccessRules: AccessPolicy {
 
     func loaded(for project: String) -> Loaded? { projects[project] ?? shared }
 
-    /// Takes a room out of the free ones for a project's rules.
+    /// Removes and returns a free room for a project's rules.
     mutating func room(for project: String) -> RulesRoom {
       (projects[project] == nil ? shared?.rooms.popLast() : projects[project]?.rooms.popLast()) ?? RulesRoom()
     }
 
-    /// Takes a room back, unless the rules have changed meanwhile.
+    /// Returns a room, unless the rules have changed meanwhile.
     mutating func putBack(_ room: consuming RulesRoom, of ruleset: Ruleset, for project: String) {
       if case .ruleset(let own)? = projects[project]?.source {
         if own === ruleset { projects[project]?.rooms.append(room) }
@@ -62,7 +62,7 @@ package final class AccessRules: AccessPolicy {
   private let active = Atomic(false)
   private let changeCount = Atomic(0)
   private let tokens: TokenReader
-  /// Whether a caller who is refused learns which rule did it.
+  /// Whether a rejected caller learns which rule rejected the request.
   package let tellsWhy: Bool
 
   package init(_ tokens: TokenReader = TokenReader(), tellsWhy: Bool = true) {
@@ -70,17 +70,17 @@ package final class AccessRules: AccessPolicy {
     self.tellsWhy = tellsWhy
   }
 
-  /// Whether callers have to prove who they are: with keys, or the secret of an administrator.
+  /// Whether callers must authenticate: with signed tokens, or the secret of an administrator.
   package var asksForProof: Bool { tokens.asksForProof }
   /// Whether there are any rules.
   package var isActive: Bool { active.load(ordering: .relaxed) }
-  /// A number that grows with each change of rules.
+  /// A number that increases with each change of rules.
   package var changeNumber: Int { changeCount.load(ordering: .acquiring) }
 
-  /// Replaces rules; the counts for the old ones are forgotten.
+  /// Replaces rules, and resets the counts.
   /// - Parameters:
   ///   - source: the new rules; `nil` for none.
-  ///   - project: the project; `nil` for all that have no rules of their own.
+  ///   - project: the project; `nil` for all projects without separate rules.
   package func set(_ source: Source?, for project: String? = nil) {
     let loaded = source.map { Loaded(source: $0) }
     let told = state.withLock { state in
@@ -92,7 +92,7 @@ package final class AccessRules: AccessPolicy {
     for change in told { change() }
   }
 
-  /// Has `body` called after each change of rules.
+  /// Registers `body`, which is called after each change of rules.
   package func onChange(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.changes.append(body) } }
 
   package func source(for project: String) -> Source? { state.withLock { $0.loaded(for: project)?.source } }
@@ -102,8 +102,8 @@ package final class AccessRules: AccessPolicy {
     isActive && state.withLock { $0.shared != nil || $0.projects[project] != nil }
   }
 
-  /// The caller who makes a call.
-  /// - Throws: `invalid-argument` or `unauthenticated` for a text that is no valid token.
+  /// The caller of a call.
+  /// - Throws: `invalid-argument` or `unauthenticated` for an invalid token.
   package func caller(_ authorization: String?) throws(RPCStatus) -> Caller { try tokens.caller(authorization) }
 
   package func permissions(of authorization: String?) throws(RPCStatus) -> (any CallerPermissions)? {
@@ -115,20 +115,20 @@ package final class AccessRules: AccessPolicy {
   /// - Throws: `unauthenticated` for a token that has expired.
   func checkTime(_ expiry: Int64?) throws(RPCStatus) { if let expiry { try tokens.check(expiry) } }
 
-  /// The seconds until a token has expired; `nil` for never.
+  /// The seconds until a token expires; `nil` for never.
   func timeLeft(until expiry: Int64?) -> Int64? { expiry.flatMap { tokens.timeLeft(until: $0) } }
 
   /// - Throws: `unauthenticated` for a user of another project.
   func check(_ user: RulesUser?, for database: DatabaseID) throws(RPCStatus) { try tokens.check(user, for: database) }
 
-  /// The refusal that the caller gets. Production's words come first, which clients look for; then those of the
-  /// emulator.
+  /// The error for a rejected caller. It begins with production's text, which clients may check, followed by the
+  /// emulator's.
   func denial(_ verdict: RulesVerdict) -> RPCStatus {
     let reason = tellsWhy && !verdict.denial.isEmpty ? " " + verdict.denial.drop(while: \.isWhitespace) : ""
     return RPCStatus(.permissionDenied, "Missing or insufficient permissions." + reason)
   }
 
-  /// - Returns: `nil` if there are no rules for the project.
+  /// - Returns: `nil` for a project without rules.
   func decide(_ request: SharedRequest, _ documents: any RulesDocuments) throws(RPCStatus) -> RulesVerdict? {
     let project = request.value.database.project
     var (source, room, tellsValues) = state.withLock {
@@ -155,7 +155,7 @@ package final class AccessRules: AccessPolicy {
     return verdict
   }
 
-  /// The rules with their counts; `nil` if there are no rules for the project.
+  /// The rules with their counts; `nil` for a project without rules.
   package func coverage(of project: String) -> (source: Source, counts: RulesCoverage)? {
     guard let loaded = state.withLock({ $0.loaded(for: project) }) else { return nil }
     var counts = RulesCoverage()
@@ -163,8 +163,8 @@ package final class AccessRules: AccessPolicy {
     return (loaded.source, counts)
   }
 
-  /// Tells each decision from now on, on the thread that made it.
-  /// - Returns: the last decisions before, and the number with which to end it.
+  /// Reports each decision from now on, on the thread that made it.
+  /// - Returns: the last decisions before, and the number for ending the watch.
   package func watch(_ body: @escaping @Sendable (RulesEvaluation) -> Void) -> (past: [RulesEvaluation], number: Int) {
     state.withLock { state in
       state.lastWatcher += 1
@@ -173,8 +173,8 @@ package final class AccessRules: AccessPolicy {
     }
   }
 
-  /// The last decisions. A client who asks for them is taken to ask again: the next ones tell the values of conditions
-  /// that allowed, too.
+  /// The last decisions. A client that requests them probably requests them again, so later decisions also include the
+  /// values of conditions that allowed.
   package func lastEvaluations() -> [RulesEvaluation] {
     state.withLock { state in
       state.evaluations.noteAsked()
@@ -186,24 +186,24 @@ package final class AccessRules: AccessPolicy {
 }
 
 extension FirestoreService {
-  /// The security rules to which it holds its callers; `nil` for a service that has no such rules.
+  /// The security rules for the service's callers; `nil` for a service without such rules.
   package var securityRules: AccessRules? { rules as? AccessRules }
 }
 
 extension [RulesIssue] {
-  /// The errors of rules, in the words of Google's emulator.
+  /// The errors of rules, in the format of Google's emulator.
   package var compileError: String {
     "Error compiling rules:" + filter(\.isError).map { "\nL\($0.line):\($0.column) \($0.message)" }.joined()
   }
 }
 
-/// A request on which rules have decided, for watchers.
+/// A request and the decision of the rules, for watchers.
 package struct RulesEvaluation: Sendable {
-  /// The number of the decision, counted from 1 in the order in which decisions were made.
+  /// The number of the decision, counted from 1.
   package let number: Int
   private let shared: SharedRequest
   package let verdict: RulesVerdict
-  /// The time that the decision took.
+  /// The duration of the decision.
   package let time: Duration
   private let ruleset: Ruleset
 
@@ -216,13 +216,13 @@ package struct RulesEvaluation: Sendable {
   /// The rules that decided.
   package var files: [RulesFile] { ruleset.files }
 
-  /// The text of the statement that an outcome is about, on one line.
+  /// The statement of an outcome, on one line.
   package func statement(of outcome: RulesOutcome) -> String? { ruleset.statement(of: outcome) }
 }
 
 /// The last decisions.
 struct PastEvaluations {
-  /// The number of decisions that are kept for watchers who begin later.
+  /// The number of decisions that are kept for later watchers.
   static let most = 50
 
   private struct Past {
@@ -238,7 +238,7 @@ struct PastEvaluations {
     let outcomes: [RulesOutcome]
     let duration: Duration
     let ruleset: Ruleset
-    /// The whole request, unless it was allowed while there were no watchers: documents take memory.
+    /// The whole request, unless it was allowed without watchers: documents use memory.
     let whole: SharedRequest?
 
     var evaluation: RulesEvaluation {
@@ -251,12 +251,12 @@ struct PastEvaluations {
   }
 
   private var ring: [Past] = []
-  /// The number of all decisions so far.
+  /// The total number of decisions.
   private(set) var count = 0
-  /// The number of decisions when they were last asked for.
+  /// The number of decisions at the last request for them.
   private var lastAsked: Int?
 
-  /// Whether someone has asked for decisions of late, and so is likely to ask for the next ones too.
+  /// Whether a client has recently requested decisions, and so is likely to request the next ones.
   var areAskedFor: Bool { lastAsked.map { count - $0 < Self.most } ?? false }
 
   mutating func noteAsked() { lastAsked = count }
@@ -265,7 +265,7 @@ struct PastEvaluations {
   mutating func append(
     _ request: SharedRequest, _ verdict: RulesVerdict, _ time: Duration, _ ruleset: Ruleset, isWatched: Bool
   ) {
-    // A list request consists of its query alone, and a denial is worth its memory, because users look for it.
+    // A list request only contains its query. A denial is worth its memory, because users look for it.
     let isWhole = isWatched || !verdict.isAllowed || request.value.method.isList
     let past = Past(
       number: count + 1, method: request.value.method, database: request.value.database, path: request.value.path,
@@ -277,7 +277,7 @@ struct PastEvaluations {
     count += 1
   }
 
-  /// The kept decisions, the oldest first.
+  /// The kept decisions, oldest first.
   var inOrder: [RulesEvaluation] {
     let start = ring.count < Self.most ? 0 : count % Self.most
     return (ring[start...] + ring[..<start]).map(\.evaluation)

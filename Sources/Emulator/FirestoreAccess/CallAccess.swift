@@ -6,25 +6,26 @@ import FirestoreQuery
 import FirestoreRules
 import FirestoreService
 
-/// The permissions of a call's caller, by the rules. They are decided in the backend's step that performs the call.
+/// The permissions of a call's caller according to the rules. They are decided in the backend's step that performs the
+/// call.
 struct CallAccess: CallerPermissions {
   let rules: AccessRules
   let user: RulesUser?
-  /// The time at which the caller's token expires, in seconds since 1970; `nil` without one.
+  /// The expiry of the caller's token, in seconds since 1970; `nil` without a token.
   let expiry: Int64?
 
-  /// - Throws: `unauthenticated` once the caller's token has expired, which a stream may outlive.
+  /// - Throws: `unauthenticated` once the caller's token has expired. A stream may last longer than the token.
   func checkTime() throws(RPCStatus) { try rules.checkTime(expiry) }
 
   var timeLeft: Int64? { rules.timeLeft(until: expiry) }
 
   func listener(in database: DatabaseID) -> any ListenerPermissions { ListenAccess(self, in: database) }
 
-  /// Whether there are rules to ask for a database.
+  /// Whether a database has rules.
   func concerns(_ database: DatabaseID) -> Bool { rules.concern(database.project) }
 
   /// - Throws: `permission-denied` unless the caller may get all of these documents.
-  /// - Returns: the documents on which the decision depends, besides these.
+  /// - Returns: the other documents that affect the decision.
   @discardableResult
   func get(
     _ documents: [Document], in database: DatabaseID, on backend: isolated LocalBackend
@@ -50,8 +51,8 @@ struct CallAccess: CallerPermissions {
     return read
   }
 
-  /// - Throws: `permission-denied` unless the rules prove that the caller may read whatever the query finds.
-  /// - Returns: the documents on which the decision depends.
+  /// - Throws: `permission-denied` unless the rules prove that the caller may read every result of the query.
+  /// - Returns: the documents that affect the decision.
   @discardableResult
   func list(
     _ query: ServedQuery, _ explicitOrderBy: [OrderBy], in database: DatabaseID,
@@ -68,7 +69,7 @@ struct CallAccess: CallerPermissions {
     return try decide(request, source).read
   }
 
-  /// The check before a commit happens.
+  /// The check before a commit.
   var commits: CommitCheck {
     { preview throws(RPCStatus) in
       guard concerns(preview.database) else { return }
@@ -88,7 +89,7 @@ struct CallAccess: CallerPermissions {
     }
   }
 
-  /// The check before a pipeline reads: its first conditions count as those of a query.
+  /// The check before a pipeline reads: its first conditions are treated like a query's.
   func pipelines(in database: DatabaseID) -> PipelineCheck {
     { read, backend throws(RPCStatus) in
       switch read {
@@ -98,7 +99,7 @@ struct CallAccess: CallerPermissions {
     }
   }
 
-  /// - Parameter what: the things that only administrators do, in the plural.
+  /// - Parameter what: the operations that require an administrator, in the plural.
   /// - Throws: `permission-denied` if there are rules.
   func checkIsAdmin(_ what: String, in database: DatabaseID) throws(RPCStatus) {
     if concerns(database) { throw Self.adminOnly(what) }
@@ -121,7 +122,7 @@ struct CallAccess: CallerPermissions {
 }
 
 extension CommitPreview.Entry {
-  /// The method that rules are asked about. Deleting a missing document counts as a deletion all the same, and updating
+  /// The method for the rules. Deleting a missing document counts as a deletion, and updating one as an update.
   /// one as an update.
   fileprivate var method: RulesRequest.Method {
     if isVerification { return .get }
@@ -131,7 +132,7 @@ extension CommitPreview.Entry {
   }
 }
 
-/// The documents that rules look at, each read and counted once for a request.
+/// The documents for the rules, each read and counted once for a request.
 private final class DocumentSource: RulesDocuments {
   enum Origin {
     case stored((DocumentKey) throws(RPCStatus) -> Document?)
@@ -142,17 +143,17 @@ private final class DocumentSource: RulesDocuments {
   private struct Look {
     let key: DocumentKey
     var stored: Document?
-    /// Whether the document was read, and not only looked at as it will be.
+    /// Whether the document was read, rather than only evaluated after the write.
     var isRead = false
   }
 
-  /// The documents looked at: few enough (`RulesLimits.accessesInAll`) to be found without a table.
+  /// The documents so far: few enough (`RulesLimits.accessesInAll`) to need no table.
   private var looks: [Look] = []
-  /// The reason why a document could not be read: then no verdict counts.
+  /// The error of reading a document, which invalidates the verdict.
   private(set) var failure: RPCStatus?
 
   private let known: (any RulesDocumentState)?
-  /// - Returns: `nil` also where a document could not be read.
+  /// - Returns: also `nil` for a document that could not be read.
   var state: (any RulesDocumentState)? { failure == nil ? known : nil }
 
   init(_ origin: Origin, _ state: (any RulesDocumentState)?) { (self.origin, known) = (origin, state) }

@@ -6,22 +6,22 @@ import FirestoreQuery
 import FirestoreRules
 import FirestoreService
 
-/// The permissions of a Listen stream's caller. The rules are asked when a target is added, and again when they or a
-/// document that they depend on change. A target that may not be watched any longer ends; the others go on. The contents of
-/// a document that left a target are sent only to a caller who may get it.
+/// The permissions of a Listen stream's caller. The rules are evaluated when a target is added, and again when the
+/// rules or a document that they depend on change. A target that may no longer be watched ends; all others continue.
+/// The contents of a document that left a target are sent only to a caller who may get it.
 struct ListenAccess: ListenerPermissions {
   private struct Guarded {
     let target: Target
     let others: [DocumentKey]
     let orderBy: [OrderBy]
-    /// The documents on which the permission depends.
+    /// The documents that affect the permission.
     var read: Set<DocumentKey>
   }
 
   private let access: CallAccess
   private let database: DatabaseID
   private var targets: [TargetID: Guarded] = [:]
-  /// The number of the rules that were asked last.
+  /// The change number of the last evaluated rules.
   private var changeNumber: Int
 
   init(_ access: CallAccess, in database: DatabaseID) {
@@ -48,7 +48,7 @@ struct ListenAccess: ListenerPermissions {
   /// - Throws: `unauthenticated` once the caller's token has expired.
   func checkTime() throws(RPCStatus) { try access.checkTime() }
 
-  /// Ends the targets that may not be watched any longer.
+  /// Ends the targets that may no longer be watched.
   mutating func review(on session: WatchSessionID, _ backend: isolated LocalBackend) {
     let isConcerned = backend.takeConcern(of: session)
     let latest = access.rules.changeNumber
@@ -66,12 +66,13 @@ struct ListenAccess: ListenerPermissions {
     depend(session, backend)
   }
 
-  /// Takes the contents of documents that left their targets out of the next delivery, unless the caller may get the
-  /// documents as they are now. To be called in the backend's step that sends it: rules look at other documents too.
+  /// Removes the contents of documents that left their targets from the next delivery, unless the caller may get the
+  /// documents in their present state. Call it in the backend's step that sends the delivery, because rules also read
+  /// other documents.
   func withhold(from delivery: inout WatchDelivery, _ backend: isolated LocalBackend) throws(RPCStatus) {
     guard access.concerns(database) else { return }
     for index in delivery.changes.indices {
-      // A document that stays in another target is sent as that target shows it.
+      // A document that remains in another target is sent with that target's contents.
       guard case .document(let document, let updated, let removed) = delivery.changes[index], updated.isEmpty else {
         continue
       }
@@ -89,7 +90,7 @@ struct ListenAccess: ListenerPermissions {
     }
   }
 
-  /// Whether the caller may get the document; an undecidable request is refused.
+  /// Whether the caller may get the document; false for an undecidable request.
   private func mayGet(_ document: Document, _ backend: isolated LocalBackend) -> Bool {
     do throws(RPCStatus) {
       try access.get([document], in: database, on: backend)

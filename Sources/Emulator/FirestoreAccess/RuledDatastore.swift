@@ -7,15 +7,15 @@ import FirestoreRules
 import FirestoreService
 import Synchronization
 
-/// One database of the embedded backend for a client whose user is held to security rules, without a server between them.
-/// The user is looked up whenever a stream or a call begins.
+/// One database of the embedded backend for a client whose user is subject to security rules, without a server between
+/// them. Each new stream or call reads the present user.
 package struct RuledDatastore: AnsweringDatastore {
   private let backend: LocalBackend
   private let database: DatabaseID
   private let rules: AccessRules
   private let user: @Sendable () -> String?
 
-  /// - Parameter user: the id of the user who is signed in; `nil` for none.
+  /// - Parameter user: returns the id of the signed-in user; `nil` for the signed-out user.
   package init(
     backend: LocalBackend, database: DatabaseID, rules: AccessRules, user: @escaping @Sendable () -> String?
   ) {
@@ -35,7 +35,7 @@ package struct RuledDatastore: AnsweringDatastore {
       backend: backend, database: database, commitCheck: access.commits, pipelineCheck: access.pipelines(in: database))
   }
 
-  /// Both ends are in one process.
+  /// False, because both ends are in one process.
   package var canFallSilent: Bool { false }
   package var answersInProcess: Bool { true }
 
@@ -55,7 +55,7 @@ package struct RuledDatastore: AnsweringDatastore {
           do throws(RPCStatus) { try await watch.make(request, on: backend) } catch { failure = error }
           if failure != nil { break }
         }
-        // The signal ends, and with it the delivery below.
+        // This ends the signal, and the delivery below with it.
         await backend.closeWatch(session)
         return failure
       }
@@ -138,10 +138,10 @@ package struct RuledDatastore: AnsweringDatastore {
   }
 }
 
-/// A watch stream of a caller who is held to rules.
+/// A watch stream of a caller who is subject to rules.
 private final class RuledWatch: Sendable {
   private let session: WatchSessionID
-  /// The permissions, which change within steps of the backend alone.
+  /// The permissions, which only change within steps of the backend.
   private let access: Mutex<any ListenerPermissions>
 
   init(_ session: WatchSessionID, _ access: any ListenerPermissions) {
@@ -149,7 +149,7 @@ private final class RuledWatch: Sendable {
     self.access = Mutex(access)
   }
 
-  /// Adds or removes a target; one that may not be watched ends at once.
+  /// Adds or removes a target; one that may not be watched ends immediately.
   func make(_ request: WatchRequest, on backend: isolated LocalBackend) throws(RPCStatus) {
     var access = access.withLock(\.self)
     defer { self.access.withLock { $0 = access } }
@@ -178,7 +178,7 @@ private final class RuledWatch: Sendable {
     return nil
   }
 
-  /// Takes the messages to send; whether each may be sent is decided in the same step.
+  /// Returns the messages to send, after a check of each one in the same step.
   private func take(from backend: isolated LocalBackend) throws(RPCStatus) -> WatchDelivery {
     var access = access.withLock(\.self)
     defer { self.access.withLock { $0 = access } }

@@ -5,8 +5,8 @@ package import FirestoreRules
 import Synchronization
 
 /// Reads the identity of a caller from the header `authorization`: a token of Firebase Authentication, which is a JSON
-/// Web Token (RFC 7519). Without keys the token is believed unsigned, as Google's emulator does; with keys it must be
-/// signed, in time and for the project.
+/// Web Token (RFC 7519). Without keys it accepts unsigned tokens, as Google's emulator does. With keys the token must
+/// be signed, current and for the project.
 package final class TokenReader: Sendable {
   /// Checks an RS256 signature.
   package struct Keys: Sendable {
@@ -14,7 +14,7 @@ package final class TokenReader: Sendable {
     package var isValid: @Sendable (String?, [UInt8], [UInt8]) -> Bool
     /// The secret of an administrator; `nil` for none.
     package var owner: String?
-    /// The time now, in seconds since 1970.
+    /// The present time, in seconds since 1970.
     package var now: @Sendable () -> Int64
 
     package init(
@@ -27,18 +27,18 @@ package final class TokenReader: Sendable {
     }
   }
 
-  /// The number of headers whose tokens are not read again. Beyond it all are forgotten together.
+  /// The maximum number of cached headers with their tokens. When it is exceeded, all are discarded.
   private static let mostKnown = 256
-  /// The seconds by which the clocks of a token's issuer and its reader may differ: the most that Google's Admin SDKs
-  /// can be told (`clock_skew_seconds` of firebase_admin.auth).
+  /// The maximum clock difference between a token's issuer and its reader, in seconds: the maximum of Google's Admin
+  /// SDKs (`clock_skew_seconds` of firebase_admin.auth).
   private static let leeway: Int64 = 60
-  /// The most bytes of a token; Google's own have about 1 KB.
+  /// The maximum size of a token in bytes; Google's tokens have about 1 KB.
   private static let mostBytes = 64 << 10
 
-  /// A user whose token has been read.
+  /// A user with a verified token.
   private struct KnownUser {
     let user: RulesUser
-    /// The end of the token in seconds since 1970, where tokens are checked.
+    /// The expiry of the token in seconds since 1970, if tokens are verified.
     let expiry: Int64?
   }
 
@@ -47,14 +47,14 @@ package final class TokenReader: Sendable {
 
   package init(_ keys: Keys? = nil) { self.keys = keys }
 
-  /// Whether callers have to prove their identity.
+  /// Whether callers must authenticate.
   var asksForProof: Bool { keys != nil }
 
   /// - Parameter authorization: the header's text; `nil` for a caller who is not signed in.
-  /// - Throws: `invalid-argument` for what is no token, `unauthenticated` for one that is not good here.
+  /// - Throws: `invalid-argument` for text that is not a token, `unauthenticated` for a token that is not accepted.
   package func caller(_ authorization: String?) throws(RPCStatus) -> Caller { try identify(authorization).caller }
 
-  /// - Returns: the caller, and when its token expires, in seconds since 1970; `nil` for one without an end.
+  /// - Returns: the caller and the expiry of its token, in seconds since 1970; `nil` for a token that does not expire.
   func identify(_ authorization: String?) throws(RPCStatus) -> (caller: Caller, expiry: Int64?) {
     guard let authorization, !authorization.isEmpty else { return (.user(nil), nil) }
     if let known = known.withLock({ $0[authorization] }) {
@@ -77,7 +77,7 @@ package final class TokenReader: Sendable {
   private func isOwner(_ token: String) -> Bool {
     guard let keys else { return token == "owner" }
     guard let owner = keys.owner else { return false }
-    // The comparison takes the same time however much of the secret is right.
+    // The comparison takes constant time, regardless of the number of matching bytes.
     let (given, secret) = (Array(token.utf8), Array(owner.utf8))
     guard given.count == secret.count else { return false }
     return zip(given, secret).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
@@ -95,7 +95,7 @@ package final class TokenReader: Sendable {
     return end <= now ? 0 : Int64(clamping: UInt64(bitPattern: end &- now))
   }
 
-  /// Checks that the token's past times are past (RFC 7519 §4.1.5, §4.1.6; `auth_time` as Firebase checks it).
+  /// Checks that the token's start times are in the past (RFC 7519 §4.1.5, §4.1.6; `auth_time` as Firebase checks it).
   private static func checkBeginning(_ claims: Fields, at now: Int64) throws(RPCStatus) {
     for name in ["nbf", "iat", "auth_time"] {
       let isPast =
@@ -105,7 +105,7 @@ package final class TokenReader: Sendable {
         case .double(let seconds)?: seconds <= Double(now &+ leeway)
         default: false
         }
-      if !isPast { throw refused("It is not valid yet: \(name) lies in the future, or is no time.") }
+      if !isPast { throw refused("It is not valid yet: \(name) is in the future, or not a time.") }
     }
   }
 
@@ -118,12 +118,12 @@ package final class TokenReader: Sendable {
     if let keys {
       guard Self.text(header["alg"]) == "RS256", let signature = Base64.decodeURL(parts[2]),
         keys.isValid(Self.text(header["kid"]), Array("\(parts[0]).\(parts[1])".utf8), signature)
-      else { throw Self.refused("Its signature is by none of the keys of --auth-keys.") }
+      else { throw Self.refused("Its signature matches none of the keys of --auth-keys.") }
       guard let project = Self.text(claims["aud"]), Self.text(claims["iss"]) == Self.issuer + project else {
-        throw Self.refused("Its issuer and audience (iss, aud) are not those of a Firebase project.")
+        throw Self.refused("Its issuer and audience (iss, aud) are not a Firebase project's.")
       }
     }
-    // The claim `sub` is required, as at the emulator: `user_id`, which Google's own tokens have as well, says nothing
+    // The claim `sub` is required, as at the emulator. Google's own tokens also have `user_id`, which is not sufficient
     // without it.
     guard let uid = Self.text(claims["sub"]), !uid.isEmpty || keys == nil else { throw invalid }
     if let keys { try Self.checkBeginning(fields, at: keys.now()) }
@@ -132,16 +132,16 @@ package final class TokenReader: Sendable {
     return (RulesUser(uid: uid, claims: fields), expiry)
   }
 
-  /// Checks that the token is for the database's project; a token is good for one project alone.
+  /// Checks that the token is for the database's project. A token is valid for one project only.
   func check(_ user: RulesUser?, for database: DatabaseID) throws(RPCStatus) {
     guard keys != nil, let user, user.claims["aud"] != .string(database.project) else { return }
-    throw Self.refused("It is for another project than \(database.project).")
+    throw Self.refused("It is for a project other than \(database.project).")
   }
 
   private static let issuer = "https://securetoken.google.com/"
 
   private static func object(_ part: String) -> JSONSyntax? {
-    // The caller refuses the token; the place of an error inside it helps no one who sent it.
+    // The caller rejects the token. The position of an error inside it does not help the sender.
     guard let bytes = Base64.decodeURL(part), let text = String(validating: bytes, as: UTF8.self),
       let json = try? JSONSyntax(parsing: text, numbers: .ofAnySize), case .object = json.kind
     else { return nil }
@@ -170,8 +170,8 @@ package final class TokenReader: Sendable {
     }
   }
 
-  /// The error for a text that is no token: without keys with the words and the code of Google's emulator, with keys
-  /// with those of production.
+  /// The error for an invalid token: without keys with the text and the code of Google's emulator, with keys with
+  /// production's.
   private var invalid: RPCStatus {
     if keys != nil {
       return Self.refused("They are neither a token of Firebase Authentication nor the secret of --admin-secret.")
@@ -186,9 +186,9 @@ package final class TokenReader: Sendable {
   }
 }
 
-/// The identity behind a call, by its `authorization` (PROTOCOL §5.5).
+/// The identity of a call's caller, from its `authorization` (PROTOCOL §5.5).
 package enum Caller: Sendable, Hashable {
-  /// An administrator, whom rules do not concern.
+  /// An administrator, who is not subject to rules.
   case owner
   /// A user of an app; `nil` for one who is not signed in.
   case user(RulesUser?)
