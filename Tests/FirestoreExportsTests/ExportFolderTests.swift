@@ -159,12 +159,12 @@ struct ExportFolderTests {
     }
     #expect(cut?.kind == .damaged && cut?.file == folder("e") + output && (cut?.offset ?? 0) > 0)
     let short = try attempt { try Data().write(to: URL(fileURLWithPath: $0 + output)) }
-    #expect(short?.reason.hasPrefix("It promises 40 documents, and the files beside it hold ") == true)
+    #expect(short?.reason.hasPrefix("It promises 40 documents, but the files next to it have ") == true)
     let pipe = try attempt {
       try FileManager.default.removeItem(atPath: $0 + output)
       mkfifo($0 + output, 0o600)
     }
-    #expect(pipe?.reason == "It is no regular file.")
+    #expect(pipe?.reason == "It is not a regular file.")
     for name in ["../../secret", "/etc/passwd", "a//b", ""] {
       let elsewhere = try attempt {
         let overall = log([Array("3".utf8), Self.overall(naming: name)])

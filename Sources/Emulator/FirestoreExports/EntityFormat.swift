@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The fields of Datastore's entity messages, in which exports hold documents. `Element` of a path, `Point` and
-/// `Reference` of a value are groups, whose fields have numbers of their own.
+/// The fields of Datastore's entity messages, the format of documents in exports. `Element` of a path, `Point` and
+/// `Reference` of a value are groups, whose fields have separate numbers.
 /// ```
 /// Entity     14 property and 15 unindexed property, a message each · 13 key · 16 first element of the key's path
 /// Key        13 project · 14 path { 1 Element { 2 collection · 3 number · 4 id } … } · 20 namespace · 23 database
@@ -40,7 +40,7 @@ enum EntityValueField {
   static let reference = 12
 }
 
-/// The numbers of the fields of one element of a path, which depend on the place of the path.
+/// The field numbers of one element of a path, which depend on the path's position.
 struct PathElementFields: Sendable {
   let group, collection, number, id: Int
 
@@ -48,7 +48,7 @@ struct PathElementFields: Sendable {
   static let ofReference = PathElementFields(group: 14, collection: 15, number: 16, id: 17)
 }
 
-/// The meaning of a property's value beyond its type.
+/// The meaning of a property's value in addition to its type.
 enum Meaning: UInt64 {
   case timestamp = 7
   case geoPoint = 9
@@ -60,7 +60,7 @@ enum Meaning: UInt64 {
   case vectorElement = 31
 }
 
-/// The name of a project in keys: behind its place, which is `dev~` for an emulator.
+/// The name of a project in keys, after its location, which is `dev~` for an emulator.
 enum ApplicationName {
   static func of(project: String) -> String { "dev~" + project }
 
@@ -70,5 +70,5 @@ enum ApplicationName {
   }
 }
 
-/// The name of the database that has none in keys.
+/// The name of a database that keys omit.
 let defaultDatabase = "(default)"

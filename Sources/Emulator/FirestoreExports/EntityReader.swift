@@ -14,10 +14,10 @@ package struct ExportedDocument: Sendable {
 
 /// Reads documents from the records of exports.
 package struct EntityReader {
-  /// The greatest depth, the same as for the wire format of documents.
+  /// The maximum depth, the same as for the wire format of documents.
   private static let maximumDepth = 64
 
-  /// A property, whose value is read once its meaning is known.
+  /// A property, whose value is decoded once its meaning is known.
   fileprivate struct Property {
     var name = ""
     var isRepeated = false
@@ -25,12 +25,12 @@ package struct EntityReader {
     var value: WireReader?
   }
 
-  /// The number of values so far: each counts at least a byte of the size that a document may have.
+  /// The number of values so far. Each counts at least one byte of a document's maximum size.
   private var count = 0
 
   private init() {}
 
-  /// - Throws: `EntityFault` for bytes that are no document; mere violations of Firestore's limits are not looked for.
+  /// - Throws: `EntityFault` for bytes that are not a document. Violations of Firestore's limits are not detected.
   package static func document(_ record: [UInt8]) throws(EntityFault) -> ExportedDocument {
     do throws(WireError) {
       return try WireReader.read(record) { reader throws(WireError) in
@@ -38,7 +38,7 @@ package struct EntityReader {
         return try entity.document(&reader)
       }
     } catch {
-      throw EntityFault("This is no document: \(error.reason).")
+      throw EntityFault("This is not a document: \(error.reason).")
     }
   }
 
@@ -62,7 +62,7 @@ package struct EntityReader {
 
   private mutating func property(_ reader: inout WireReader) throws(WireError) -> Property {
     count += 1
-    guard count <= WriteLimit.documentBytes else { throw WireError("it has more values than a document may") }
+    guard count <= WriteLimit.documentBytes else { throw WireError("it has more values than a document can have") }
     var property = Property()
     var hasName = false
     while let tag = try reader.tag() {
@@ -80,13 +80,13 @@ package struct EntityReader {
     return property
   }
 
-  /// Reads the fields; properties of one name are the elements of an array, or of a vector.
+  /// Reads the fields. Properties with the same name are the elements of an array or a vector.
   private mutating func fields(_ properties: [Property], depth: Int) throws(WireError) -> Fields {
     var properties = properties
     let isSorted = properties.indices.dropFirst().allSatisfy {
       properties[$0 - 1].name.compareUTF8(properties[$0].name) != .descending
     }
-    // The sort is stable: elements of an array stay in their order.
+    // The sort is stable: elements of an array remain in order.
     if !isSorted { properties.sort { $0.name.compareUTF8($1.name) == .ascending } }
     var entries: [Fields.Entry] = []
     var start = 0
@@ -104,7 +104,7 @@ package struct EntityReader {
     let first = properties[properties.startIndex]
     let isRepeated = first.isRepeated
     guard properties.count == 1 || properties.allSatisfy(\.isRepeated) else {
-      throw WireError("the property \"\(first.name.prefix(100))\" comes twice")
+      throw WireError("the property \"\(first.name.prefix(100))\" is repeated")
     }
     if first.meaning == Meaning.emptyArray.rawValue, properties.count == 1 { return .array([]) }
     if first.meaning == Meaning.vectorElement.rawValue {
@@ -112,7 +112,7 @@ package struct EntityReader {
       elements.reserveCapacity(properties.count)
       for property in properties {
         guard property.meaning == first.meaning, case .double(let element) = try value(property, depth: depth) else {
-          throw WireError("an element of the vector \"\(first.name.prefix(100))\" is no double")
+          throw WireError("an element of the vector \"\(first.name.prefix(100))\" is not a double")
         }
         elements.append(element)
       }
@@ -140,9 +140,9 @@ package struct EntityReader {
       case (EntityValueField.text, .lengthDelimited): value = try text(&reader, property.meaning, depth)
       case (EntityValueField.point, .startGroup): value = .geoPoint(try reader.point())
       case (EntityValueField.reference, .startGroup):
-        guard let (database, key) = try reader.reference() else { throw WireError("a reference names no document") }
+        guard let (database, key) = try reader.reference() else { throw WireError("a reference has no document") }
         value = .reference(database, key)
-      case (EntityValueField.user, .startGroup): throw WireError("a user is no value of Firestore's")
+      case (EntityValueField.user, .startGroup): throw WireError("Firestore has no values of type user")
       default:
         try reader.skipField(tag)
         continue
@@ -153,7 +153,7 @@ package struct EntityReader {
     return result ?? .null
   }
 
-  /// Reads a text, bytes or a map, which all come as bytes.
+  /// Reads a string, bytes or a map, which are all encoded as bytes.
   private mutating func text(
     _ reader: inout WireReader, _ meaning: UInt64, _ depth: Int
   ) throws(WireError) -> Value {
@@ -183,7 +183,7 @@ extension WireReader {
   /// Skips a field, or a group to its end.
   mutating func skipField(_ tag: (field: Int, type: WireType), depth: Int = 0) throws(WireError) {
     guard tag.type == .startGroup else {
-      if tag.type == .endGroup { throw WireError("a group ends that has not begun") }
+      if tag.type == .endGroup { throw WireError("a group ends without a beginning") }
       return try skip(tag.type)
     }
     guard depth < Self.maximumGroups else { throw WireError("groups are nested more than \(Self.maximumGroups) deep") }
@@ -194,7 +194,7 @@ extension WireReader {
   private mutating func nextField(inGroup number: Int) throws(WireError) -> (field: Int, type: WireType)? {
     guard let tag = try tag() else { throw WireError("a group has no end") }
     if tag.type != .endGroup { return tag }
-    guard tag.field == number else { throw WireError("a group ends that has not begun") }
+    guard tag.field == number else { throw WireError("a group ends without a beginning") }
     return nil
   }
 
@@ -252,7 +252,7 @@ extension WireReader {
       let namespace = try string()
       if !namespace.isEmpty {
         throw WireError(
-          "it lies in the namespace \"\(namespace.prefix(100))\", which only databases in Datastore mode have")
+          "it is in the namespace \"\(namespace.prefix(100))\", which only databases in Datastore mode have")
       }
     default: try skipField(tag)
     }
@@ -277,7 +277,7 @@ extension WireReader {
   }
 }
 
-/// The parts of a key that have been read.
+/// The parts of a key that have been read so far.
 private struct KeyParts {
   var project = ""
   var database = ""
@@ -286,11 +286,11 @@ private struct KeyParts {
   /// - Returns: `nil` for a key without a path.
   func names() throws(WireError) -> (DatabaseID, DocumentKey)? {
     if segments.isEmpty { return nil }
-    if project.isEmpty { throw WireError("a key names no project") }
-    if (project + database).utf8.contains(UInt8(ascii: "/")) { throw WireError("a key names no database") }
+    if project.isEmpty { throw WireError("a key has no project") }
+    if (project + database).utf8.contains(UInt8(ascii: "/")) { throw WireError("a key has no valid database") }
     for (index, segment) in segments.enumerated() {
       if let reason = ResourcePath.objection(to: segment, isCollectionID: index.isMultiple(of: 2)) {
-        throw WireError("a key is no path: \(reason.dropLast())")
+        throw WireError("a key is not a path: \(reason.dropLast())")
       }
     }
     let id = DatabaseID(project: project, database: database.isEmpty ? defaultDatabase : database)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The reason why a document cannot be in an export, or a record is no document.
+/// The reason why a document cannot be exported, or a record is not a document.
 package struct EntityFault: Error, Hashable, Sendable {
   package var reason: String
   package init(_ reason: String) { self.reason = reason }
@@ -14,7 +14,7 @@ package struct EntityWriter: Sendable {
   /// - Parameter database: the database of the documents.
   package init(_ database: DatabaseID) { self.database = database }
 
-  /// - Throws: `EntityFault` for values that no document may hold, which have no form in the format.
+  /// - Throws: `EntityFault` for values that are invalid in documents and have no representation in the format.
   package func record(_ key: DocumentKey, _ fields: Fields) throws(EntityFault) -> [UInt8] {
     if let reason = Self.objection(to: fields) { throw EntityFault("\(key.path) cannot be exported: \(reason)") }
     let elements = PathElement.all(of: key)
@@ -72,7 +72,7 @@ struct PathElement {
     }
   }
 
-  /// The number that stands for the id, `__id7__`; `nil` for an id that is a text.
+  /// The number of a numeric id, `__id7__`; `nil` for a string id.
   var number: Int64? {
     guard id.utf8.starts(with: "__id".utf8), id.utf8.count > 6, let number = Int64(id.dropFirst(4).dropLast(2)),
       number != 0, Self.id(of: number).utf8.elementsEqual(id.utf8)
@@ -130,7 +130,7 @@ extension WireWriter {
     }
   }
 
-  /// - Parameter value: neither an array nor a vector.
+  /// - Parameter value: a value other than an array or vector.
   private mutating func property(_ name: String, _ value: Value, isRepeated: Bool) {
     property(name, Meaning(of: value), isRepeated: isRepeated) { $0.entityValue(value) }
   }
@@ -157,7 +157,7 @@ extension WireWriter {
       }
     case .map(let fields):
       field(EntityValueField.text) { writer in
-        // The key and the root have no content, but are required.
+        // The key and the root are required, but have no content.
         writer.field(EntityField.key) { writer in
           writer.field(KeyField.project, string: "")
           writer.field(KeyField.path) { _ in }
@@ -171,7 +171,7 @@ extension WireWriter {
 }
 
 extension Meaning {
-  /// - Returns: `nil` for a value without a meaning beyond its type.
+  /// - Returns: `nil` for a value without a meaning in addition to its type.
   fileprivate init?(of value: Value) {
     switch value {
     case .timestamp: self = .timestamp

@@ -2,7 +2,7 @@
 import FirestoreModel
 import Glibc
 
-/// The place of an export: its overall metadata, beside which everything else lies.
+/// The location of an export: its overall metadata, next to all other files.
 package struct ExportLocation: Hashable, Sendable {
   static let ending = ".overall_export_metadata"
 
@@ -10,7 +10,8 @@ package struct ExportLocation: Hashable, Sendable {
   package let metadata: String
   package var folder: String { Self.folder(of: metadata) }
 
-  /// - Parameter path: the path of the overall metadata, of its folder, or of one that holds the only export below it.
+  /// - Parameter path: the path of the overall metadata, of its folder, or of a folder that contains exactly one
+  ///   export.
   /// - Throws: `absent`.
   package init(_ path: String) throws(ExportError) {
     var status = stat()
@@ -20,7 +21,7 @@ package struct ExportLocation: Hashable, Sendable {
     guard status.st_mode & S_IFMT == S_IFDIR else {
       guard path.hasSuffix(Self.ending) else {
         throw ExportError(
-          .absent, path, "This is no export: name its folder, or the file in it that ends with \(Self.ending).")
+          .absent, path, "This is not an export. Use its folder, or the file in it that ends with \(Self.ending).")
       }
       metadata = path
       return
@@ -38,21 +39,21 @@ package struct ExportLocation: Hashable, Sendable {
       metadata = first
     } else if found.isEmpty {
       throw ExportError(
-        .absent, path, "There is no export in this folder: no file in it or right below it ends with \(Self.ending).")
+        .absent, path, "There is no export in this folder: no file in it or one level below ends with \(Self.ending).")
     } else {
       throw ExportError(
-        .absent, path, "There are several exports; name one: \(found.sorted().joined(separator: ", ")).")
+        .absent, path, "There are several exports. Choose one: \(found.sorted().joined(separator: ", ")).")
     }
   }
 
-  /// Whether a path leads to a folder, or to a file named as overall metadata: no other format has either.
+  /// Whether a path is a folder, or a file named as overall metadata. No other format uses either.
   package static func isNamed(by path: String) -> Bool {
     var status = stat()
     guard stat(path, &status) == 0 else { return path.hasSuffix(ending) }
     return status.st_mode & S_IFMT == S_IFDIR || path.hasSuffix(ending)
   }
 
-  /// Whether the path leads to an export.
+  /// Whether the path is an export.
   package static func isExport(_ path: String) -> Bool { isNamed(by: path) && (try? ExportLocation(path)) != nil }
 
   private static func files(in folder: String) throws(ExportError) -> [String] {
@@ -85,28 +86,28 @@ package struct ExportLocation: Hashable, Sendable {
     return path
   }
 
-  /// The path of a file that metadata names, which must lie below the metadata's folder.
+  /// The path of a file in the metadata, which must be below the metadata's folder.
   /// - Throws: `unsupported`.
   static func file(_ name: String, namedBy metadata: String) throws(ExportError) -> String {
     let parts = name.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
     let isBelow = parts.allSatisfy { !$0.isEmpty && !$0.elementsEqual(".".utf8) && !$0.elementsEqual("..".utf8) }
     guard isBelow, !name.utf8.contains(0) else {
-      throw ExportError(.unsupported, metadata, "It names a file outside of the export: \"\(name.prefix(200))\".")
+      throw ExportError(.unsupported, metadata, "It refers to a file outside the export: \"\(name.prefix(200))\".")
     }
     return folder(of: metadata) + "/" + name
   }
 }
 
-/// The content of `NAME.overall_export_metadata`: two records, of which the first is the version of the layout.
+/// The content of `NAME.overall_export_metadata`: two records. The first is the version of the layout.
 /// ```
 /// 1 part { 1 { 1 kinds: 2 for all · 3 namespaces: 3 for all } · 2 file · 3 documents · 4 bytes } …
 /// ```
 struct OverallMetadata: Hashable {
   static let version: [UInt8] = [UInt8(ascii: "3")]
 
-  /// The documents that were exported together.
+  /// The documents of one part of the export.
   struct Part: Hashable {
-    /// The path of the part's own metadata, from the folder of this file.
+    /// The path of the part's metadata, relative to the folder of this file.
     var file: String
     var documents: Int
     var bytes: Int
@@ -158,7 +159,7 @@ struct OverallMetadata: Hashable {
   }
 }
 
-/// The content of a part's own metadata: the files of its documents. It is a message, not a file of records.
+/// The content of a part's metadata: the files of its documents. It is a message, not a file of records.
 /// ```
 /// 1 { 1 name · 2 begin, microseconds · 3 end } · 2 { 1 "" · 2 file … } …
 /// ```
@@ -166,7 +167,7 @@ struct PartMetadata: Hashable {
   var name: String
   var begin: Timestamp
   var end: Timestamp
-  /// The paths of the files, from the folder of this file.
+  /// The paths of the files, relative to the folder of this file.
   var files: [String]
 
   init(name: String, begin: Timestamp, end: Timestamp, files: [String]) {

@@ -2,16 +2,17 @@
 import FirestoreModel
 import Glibc
 
-/// Reads an export record by record, in the order of its files. It holds no more than one record and a piece of a file.
+/// Reads an export record by record, in the order of its files. It keeps at most one record and a part of a file in
+/// memory.
 package struct ExportReader {
   /// A record with its file and position.
   package struct Record: Sendable {
     package var bytes: [UInt8]
     package var file: String
-    /// The position in the file, in bytes from its beginning.
+    /// The offset in the file, in bytes.
     package var offset: Int
 
-    /// - Throws: `unsupported`, with the place.
+    /// - Throws: `unsupported`, with the position.
     package func document() throws(ExportError) -> ExportedDocument {
       do throws(EntityFault) { return try EntityReader.document(bytes) } catch {
         throw ExportError(.unsupported, file, at: offset, error.reason)
@@ -22,19 +23,19 @@ package struct ExportReader {
   private static let metadataLimit = 64 << 20
 
   package let location: ExportLocation
-  /// The number of documents that the metadata promise.
+  /// The document count in the metadata.
   package let documents: Int
-  /// The number of bytes of the files to be read, according to the metadata.
+  /// The size of the files in bytes, according to the metadata.
   package let bytes: Int
   private var files: ArraySlice<String>
   private var file: ExportFile?
   private var isAtEnd = false
   private var log = RecordLogReader()
-  /// The number of records that have been read.
+  /// The number of records so far.
   private(set) package var count = 0
 
   /// Reads the metadata.
-  /// - Parameter path: the path of the export, in a form that `ExportLocation` takes.
+  /// - Parameter path: the path of the export, as for `ExportLocation`.
   package init(_ path: String) throws(ExportError) {
     location = try ExportLocation(path)
     let overall = try Self.overall(location.metadata)
@@ -44,7 +45,7 @@ package struct ExportReader {
       let contents = try ExportFile.contents(of: path, atMost: Self.metadataLimit)
       let metadata: PartMetadata
       do throws(WireError) { metadata = try PartMetadata(reading: contents) } catch {
-        throw ExportError(.damaged, path, "These are no metadata of an export: \(error.reason).")
+        throw ExportError(.damaged, path, "These are not metadata of an export: \(error.reason).")
       }
       for name in metadata.files { files.append(try ExportLocation.file(name, namedBy: path)) }
     }
@@ -62,19 +63,19 @@ package struct ExportReader {
     } catch {
       throw ExportError(.damaged, path, at: error.offset, error.reason)
     }
-    guard records.count == 2 else { throw ExportError(.damaged, path, "These are no metadata of an export.") }
+    guard records.count == 2 else { throw ExportError(.damaged, path, "These are not metadata of an export.") }
     guard records[0] == OverallMetadata.version else {
       let version = String(decoding: records[0].prefix(20), as: UTF8.self)
       throw ExportError(
-        .unsupported, path, "The export is of version \"\(version)\", of which nothing is known here; 3 is read.")
+        .unsupported, path, "The export has the unknown version \"\(version)\". Hearth reads version 3.")
     }
     do throws(WireError) { return try OverallMetadata(reading: records[1]) } catch {
-      throw ExportError(.damaged, path, "These are no metadata of an export: \(error.reason).")
+      throw ExportError(.damaged, path, "These are not metadata of an export: \(error.reason).")
     }
   }
 
   /// - Returns: the next record; `nil` after the last.
-  /// - Throws: `absent` or `damaged`; also at the end, if there were fewer documents than the metadata promise.
+  /// - Throws: `absent` or `damaged`; also at the end, if there were fewer documents than in the metadata.
   package mutating func next() throws(ExportError) -> Record? {
     while true {
       guard let open = file else {
@@ -103,11 +104,11 @@ package struct ExportReader {
     }
   }
 
-  /// Compares the numbers of documents, since a file that is cut off between two records looks whole.
+  /// Compares the document counts, since a file that is truncated between two records looks complete.
   private func checkCount() throws(ExportError) {
     if count < documents {
       throw ExportError(
-        .damaged, location.metadata, "It promises \(documents) documents, and the files beside it hold \(count).")
+        .damaged, location.metadata, "It promises \(documents) documents, but the files next to it have \(count).")
     }
   }
 }
@@ -119,7 +120,7 @@ final class ExportFile {
   let path: String
   private let descriptor: Int32
 
-  /// - Throws: `absent`, also for what is no regular file and might never come to its end.
+  /// - Throws: `absent`, also for a special file, which might never end.
   init(_ path: String) throws(ExportError) {
     self.path = path
     descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -129,7 +130,7 @@ final class ExportFile {
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
       close(descriptor)
-      throw ExportError(.absent, path, "It is no regular file.")
+      throw ExportError(.absent, path, "It is not a regular file.")
     }
   }
 
@@ -149,7 +150,7 @@ final class ExportFile {
   }
 
   /// The whole file.
-  /// - Throws: `damaged` for one that is longer than it may be.
+  /// - Throws: `damaged` for one that exceeds the limit.
   static func contents(of path: String, atMost limit: Int) throws(ExportError) -> [UInt8] {
     let file = try ExportFile(path)
     var contents: [UInt8] = []
@@ -157,27 +158,27 @@ final class ExportFile {
       let bytes = try file.read()
       if bytes.isEmpty { return contents }
       contents += bytes
-      if contents.count > limit { throw ExportError(.damaged, path, "It is longer than metadata are: \(limit) bytes.") }
+      if contents.count > limit { throw ExportError(.damaged, path, "It is longer than \(limit) bytes.") }
     }
   }
 }
 
-/// The reason why an export cannot be read or written: the file, the place in it, and advice if there is any.
+/// The reason why an export cannot be read or written: the file, the position in it, and advice if available.
 package struct ExportError: Error, Hashable, Sendable, CustomStringConvertible {
   package enum Kind: Hashable, Sendable {
-    /// There is no export, or one that may not be read.
+    /// The export does not exist, or is not readable.
     case absent
     /// The bytes differ from the written ones, or some are missing.
     case damaged
-    /// The files are no export of a Firestore database, or hold something that no Firestore document can.
+    /// The files are not an export of a Firestore database, or contain data that Firestore documents cannot have.
     case unsupported
-    /// A file or folder cannot be made or written.
+    /// A file or folder cannot be created or written.
     case unwritable
   }
 
   package var kind: Kind
   package var file: String
-  /// The position in the file, in bytes from its beginning.
+  /// The offset in the file, in bytes.
   package var offset: Int?
   package var reason: String
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// Writes an export into a folder that takes its name in one step, when it is complete and on the disk. The last file
-/// is the overall metadata, without which the folder is no export.
+/// Writes an export into a folder that gets its name in one step, once it is complete and on the disk. The last file is
+/// the overall metadata, without which the folder is not an export.
 /// ```
 /// NAME/NAME.overall_export_metadata
 /// NAME/all_namespaces/all_kinds/all_namespaces_all_kinds.export_metadata
@@ -11,7 +11,7 @@ package import FirestoreModel
 package struct ExportWriter: ~Copyable {
   private static let part = "all_namespaces/all_kinds"
   private static let partFile = "all_namespaces_all_kinds.export_metadata"
-  /// The size of the pieces in which files are written.
+  /// The size of the pieces for writing files.
   private static let pieceBytes = 256 * 1024
 
   private let folder: FolderReplacement
@@ -26,10 +26,10 @@ package struct ExportWriter: ~Copyable {
   package private(set) var documents = 0
 
   /// - Parameters:
-  ///   - path: the path of the folder, whose name is the export's; a folder that holds an export is replaced.
+  ///   - path: the path of the folder, with the export's name; an existing export there is replaced.
   ///   - database: the database of the documents.
   ///   - begin: the time of the export.
-  ///   - bytesPerFile: the size beyond which a file gets no more documents.
+  ///   - bytesPerFile: the maximum size of a file before another document.
   /// - Throws: `unwritable`.
   package init(
     _ path: String, _ database: DatabaseID, begin: Timestamp, bytesPerFile: Int = 1 << 30
@@ -40,13 +40,13 @@ package struct ExportWriter: ~Copyable {
     self.bytesPerFile = bytesPerFile
   }
 
-  /// Drops the written files, unless the folder has taken its name.
+  /// Deletes the written files, unless the folder has got its name.
   deinit {
     if let file { FolderReplacement.close(file) }
     folder.discard()
   }
 
-  /// - Throws: `unsupported` for a document that no export can hold, `unwritable`.
+  /// - Throws: `unsupported` for a document that cannot be exported, `unwritable`.
   package mutating func append(_ key: DocumentKey, _ fields: Fields) throws(ExportError) {
     let record: [UInt8]
     do throws(EntityFault) { record = try entities.record(key, fields) } catch {
@@ -59,8 +59,8 @@ package struct ExportWriter: ~Copyable {
     if log.bytes.count >= Self.pieceBytes { try write() }
   }
 
-  /// Gives the export its name, because all documents have been appended.
-  /// - Parameter end: the time now.
+  /// Gives the export its name, after all documents have been appended.
+  /// - Parameter end: the present time.
   package consuming func finish(end: Timestamp) throws(ExportError) {
     if file != nil { try endFile() }
     let name = folder.name

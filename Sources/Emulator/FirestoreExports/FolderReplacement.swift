@@ -2,15 +2,15 @@
 import Glibc
 import Synchronization
 
-/// A folder that takes its name in one step, when it is complete and on the disk. A process that fails or is killed
-/// before leaves the former folder of this name, and beside it at most a part that is not taken for whole: its name
-/// begins with a dot, and the next export of this name removes it.
+/// A folder that gets its name in one step, once it is complete and on the disk. A process that fails or is killed
+/// earlier leaves the previous folder with this name, and at most one part next to it. The part is not mistaken for a
+/// complete folder: its name begins with a dot, and the next export with this name removes it.
 package struct FolderReplacement: Sendable {
-  /// The content of folders that are replaced, and no others.
+  /// The content of the folders that may be replaced.
   package struct Content: Sendable {
-    /// The noun for a folder of this content, such as `export`.
+    /// The noun for a folder with this content, such as `export`.
     let noun: String
-    /// Whether a file or folder of this name is part of it.
+    /// Whether a file or folder with this name is part of it.
     let holds: @Sendable (String) -> Bool
 
     package init(_ noun: String, holds: @escaping @Sendable (String) -> Bool) {
@@ -21,22 +21,22 @@ package struct FolderReplacement: Sendable {
   }
 
   private let content: Content
-  /// The path as the caller gave it.
+  /// The path from the caller.
   let path: String
   /// The last component of the path.
   let name: String
   private let parent: String
   private let part: String
-  /// The number of parts that this process has made, which tells parts of one name apart.
+  /// The number of parts that this process has created, which makes their names unique.
   private static let count = Atomic(0)
 
-  /// - Parameter path: the path of a folder that holds such content or nothing, or that does not exist.
+  /// - Parameter path: the path of a folder with such content, an empty folder, or a folder that does not exist.
   /// - Throws: `unwritable`.
   package init(of path: String, _ content: Content) throws(ExportError) {
     self.path = path
     self.content = content
     var target = ExportLocation.withoutSlashes(path)
-    // A link stays a link: the folder that it leads to is replaced.
+    // A link remains: the folder at its target is replaced.
     if let resolved = realpath(target, nil) {
       target = String(cString: resolved)
       free(resolved)
@@ -44,7 +44,7 @@ package struct FolderReplacement: Sendable {
     parent = ExportLocation.folder(of: target)
     name = String(target.split(separator: "/", omittingEmptySubsequences: true).last ?? "")
     guard !name.isEmpty, name != ".", name != ".." else {
-      throw ExportError(.unwritable, path, "This needs a folder with a name of its own.")
+      throw ExportError(.unwritable, path, "This folder has no name. Use a folder with a name.")
     }
     try Self.checkMovable(target, path, content)
     let number = Self.count.wrappingAdd(1, ordering: .relaxed).newValue
@@ -52,30 +52,30 @@ package struct FolderReplacement: Sendable {
     try Self.checkReplaceable(target, path, content)
     Self.removeAbandonedParts(of: name, in: parent)
     guard mkdir(part, 0o777) == 0 else {
-      throw ExportError(.unwritable, path, "No folder can be made in \(parent): \(String(cString: strerror(errno))).")
+      throw ExportError(.unwritable, path, "Cannot create a folder in \(parent): \(String(cString: strerror(errno))).")
     }
   }
 
-  /// Refuses a folder in which this process works, or on which a file system is mounted: it cannot lose its name.
+  /// Rejects a folder that is this process's working directory, or a mount point: it cannot be renamed.
   private static func checkMovable(_ target: String, _ path: String, _ content: Content) throws(ExportError) {
     if let here = getcwd(nil, 0) {
       defer { free(here) }
       if (String(cString: here) + "/").utf8.starts(with: (target + "/").utf8) {
         throw ExportError(
           .unwritable, path,
-          "This process works in or below that folder, which would be replaced; name a folder in it, such as "
+          "This process works in or below that folder, which would be replaced. Use a folder in it, such as "
             + "\(path.hasSuffix("/") ? path : path + "/")\(content.noun).")
       }
     }
     if MountedFolders.contain(target) {
       throw ExportError(
         .unwritable, path,
-        "A file system is mounted there, and the folder would be replaced; name a folder in it, such as "
+        "A file system is mounted there, and the folder would be replaced. Use a folder in it, such as "
           + "\(path.hasSuffix("/") ? path : path + "/")\(content.noun).")
     }
   }
 
-  /// Refuses a file, or a folder with other content: an export replaces only exports.
+  /// Rejects a file, or a folder with other content: an export only replaces exports.
   private static func checkReplaceable(_ target: String, _ path: String, _ content: Content) throws(ExportError) {
     var status = stat()
     guard lstat(target, &status) == 0 else {
@@ -83,11 +83,11 @@ package struct FolderReplacement: Sendable {
       throw ExportError(.unwritable, path, "It cannot be written: \(String(cString: strerror(errno))).")
     }
     guard status.st_mode & S_IFMT == S_IFDIR else {
-      throw ExportError(.unwritable, path, "It is there and no folder, which this would be.")
+      throw ExportError(.unwritable, path, "It exists and is not a folder.")
     }
     if let other = try ExportLocation.names(in: target).first(where: { !content.holds($0) }) {
       throw ExportError(
-        .unwritable, path, "It holds other things than one \(content.noun), such as \(other); name another folder.")
+        .unwritable, path, "It contains more than one \(content.noun), such as \(other). Use another folder.")
     }
   }
 
@@ -116,10 +116,10 @@ package struct FolderReplacement: Sendable {
     }
   }
 
-  /// Returns when the file would survive a power cut.
+  /// Returns when the file would survive a power failure.
   package func end(_ descriptor: Int32) throws(ExportError) {
     defer { Glibc.close(descriptor) }
-    // Some file systems cannot write a single file back now.
+    // Some file systems cannot sync a single file.
     guard fsync(descriptor) == 0 || errno == EINVAL else { throw failure() }
   }
 
@@ -136,11 +136,11 @@ package struct FolderReplacement: Sendable {
 
   // MARK: End
 
-  /// Puts the folder in its place.
+  /// Renames the folder to its final path.
   package func commit() throws(ExportError) {
     Self.sync(part)
     let target = parent + "/" + name
-    // The exchange is one step if there is an old folder: at no time is there none.
+    // The exchange with an old folder is one step: the path always exists.
     if Self.exchange(part, target) {
       Self.remove(part)
     } else if rename(part, target) != 0 {
@@ -149,7 +149,7 @@ package struct FolderReplacement: Sendable {
     Self.sync(parent)
   }
 
-  /// Replaces the old folder by two renames, on file systems that cannot exchange two names.
+  /// Replaces the old folder with two renames, on file systems that cannot exchange two names.
   private func replaceInTwoSteps(_ target: String) throws(ExportError) {
     let old = part + "-replaced"
     guard rename(target, old) == 0 else { throw failure() }
@@ -161,10 +161,10 @@ package struct FolderReplacement: Sendable {
     Self.remove(old)
   }
 
-  /// Removes a folder that has not taken its name.
+  /// Removes a folder that has not got its final name.
   package func discard() { Self.remove(part) }
 
-  /// Gives each of two files the other's name in one step.
+  /// Exchanges the names of two files in one step.
   /// - Returns: false if one is absent, or the file system cannot exchange them.
   private static func exchange(_ one: String, _ other: String) -> Bool {
     // The function is declared here because Swift does not import it from <stdio.h>.
@@ -182,15 +182,15 @@ package struct FolderReplacement: Sendable {
   }
 
   private static func remove(_ path: String) {
-    // Removing is tidying up: a folder that cannot be listed stays.
+    // This is cleanup: a folder that cannot be listed remains.
     guard let names = try? ExportLocation.names(in: path) else { return }
     for name in names where unlink(path + "/" + name) != 0 { remove(path + "/" + name) }
     rmdir(path)
   }
 
-  /// Removes parts that killed processes left when they wrote an export of this name.
+  /// Removes parts of killed processes that wrote an export with this name.
   private static func removeAbandonedParts(of name: String, in folder: String) {
-    // Tidying up: where the folder cannot be listed, writing into it fails with the reason.
+    // This is cleanup: if the folder cannot be listed, writing into it fails with the reason.
     guard let found = try? ExportLocation.names(in: folder) else { return }
     let beginning = ".\(name).part-"
     for part in found where part.hasPrefix(beginning) {
@@ -204,12 +204,12 @@ package struct FolderReplacement: Sendable {
   }
 }
 
-/// The folders on which file systems are mounted, as proc(5) tells them.
+/// The mount points according to proc(5).
 enum MountedFolders {
   private static let table = "/proc/self/mountinfo"
 
-  /// - Parameter path: without links in it.
-  /// - Returns: false where the system does not say.
+  /// - Parameter path: a path without links.
+  /// - Returns: false if the system does not provide the table.
   static func contain(_ path: String) -> Bool {
     guard let file = fopen(table, "re") else { return false }
     defer { fclose(file) }
@@ -221,7 +221,7 @@ enum MountedFolders {
     return false
   }
 
-  /// The folder that a line of the table names: its fifth word, with blanks and the like as `\\ooo`.
+  /// The mount point in a line of the table: the fifth word, with spaces and similar characters as `\\ooo`.
   static func folder(_ line: String.UTF8View) -> [UInt8]? {
     let words = line.split(separator: UInt8(ascii: " "), maxSplits: 5)
     guard words.count > 4 else { return nil }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The layout of files of records (LevelDB's log format):
+/// The layout of record files (LevelDB's log format):
 /// ```
 /// file    block of 32 KiB, block, … the last may be shorter
 /// block   piece, piece, … less than 7 bytes that are left over are zero
 /// piece   masked CRC-32C, 4 bytes ‖ length, 2 bytes ‖ type, 1 byte ‖ bytes
 /// ```
-/// A record is one piece, or a first, middle ones and a last.
+/// A record is one piece, or a first piece, middle pieces and a last piece.
 enum RecordFraming {
   static let blockBytes = 32 * 1024
   static let headerBytes = 7
@@ -15,14 +15,14 @@ enum RecordFraming {
     case whole = 1, first, middle, last
   }
 
-  /// The most bytes of a record. A document has at most 1 MiB by Firestore's accounting; its record repeats the name of
-  /// a field for each element of an array, and can be many times as long.
+  /// The maximum size of a record in bytes. A document has at most 1 MiB by Firestore's accounting. Its record repeats
+  /// the name of a field for each element of an array, and can be many times as long.
   package static let recordLimit = 256 << 20
 }
 
-/// Writes records in the form of a file of them.
+/// Writes records in the format of a record file.
 package struct RecordLogWriter: Sendable {
-  /// The bytes that are to be written next.
+  /// The bytes to write next.
   package private(set) var bytes: [UInt8] = []
   /// The number of bytes since the beginning of the file.
   package private(set) var count = 0
@@ -31,7 +31,7 @@ package struct RecordLogWriter: Sendable {
 
   package mutating func append(_ record: [UInt8]) {
     var start = 0
-    // The first piece has no bytes if there is room for a header alone.
+    // The first piece has no bytes if there is only room for a header.
     var isFirst = true
     repeat {
       var room = RecordFraming.blockBytes - count % RecordFraming.blockBytes
@@ -59,19 +59,19 @@ package struct RecordLogWriter: Sendable {
     count += RecordFraming.headerBytes + content.count
   }
 
-  /// - Returns: the bytes to be written, which are then no longer held.
+  /// - Returns: the bytes to write, which are removed.
   package mutating func take() -> [UInt8] {
     defer { bytes = [] }
     return bytes
   }
 }
 
-/// The checksum of a piece of a record: CRC-32C (RFC 3720, appendix B.4), masked as LevelDB's log format has it, so that a
-/// checksum of data that holds checksums stays a good one.
+/// The checksum of a piece of a record: CRC-32C (RFC 3720, appendix B.4), masked as in LevelDB's log format, so that a
+/// checksum of data that contains checksums remains effective.
 enum RecordChecksum {
-  /// `tables[k][byte]` is what a byte comes to that has `k` zeros behind it: eight bytes are then one step.
+  /// `tables[k][byte]` is the checksum of a byte followed by `k` zeros, so that eight bytes are one step.
   private static let tables: [[UInt32]] = {
-    // Castagnoli's polynomial, its bits in reverse.
+    // Castagnoli's polynomial, with reversed bits.
     let polynomial: UInt32 = 0x82f6_3b78
     let first = (0..<256).map { byte in
       (0..<8).reduce(UInt32(byte)) { rest, _ in rest & 1 == 1 ? rest >> 1 ^ polynomial : rest >> 1 }
@@ -82,7 +82,7 @@ enum RecordChecksum {
   }()
   private static let flat: [UInt32] = tables.flatMap(\.self)
 
-  /// - Parameter type: the kind of piece, which is checked with its bytes.
+  /// - Parameter type: the kind of piece, which the checksum includes.
   static func masked(_ type: UInt8, _ bytes: UnsafeRawBufferPointer) -> UInt32 {
     let crc = flat.withUnsafeBufferPointer { tables in
       ~update(UInt32.max >> 8 ^ tables[Int(~type)], bytes, tables)
@@ -111,30 +111,30 @@ enum RecordChecksum {
   }
 }
 
-/// Takes records out of the bytes of a file of them, as the bytes are read; checks every record.
+/// Extracts records from the bytes of a record file incrementally, and checks every record.
 package struct RecordLogReader: Sendable {
-  /// The error for bytes that are no record, or not all of one.
+  /// The error for bytes that are not a complete record.
   package struct Damage: Error, Hashable, Sendable {
-    /// The position in the file, in bytes from its beginning.
+    /// The offset in the file, in bytes.
     package var offset: Int
     package var reason: String
   }
 
   package struct Record: Hashable, Sendable {
     package var bytes: [UInt8]
-    /// The position in the file, in bytes from its beginning.
+    /// The offset in the file, in bytes.
     package var offset: Int
   }
 
   private var buffer: [UInt8] = []
   private var start = 0
-  /// The position in the file of the byte at `start`.
+  /// The offset in the file of the byte at `start`.
   private var offset = 0
-  /// A record whose last piece is still to come.
+  /// A record whose last piece has not been read yet.
   private var open: Record?
   private let limit: Int
 
-  /// - Parameter limit: the most bytes of a record.
+  /// - Parameter limit: the maximum size of a record in bytes.
   package init(limit: Int = RecordFraming.recordLimit) { self.limit = limit }
 
   package mutating func append(_ bytes: [UInt8]) {
@@ -148,7 +148,7 @@ package struct RecordLogReader: Sendable {
   }
 
   /// - Parameter isAtEnd: whether all bytes of the file have been appended.
-  /// - Returns: the next record; `nil` if it takes more bytes, and after the last.
+  /// - Returns: the next record; `nil` if more bytes are needed, and after the last record.
   package mutating func next(isAtEnd: Bool) throws(Damage) -> Record? {
     while true {
       let left = buffer.count - start
@@ -165,7 +165,7 @@ package struct RecordLogReader: Sendable {
         return nil
       }
       let length = Int(buffer[start + 4]) | Int(buffer[start + 5]) << 8
-      guard length <= room - RecordFraming.headerBytes else { throw damage("A record's length is impossible.") }
+      guard length <= room - RecordFraming.headerBytes else { throw damage("A record has an invalid length.") }
       guard left >= RecordFraming.headerBytes + length else {
         if isAtEnd { throw damage("The file ends within a record.") }
         return nil
@@ -179,7 +179,7 @@ package struct RecordLogReader: Sendable {
     let content = (start + RecordFraming.headerBytes)..<(start + RecordFraming.headerBytes + length)
     let type = buffer[start + 6]
     let found = buffer.withUnsafeBytes { RecordChecksum.masked(type, UnsafeRawBufferPointer(rebasing: $0[content])) }
-    guard found == stated else { throw damage("A record's checksum does not fit its bytes.") }
+    guard found == stated else { throw damage("A record's checksum does not match its bytes.") }
     guard let piece = RecordFraming.Piece(rawValue: type) else {
       throw damage("A record has the unknown type \(type).")
     }
