@@ -4,7 +4,7 @@ package import FirestoreModel
 import FirestoreProtoJSON
 package import FirestoreService
 
-/// A request for which databases there are, of the REST API of google.firestore.admin.v1.
+/// A request for the list of databases, of the REST API of google.firestore.admin.v1.
 ///
 /// ```
 /// GET  /v1/projects/P/databases      ListDatabases
@@ -12,7 +12,7 @@ package import FirestoreService
 /// ```
 package struct DatabasesCall: Sendable {
   package let method: FirestoreService.AdminMethod
-  /// The request as the service takes it.
+  /// The request in the service's format.
   package let message: [UInt8]
   private let isPretty: Bool
   private let objection: RPCStatus?
@@ -31,7 +31,7 @@ package struct DatabasesCall: Sendable {
     (isPretty, objection) = (address.isPretty, address.objection)
   }
 
-  /// - Throws: `RPCStatus`, also for what the address asks of the server besides.
+  /// - Throws: `RPCStatus`, also for unsupported parameters of the address.
   package func answer(by service: FirestoreService) async throws(RPCStatus) -> [UInt8] {
     if let objection { throw objection }
     let answer = try await service.answer(method, message)
@@ -41,8 +41,8 @@ package struct DatabasesCall: Sendable {
   }
 }
 
-/// A request for the indexes of a database, or for the fields that deviate from the usual ones, of the REST API of
-/// google.firestore.admin.v1. There are no such fields here.
+/// A request for the indexes of a database, or for the fields with nondefault settings, of the REST API of
+/// google.firestore.admin.v1. There are never such fields here.
 ///
 /// ```
 /// GET  /v1/projects/P/databases/D/collectionGroups/C/indexes    ListIndexes; C may be - for all
@@ -69,8 +69,9 @@ package struct DeploymentCall: Sendable {
     objection = address.objection
   }
 
-  /// All of them on one page, whatever size of page is asked for.
-  /// - Throws: `permission-denied` to who is no administrator; `RPCStatus` also for what the address asks besides.
+  /// All of them on one page, regardless of the requested page size.
+  /// - Throws: `permission-denied` for callers other than administrators; `RPCStatus` also for unsupported parameters
+  ///   of the address.
   package func answer(by service: FirestoreService) throws(RPCStatus) -> [UInt8] {
     if let objection { throw objection }
     let indexes = try service.deployedIndexes(of: collectionID)

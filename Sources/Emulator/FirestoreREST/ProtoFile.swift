@@ -25,16 +25,16 @@ struct ServiceSchema {
     var isResponseStream = false
   }
 
-  /// The full name, package included.
+  /// The full name, including the package.
   var name: String
   var methods: [Method]
 }
 
-/// Makes the descriptor of one file.
+/// Creates the descriptor of one file.
 struct ProtoFileWriter {
   let name: String
   let package: String
-  /// The messages; nested ones follow those that hold them.
+  /// The messages; nested ones follow their parents.
   var messages: [MessageSchema]
   var enumerations: [EnumSchema]
   var services: [ServiceSchema]
@@ -90,7 +90,7 @@ struct ProtoFileWriter {
   ) {
     writer.field(1, string: field.name)
     writer.field(3, varint: UInt64(field.number))
-    // The number is that of LABEL_OPTIONAL or LABEL_REPEATED.
+    // The number for LABEL_OPTIONAL or LABEL_REPEATED.
     writer.field(4, varint: field.count == .one ? 1 : 3)
     if field.count == .map {
       writer.field(5, varint: FieldSchema.Kind.messageType)
@@ -103,7 +103,7 @@ struct ProtoFileWriter {
     writer.field(10, string: field.jsonName)
   }
 
-  /// Writes the message of a map's entries.
+  /// Writes the message for a map's entries.
   private static func entry(_ field: FieldSchema, _ writer: inout WireWriter) {
     writer.field(1, string: entryName(field))
     let schema = MessageSchema("", [FieldSchema(1, "key", .string), FieldSchema(2, "value", field.kind)])
@@ -111,7 +111,7 @@ struct ProtoFileWriter {
     writer.field(7) { $0.field(7, boolean: true) }
   }
 
-  /// The name of a map's entries: `FieldsEntry` for `fields`.
+  /// The name of a map's entry message: `FieldsEntry` for `fields`.
   private static func entryName(_ field: FieldSchema) -> String {
     field.jsonName.prefix(1).uppercased() + field.jsonName.dropFirst() + "Entry"
   }
@@ -180,7 +180,7 @@ extension FieldSchema.Kind {
   }
 }
 
-/// The proto files of all that is served over gRPC, made from the tables of the messages.
+/// The proto files of all gRPC services, created from the tables of the messages.
 package struct ProtoFiles: Sendable {
   /// Full names of the services.
   package let services: [String]
@@ -194,7 +194,7 @@ package struct ProtoFiles: Sendable {
     var messages: [String: MessageSchema] = [:]
     var enumerations: [String: EnumSchema] = [:]
     func collect(_ schema: MessageSchema) {
-      // JSON has another form of some.
+      // Some have a different form in JSON.
       let schema = Schema.wellKnown[schema.name] ?? schema
       if messages.updateValue(schema, forKey: schema.name) != nil { return }
       for field in schema.fields { collect(field.kind) }
@@ -214,7 +214,7 @@ package struct ProtoFiles: Sendable {
       collect(method.request)
       collect(method.response)
     }
-    // A message that only holds others has fields of its own, or is made for them.
+    // Messages that only contain others exist already, or are created for them.
     for name in Array(messages.keys) + Array(enumerations.keys) {
       var outer = name[..<(name.lastIndex(of: ".") ?? name.startIndex)]
       while let last = outer.split(separator: ".").last, last.first?.isUppercase == true {
@@ -241,8 +241,8 @@ package struct ProtoFiles: Sendable {
     self.services = services.map(\.name).sorted()
   }
 
-  /// Descriptors of a file and all that it imports, that first.
-  /// - Returns: `nil` for a file that is not known.
+  /// The descriptors of a file and all its imports, beginning with the file.
+  /// - Returns: `nil` for an unknown file.
   package func descriptors(ofFile name: String) -> [[UInt8]]? {
     guard files[name] != nil else { return nil }
     var (names, position) = ([name], 0)
@@ -253,17 +253,18 @@ package struct ProtoFiles: Sendable {
     return names.compactMap { files[$0]?.descriptor }
   }
 
-  /// Descriptors of the file that has a message, an enumeration, a service or a method, and of all that it imports.
+  /// The descriptors of the file that declares a message, an enumeration, a service or a method, and of all its
+  /// imports.
   package func descriptors(ofSymbol name: String) -> [[UInt8]]? {
     filesBySymbol[name].flatMap { descriptors(ofFile: $0) }
   }
 
-  /// Whether there is a message of this name.
+  /// Whether there is a message with this name.
   package func hasMessage(_ name: String) -> Bool { filesBySymbol[name] != nil && !services.contains(name) }
 
   // MARK: Names
 
-  /// The part of a name before its first capital.
+  /// The part of a name before its first uppercase letter.
   private static func package(of name: String) -> String {
     name.split(separator: ".").prefix { $0.first?.isLowercase == true }.joined(separator: ".")
   }

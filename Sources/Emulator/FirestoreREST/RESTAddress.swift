@@ -3,15 +3,15 @@ import FirestoreJSON
 import FirestoreModel
 import FirestoreProtoJSON
 
-/// The target of a request, `/v1/projects/p/databases/d/documents/c/a?mask.fieldPaths=x`, taken apart.
+/// The components of a request's target, `/v1/projects/p/databases/d/documents/c/a?mask.fieldPaths=x`.
 struct RESTAddress {
-  /// The segments behind `/v1/`, as they came.
+  /// The segments after `/v1/`, unchanged.
   let segments: [Substring]
-  /// The parameters for the request, without those for the server itself.
+  /// The parameters for the request, without the parameters for the server.
   let parameters: [(name: String, value: String)]
-  /// Whether answers have several lines, as those of Google's servers do unless `prettyPrint=false`.
+  /// Whether responses have several lines, as Google's servers send them unless `prettyPrint=false`.
   let isPretty: Bool
-  /// The error for a parameter that asks the server for something it does not do.
+  /// The error for an unsupported parameter.
   let objection: RPCStatus?
 
   init(_ target: String) {
@@ -53,7 +53,7 @@ struct RESTAddress {
 }
 
 extension JSONSyntax {
-  /// The greatest depth, more than any field of a request has.
+  /// The maximum depth, which is more than any field of a request has.
   private static let mostLevels = 8
 
   fileprivate mutating func add(_ text: String, at path: ArraySlice<Substring>) {
@@ -82,10 +82,10 @@ extension JSONSyntax {
 
 /// Percent-encoding (RFC 3986 §2.1).
 package enum PercentEncoding {
-  /// The decoded text; a percent sign without two digits stays.
+  /// The decoded text; a percent sign without two digits remains.
   /// - Parameters:
   ///   - spaces: whether a plus is a space, as in queries.
-  ///   - slashes: whether encoded slashes are decoded; they stay in names of several segments.
+  ///   - slashes: whether to decode encoded slashes; they remain in names with several segments.
   package static func decoded(_ text: Substring, spaces: Bool = false, slashes: Bool = true) -> String {
     String(decoding: bytes(of: Array(text.utf8)[...], spaces: spaces, slashes: slashes), as: UTF8.self)
   }

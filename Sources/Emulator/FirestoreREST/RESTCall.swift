@@ -4,8 +4,8 @@ package import FirestoreModel
 import FirestoreProtoJSON
 package import FirestoreService
 
-/// A request of Firestore's REST API (v1, and v1beta1 as the same) as a call of the service, and the JSON of the
-/// answer.
+/// A request of Firestore's REST API (v1, and v1beta1 as an alias), converted to a call of the service, and the JSON of
+/// the response.
 ///
 /// ```
 /// GET     …/documents/c/a     GetDocument        POST  …/documents:commit, :batchGet, :batchWrite, :beginTransaction,
@@ -17,20 +17,20 @@ package import FirestoreService
 package struct RESTCall: Sendable {
   private static let roots = ["/v1/", "/v1beta1/"]
 
-  /// The beginning of an address of REST; `nil` for other addresses.
+  /// The prefix of a REST address; `nil` for other addresses.
   package static func root(of target: String) -> String? { roots.first { target.hasPrefix($0) } }
 
   package let method: FirestoreService.Method
-  /// The request as the service takes it.
+  /// The request in the service's format.
   package let message: [UInt8]
   private let isPretty: Bool
 
   /// - Parameters:
-  ///   - verb: the method of HTTP.
-  ///   - target: the address, from its first slash on, with its query.
-  ///   - body: JSON, or nothing.
-  /// - Throws: `not-found` for an address that means nothing, `unimplemented` for a method that is not served, and
-  ///   `invalid-argument` for a body that cannot be read.
+  ///   - verb: the HTTP method.
+  ///   - target: the address, from its first slash, with its query.
+  ///   - body: JSON, or empty.
+  /// - Throws: `not-found` for an unknown address, `unimplemented` for an unsupported method, and `invalid-argument`
+  ///   for an invalid body.
   package init(_ verb: String, _ target: String, body: [UInt8]) throws(RPCStatus) {
     let address = RESTAddress(target)
     guard let route = RESTRoute(verb, address.segments) else {
@@ -51,24 +51,24 @@ package struct RESTCall: Sendable {
       if let name = route.documentName { document.field(1, string: name) }
       writer.field(field, bytes: document.bytes)
     } else if verb == "POST" {
-      // Web SDKs of 2018 and 2019 commit transactions with times in the form that they use on WebChannel.
+      // Web SDKs of 2018 and 2019 commit transactions with times in the format of WebChannel.
       let dialect = method == .commit ? MessageReader.Dialect.spelledOut : .strict
       writer.raw(try MessageReader.bytes(of: try JSONSyntax(payload: body), schema, dialect))
     }
-    // The last occurrence of a field counts: fields of the address take precedence over those of the body.
+    // The last occurrence of a field wins, so the address takes precedence over the body.
     for (number, text) in route.fields { writer.field(number, string: text) }
     message = writer.bytes
   }
 
   // MARK: The answer
 
-  /// Whether the answer is an array of messages, written as they come.
+  /// Whether the response is an array of messages, written as they arrive.
   package var isStream: Bool { method.isStream }
 
-  /// A part of the body.
+  /// A part of the response's body.
   /// - Parameters:
-  ///   - messages: messages of the service, in their order.
-  ///   - isFirst: whether no part of a stream has been written.
+  ///   - messages: messages of the service, in order.
+  ///   - isFirst: whether no part of a stream has been written yet.
   package func text(of messages: [[UInt8]], isFirst: Bool) throws(RPCStatus) -> [UInt8] {
     var result: [UInt8] = []
     for (index, message) in messages.enumerated() {
@@ -82,27 +82,27 @@ package struct RESTCall: Sendable {
   }
 
   /// The end of a stream's body.
-  /// - Parameter isFirst: whether no part of it has been written.
+  /// - Parameter isFirst: whether no part of it has been written yet.
   package func end(isFirst: Bool) -> [UInt8] { Array((isFirst ? "[]\n" : "]\n").utf8) }
 
-  /// The end of a stream's body that an error cuts off, behind the parts that have been written.
+  /// The end of a stream's body after an error, following the written parts.
   package static func end(with status: RPCStatus, to target: String) -> [UInt8] {
     separator + text(of: status, to: target) + Array("]\n".utf8)
   }
 
   private static let separator = Array(",\n".utf8)
 
-  /// A status as the body of an answer.
+  /// A status as the body of a response.
   /// - Parameters:
   ///   - target: the target of the request.
-  ///   - code: the status of HTTP, if it is not the usual one.
+  ///   - code: the HTTP status, if it differs from the code's default.
   package static func text(of status: RPCStatus, to target: String, code: Int? = nil) -> [UInt8] {
     status.json(code ?? status.code.httpStatus, isPretty: RESTAddress(target).isPretty) + [0x0A]
   }
 }
 
 extension JSONSyntax {
-  /// The JSON that a client sent. An empty text is an object without members.
+  /// The JSON of a client. An empty text is an object without members.
   /// - Throws: `invalid-argument`.
   init(payload: [UInt8]) throws(RPCStatus) {
     if payload.allSatisfy({ $0 <= 0x20 }) {
@@ -141,7 +141,7 @@ extension StatusCode {
   /// The code's name in RPC, for example `NOT_FOUND`.
   var rpcName: String { name.uppercased().split(separator: "-").joined(separator: "_") }
 
-  /// The status of HTTP that stands for the code (google/rpc/code.proto).
+  /// The HTTP status for the code (google/rpc/code.proto).
   package var httpStatus: Int {
     switch self {
     case .ok: 200
@@ -160,12 +160,12 @@ extension StatusCode {
   }
 }
 
-/// The methods that are streams both ways, and their messages as the JSON that browsers send and receive.
+/// The bidirectional streams, and their messages as the JSON that browsers send and receive.
 package enum StreamMethod: String, Sendable, CaseIterable {
   case listen = "Listen"
   case write = "Write"
 
-  /// The request as the service takes it.
+  /// The request in the service's format.
   /// - Parameter json: one message.
   /// - Throws: `invalid-argument`.
   package func request(_ json: [UInt8]) throws(RPCStatus) -> [UInt8] {
@@ -181,7 +181,7 @@ package enum StreamMethod: String, Sendable, CaseIterable {
     } catch { throw RPCStatus(.internal, "The answer cannot be written as JSON: \(error.reason).") }
   }
 
-  /// The last message of a stream that ends with an error: its text begins with the status, as the emulator's does.
+  /// The last message of a stream that ends with an error. Its text begins with the status, as the emulator's does.
   package static func end(with status: RPCStatus) -> [UInt8] {
     RPCStatus(status.code, "\(status.code.rpcName): \(status.message)").json(status.code.httpStatus, isPretty: false)
   }

@@ -3,14 +3,14 @@ import FirestoreModel
 import FirestoreProtoJSON
 import FirestoreService
 
-/// The call that an address means, and the parts of the request in it (google/firestore/v1/firestore.proto,
+/// The call for an address, and the parts of the request in it (google/firestore/v1/firestore.proto,
 /// `google.api.http`).
 struct RESTRoute {
-  /// The method; `nil` for one that is known and not served.
+  /// The method; `nil` for a known method that is not supported.
   private(set) var method: FirestoreService.Method?
-  /// The name of the method behind the colon.
+  /// The name of the method after the colon.
   private(set) var custom: String?
-  /// Fields of the request that the address sets.
+  /// The fields of the request that the address sets.
   private(set) var fields: [(number: Int, text: String)] = []
   /// The field of the request whose document is the body; `nil` if the body is the whole request.
   private(set) var bodyField: Int?
@@ -29,11 +29,11 @@ struct RESTRoute {
     "listCollectionIds": .listCollectionIDs,
   ]
 
-  /// - Parameter segments: the segments behind `/v1/`, as they came.
-  /// - Returns: `nil` if the address means nothing.
+  /// - Parameter segments: the segments after `/v1/`, unchanged.
+  /// - Returns: `nil` for an unknown address.
   init?(_ verb: String, _ segments: [Substring]) {
     var segments = segments
-    // A name may have colons: the part behind the last one is a method only if there is such a method here.
+    // A name may contain colons. The part after the last one is a method only if such a method exists.
     if verb == "POST", let last = segments.last, let colon = last.lastIndex(of: ":") {
       let name = String(last[last.index(after: colon)...])
       let isOfDatabase = segments.count == 5 && (Self.ofDatabases[name] != nil || Self.unserved.contains(name))
@@ -51,7 +51,7 @@ struct RESTRoute {
     let name = names.joined(separator: "/")
     let parent = names.dropLast().joined(separator: "/")
 
-    // The service refuses the name of a collection in place of a document's.
+    // The service rejects the name of a collection instead of a document's.
     switch (verb, custom) {
     case ("POST", let custom?):
       if let method = Self.ofParents[custom] {
@@ -73,7 +73,7 @@ struct RESTRoute {
 private func collection(of segments: [Substring]) -> String { segments.last.map { PercentEncoding.decoded($0) } ?? "" }
 
 extension FirestoreService.Method {
-  /// Whether any number of messages answers the method.
+  /// Whether the method returns any number of messages.
   var isStream: Bool {
     switch self {
     case .batchGetDocuments, .runQuery, .runAggregationQuery, .executePipeline: true

@@ -2,7 +2,7 @@
 import FirestoreProtoJSON
 import FirestoreService
 
-/// The services that are served over gRPC, and their messages that only gRPC has.
+/// The services over gRPC, and their messages that only gRPC has.
 extension Schema {
   static let firestore = ServiceSchema(
     name: "google.firestore.v1.Firestore",
@@ -16,7 +16,7 @@ extension Schema {
         name: "Listen", request: listenRequest, response: listenResponse, isRequestStream: true, isResponseStream: true),
     ])
 
-  /// google/firestore/emulator/v1/firestore_emulator.proto, of which this is served.
+  /// The supported part of google/firestore/emulator/v1/firestore_emulator.proto.
   static let emulator = ServiceSchema(
     name: "google.firestore.emulator.v1.FirestoreEmulator",
     methods: [
@@ -45,7 +45,7 @@ extension Schema {
 
   // MARK: grpc.reflection
 
-  /// - Parameter version: `v1`, or `v1alpha`, which has the same messages.
+  /// - Parameter version: `v1`, or `v1alpha` with the same messages.
   static func reflection(_ version: String) -> ServiceSchema {
     func message(_ name: String, _ fields: [FieldSchema]) -> MessageSchema {
       MessageSchema("grpc.reflection.\(version).\(name)", fields)
@@ -91,7 +91,7 @@ extension Schema {
 
   static let nullValue = EnumSchema("google.protobuf.NullValue", ["NULL_VALUE": 0])
 
-  /// Messages that have a JSON form of their own, by their full names.
+  /// Messages with a special JSON form, by their full names.
   static let wellKnown: [String: MessageSchema] = {
     func time(_ name: String) -> MessageSchema {
       MessageSchema("google.protobuf.\(name)", [FieldSchema(1, "seconds", .int64), FieldSchema(2, "nanos", .int32)])
@@ -124,7 +124,7 @@ extension Schema {
     "google.protobuf.ListValue", [FieldSchema(1, "values", .message { structureValue }, .list)])
 }
 
-/// google.firestore.admin.v1, as far as it is served.
+/// The supported part of google.firestore.admin.v1.
 extension Schema {
   static let admin = ServiceSchema(
     name: "google.firestore.admin.v1.FirestoreAdmin",
