@@ -4,7 +4,7 @@ import FirestoreREST
 import FirestoreServer
 import FirestoreService
 
-/// REST, WebChannel and emulator control on streams of HTTP/2, and over gRPC health checks, reflection and `ClearData`.
+/// REST, WebChannel and emulator control on HTTP/2 streams, and health checks, reflection and `ClearData` over gRPC.
 struct EmulatorCalls: OtherCalls {
   private let origins: ControlOrigins
   private let channels: WebChannels
@@ -28,7 +28,7 @@ struct EmulatorCalls: OtherCalls {
   }
 }
 
-/// A call of another service than Firestore's: whether the server is up, what it serves, and what controls an emulator.
+/// A call of a service other than Firestore's: health, reflection, and emulator control.
 struct EmulatorCall: AuxiliaryCall {
   private enum Work {
     /// grpc.health.v1
@@ -43,7 +43,7 @@ struct EmulatorCall: AuxiliaryCall {
   private let work: Work
   private let service: FirestoreService
 
-  /// - Returns: `nil` for a path of no such service.
+  /// - Returns: `nil` for a path of another service.
   init?(_ path: String, _ service: FirestoreService) {
     switch path {
     case "/grpc.health.v1.Health/Check": work = .check
@@ -59,19 +59,19 @@ struct EmulatorCall: AuxiliaryCall {
 
   var isEndless: Bool { work == .watchHealth || work == .reflection }
 
-  /// Whether it takes a caller who may control the server. Any caller may ask whether it is up.
+  /// Whether the call needs permission to control the server. Any caller may check the health.
   var controls: Bool { work == .clearData }
 
   func serve(_ requests: RequestMessages, to send: FirestoreService.Send) async throws {
     switch work {
     case .check:
       let name = try Self.name(try await requests.single())
-      guard Self.isServed(name) else { throw RPCStatus(.notFound, "There is no service \"\(name)\" here.") }
+      guard Self.isServed(name) else { throw RPCStatus(.notFound, "Unknown service \"\(name)\".") }
       try await send([Self.health(.serving)])
     case .watchHealth:
       let name = try Self.name(try await requests.single())
       try await send([Self.health(Self.isServed(name) ? .serving : .unknownService)])
-      // Nothing changes as long as the server is there.
+      // Nothing changes while the server runs.
       let (changes, end) = AsyncStream.makeStream(of: Void.self)
       for await _ in changes {}
       end.finish()
@@ -98,12 +98,12 @@ struct EmulatorCall: AuxiliaryCall {
     WireWriter.message { $0.field(1, varint: status.rawValue) }
   }
 
-  /// The empty name is the whole server's.
+  /// The empty name is the whole server.
   private static func isServed(_ service: String) -> Bool {
     service.isEmpty || ProtoFiles.served.services.contains(service)
   }
 
-  /// Field 1 of a request, a text.
+  /// Field 1 of a request, a string.
   private static func name(_ request: [UInt8]) throws(RPCStatus) -> String {
     do throws(WireError) {
       return try WireReader.read(request) { reader throws(WireError) in
@@ -123,12 +123,12 @@ struct EmulatorCall: AuxiliaryCall {
   }
 }
 
-/// The answer to one request of gRPC's server reflection (grpc/reflection/v1/reflection.proto).
+/// The response to one request of gRPC's server reflection (grpc/reflection/v1/reflection.proto).
 struct ReflectionAnswer {
   private enum Question {
     case file(String)
     case symbol(String)
-    /// The number of one of proto2's extensions, of which there are none here.
+    /// The number of a proto2 extension; there are never any here.
     case `extension`(of: String)
     case extensions(of: String)
     case services
@@ -138,7 +138,7 @@ struct ReflectionAnswer {
   /// A `ServerReflectionResponse`.
   let message: [UInt8]
 
-  /// - Throws: `invalid-argument` for bytes that are no request.
+  /// - Throws: `invalid-argument` for invalid bytes.
   init(to request: [UInt8]) throws(RPCStatus) {
     let host: String
     let question: Question
@@ -168,12 +168,12 @@ struct ReflectionAnswer {
     case .file(let name): found(files.descriptors(ofFile: name), name)
     case .symbol(let name): found(files.descriptors(ofSymbol: name), name)
     case .extensions(let type) where files.hasMessage(type): writer.field(5) { $0.field(1, string: type) }
-    case .extension(let type), .extensions(let type): fault(.notFound, "There is no extension of \(type) here.")
+    case .extension(let type), .extensions(let type): fault(.notFound, "\(type) has no extensions.")
     case .services:
       writer.field(6) { writer in
         for service in files.services { writer.field(1) { $0.field(1, string: service) } }
       }
-    case .none: fault(.invalidArgument, "The request asks for nothing that is known here.")
+    case .none: fault(.invalidArgument, "The request has no known field.")
     }
   }
 

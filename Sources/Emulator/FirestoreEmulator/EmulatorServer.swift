@@ -9,8 +9,7 @@ package import NIOCore
 import NIOPosix
 import TransportSecurity
 
-/// Serves the embedded backend on a port: google.firestore.v1 over gRPC, REST and WebChannel, and what controls an
-/// emulator.
+/// Serves the embedded backend on a port: google.firestore.v1 over gRPC, REST and WebChannel, and emulator control.
 package struct EmulatorServer: Sendable {
   package struct Configuration: Sendable {
     package struct TLS: Sendable {
@@ -28,17 +27,17 @@ package struct EmulatorServer: Sendable {
     /// 0 lets the system choose.
     package var port: Int
     package var tls: TLS?
-    /// The most connections at a time; fewer if the process may not open so many files.
+    /// The maximum number of connections; fewer if the process's file limit is lower.
     package var maximumConnections: Int
     /// Security rules; without them every caller is an administrator.
     package var rules = AccessRules()
-    /// Composite indexes; unless set otherwise, every index that a query needs counts as there.
+    /// Composite indexes. By default, every index that a query needs counts as existing.
     package var indexes = ServedIndexes()
-    /// Pages of other hosts that may use the data, as browsers name them in `Origin`.
+    /// Pages on other hosts that may use the data, in the browsers' format of `Origin`.
     package var allowedOrigins: Set<String> = []
-    /// Takes news for the user who serves the data: a page that was refused, or one that keeps itself waiting.
+    /// Receives messages for the user who serves the data: a rejected page, or one that blocks itself.
     package var report: (@Sendable (String) -> Void)?
-    /// The action of `POST /shutdown`; `nil` if it does not end the server.
+    /// The action of `POST /shutdown`; `nil` if it must not end the server.
     package var stop: (@Sendable () -> Void)?
     /// Keeps the port for the next server with this configuration.
     package var kept: KeptPort?
@@ -54,11 +53,11 @@ package struct EmulatorServer: Sendable {
 
     package static let usualMaximumConnections = 10_000
 
-    /// The number of files that are kept for other uses than connections.
+    /// The number of files reserved for other uses than connections.
     private static let reservedFiles = 64
 
-    /// The number of connections. A server without files to open can do nothing, and asks for the next connection all
-    /// the time.
+    /// The number of connections. A server without free files can do nothing, and would accept the next connection in a
+    /// busy loop.
     var connections: Int {
       var files = rlimit()
       guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files) == 0 else { return maximumConnections }
@@ -66,9 +65,9 @@ package struct EmulatorServer: Sendable {
     }
   }
 
-  /// The interval of heartbeats: clients that receive nothing for two minutes give a stream up (PROTOCOL §2.7).
+  /// The interval of heartbeats. Clients close a stream after two minutes without data (PROTOCOL §2.7).
   private static let heartbeatInterval = Duration.seconds(30)
-  /// The time within which calls have to end when the server shuts down.
+  /// The time for calls to end when the server shuts down.
   private static let grace = Duration.milliseconds(200)
 
   private let configuration: Configuration
@@ -86,11 +85,11 @@ package struct EmulatorServer: Sendable {
     (stops, stop) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
   }
 
-  /// Serves until `shutDown` or cancellation. Once.
+  /// Serves until `shutDown` or cancellation. Call it once.
   /// - Parameters:
-  ///   - clock: paces heartbeats, and the wait for calls that are to end.
+  ///   - clock: measures the intervals of heartbeats, and the wait for ending calls.
   ///   - ready: called with the bound port once connections are accepted.
-  /// - Throws: `RPCStatus` with the reason why the address cannot be listened on, or `CancellationError`.
+  /// - Throws: `RPCStatus` with the reason why the server cannot listen on the address, or `CancellationError`.
   package func run(clock: any Clock<Duration> = ContinuousClock(), ready: @Sendable (Int) -> Void) async throws {
     let (listener, pipeline) = try await bind()
     let result = await Result {
@@ -103,23 +102,23 @@ package struct EmulatorServer: Sendable {
         try await drain(clock)
       }
     }
-    // Closing fails where the system has closed it already.
+    // Closing fails if the system has already closed it.
     try? await listener.close()
-    // Connections that have not ended by now are cut off.
+    // Connections that have not ended by now are closed.
     await connections.close()
     try? await ServerThread.loop.submit { pipeline.close() }.get()
     if Task.isCancelled { throw CancellationError() }
     try result.get()
   }
 
-  /// Lets calls finish and ends streams, so that `run` returns; calls that go on for longer than a moment are cut off.
+  /// Lets calls finish and ends streams, so that `run` returns. Longer calls are cancelled.
   package func shutDown() async {
     await connections.quiesce()
     await backend.endWatches(GRPCFraming.isShuttingDown)
     stop.yield()
   }
 
-  /// Waits until the connections are gone, or the grace is over.
+  /// Waits until the connections have ended, or the grace period is over.
   private func drain(_ clock: any Clock<Duration>) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { await connections.ended() }
@@ -174,8 +173,8 @@ extension EmulatorServer.Configuration.TLS {
 }
 
 extension EmulatorServer.Configuration {
-  /// Whether only this machine reaches the port.
-  /// - Throws: an error if the host is not known.
+  /// Whether the port is reachable only from this machine.
+  /// - Throws: an error if the host is unknown.
   package var isLoopback: Bool {
     get throws {
       let address = try SocketAddress.makeAddressResolvingHost(host, port: port).ipAddress
@@ -184,7 +183,7 @@ extension EmulatorServer.Configuration {
   }
 
   /// Accepts connections on the address.
-  /// - Throws: `RPCStatus` with the reason why the address cannot be listened on.
+  /// - Throws: `RPCStatus` with the reason why the server cannot listen on the address.
   package func listen(
     on loop: any EventLoop, _ initialize: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
   ) async throws -> any Channel {
@@ -193,9 +192,9 @@ extension EmulatorServer.Configuration {
         .serverChannelOption(.backlog, value: 1_024)
         .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
         .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-        // At most 64 KiB a turn: a client that sends thousands of small requests leaves room for others in between.
+        // At most 64 KiB per turn: a client that sends thousands of small requests leaves time for others.
         .childChannelOption(.maxMessagesPerRead, value: 1)
-        // Keepalive finds clients that are gone without a word.
+        // Keepalive detects clients that disappeared.
         .childChannelOption(.socketOption(.so_keepalive), value: 1)
         .childChannelInitializer(initialize)
       if let next = kept?.next() { return try await bootstrap.withBoundSocket(next).get() }
@@ -215,12 +214,12 @@ extension EmulatorServer.Configuration {
     switch (error as? IOError)?.errnoCode {
     case EADDRINUSE:
       return RPCStatus(
-        .failedPrecondition, "Port \(port) of \(host) is in use. End what listens there, or choose another --port.")
+        .failedPrecondition, "Port \(port) of \(host) is in use. End its program, or choose another --port.")
     case EACCES:
-      return RPCStatus(.permissionDenied, "Port \(port) may not be listened on. Choose one above 1023.")
+      return RPCStatus(.permissionDenied, "This user may not listen on port \(port). Choose one above 1023.")
     case EADDRNOTAVAIL:
       return RPCStatus(.invalidArgument, "\(host) is not an address of this machine.")
-    default: return RPCStatus(.unavailable, "\(host):\(port) cannot be listened on: \(error).")
+    default: return RPCStatus(.unavailable, "Cannot listen on \(host):\(port): \(error).")
     }
   }
 }

@@ -25,32 +25,32 @@ struct PortPipeline: Sendable {
   private let channels: WebChannels
 
   /// - Parameters:
-  ///   - isLoopback: whether only this machine reaches the port.
-  ///   - allowed: pages of any host that may use the data.
-  ///   - stop: ends the server; `nil` if no request may ask for that.
-  ///   - report: takes news for the user who serves the data.
+  ///   - isLoopback: whether the port is reachable only from this machine.
+  ///   - allowed: pages on any host that may use the data.
+  ///   - stop: ends the server; `nil` if no request may do so.
+  ///   - report: receives messages for the user who serves the data.
   init(
     _ service: FirestoreService, _ turn: DeliveryTurn, _ tls: TLSContext?, isLoopback: Bool,
     allowed: Set<String> = [], stop: (@Sendable () -> Void)? = nil, report: (@Sendable (String) -> Void)? = nil,
     on loop: any EventLoop
   ) {
     self.tls = tls
-    // Only `hearth` has ports, and its process is its own. The allocator keeps freed memory in pieces; after a flood these
-    // are most of the process.
+    // Only `hearth` has ports, in a process without other uses. The allocator keeps freed memory in pieces; after a
+    // flood these are most of the process's memory.
     let budget = ServerBudget(on: loop, limit: ConnectionLimits.totalBytes) { malloc_trim(0) }
     origins = ControlOrigins(isLoopback: isLoopback, allowed: allowed, stop: stop, report: report)
-    // Browsers speak HTTP/2 over TLS, and have as many channels as they like.
+    // Browsers use HTTP/2 over TLS, without a limit of channels.
     channels = WebChannels(
       service, turn, budget, isLoopback ? .loopback : .network, on: loop, report: tls == nil ? report : nil)
     calls = CallPipeline(
       service, turn, isLoopback ? .loopback : .network, budget, EmulatorCalls(origins, channels))
   }
 
-  /// Ends the sessions, which outlive connections, and lets the backend go with them. To be called on the connections'
+  /// Ends the sessions, which outlive connections, and releases the backend with them. Call it on the connections'
   /// thread.
   func close() { channels.close() }
 
-  /// Ends a connection that is one too many.
+  /// Ends a connection above the limit.
   func refuse(_ channel: any Channel) throws {
     let pipeline = channel.pipeline.syncOperations
     if let tls { try pipeline.addHandler(tls.serverHandler()) }
@@ -74,7 +74,7 @@ struct PortPipeline: Sendable {
     try pipeline.addHandler(spoken)
   }
 
-  /// - Parameter handshake: the time for which a client may send nothing while the server waits for it.
+  /// - Parameter handshake: the time for a client to send something while the server waits for it.
   static func addHTTP1(
     to channel: any Channel, _ service: FirestoreService, _ origins: ControlOrigins, _ channels: WebChannels,
     _ budget: ConnectionBudget, handshake: TimeAmount
@@ -89,8 +89,8 @@ struct PortPipeline: Sendable {
   }
 }
 
-/// Tells HTTP/1 from HTTP/2, which gRPC speaks, by the first bytes of a connection: HTTP/2 begins with a preface. The
-/// handlers of the protocol then take this one's place. A client that does not begin to speak is not waited for long.
+/// Distinguishes HTTP/1 and HTTP/2, the protocol of gRPC, by the first bytes of a connection: HTTP/2 begins with a
+/// preface. The handlers of the protocol then replace this one. The wait for a silent client is short.
 ///
 /// ```
 /// connection ──► SpokenProtocolHandler ──┬─ the preface ──────► HTTP/2 … gRPC
@@ -109,13 +109,13 @@ package final class SpokenProtocolHandler: ChannelInboundHandler, RemovableChann
   private let http2: Configure
   private let heard: () -> Void
   private var deadline: Scheduled<Void>?
-  /// The first bytes; so far all are the beginning of the preface.
+  /// The first bytes; so far all match the preface.
   private var received = ByteBuffer()
   private var isDecided = false
 
   /// - Parameters:
-  ///   - handshake: the time within which a client has to begin to speak its protocol.
-  ///   - silent: called when it has not, before the connection is closed.
+  ///   - handshake: the time for a client to begin its protocol.
+  ///   - silent: called after that time, before the connection is closed.
   ///   - heard: called when the protocol is known.
   package init(
     handshake: TimeAmount, silent: @escaping () -> Void = {}, heard: @escaping () -> Void = {},
@@ -150,7 +150,7 @@ package final class SpokenProtocolHandler: ChannelInboundHandler, RemovableChann
   }
 
   package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-    // No handler behind this one could tell the client that the server shuts down.
+    // No later handler could notify the client that the server shuts down.
     if !isDecided, event is ChannelShouldQuiesceEvent { return context.close(promise: nil) }
     context.fireUserInboundEventTriggered(event)
   }
@@ -166,7 +166,7 @@ package final class SpokenProtocolHandler: ChannelInboundHandler, RemovableChann
   }
 }
 
-/// A port that stays listened on while the acceptors of its connections change: meanwhile connections wait.
+/// A listening port that remains open while its acceptors change: meanwhile connections wait.
 package final class KeptPort: Sendable {
   /// A duplicate descriptor of the socket.
   private let descriptor = Mutex<CInt?>(nil)
@@ -175,10 +175,10 @@ package final class KeptPort: Sendable {
 
   deinit { letGo() }
 
-  /// Closes the duplicate: from now on only the acceptors keep the port.
+  /// Closes the duplicate, so that only the acceptors keep the port open.
   package func letGo() { descriptor.withLock { $0.take().map { _ = close($0) } } }
 
-  /// A descriptor for the next acceptor, which closes it; `nil` if none is kept.
+  /// A descriptor for the next acceptor, which closes it; `nil` without one.
   func next() -> CInt? {
     descriptor.withLock { descriptor in
       let next = descriptor.map { fcntl($0, F_DUPFD_CLOEXEC, 0) } ?? -1
@@ -186,7 +186,7 @@ package final class KeptPort: Sendable {
     }
   }
 
-  /// Keeps the socket that a channel listens on, unless one is kept.
+  /// Keeps the socket of a listening channel, unless one is kept already.
   func keep(_ listener: any Channel) -> EventLoopFuture<Void> {
     listener.eventLoop.submit {
       try listener.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { handle in

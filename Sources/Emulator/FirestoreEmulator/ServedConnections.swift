@@ -2,22 +2,22 @@
 import HTTP2Frames
 import NIOCore
 
-/// The connections that are open, their bound, and the channel that accepts them.
+/// The open connections, their limit, and the channel that accepts them.
 final class ServedConnections: Sendable {
-  /// The number of a connection, in the order in which connections come.
+  /// The number of a connection, in the order of arrival.
   typealias Number = Int
 
   private struct State {
     var listener: (any Channel)?
     var channels: [Number: any Channel] = [:]
-    /// The connections that have sent nothing so far; `order` has all since the first of them, so that it is found at
-    /// once.
+    /// The connections that have sent nothing so far. `order` contains all connections from the first of them, so that
+    /// it is found immediately.
     var silent: Set<Number> = []
     var order: CircularBuffer<Number> = []
     var last = 0
     var isQuiescing = false
 
-    /// - Returns: `nil` if all have spoken.
+    /// - Returns: `nil` if all have sent something.
     mutating func takeOldestSilent() -> (any Channel)? {
       while let first = order.first {
         order.removeFirst()
@@ -41,19 +41,19 @@ final class ServedConnections: Sendable {
 
   /// - Parameters:
   ///   - loop: the thread of all connections.
-  ///   - limit: the most connections at a time.
+  ///   - limit: the maximum number of connections.
   init(on loop: any EventLoop, limit: Int) {
     self.loop = loop
     self.limit = limit
     state = .makeBoxSendingValue(State(), eventLoop: loop)
   }
 
-  /// Adds a connection, on the connections' thread. At the limit, the connection that has been silent for longest makes
-  /// room: a client that connects and sends nothing keeps no other out.
-  /// - Returns: `nil` if there is no room; then the connection was not added.
+  /// Adds a connection, on the connections' thread. At the limit, it replaces the connection that has been silent for
+  /// longest, so that clients without data do not lock out others.
+  /// - Returns: `nil`, without adding the connection, if all places are taken.
   func add(_ channel: any Channel) -> Number? {
     if state.value.channels.count >= limit {
-      // The silent connection's place is free at once, not only when the channel has closed.
+      // The silent connection's place is free immediately, not only after its channel has closed.
       guard let silent = state.value.takeOldestSilent() else { return nil }
       silent.close(promise: nil)
     }
@@ -67,7 +67,7 @@ final class ServedConnections: Sendable {
     return number
   }
 
-  /// Notes that a client's protocol is known. To be called on the connections' thread.
+  /// Records that a client's protocol is known. Call it on the connections' thread.
   func hear(_ number: Number) {
     state.value.silent.remove(number)
   }
@@ -79,8 +79,8 @@ final class ServedConnections: Sendable {
     }
   }
 
-  /// Accepts no more connections, takes no more calls on the open ones, and has these end with their last call (RFC
-  /// 9113 §6.8).
+  /// Accepts no more connections, takes no more calls on the open ones, and ends them with their last call (RFC 9113
+  /// §6.8).
   func quiesce() async {
     await onLoop { state in
       state.isQuiescing = true
@@ -91,7 +91,7 @@ final class ServedConnections: Sendable {
     }
   }
 
-  /// Returns when no connection is left.
+  /// Returns when no connection remains.
   func ended() async {
     let ends = await onLoop { state in state.channels.values.map(\.closeFuture) }
     try? await EventLoopFuture.andAllComplete(ends, on: loop).get()
@@ -110,9 +110,9 @@ final class ServedConnections: Sendable {
   }
 }
 
-/// Ends a connection beyond the limit with a refusal in the client's protocol: in HTTP/2 (RFC 9113 §6.8), which gRPC's
-/// clients take for `unavailable` and try again later, or in HTTP/1. Then it waits a moment for the client to close,
-/// since the client would not read the refusal otherwise.
+/// Ends a connection above the limit with a rejection in the client's protocol: in HTTP/2 (RFC 9113 §6.8), which gRPC
+/// clients treat as `unavailable` and retry later, or in HTTP/1. Then it waits a moment for the client to close, since
+/// the client would not read the rejection otherwise.
 ///
 /// ```
 /// the preface of HTTP/2  ──► SETTINGS, GOAWAY of no call ──┬──► end of output ──► the client's end, or its time is over
@@ -140,20 +140,20 @@ final class ConnectionRefusalHandler: ChannelInboundHandler {
 
   func handlerRemoved(context: ChannelHandlerContext) { deadline?.cancel() }
 
-  /// Drops bytes that come after the answer: left unread, they would have the system take the answer back.
+  /// Discards bytes after the response. Left unread, they would make the system discard the response.
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     if hasAnswered { return }
     let preface = FrameReader.preface
     received += unwrapInboundIn(data).readableBytesView.prefix(preface.count - received.count)
     if preface.starts(with: received) {
-      // The beginning tells HTTP/2 from every method of HTTP/1, and a client that goes on is not waited for.
+      // The beginning distinguishes HTTP/2 from every HTTP/1 method, so the rest need not be awaited.
       if received.count >= Self.telling { refuse(context, Self.goAwayFrames) }
     } else {
       refuse(context, Self.serviceUnavailable)
     }
   }
 
-  /// `PRI` and a space tell HTTP/2 from every method of HTTP/1.
+  /// `PRI` and a space distinguish HTTP/2 from every HTTP/1 method.
   private static let telling = 4
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
@@ -167,7 +167,7 @@ final class ConnectionRefusalHandler: ChannelInboundHandler {
   }
 
   private static var serviceUnavailable: ByteBuffer {
-    let text = "There are as many connections as there may be (--max-connections). Try again later.\n"
+    let text = "The limit of connections is reached (--max-connections). Try again later.\n"
     return ByteBuffer(
       string: "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: "
         + "\(text.utf8.count)\r\nRetry-After: 5\r\nConnection: close\r\n\r\n\(text)")

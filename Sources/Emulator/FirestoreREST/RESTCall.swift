@@ -34,7 +34,7 @@ package struct RESTCall: Sendable {
   package init(_ verb: String, _ target: String, body: [UInt8]) throws(RPCStatus) {
     let address = RESTAddress(target)
     guard let route = RESTRoute(verb, address.segments) else {
-      throw RPCStatus(.notFound, "There is no \(verb) \(target.shortened) here.")
+      throw RPCStatus(.notFound, "Unknown request \(verb) \(target.shortened).")
     }
     if let objection = address.objection { throw objection }
     guard let method = route.method else {

@@ -2,18 +2,18 @@
 import Synchronization
 import TransportSecurity
 
-/// The pages that may read and change data over plain HTTP. A browser sends the requests of any page; a page that has
-/// its name resolve to this machine (DNS rebinding) even counts as the same origin. It cannot hide its name, though.
+/// The pages that may read and change data over plain HTTP. A browser sends the requests of any page. A page whose name
+/// resolves to this machine (DNS rebinding) even counts as the same origin, but it cannot hide its name.
 struct ControlOrigins: Sendable {
-  /// Whether only this machine reaches the port, which then has no other names than the machine's own.
+  /// Whether the port is reachable only from this machine, so that only the machine's own names are valid.
   let isLoopback: Bool
-  /// Ends the server; `nil` if a request over HTTP may not do that.
+  /// Ends the server; `nil` if requests over HTTP may not do so.
   var stop: (@Sendable () -> Void)?
-  /// Pages of any host that may use the data, as `Origin` names them.
+  /// Pages on any host that may use the data, in the format of `Origin`.
   private let allowed: Set<String>
   private let refused: RefusedOrigins
 
-  /// - Parameter report: takes the news of each page that is refused, once.
+  /// - Parameter report: receives a message for each rejected page, once.
   init(
     isLoopback: Bool, allowed: Set<String> = [], stop: (@Sendable () -> Void)? = nil,
     report: (@Sendable (String) -> Void)? = nil
@@ -22,15 +22,15 @@ struct ControlOrigins: Sendable {
     refused = RefusedOrigins(report)
   }
 
-  /// The reason why a request is refused; `nil` if it is not.
+  /// The reason why a request is rejected; `nil` if it is accepted.
   /// - Parameters:
   ///   - host: the header `Host`: the name and port that the caller connected to.
-  ///   - origin: the header `Origin`: the page that asks, named by the browser.
-  ///   - isControl: whether the request is about the server, not about data.
+  ///   - origin: the header `Origin`: the page that sends the request, as the browser reports it.
+  ///   - isControl: whether the request concerns the server rather than data.
   func objection(host: String?, origin: String?, isControl: Bool = false) -> String? {
     let name = host.map { Self.name(ofAuthority: $0[...]) }
     if isLoopback, let name, !Self.isLocal(name) {
-      return "The request is for \(name), but this server is for this machine alone. Use localhost or 127.0.0.1."
+      return "The request is for \(name), but this server only serves this machine. Use localhost or 127.0.0.1."
     }
     guard let origin else { return nil }
     let page = origin.firstRange(of: "://").map { Self.name(ofAuthority: origin[$0.upperBound...]) }
@@ -40,10 +40,10 @@ struct ControlOrigins: Sendable {
     return "The page \(origin) may not use the data here."
   }
 
-  /// The reason why a control request of a page is refused; `nil` if it is not.
+  /// The reason why a control request of a page is rejected; `nil` if it is accepted.
   ///
-  /// - Pages of other sites: browsers leave `Origin` out of simple GETs and name the site's relation instead.
-  /// - Pages of another port of this machine: only requests that need permission (CORS), which forms cannot send.
+  /// - Pages of other sites: browsers omit `Origin` from simple GETs and send the site's relation instead.
+  /// - Pages on another port of this machine: only requests that need permission (CORS), which forms cannot send.
   func controlObjection(_ request: PlainRequest) -> String? {
     if request.isCrossSite, request.origin == nil { return "Pages of other sites cannot control the server." }
     guard let origin = request.origin, request.method == "POST", !request.isPreflighted else { return nil }
@@ -59,15 +59,15 @@ struct ControlOrigins: Sendable {
   }
 
   private static func isLocal(_ name: String) -> Bool {
-    // Browsers take names below `localhost` for this machine as well.
+    // Browsers also treat names below `localhost` as this machine.
     LoopbackName.covers(name) || name.hasSuffix(".localhost")
   }
 }
 
-/// Pages that were refused. The user who serves the data learns of each once, since a page shows no more than that its
-/// client is offline.
+/// Rejected pages. The user who serves the data gets one message about each, since a page only shows that its client is
+/// offline.
 private final class RefusedOrigins: Sendable {
-  /// The bound of reported pages: more are made up by a client.
+  /// The maximum number of reported pages. A client can invent more.
   private static let most = 100
 
   private let report: (@Sendable (String) -> Void)?
@@ -80,7 +80,7 @@ private final class RefusedOrigins: Sendable {
     let isNew = told.withLock { told in told.count < Self.most && told.insert(origin).inserted }
     guard isNew else { return }
     let way =
-      isControl ? "Pages of others never control the server." : "To let it, serve with --allow-origin \(origin)."
-    report("the page \(origin.prefix(200)) asked for what is served here and was refused. \(way)")
+      isControl ? "Other pages never control the server." : "To allow it, serve with --allow-origin \(origin)."
+    report("the page \(origin.prefix(200)) requested the served data and was rejected. \(way)")
   }
 }

@@ -4,24 +4,24 @@ import FirestoreModel
 import FirestoreREST
 import FirestoreService
 
-/// A request to control an emulator: below `/emulator/v1/projects/`, and two paths of one word.
+/// A request to control an emulator: below `/emulator/v1/projects/`, and two paths with one segment.
 enum ControlRequest: Equatable {
   /// Deletes everything below a path: the whole database, a collection or a document with all documents below it.
   case delete(below: ResourcePath, DatabaseID)
   /// The security rules of a project.
   case rules(project: String)
   case setRules(project: String)
-  /// The release of a project's rules as google.firebase.rules.v1 tells it, which names a ruleset.
+  /// The release of a project's rules in google.firebase.rules.v1, which contains the name of a ruleset.
   case release(name: String, project: String)
   /// The only ruleset of a project.
   case ruleset(project: String)
-  /// The coverage counted for the rules.
+  /// The coverage of the rules.
   case coverage(project: String)
-  /// The coverage as a page to look at.
+  /// The coverage as an HTML page.
   case coveragePage(project: String)
-  /// The last requests that the rules decided on.
+  /// The last requests that the rules decided.
   case requests(project: String)
-  /// The composite indexes that the queries seen so far need.
+  /// The composite indexes for the queries so far.
   case indexes(project: String)
   /// Exports a database into a folder in Google's format.
   case export
@@ -30,11 +30,11 @@ enum ControlRequest: Equatable {
   /// Ends the server.
   case shutDown
 
-  /// The beginning of the addresses that concern a project.
+  /// The prefix of addresses for a project.
   static let root = "/emulator/v1/projects/"
 
-  /// - Parameter target: the request's target as it came, query included.
-  /// - Returns: `nil` for a request that means nothing here.
+  /// - Parameter target: the unchanged target of the request, including the query.
+  /// - Returns: `nil` for an unknown request.
   init?(_ method: String, _ target: String) {
     let path = target.prefix { $0 != "?" && $0 != "#" }
     var parts = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map {
@@ -54,8 +54,8 @@ enum ControlRequest: Equatable {
     self = request
   }
 
-  /// Reads an address of google.firebase.rules.v1: `projects/P/releases/cloud.firestore`, with a database behind it or not,
-  /// or `projects/P/rulesets/current`.
+  /// Parses an address of google.firebase.rules.v1: `projects/P/releases/cloud.firestore`, optionally followed by a
+  /// database, or `projects/P/rulesets/current`.
   /// - Returns: `nil` for another address.
   init?(rulesOf target: String, _ method: String) {
     let path = target.prefix { $0 != "?" && $0 != "#" }
@@ -73,10 +73,10 @@ enum ControlRequest: Equatable {
     }
   }
 
-  /// The id of the ruleset that is in force.
+  /// The id of the current ruleset.
   static let rulesetID = "current"
 
-  /// Reads `PROJECT:securityRules` and its like; a project's id may contain colons.
+  /// Parses `PROJECT:securityRules` and similar; a project's id may contain colons.
   private static func custom(_ method: String, _ part: String) -> ControlRequest? {
     guard let colon = part.lastIndex(of: ":"), case let project = String(part[..<colon]), !project.isEmpty else {
       return nil
@@ -88,7 +88,7 @@ enum ControlRequest: Equatable {
     case ("GET", ":ruleCoverage.html"): .coveragePage(project: project)
     case ("GET", ":requests"): .requests(project: project)
     case ("GET", ":indexes"): .indexes(project: project)
-    // The body names the database, as at Google's emulator.
+    // The body contains the database, as for Google's emulator.
     case ("POST", ":export"): .export
     default: nil
     }
@@ -115,31 +115,31 @@ struct ControlWork: Sendable {
     self.origins = origins
   }
 
-  /// The reason why a caller may not control the server; `nil` for a caller who may.
+  /// The reason why a caller may not control the server; `nil` for a caller with permission.
   func refusal(of authorization: String?) -> RPCStatus? {
     do throws(RPCStatus) { try check(authorization) } catch { return error }
     return nil
   }
 
-  /// Lets callers on this machine do everything, unless there are keys: then their address proves nothing, since other
-  /// users of the machine, its containers and requests through a proxy come from here as well. A caller elsewhere has
-  /// to be an administrator if there are rules.
+  /// Allows callers on this machine everything, unless there are keys. With keys, their address proves nothing, since
+  /// other users of the machine, its containers and requests through a proxy have it as well. With rules, a remote
+  /// caller must be an administrator.
   func check(_ authorization: String?) throws(RPCStatus) {
     guard let rules = service.securityRules, rules.asksForProof || (!isLoopback && service.isRestricted) else { return }
     if try rules.caller(authorization) == .owner { return }
     throw RPCStatus(
       .permissionDenied,
       rules.asksForProof
-        ? "Only an administrator controls the server: send the secret of its --admin-secret as 'Authorization: Bearer "
+        ? "Only an administrator controls the server. Send the secret of its --admin-secret as 'Authorization: Bearer "
           + "SECRET'."
         : "From another machine only an administrator controls the server.")
   }
 
-  /// Refuses requests from elsewhere that concern the machine or lock others out, not only data, unless rules tell who
-  /// is an administrator.
+  /// Rejects remote requests that affect the machine or lock out others, rather than only data, unless rules identify
+  /// administrators.
   private func checkMachine() throws(RPCStatus) {
     if !isLoopback, !service.isRestricted {
-      throw RPCStatus(.permissionDenied, "From another machine that needs an administrator: serve with --rules FILE.")
+      throw RPCStatus(.permissionDenied, "From another machine this needs an administrator. Serve with --rules FILE.")
     }
   }
 
@@ -148,7 +148,7 @@ struct ControlWork: Sendable {
       throw RPCStatus(
         .failedPrecondition, "This server is part of another program, and ends with it.")
     }
-    // The answer is sent before the server ends.
+    // The response is sent before the server ends.
     stop()
   }
 

@@ -6,24 +6,25 @@ package import FirestoreModel
 package import FirestoreService
 import Glibc
 
-/// Exports that are asked for over HTTP, as Google's emulator does them: `{"database": "projects/P/databases/D",
-/// "export_directory": DIR, "export_name": NAME}`.
+/// Exports over HTTP, as in Google's emulator: `{"database": "projects/P/databases/D", "export_directory": DIR,
+/// "export_name": NAME}`.
 struct ExportControl: Sendable {
   private let service: FirestoreService
 
   init(_ service: FirestoreService) { self.service = service }
 
-  /// The export is in the folder NAME of DIR, which must be there.
+  /// The export is in the folder NAME of the existing folder DIR.
   func answer(_ body: [UInt8]) async throws(RPCStatus) -> HTTPAnswer {
     let json = try Self.json(body)
     func text(_ name: String, _ jsonName: String) throws(RPCStatus) -> String? {
       switch (json?[name] ?? json?[jsonName])?.kind {
       case nil, .null: return nil
       case .string(let text) where text.unicodeScalars.contains { $0.properties.generalCategory == .control }:
-        // The system would end it at a NUL, and a terminal that lists the folder obeys the others.
-        throw RPCStatus(.invalidArgument, "\(name) has a control character in it.")
+        // The system would truncate the name at a NUL, and a terminal that lists the folder would interpret other
+        // control characters.
+        throw RPCStatus(.invalidArgument, "\(name) contains a control character.")
       case .string(let text): return text
-      default: throw RPCStatus(.invalidArgument, "Payload isn't valid for request. \(name) is a text.")
+      default: throw RPCStatus(.invalidArgument, "Payload isn't valid for request. \(name) must be a string.")
       }
     }
     let database = try text("database", "database") ?? ""
@@ -59,12 +60,12 @@ struct ExportControl: Sendable {
   }
 }
 
-/// Exports of whole databases, as an emulator makes them.
+/// Exports of whole databases.
 extension FirestoreService {
-  /// Writes all documents of a database, as they are at one moment, into a folder in Google's format. The folder takes
-  /// its name when it is whole, in place of an older export.
+  /// Writes all documents of a database, as of one moment, into a folder in Google's format. The folder gets its name
+  /// when it is complete, and replaces an older export.
   /// - Returns: the number of documents.
-  /// - Throws: `RPCStatus`; `failed-precondition` for a folder that cannot be made or written.
+  /// - Throws: `RPCStatus`; `failed-precondition` for a folder that cannot be created or written.
   @discardableResult
   package func export(_ database: DatabaseID, to folder: String) async throws -> Int {
     do {

@@ -9,8 +9,8 @@ import NIOCore
 import NIOHTTP1
 import NIOWebSocket
 
-/// Tells a client, over a WebSocket at `/requests`, each request that rules have decided on: the last ones at once, in
-/// one message, then each as it happens. Decisions that come while the client does not read are left out.
+/// Sends each request that rules have decided to a client, over a WebSocket at `/requests`: first the last ones in one
+/// message, then each new one. Decisions are omitted while the client does not read.
 final class RequestMonitor: ChannelInboundHandler {
   typealias InboundIn = WebSocketFrame
   typealias OutboundOut = WebSocketFrame
@@ -22,9 +22,9 @@ final class RequestMonitor: ChannelInboundHandler {
 
   init(_ rules: AccessRules) { self.rules = rules }
 
-  /// Makes a WebSocket of a connection that has asked for one.
-  /// - Parameter send: writes the head of the answer, and removes the handlers that speak HTTP.
-  /// - Returns: a future that fails, with nothing done, for a request in a wrong form.
+  /// Upgrades a connection to a WebSocket on request.
+  /// - Parameter send: writes the head of the response, and removes the HTTP handlers.
+  /// - Returns: a future that fails, without any change, for an invalid request.
   static func upgrade(
     _ context: ChannelHandlerContext, _ head: HTTPRequestHead, _ rules: AccessRules,
     send: @escaping (HTTPResponseHead) -> EventLoopFuture<Void>
@@ -82,7 +82,7 @@ final class RequestMonitor: ChannelInboundHandler {
   private func tell(_ evaluations: [RulesEvaluation], _ context: ChannelHandlerContext) {
     guard number != nil, !evaluations.isEmpty, context.channel.isWritable else { return }
     let texts = evaluations.map { MonitoredRequest.json($0).lineText }
-    // Earlier decisions come as a list.
+    // Earlier decisions are sent as a list.
     let text = evaluations.count == 1 ? texts[0] : "[\(texts.joined(separator: ","))]"
     send(.text, ByteBuffer(string: text), context)
   }
@@ -92,7 +92,7 @@ final class RequestMonitor: ChannelInboundHandler {
   }
 }
 
-/// A request that rules have decided on, as the emulator's monitor tells it (PROTOCOL §5.2).
+/// A request that rules have decided, in the format of the emulator's monitor (PROTOCOL §5.2).
 enum MonitoredRequest {
   static func json(_ evaluation: RulesEvaluation) -> JSONSyntax {
     let (request, verdict) = (evaluation.request, evaluation.verdict)
@@ -113,7 +113,7 @@ enum MonitoredRequest {
       ),
       ("granularAllowOutcomes", JSONSyntax(.array(verdict.outcomes.map(outcome)))),
       ("outcome", text(verdict.isAllowed ? "allow" : "deny")),
-      // Google's emulator does not tell these.
+      // Google's emulator does not send these.
       ("milliseconds", DecisionJSON.milliseconds(of: evaluation)),
       ("statements", DecisionJSON.statements(of: evaluation)),
     ])
@@ -181,18 +181,17 @@ enum MonitoredRequest {
   }
 }
 
-/// The time that a decision took, and what its statements saw, as `…:requests` and the monitor tell it.
+/// The duration of a decision and the values of its statements, for `…:requests` and the monitor.
 enum DecisionJSON {
-  /// The statements that are told, the last ones; a query with many alternatives can try more.
+  /// The maximum number of reported statements, from the last one. A query with many alternatives can evaluate more.
   private static let mostStatements = 8
 
-  /// Milliseconds in thousandths.
+  /// Milliseconds with three decimals.
   static func milliseconds(of evaluation: RulesEvaluation) -> JSONSyntax {
     JSONSyntax(.double((evaluation.time / .microseconds(1)).rounded() / 1000))
   }
 
-  /// The statements in the order in which they were tried: line, text, what came of it, and the values of its parts as
-  /// far as they are known.
+  /// The statements in the order of evaluation: line, text, result, and the known values of their parts.
   static func statements(of evaluation: RulesEvaluation) -> JSONSyntax {
     JSONSyntax(
       .array(
@@ -220,7 +219,7 @@ enum DecisionJSON {
   }
 }
 
-/// Values as the emulator shows them beside rules: as in REST, but `boolValue`, `intValue`, `listValue` and paths in
+/// Values in the emulator's format for rules: as in REST, but with `boolValue`, `intValue`, `listValue`, and paths in
 /// segments.
 enum RulesValueJSON {
   static func of(_ value: Value) -> JSONSyntax {
@@ -261,7 +260,7 @@ enum RulesValueJSON {
   }
 
   private static func double(_ value: Double) -> JSONSyntax {
-    // JSON has no others.
+    // JSON has no other numbers.
     value.isFinite
       ? JSONSyntax(.double(value)) : JSONSyntax(.string(value.isNaN ? "NaN" : "\(value < 0 ? "-" : "")Infinity"))
   }

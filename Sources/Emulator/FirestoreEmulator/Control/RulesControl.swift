@@ -5,8 +5,8 @@ import FirestoreModel
 import FirestoreRules
 import FirestoreService
 
-/// Security rules over HTTP (PROTOCOL §5.2): read, replaced, and counted: how often each expression came to which
-/// value.
+/// Security rules over HTTP (PROTOCOL §5.2): reading and replacing them, and their coverage: the count of each value of
+/// each expression.
 struct RulesControl: Sendable {
   private let rules: AccessRules
   private let project: String
@@ -16,13 +16,13 @@ struct RulesControl: Sendable {
     self.project = project
   }
 
-  /// The rules with the warnings about them, or the default without any.
+  /// The rules with their warnings, or default rules without any.
   func current() -> HTTPAnswer {
     guard let files = rules.source(for: project)?.files else { return Self.answer([("rules", Self.json(Self.open))]) }
     return Self.answer([("rules", Self.json(files))] + Self.members(Ruleset.compile(files).issues))
   }
 
-  /// The release of the rules, as google.firebase.rules.v1 tells it.
+  /// The release of the rules in google.firebase.rules.v1.
   /// - Throws: `not-found` for a project without rules.
   func release(_ name: String) throws(RPCStatus) -> HTTPAnswer {
     _ = try files()
@@ -31,7 +31,7 @@ struct RulesControl: Sendable {
     ])
   }
 
-  /// The ruleset that is in force, as google.firebase.rules.v1 tells it.
+  /// The current ruleset in google.firebase.rules.v1.
   /// - Throws: `not-found` for a project without rules.
   func released() throws(RPCStatus) -> HTTPAnswer {
     Self.answer([
@@ -46,8 +46,7 @@ struct RulesControl: Sendable {
   }
 
   /// Replaces the rules of the project.
-  /// - Throws: `invalid-argument` for a request that cannot be read and, unless it says that errors are to be ignored,
-  ///   for rules that cannot.
+  /// - Throws: `invalid-argument` for an invalid request and, unless the request ignores errors, for invalid rules.
   func replace(_ body: [UInt8]) throws(RPCStatus) -> HTTPAnswer {
     let request = try Self.read(body)
     let (ruleset, issues) = Ruleset.compile(request.files)
@@ -65,7 +64,7 @@ struct RulesControl: Sendable {
     issues.isEmpty ? [] : [("issues", JSONSyntax(.array(issues.map(json))))]
   }
 
-  /// The number of times that each expression of the rules came to each value since they were loaded.
+  /// The count of each value of each expression of the rules since they were loaded.
   func coverage() -> HTTPAnswer {
     guard let (source, counts) = rules.coverage(of: project) else { return current() }
     var members = [("rules", Self.json(source.files))]
@@ -75,7 +74,7 @@ struct RulesControl: Sendable {
     return Self.answer(members)
   }
 
-  /// The coverage as a page to look at.
+  /// The coverage as an HTML page.
   func coveragePage() -> HTTPAnswer {
     let page: RulesCoveragePage
     switch rules.coverage(of: project) {
@@ -85,14 +84,14 @@ struct RulesControl: Sendable {
       page = RulesCoveragePage(project: project, files: files, nodes: [], note: issues.compileError)
     case nil:
       page = RulesCoveragePage(
-        project: project, files: Self.open, nodes: [], note: "The project has no rules, which is as if it had these.")
+        project: project, files: Self.open, nodes: [], note: "The project has no rules, which is equivalent to these.")
     }
     return HTTPAnswer(200, type: "text/html; charset=utf-8", Array(page.html.utf8))
       .adding("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
       .adding("X-Content-Type-Options", "nosniff")
   }
 
-  /// The last requests that the project's rules decided on, and whether it has any.
+  /// The last requests that the project's rules decided, and whether the project has rules.
   func requests() -> HTTPAnswer {
     let decided = rules.lastEvaluations().filter { $0.request.database.project == project }
     return Self.answer([
@@ -109,7 +108,7 @@ struct RulesControl: Sendable {
   }
 
   private static func read(_ body: [UInt8]) throws(RPCStatus) -> Replacement {
-    let way = "It is {\"rules\": {\"files\": [{\"name\": \"firestore.rules\", \"content\": \"…\"}]}}."
+    let way = "Send {\"rules\": {\"files\": [{\"name\": \"firestore.rules\", \"content\": \"…\"}]}}."
     let unreadable = RPCStatus(.invalidArgument, "Payload isn't valid for request. \(way)")
     guard let text = String(validating: body, as: UTF8.self) else { throw unreadable }
     let json: JSONSyntax
@@ -163,7 +162,7 @@ struct RulesControl: Sendable {
     return object([("files", JSONSyntax(.array(files)))])
   }
 
-  /// The place of an issue, up to the last character that is meant, not the one behind it.
+  /// The position of an issue, up to its last character (inclusive).
   private static func place(_ line: Int, _ column: Int, _ start: Int, _ end: Int) -> [(String, JSONSyntax)] {
     [
       ("line", number(line)), ("column", number(column)), ("currentOffset", number(start)),
@@ -173,7 +172,7 @@ struct RulesControl: Sendable {
 
   private static func json(_ issue: RulesIssue) -> JSONSyntax {
     var position = [("fileName", text(issue.fileName))]
-    // Issues of the file as a whole have no place in it.
+    // Issues of the whole file have no position in it.
     if issue.line > 0 { position += place(issue.line, issue.column, issue.currentOffset, issue.endOffset) }
     return object([
       ("sourcePosition", object(position)), ("description", text(issue.message)),

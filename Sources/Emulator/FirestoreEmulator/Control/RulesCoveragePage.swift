@@ -3,19 +3,19 @@ import FirestoreJSON
 import FirestoreModel
 import FirestoreRules
 
-/// The coverage of rules as a page to look at: their text, each expression coloured by whether it was evaluated, with
-/// the counts of its values beside it. The page loads nothing and runs nothing.
+/// The coverage of rules as an HTML page: their text, with each expression colored by whether it was evaluated and
+/// followed by the counts of its values. The page loads nothing and runs no scripts.
 struct RulesCoveragePage {
   private let project: String
   private let files: [RulesFile]
   private let nodes: [RulesCoverageNode]
-  /// A further remark, shown on the page.
+  /// A further remark on the page.
   private let note: String
 
   init(project: String, files: [RulesFile], nodes: [RulesCoverageNode], note: String = "") {
     self.project = project
     self.files = files
-    // Expressions of the same place are listed once.
+    // Expressions in the same place are listed once.
     var (all, seen) = ([RulesCoverageNode](), Set<[Int]>())
     func collect(_ node: RulesCoverageNode) {
       let position = node.position
@@ -42,16 +42,16 @@ struct RulesCoveragePage {
       </head>
       <body>
       <h1>Rules of \(Self.escaped(project))</h1>
-      <p>\(asked) of \(nodes.count) expressions were asked since the rules were loaded. \(Self.escaped(note))</p>
-      <p><span class="asked">asked</span> <span class="failed">asked, and failed at times</span> \
-      <span class="never">never asked</span>: the numbers say how often an expression came to which value.</p>
+      <p>\(asked) of \(nodes.count) expressions were evaluated since the rules were loaded. \(Self.escaped(note))</p>
+      <p><span class="asked">evaluated</span> <span class="failed">evaluated, with failures</span> \
+      <span class="never">never evaluated</span>: the numbers count the values of an expression.</p>
       \(texts.joined())</body>
       </html>
 
       """
   }
 
-  /// A text with its expressions in spans, which lie within each other as the expressions do.
+  /// A text with its expressions in nested spans.
   private func text(of file: RulesFile, _ index: Int) -> String {
     let units = Array(file.content.utf16)
     let own = nodes.filter { node in

@@ -4,18 +4,18 @@ import FirestoreREST
 import NIOCore
 import NIOHTTP1
 
-/// The answer to one request of HTTP/1, or its beginning.
+/// The response to one HTTP/1 request, or its beginning.
 struct HTTPAnswer {
   let status: HTTPResponseStatus
   private(set) var headers: HTTPHeaders
   let body: ByteBuffer
 
-  /// An answer with a sentence for people.
+  /// A response with a sentence for people.
   init(_ code: Int, _ text: String) {
     self.init(code, type: text.hasPrefix("{") ? "application/json" : "text/plain; charset=utf-8", Array(text.utf8))
   }
 
-  /// An answer with JSON that is complete.
+  /// A complete JSON response.
   init(_ code: Int, json: [UInt8]) { self.init(code, type: Self.json, json) }
 
   init(_ code: Int, type: String, _ body: [UInt8]) {
@@ -24,7 +24,7 @@ struct HTTPAnswer {
     self.body = ByteBuffer(bytes: body)
   }
 
-  /// The beginning of JSON, or of another text, that is written piece by piece.
+  /// The beginning of JSON, or other text, that is written in pieces.
   init(streaming text: [UInt8], type: String = json) {
     status = .ok
     headers = ["Content-Type": type]
@@ -38,14 +38,14 @@ struct HTTPAnswer {
     if let names = request.headers.first(name: "access-control-request-headers") {
       headers.add(name: "Access-Control-Allow-Headers", value: names)
     }
-    // Browsers ask this for a page of the internet that wants something of this machine (Private Network Access).
+    // Browsers request this for a page on the internet that accesses this machine (Private Network Access).
     if request.headers.contains(name: "access-control-request-private-network") {
       headers.add(name: "Access-Control-Allow-Private-Network", value: "true")
     }
     headers.add(name: "Access-Control-Max-Age", value: "3600")
   }
 
-  /// An answer with an error in Google's form.
+  /// A response with an error in Google's format.
   init(_ status: RPCStatus, to request: PlainRequest, code: Int? = nil) {
     self.init(code ?? status.code.httpStatus, json: RESTCall.text(of: status, to: request.target, code: code))
   }
@@ -58,7 +58,7 @@ struct HTTPAnswer {
     return answer
   }
 
-  /// Allows the page that asked to read the answer.
+  /// Allows the requesting page to read the response.
   func allowing(_ origin: String?) -> HTTPAnswer {
     var answer = self
     answer.headers.add(name: "Vary", value: "Origin")
@@ -69,7 +69,7 @@ struct HTTPAnswer {
     return answer
   }
 
-  /// - Parameter isPersistent: whether the connection goes on.
+  /// - Parameter isPersistent: whether the connection remains open.
   func head(isPersistent: Bool, _ version: HTTPVersion) -> HTTPResponseHead {
     var headers = headers
     if version.major == 1 { headers.add(name: "Connection", value: isPersistent ? "keep-alive" : "close") }
@@ -77,18 +77,18 @@ struct HTTPAnswer {
   }
 }
 
-/// The source of a `StreamedAnswer`, which writes more pieces as they come. Used on the connections' thread.
+/// The source of a `StreamedAnswer`, which writes further pieces. Used on the connections' thread.
 protocol AnswerSource: AnyObject {
-  /// Goes on, because the client reads again.
+  /// Continues, because the client reads again.
   func resume()
-  /// Stops, because no client is left to read the answer.
+  /// Stops, because the client has disconnected.
   func abandon(_ answer: StreamedAnswer)
-  /// Ends the answer, because the server shuts down.
+  /// Ends the response, because the server shuts down.
   func shutDown(_ answer: StreamedAnswer)
 }
 
-/// The answer to one request, which is written as it comes and for as long as the client stays. Used on the
-/// connections' thread.
+/// The response to one request, written as data arrives and while the client stays connected. Used on the connections'
+/// thread.
 final class StreamedAnswer {
   private var exchange: HTTPExchange?
   /// The source of further pieces.
@@ -100,13 +100,13 @@ final class StreamedAnswer {
     self.loop = loop
   }
 
-  /// Attaches the source that is told when the client reads again, or is gone.
+  /// Attaches the source, which is notified when the client resumes reading or disconnects.
   func attach(_ source: any AnswerSource) { self.source = source }
 
-  /// Whether a piece written now would be read soon.
+  /// Whether the client would read a piece soon.
   var isWritable: Bool { exchange?.isWritable ?? false }
 
-  /// Writes a piece; the first has the status and the headers of the answer.
+  /// Writes a piece. The first one contains the status and the headers of the response.
   func send(_ piece: HTTPAnswer) { exchange?.stream(piece) }
 
   /// Writes the last piece.

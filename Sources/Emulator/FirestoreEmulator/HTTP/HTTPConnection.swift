@@ -8,15 +8,15 @@ import NIOHTTP1
 
 /// The carrier of requests.
 enum HTTPConnection {
-  /// A connection that is this handler's alone, with the time for which its client may send nothing within a request
-  /// or, when it is not being answered, between two, and the count of bytes that have come on it.
+  /// A connection that belongs to this handler, with the timeout for a silent client, within a request or between two,
+  /// and with the count of received bytes.
   case whole(ConnectionBudget, patience: TimeAmount, ReceivedBytesHandler)
-  /// A stream of a connection that has many, whose own handlers count the stream's memory and end it.
+  /// A stream of a connection with several. The handlers of the connection count the stream's memory and end it.
   case stream(ConnectionBudget)
 
   var isWhole: Bool { if case .whole = self { true } else { false } }
   var budget: ConnectionBudget? { if case .whole(let budget, _, _) = self { budget } else { nil } }
-  /// The budget for documents that a request reads.
+  /// The budget for the documents that a request reads.
   var reads: ConnectionBudget {
     switch self {
     case .whole(let budget, _, _), .stream(let budget): budget
@@ -25,27 +25,27 @@ enum HTTPConnection {
   var received: ReceivedBytesHandler? { if case .whole(_, _, let received) = self { received } else { nil } }
 }
 
-/// The way on which an exchange's requests come and its answers go. Used on the connections' thread.
+/// Transports an exchange's requests and responses. Used on the connections' thread.
 protocol HTTPCarrier: AnyObject {
   var loop: any EventLoop { get }
-  /// Whether a piece written now would be read soon.
+  /// Whether the client would read a piece soon.
   var isWritable: Bool { get }
   /// The address of the client.
   var address: String? { get }
   func write(_ head: HTTPResponseHead)
-  /// Writes and sends a piece of an answer's body.
-  /// - Returns: when the client has read enough for more.
+  /// Writes and sends a piece of a response's body.
+  /// - Returns: a future that completes when the client has read enough for more.
   func write(_ body: ByteBuffer) -> EventLoopFuture<Void>
-  /// Writes and sends the end of an answer.
+  /// Writes and sends the end of a response.
   func end() -> EventLoopFuture<Void>
   func flush()
-  /// Reads more, which it had been told not to.
+  /// Resumes reading.
   func read()
   func close(_ mode: CloseMode)
 }
 
-/// Compares the bytes of a connection with the requests that they turn out to be. The difference is the framing of
-/// chunks, whose extensions (RFC 9112 §7.1.1) are not used and could be sent without end.
+/// Compares the bytes of a connection with the parsed requests. The difference is chunk framing, whose extensions (RFC
+/// 9112 §7.1.1) are unused and could be sent endlessly.
 final class ReceivedBytesHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
@@ -60,21 +60,21 @@ final class ReceivedBytesHandler: ChannelInboundHandler {
 
   func explain(_ part: HTTPServerRequestPart) {
     switch part {
-    // A head is counted with the greatest length that it may have.
+    // A head counts with its maximum length.
     case .head(let head): explained += ConnectionLimits.headBytes + head.uri.utf8.count
-    // A chunk of one byte takes six.
+    // A chunk of one byte takes six bytes.
     case .body(let bytes): explained += 9 * bytes.readableBytes
     case .end: break
     }
   }
 
-  /// The allowance for a head that has begun, and for the part of a head that was not counted.
+  /// The allowance for a head in progress, and for uncounted parts of a head.
   private static let slack = 64 << 10
 
   var isMostlyFrame: Bool { received > explained + Self.slack }
 }
 
-/// A connection that speaks HTTP/1, as the carrier of its requests.
+/// An HTTP/1 connection, as the carrier of its requests.
 final class HTTPRequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundIn = HTTPServerResponsePart
@@ -84,7 +84,7 @@ final class HTTPRequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
   let loop: any EventLoop
   private var context: ChannelHandlerContext?
 
-  /// - Parameter loop: that of the channel.
+  /// - Parameter loop: the channel's event loop.
   init(_ exchange: HTTPExchange, on loop: any EventLoop) { (self.exchange, self.loop) = (exchange, loop) }
 
   func handlerAdded(context: ChannelHandlerContext) {
@@ -128,7 +128,7 @@ final class HTTPRequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     context.fireUserInboundEventTriggered(event)
   }
 
-  /// Makes a WebSocket of the connection, which tells what rules decide.
+  /// Upgrades the connection to a WebSocket, which sends the decisions of rules.
   func upgrade(_ head: HTTPRequestHead, _ rules: AccessRules) {
     guard let context else { return }
     RequestMonitor.upgrade(context, head, rules) { head in
@@ -137,7 +137,7 @@ final class HTTPRequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
       let pipeline = context.pipeline.syncOperations
       return EventLoopFuture.andAllSucceed(
         [
-          // Handlers that are not there need not be removed.
+          // Missing handlers need not be removed.
           try? pipeline.context(handlerType: HTTPResponseEncoder.self),
           try? pipeline.context(handlerType: ByteToMessageHandler<HTTPRequestDecoder>.self), context,
         ].compactMap { $0 }.map { pipeline.removeHandler(context: $0) }, on: context.eventLoop)
@@ -161,11 +161,11 @@ extension HTTPRequestHandler: HTTPCarrier {
   }
 }
 
-/// A stream of HTTP/2, as the carrier of its one request.
+/// An HTTP/2 stream, as the carrier of its one request.
 final class HTTPStream: StreamedCall, HTTPCarrier {
   private let stream: ServedStream
   private let exchange: HTTPExchange
-  /// The writes that wait for the client to read.
+  /// The writes that wait until the client reads.
   private var waiting: [EventLoopPromise<Void>] = []
 
   init(_ stream: ServedStream, _ exchange: HTTPExchange) {
@@ -223,7 +223,7 @@ final class HTTPStream: StreamedCall, HTTPCarrier {
     return promise.futureResult
   }
 
-  /// Ends the answer, and with it the stream.
+  /// Ends the response and the stream.
   func end() -> EventLoopFuture<Void> {
     stream.finish()
     exchange.end()
@@ -232,13 +232,13 @@ final class HTTPStream: StreamedCall, HTTPCarrier {
 
   func close(_ mode: CloseMode) { _ = end() }
 
-  // The connection reads what comes, and sends what is written at the end of the turn.
+  // The connection reads, and sends the written data at the end of the turn.
   func flush() {}
   func read() {}
 }
 
 extension HTTPRequestHead {
-  /// The head of a request of HTTP/2.
+  /// The head of an HTTP/2 request.
   fileprivate init(_ headers: HPACKHeaders) {
     var (method, target, authority) = ("", "", "")
     var fields = HTTPHeaders()

@@ -8,7 +8,7 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// The choice of the part that answers a whole request.
+/// Chooses the part that answers a complete request.
 extension HTTPExchange {
   func serve(_ request: Request) {
     let plain = request.wish
@@ -18,8 +18,8 @@ extension HTTPExchange {
       return answer(
         HTTPAnswer(
           404,
-          "There is no \(plain.method) \(plain.target) here. This is google.firestore.v1 over gRPC, over REST below "
-            + "/v1/projects/PROJECT/databases, and over WebChannel; besides there are GET /, DELETE "
+          "Unknown request \(plain.method) \(plain.target). This is google.firestore.v1 over gRPC, over REST below "
+            + "/v1/projects/PROJECT/databases, and over WebChannel. Other requests: GET /, DELETE "
             + "/emulator/v1/projects/PROJECT/databases/DATABASE/documents, also followed by the path of a collection or "
             + "document, below /emulator/v1/projects/PROJECT :securityRules, :ruleCoverage, :requests, :indexes and :export, "
             + "/requests, POST /reset and POST /shutdown.\n"))
@@ -51,10 +51,10 @@ extension HTTPExchange {
 
   private func monitor(_ request: Request) {
     guard let rules = service.securityRules, connection.isWhole else {
-      return answer(HTTPAnswer(404, "Decisions of rules are told on a port, over HTTP/1.1.\n"))
+      return answer(HTTPAnswer(404, "Decisions of rules are available on a port, over HTTP/1.1.\n"))
     }
     guard request.head.headers.contains(name: "sec-websocket-key") else {
-      return answer(HTTPAnswer(426, "Decisions of rules are told over a WebSocket.\n"))
+      return answer(HTTPAnswer(426, "Decisions of rules are available over a WebSocket.\n"))
     }
     if let refusal = ControlWork(service, origins).refusal(of: request.wish.authorization) {
       return answer(HTTPAnswer(refusal, to: request.wish))
@@ -79,7 +79,7 @@ extension HTTPExchange {
 
   var isWritable: Bool { carrier?.isWritable ?? false }
 
-  /// Writes a piece of the answer that is written as it comes.
+  /// Writes a piece of a streamed response.
   func stream(_ piece: HTTPAnswer) { _ = send(piece) }
 
   func endStream(_ piece: HTTPAnswer) {
@@ -149,7 +149,7 @@ extension HTTPExchange {
     }
   }
 
-  /// - Returns: when it is written; `nil` if no client is left to read it.
+  /// - Returns: a future that completes when the piece is written; `nil` if the client has disconnected.
   private func take(_ piece: RESTWork.Piece) -> EventLoopFuture<Void>? {
     switch piece {
     case .part(let answer): return send(answer)
@@ -161,9 +161,9 @@ extension HTTPExchange {
   }
 }
 
-/// Serves one REST request in a task, off the connections' thread but for the work of the backend.
+/// Serves one REST request in a task. Only the backend's work runs on the connections' thread.
 struct RESTWork: Sendable {
-  /// The part of the work that has been done before.
+  /// The completed part of the work.
   enum Start: Sendable {
     /// The request's body has been received.
     case request([UInt8])
@@ -174,7 +174,7 @@ struct RESTWork: Sendable {
 
   enum Piece: Sendable {
     case part(HTTPAnswer)
-    /// The last piece, or the only one.
+    /// The last or only piece.
     case last(HTTPAnswer)
   }
 
@@ -200,7 +200,7 @@ struct RESTWork: Sendable {
     let service = service.isRestricted ? try service.serving(as: request.authorization) : service
     let beginning = Beginning()
     let origin = request.origin
-    // The messages that are being sent are held besides the documents.
+    // The messages being sent are counted in addition to the documents.
     let held = HeldBytes(budget, factor: 2)
     defer { held.replace(0) }
     let turn = try await budget.turn(reserving: 2 * call.method.firstBytes)
@@ -215,7 +215,7 @@ struct RESTWork: Sendable {
     }
   }
 
-  /// An answer whose messages are all there.
+  /// The response with all its messages.
   static func answer(
     _ call: RESTCall, _ messages: [[UInt8]], to request: PlainRequest
   ) throws(RPCStatus) -> HTTPAnswer {
@@ -225,10 +225,10 @@ struct RESTWork: Sendable {
   }
 }
 
-/// The one moment at which an answer begins.
+/// Detects the first piece of a response.
 private final class Beginning: Sendable {
   private let isOver = Atomic(false)
 
-  /// Whether the answer begins now: true once.
+  /// Whether this is the first piece; true once.
   func isNow() -> Bool { !isOver.exchange(true, ordering: .relaxed) }
 }

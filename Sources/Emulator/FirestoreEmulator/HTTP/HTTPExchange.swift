@@ -6,8 +6,8 @@ import FirestoreService
 import NIOCore
 import NIOHTTP1
 
-/// Serves requests of HTTP, one after the other: REST, and the control of an emulator. The requests are those of a
-/// connection that speaks HTTP/1 (`HTTPRequestHandler`), or the one of a stream of HTTP/2 (`HTTPStream`).
+/// Serves HTTP requests, one after the other: REST and emulator control. The requests are from an HTTP/1 connection
+/// (`HTTPRequestHandler`), or the only one of an HTTP/2 stream (`HTTPStream`).
 ///
 /// ```
 /// head, body … end ─┬─ REST, small and one step of the backend ──► answered at once
@@ -16,13 +16,13 @@ import NIOHTTP1
 ///                   └─ GET / · DELETE /emulator/v1/projects/P/databases/D/documents[/PATH] · OPTIONS /v1/…
 /// ```
 ///
-/// While a request is answered nothing more is read. A request that is refused before its end ends a connection of
-/// HTTP/1, and so does one that does not go on.
+/// Nothing is read while a request is answered. A request that is rejected early, or that stalls, ends an HTTP/1
+/// connection.
 final class HTTPExchange {
   struct Request {
     let head: HTTPRequestHead
     let wish: PlainRequest
-    /// Whether a part of the answer has been written.
+    /// Whether a part of the response has been written.
     var hasBegun = false
 
     init(_ received: HTTPRequestHead) {
@@ -32,18 +32,17 @@ final class HTTPExchange {
   }
 
   private enum State {
-    /// No request is there; `isFirst`: the client may have sent something, though no head so far.
+    /// Waiting for a request; with `isFirst`, the client may have sent bytes, but no complete head.
     case waiting(isFirst: Bool)
     case receiving(Request)
     case answering(Request)
-    /// The connection ends, and further bytes are not read.
+    /// The connection is closing, and further bytes are not read.
     case closing
   }
 
-  /// The size up to which requests and answers are small: reading and writing larger JSON would keep other connections
-  /// waiting.
+  /// The size limit of small requests and responses. Parsing and writing larger JSON would make other connections wait.
   static let smallBytes = 32 << 10
-  /// The time for the client to read why it was refused while it sends.
+  /// The time for the client to read a rejection while it still sends.
   private static let lastPatience = TimeAmount.seconds(2)
 
   let service: FirestoreService
@@ -51,23 +50,23 @@ final class HTTPExchange {
   let channels: WebChannels
   let connection: HTTPConnection
   private var state = State.waiting(isFirst: true)
-  /// The body of the request that is being received.
+  /// The body of the request in progress.
   var body = ByteBuffer()
-  /// The number of bytes of requests that count at the connection's budget.
+  /// The number of request bytes in the connection's budget.
   private var held = 0
   private var deadline: Scheduled<Void>?
-  /// `nil` when nothing is said any more.
+  /// `nil` after the last response.
   private(set) var carrier: (any HTTPCarrier)?
   var work: Task<Void, Never>?
-  /// The answer that goes on for as long as the client stays.
+  /// The streamed response, which lasts while the client stays connected.
   var streamed: StreamedAnswer?
-  /// The parts of requests that came while another one was being answered.
+  /// The parts of requests that arrived during another request's response.
   private var pending: CircularBuffer<HTTPServerRequestPart> = []
   private var isTakingPending = false
   private var owesRead = false
-  /// The error in the bytes behind the pending parts.
+  /// The error in the bytes after the pending parts.
   private var fault: HTTPParserError?
-  /// Whether the server shuts down.
+  /// Whether the server is shutting down.
   private var isLast = false
 
   /// - Parameter service: the service, whose backend runs on the event loop of the channel.
@@ -82,11 +81,11 @@ final class HTTPExchange {
 
   // MARK: The carrier
 
-  /// Begins, on a carrier that is held until `end`.
+  /// Begins on a carrier, which is retained until `end`.
   func begin(on carrier: any HTTPCarrier) {
     self.carrier = carrier
     let loop = carrier.loop.assumeIsolated()
-    // The end waits for the end of the write that was too much.
+    // The connection ends after the write that exceeded the budget.
     connection.budget?.open { [weak carrier] in loop.execute { carrier?.close(.all) } }
     wait()
   }
@@ -99,7 +98,7 @@ final class HTTPExchange {
     carrier = nil
   }
 
-  /// Stops, because the client is gone.
+  /// Stops, because the client has disconnected.
   func lose() {
     work?.cancel()
     abandon()
@@ -113,25 +112,25 @@ final class HTTPExchange {
     if case .answering = state { pending.append(part) } else { take(part) }
   }
 
-  /// Looks at the bytes that have come, after their parts were taken.
+  /// Checks the received bytes after their parts were processed.
   func check() {
     guard connection.received?.isMostlyFrame == true else { return }
     switch state {
     case .receiving(let request):
-      refuse(HTTPAnswer(400, "The chunks of the request are more frame than content.\n"), request)
+      refuse(HTTPAnswer(400, "Chunked body rejected: the chunks are too small.\n"), request)
     case .waiting, .answering: carrier?.close(.all)
     case .closing: break
     }
   }
 
-  /// Whether more is to be read now; if not, the carrier is told when.
+  /// Whether to read more now. If not, the carrier is notified later.
   func wantsMore() -> Bool {
     guard case .answering = state else { return true }
     owesRead = true
     return false
   }
 
-  /// Takes an error in the bytes that have come.
+  /// Handles an error in the received bytes.
   func receive(_ fault: HTTPParserError) {
     switch state {
     case .answering: self.fault = fault
@@ -146,7 +145,7 @@ final class HTTPExchange {
     streamed?.shutDown()
   }
 
-  /// Serves the parts that came in the meantime.
+  /// Serves the parts that arrived meanwhile.
   private func takePending() {
     if isTakingPending { return }
     isTakingPending = true
@@ -174,11 +173,11 @@ final class HTTPExchange {
         return refuse(tooLarge(request.wish), request)
       }
       guard connection.budget?.addRequest(count) ?? true else {
-        let status = RPCStatus(.resourceExhausted, "This connection's requests hold too much memory.")
+        let status = RPCStatus(.resourceExhausted, "This connection's requests use too much memory.")
         return refuse(HTTPAnswer(status, to: request.wish), request)
       }
       held += count
-      // Copied bytes do not keep alive the whole buffer that was read.
+      // Copied bytes do not retain the whole read buffer.
       body.writeBuffer(&bytes)
       wait()
     case (.end, .receiving(let request)):
@@ -196,9 +195,9 @@ final class HTTPExchange {
       guard let self else { return }
       switch self.state {
       case .waiting(isFirst: true):
-        self.refuse(HTTPAnswer(408, "The request did not come to its end.\n"), nil)
+        self.refuse(HTTPAnswer(408, "The request is incomplete.\n"), nil)
       case .receiving(let request):
-        self.refuse(HTTPAnswer(408, "The request did not come to its end.\n"), request)
+        self.refuse(HTTPAnswer(408, "The request is incomplete.\n"), request)
       case .waiting: self.carrier?.close(.all)
       case .answering, .closing: break
       }
@@ -211,10 +210,10 @@ final class HTTPExchange {
       state = .closing
       return refuse(tooLarge(request.wish), request)
     }
-    // A proxy on the way may have taken another of the Host fields for the name (RFC 9112 §3.2).
+    // A proxy in between may have used another of the Host fields (RFC 9112 §3.2).
     let hosts = request.head.headers["host"].count
     if connection.isWhole, hosts > 1 || hosts == 0 && request.head.version == .http1_1 {
-      return refuse(HTTPAnswer(400, "A request has one Host.\n"), request)
+      return refuse(HTTPAnswer(400, "A request needs exactly one Host header.\n"), request)
     }
     state = .receiving(request)
     wait()
@@ -234,11 +233,11 @@ final class HTTPExchange {
 
   // MARK: Answers
 
-  /// Ends a request with an answer that is complete.
+  /// Ends a request with a complete response.
   func answer(_ answer: HTTPAnswer) { end(answer) }
 
-  /// Writes a piece of an answer, and before the first its head.
-  /// - Returns: when it is written; `nil` if no client is left to read it.
+  /// Writes a piece of a response, preceded by the head for the first one.
+  /// - Returns: a future that completes when the piece is written; `nil` if the client has disconnected.
   func send(_ answer: HTTPAnswer) -> EventLoopFuture<Void>? {
     guard let carrier, case .answering(var request) = state else { return nil }
     let isFirst = !request.hasBegun
@@ -259,7 +258,7 @@ final class HTTPExchange {
     return written
   }
 
-  /// Writes the last piece of an answer. The next request is served when the client has read most of it.
+  /// Writes the last piece of a response. The next request is served when the client has read most of it.
   func end(_ answer: HTTPAnswer) {
     guard let carrier, case .answering(let request) = state else { return }
     guard let written = send(answer) else { return }
@@ -291,7 +290,7 @@ final class HTTPExchange {
     request.wish.isPersistent && !isLast && connection.isWhole
   }
 
-  /// Ends an answer with a status: as the whole answer if nothing has been written, and in its last element otherwise.
+  /// Ends a response with a status: as the whole response if nothing has been written, otherwise in its last element.
   func fail(_ status: RPCStatus) {
     guard case .answering(let request) = state else { return }
     let plain = request.wish
@@ -306,7 +305,7 @@ final class HTTPExchange {
     refuse(HTTPAnswer(isLarge ? 431 : 400, text), request)
   }
 
-  /// Answers bytes that are no request, or not a whole one, and ends the connection.
+  /// Responds to bytes that are not a complete request, and ends the connection.
   private func refuse(_ answer: HTTPAnswer, _ request: Request?) {
     letGo()
     deadline?.cancel()
@@ -315,9 +314,9 @@ final class HTTPExchange {
     carrier.write(answer.head(isPersistent: false, request?.head.version ?? .http1_1))
     _ = carrier.write(answer.body)
     let written = carrier.end()
-    // A stream ends when its client has ended it; the rest of the request is dropped.
+    // The client ends the stream; the rest of the request is dropped.
     guard connection.isWhole else { return }
-    // The client might never see the answer if the connection closed while it sends.
+    // The client might miss the response if the connection closed while it sends.
     let isSending = request != nil
     written.assumeIsolated().whenComplete { _ in carrier.close(isSending ? .output : .all) }
     deadline = carrier.loop.assumeIsolated().scheduleTask(in: Self.lastPatience) { carrier.close(.all) }

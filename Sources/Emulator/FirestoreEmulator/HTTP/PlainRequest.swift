@@ -3,34 +3,34 @@ import FirestoreModel
 import FirestoreREST
 import NIOHTTP1
 
-/// A request of HTTP/1, as far as its head tells its purpose.
+/// The purpose of an HTTP/1 request according to its head.
 struct PlainRequest {
   enum Wish: Equatable {
     case status
     case control(ControlRequest)
     case rest
-    /// A request of WebChannel.
+    /// A WebChannel request.
     case channel
-    /// A WebSocket that tells the decisions of rules.
+    /// A WebSocket for the decisions of rules.
     case monitor
-    /// The question whether a page may use the served data (CORS).
+    /// A preflight request for a page that uses the served data (CORS).
     case preflight
     case unknown
   }
 
   let method: String
-  /// The target as it came, query included.
+  /// The unchanged target, including the query.
   let target: String
   let wish: Wish
   let host: String?
   let origin: String?
-  /// Whether a page of another site has caused the request, as far as the browser says (Fetch Metadata).
+  /// Whether a page of another site has caused the request, according to the browser (Fetch Metadata).
   let isCrossSite: Bool
-  /// Whether a page of another origin needs permission to send such a request (CORS): forms cannot send it.
+  /// Whether a page of another origin needs permission for such a request (CORS), which forms cannot send.
   let isPreflighted: Bool
   /// The header `authorization`, which identifies the caller.
   let authorization: String?
-  /// Whether the connection is to go on.
+  /// Whether the connection remains open.
   let isPersistent: Bool
 
   init(_ head: HTTPRequestHead) {
@@ -44,14 +44,14 @@ struct PlainRequest {
       || head.headers.contains { $0.name.lowercased().hasPrefix("x-") || $0.name.lowercased() == "authorization" }
     authorization = head.headers.first(name: "authorization")
     wish = Self.wish(method, target)
-    // The connection ends if an upgrade leaves HTTP/1, or if HTTP/1.0 needs its end after an answer of unknown length.
+    // The connection ends after an upgrade from HTTP/1, and for HTTP/1.0 after a response of unknown length.
     let isOneOne = head.version == .http1_1
     isPersistent =
       head.isKeepAlive && !head.headers.contains(name: "upgrade") && head.method != .CONNECT
       && (isOneOne || (wish != .rest && wish != .channel))
   }
 
-  /// Whether the request is about the server, or asks whether such a request is allowed.
+  /// Whether the request concerns the server, or is the preflight of such a request.
   var isControl: Bool {
     switch wish {
     case .control, .monitor: true
@@ -60,7 +60,7 @@ struct PlainRequest {
     }
   }
 
-  /// Whether a path is one of REST or WebChannel.
+  /// Whether a path belongs to REST or WebChannel.
   static func isData(_ path: String) -> Bool { RESTCall.root(of: path) != nil || WebChannelRequest.isOne(path) }
 
   private static func wish(_ method: String, _ target: String) -> Wish {
@@ -76,8 +76,8 @@ struct PlainRequest {
 }
 
 extension HTTPRequestHead {
-  /// The same request with a target that begins with the path. A target with a host takes the place of the Host field
-  /// (RFC 9112 §3.2.2).
+  /// The same request with a target that begins with the path. A target with a host replaces the Host field (RFC 9112
+  /// §3.2.2).
   var inOriginForm: HTTPRequestHead {
     guard let scheme = ["http://", "https://"].first(where: { uri.lowercased().hasPrefix($0) }),
       headers["host"].count == 1

@@ -2,8 +2,8 @@
 import FirestoreModel
 import FirestoreServer
 
-/// One session of WebChannel (protocol version 8): the messages each way, and its changes as time passes. A value that
-/// knows no connection, no backend and no clock: time is told in turns, of `turn` each.
+/// One session of WebChannel (protocol version 8): the messages in both directions, and its changes over time. A value
+/// without connection, backend or clock: time passes in turns of length `turn`.
 ///
 /// ```
 /// POST ── messages ──► inbox ── in order, once ──► (the stream)
@@ -12,38 +12,39 @@ import FirestoreServer
 /// open ──► (a back channel: streamed or buffered ⇄ none) ──► over: the last arrays ──► expired
 /// ```
 ///
-/// A back channel ends, and the client opens another, with the number of the newest array that it has received: when it
-/// is buffered and there is something to send, when the unacknowledged arrays reach the bound, and every few minutes.
+/// A back channel ends, and the client opens another one with the number of the newest received array, in three cases:
+/// it is buffered and there is something to send, the unacknowledged arrays reach the limit, or some minutes have
+/// passed.
 struct ChannelSession {
   enum BackChannel: Equatable {
     case none
-    /// A back channel that goes on after each array.
+    /// A back channel that continues after each array.
     case streamed
     /// A back channel that ends with its first array.
     case buffered
   }
 
-  /// The action that is due after a turn.
+  /// The action after a turn.
   enum Turn: Equatable {
     case nothing
     case deliver
-    /// The session was not used for long.
+    /// The session was unused for a long time.
     case expired
   }
 
   /// The length of a turn in seconds.
   static let turn = 5
-  /// The seconds of silence that the client is told to expect at most; it takes a back channel that is silent for one
-  /// and a half times as long for broken.
+  /// The maximum silence that the server announces, in seconds. The client considers a back channel broken after one
+  /// and a half times as long.
   static let keepAlive = 30
-  /// The turns for which a session without a back channel is kept, and for which one whose stream has ended is.
+  /// The maximum numbers of turns of a session without a back channel, and of one whose stream has ended.
   private static let (mostAbsentTurns, mostOverTurns) = (12, 6)
   private static let mostSilentTurns = keepAlive / turn - 1
   private static let mostOpenTurns = 60
-  /// The unacknowledged bytes from which on nothing more is taken from the stream; fewer when memory is scarce.
+  /// The maximum unacknowledged bytes before reading from the stream pauses; less when memory is scarce.
   static let (keptBytes, leastKeptBytes) = (1 << 20, 256 << 10)
   private static let frameBytes = 64 << 10
-  /// The unacknowledged bytes beyond which the session is ended; answers to writes are kept even beyond `keptBytes`.
+  /// The maximum unacknowledged bytes before the session is ended. Answers to writes are stored beyond `keptBytes`.
   private static let mostBytes = 16 << 20
 
   var isMemoryScarce = false
@@ -52,30 +53,29 @@ struct ChannelSession {
   private(set) var back = BackChannel.none
   /// Whether the stream has ended.
   private(set) var isOver = false
-  /// The turns since the session was last used, since anything was last sent on the back channel, and since that was
-  /// opened.
+  /// The turns since the last use of the session, since the last data on the back channel, and since its opening.
   private var (unusedTurns, silentTurns, openTurns) = (0, 0, 0)
   private var patienceTurns = mostSilentTurns
 
-  /// Whether further messages should go with the unsent ones: a buffered back channel ends with its first frame.
+  /// Whether to combine further messages with the unsent ones: a buffered back channel ends with its first frame.
   var isFrameSmall: Bool { outbox.unsentBytes < Self.frameBytes }
   private var keptBytes: Int { isMemoryScarce ? Self.leastKeptBytes : Self.keptBytes }
-  /// The number of bytes that the session keeps.
+  /// The number of bytes in the session.
   var bytes: Int { inbox.bytes + outbox.bytes }
-  /// Whether the session keeps more than any client has use for.
+  /// Whether the session has more bytes than any client needs.
   var isTooLarge: Bool { outbox.bytes > Self.mostBytes }
 
-  /// The answer that opens the session, as array 0.
+  /// The response that opens the session, as array 0.
   static func greeting(_ id: String) -> [UInt8] {
     ChannelOutbox.framed(Array("[[0,[\"c\",\"\(id)\",\"\",8,12,\(keepAlive * 1_000)]]]".utf8))
   }
 
-  /// The answer to a POST: whether there is a back channel, the newest array, and the bytes that are not acknowledged.
+  /// The response to a POST: whether there is a back channel, the newest array, and the unacknowledged bytes.
   var reply: [UInt8] {
     ChannelOutbox.framed(Array("[\(back == .none ? 0 : 1),\(outbox.last),\(outbox.bytes)]".utf8))
   }
 
-  /// - Returns: the messages whose turn it is; none once the stream is over.
+  /// - Returns: the messages that are next in order; none once the stream has ended.
   /// - Throws: the error that ends the session.
   mutating func receive(_ messages: [ForwardBody.Message]) throws(RPCStatus) -> [ForwardBody.Message] {
     if isOver { return [] }
@@ -85,7 +85,7 @@ struct ChannelSession {
 
   mutating func acknowledge(_ number: Int) { outbox.acknowledge(number) }
 
-  /// - Parameter patience: the time that the client waits on a buffered one, in seconds.
+  /// - Parameter patience: the time that the client waits on a buffered back channel, in seconds.
   mutating func open(_ back: BackChannel, patience: Int? = nil) {
     self.back = back
     patienceTurns = patience.map { max(1, min($0 / Self.turn, Self.mostSilentTurns)) } ?? Self.mostSilentTurns
@@ -93,10 +93,10 @@ struct ChannelSession {
     outbox.rewind()
   }
 
-  /// Sends an array on a back channel that was opened, by which its client learns that nothing between holds data back.
+  /// Sends an array on a new back channel, which shows the client that no proxy buffers data.
   mutating func greet() { if back == .streamed, !isOver { outbox.appendNoop() } }
 
-  /// Notes that the back channel is gone.
+  /// Records that the back channel has ended.
   mutating func close() {
     (back, unusedTurns) = (.none, 0)
   }
@@ -106,8 +106,7 @@ struct ChannelSession {
 
   mutating func append(_ message: [UInt8]) { if !isOver { outbox.append(message: message) } }
 
-  /// Ends the session's part for the stream, which has ended: nothing is taken from it any more, and the client is
-  /// told.
+  /// Ends the session's use of the stream, which has ended: reads nothing more from it, and notifies the client.
   /// - Parameter message: the last message of a stream that ended with an error.
   mutating func end(_ message: [UInt8]? = nil) {
     if isOver { return }
@@ -116,7 +115,7 @@ struct ChannelSession {
     (isOver, unusedTurns) = (true, 0)
   }
 
-  /// Takes the frame to be written on the back channel now, and whether the frame ends it; `nil` if there is none.
+  /// Returns the frame to write on the back channel now, and whether it ends the channel; `nil` without a frame.
   mutating func take() -> (frame: [UInt8], isLast: Bool)? {
     guard back != .none, let frame = outbox.frame() else { return nil }
     silentTurns = 0
@@ -125,10 +124,10 @@ struct ChannelSession {
     return (frame, isLast)
   }
 
-  /// Whether the session is over, and its client has received all of it.
+  /// Whether the session is over, and its client has received everything.
   var isDone: Bool { isOver && outbox.isEmpty }
 
-  /// Lets a turn pass.
+  /// Advances the clock by one turn.
   mutating func tick() -> Turn {
     unusedTurns += 1
     if isOver, unusedTurns >= Self.mostOverTurns { return .expired }
@@ -143,21 +142,21 @@ struct ChannelSession {
   }
 }
 
-/// The messages of a client: each once and in their order, whichever requests they come in. A request that got no
-/// answer comes again, by itself or with newer messages; of several at a time the later may come first.
+/// The messages of a client, in order and without duplicates, across requests. A request without a response is
+/// repeated, alone or with newer messages. Of several simultaneous requests a later one may arrive first.
 struct ChannelInbox {
-  /// The greatest distance of a message from the missing one before it.
+  /// The maximum distance between a message and the missing one before it.
   static let mostEarly = 2 * ForwardBody.mostMessages
   static let mostEarlyBytes = ConnectionLimits.requestMessageBytes
 
-  /// The number of the message that is applied next.
+  /// The number of the next message to apply.
   private(set) var next = 0
   private var early: [Int: ForwardBody.Message] = [:]
-  /// The number of bytes of messages that wait for others.
+  /// The size of messages that wait for others, in bytes.
   private(set) var bytes = 0
 
-  /// - Returns: the messages whose turn it is.
-  /// - Throws: `resource-exhausted` if too much would wait for a message that has not come.
+  /// - Returns: the messages that are next in order.
+  /// - Throws: `resource-exhausted` if too many messages would wait for a missing one.
   mutating func receive(_ messages: [ForwardBody.Message]) throws(RPCStatus) -> [ForwardBody.Message] {
     for message in messages where message.number >= next && early[message.number] == nil {
       bytes += message.bytes
@@ -170,13 +169,13 @@ struct ChannelInbox {
       ready.append(message)
     }
     if bytes > Self.mostEarlyBytes || early.keys.contains(where: { $0 - next > Self.mostEarly }) {
-      throw RPCStatus(.resourceExhausted, "Too many messages wait for message \(next), which has not come.")
+      throw RPCStatus(.resourceExhausted, "Too many messages wait for the missing message \(next).")
     }
     return ready
   }
 }
 
-/// The messages of a session for its client: numbered arrays, each kept until the client acknowledges it.
+/// The messages of a session for its client: numbered arrays, each stored until the client acknowledges it.
 ///
 /// ```
 /// acknowledged │ sent on this back channel │ not sent
@@ -190,16 +189,16 @@ package struct ChannelOutbox {
   }
 
   private static let noop = Array("[\"noop\"]".utf8)
-  /// The array that has the client end the session.
+  /// The array that makes the client end the session.
   static let close = Array("[\"close\"]".utf8)
 
   private var elements: [Element] = []
   /// The number of the newest array.
   private(set) var last = 0
   private var sent = 0
-  /// The number of bytes of the kept arrays.
+  /// The size of the stored arrays in bytes.
   private(set) var bytes = 0
-  /// The number of bytes of the arrays that were not sent.
+  /// The size of the unsent arrays in bytes.
   private(set) var unsentBytes = 0
 
   var isEmpty: Bool { elements.isEmpty }
@@ -216,28 +215,28 @@ package struct ChannelOutbox {
     unsentBytes += text.count
   }
 
-  /// Appends an array without content, which keeps the back channel alive.
+  /// Appends an empty array, which keeps the back channel alive.
   mutating func appendNoop() { append(Self.noop) }
 
-  /// Forgets the arrays that the client has. Numbers that were not sent are no acknowledgement.
+  /// Removes the arrays that the client has received. Numbers that were not sent are not an acknowledgement.
   mutating func acknowledge(_ number: Int) {
     guard number <= last, let first = elements.first, first.number <= number else { return }
     let gone = elements.prefix { $0.number <= number }
     bytes -= gone.reduce(0) { $0 + $1.text.count }
     unsentBytes = min(unsentBytes, bytes)
     elements.removeFirst(gone.count)
-    // An idle session keeps no room for past arrays.
+    // An idle session releases the room of past arrays.
     if elements.isEmpty { elements = [] }
     sent = max(sent, number)
   }
 
-  /// Has all kept arrays sent again, on another back channel.
+  /// Sends all stored arrays again, on another back channel.
   mutating func rewind() {
     sent = elements.first.map { $0.number - 1 } ?? last
     unsentBytes = bytes
   }
 
-  /// The arrays that have not been sent, in one frame; `nil` if there are none.
+  /// The unsent arrays in one frame; `nil` without any.
   mutating func frame() -> [UInt8]? {
     guard hasUnsent else { return nil }
     var text = [UInt8(ascii: "[")]
@@ -252,11 +251,11 @@ package struct ChannelOutbox {
     return Self.framed(text)
   }
 
-  /// A text with its length before it, in the UTF-16 code units that browsers count.
+  /// A text preceded by its length, in UTF-16 code units, which browsers count.
   package static func framed(_ text: [UInt8]) -> [UInt8] {
     var units = 0
     for byte in text {
-      // Each character begins with a byte that is no continuation byte; characters of four bytes are two units.
+      // Each character begins with a byte that is not a continuation byte; characters of four bytes are two units.
       if byte & 0xC0 != 0x80 { units += 1 }
       if byte >= 0xF0 { units += 1 }
     }

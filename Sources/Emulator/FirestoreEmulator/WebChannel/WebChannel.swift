@@ -7,8 +7,8 @@ import FirestoreService
 import NIOCore
 
 /// A session with its stream, on the connections' thread, where the backend runs too. While no back channel is open, or
-/// the client does not read or acknowledge, nothing is taken from a listener's stream, which then merges waiting
-/// changes per document.
+/// the client does not read or acknowledge, nothing is read from a listener's stream, which then merges waiting changes
+/// per document.
 final class WebChannel: AnswerSource, Delivering {
   private enum Stream {
     case listen(ListenStream)
@@ -16,16 +16,16 @@ final class WebChannel: AnswerSource, Delivering {
     case ended
   }
 
-  /// The bytes that all sessions and connections may hold together before each session has to hold less.
+  /// The limit of bytes of all sessions and connections. Above it, each session must store less.
   private static let ampleBytes = 16 << 20
-  /// The bytes of documents that are then taken at a time: they are larger as JSON.
+  /// The bytes of documents to read at a time in that case: they are larger as JSON.
   private static let scarceStepBytes = 64 << 10
-  private static let isFull = RPCStatus(.resourceExhausted, "The session's client does not take what it asked for.")
+  private static let isFull = RPCStatus(.resourceExhausted, "The session's client does not read its messages.")
 
   let id: String
-  /// The address from which the session was opened.
+  /// The address of the client that opened the session.
   let address: String?
-  /// The service as its caller may use it, once the session has begun.
+  /// The service for its caller, once the session has begun.
   private var service: FirestoreService
   private let turn: DeliveryTurn
   private let loop: any EventLoop
@@ -35,10 +35,10 @@ final class WebChannel: AnswerSource, Delivering {
   private var back: (answer: StreamedAnswer, origin: String?)?
   private var isScheduled = false
   private var hasBeenHeard = false
-  /// The number of bytes that count at the server's budget.
+  /// The number of bytes in the server's budget.
   private var counted = 0
 
-  /// - Parameter overflow: ends the session, when all together hold too much and this one holds most.
+  /// - Parameter overflow: ends the session, when all together use too much memory and this one uses most.
   init(
     _ id: String, _ service: FirestoreService, _ turn: DeliveryTurn, _ budget: ServerBudget, address: String?,
     on loop: any EventLoop, overflow: @escaping () -> Void
@@ -65,20 +65,20 @@ final class WebChannel: AnswerSource, Delivering {
     } catch { end(error) }
   }
 
-  /// The answer to a POST.
+  /// The response to a POST.
   var reply: [UInt8] { session.reply }
   var hasBackChannel: Bool { back != nil }
-  /// Whether the client needs the session no more.
+  /// Whether the client no longer needs the session.
   var isDone: Bool { session.isDone }
 
-  // MARK: What the client says
+  // MARK: Messages from the client
 
-  /// Applies the messages whose turn it is.
+  /// Applies the messages that are next in order.
   func receive(_ body: ForwardBody) {
     do throws(RPCStatus) {
       for message in try session.receive(body.messages) { try apply(try message.content.get()) }
       if session.isTooLarge { throw Self.isFull }
-      // The first messages are taken before the client comes to read: one step begins targets, another one reads.
+      // The first messages are processed before the client reads: one step adds targets, another one reads.
       if !hasBeenHeard, session.isFrameSmall, try pull(), session.isFrameSmall { try pull() }
     } catch { end(error) }
     flush()
@@ -104,7 +104,7 @@ final class WebChannel: AnswerSource, Delivering {
   }
 
   /// Opens a back channel, and replaces the present one.
-  /// - Parameter patience: the time that the client waits on a buffered one, in seconds.
+  /// - Parameter patience: the time that the client waits on a buffered back channel, in seconds.
   func open(_ answer: StreamedAnswer, isBuffered: Bool, patience: Int?, origin: String?) {
     let old = back
     back = (answer, origin)
@@ -113,13 +113,13 @@ final class WebChannel: AnswerSource, Delivering {
     if let old { old.answer.end(ChannelAnswer.piece([], origin: old.origin)) }
     hasBeenHeard = true
     flush()
-    // Browsers ask for another kind of back channel if nothing comes within twice the time of the session's opening.
+    // Browsers request another kind of back channel if nothing arrives within twice the time of the session's opening.
     session.greet()
     flush()
     deliver()
   }
 
-  // MARK: What the stream says
+  // MARK: Messages from the stream
 
   private func schedule() {
     if isScheduled { return }
@@ -133,7 +133,7 @@ final class WebChannel: AnswerSource, Delivering {
     if session.wantsMore {
       do throws(RPCStatus) {
         if try pull() {
-          // The rest is sent at another turn: others are waiting too.
+          // The rest is sent in another turn, because others are waiting too.
           schedule()
           if session.wantsMore, session.isFrameSmall { return settle() }
         }
@@ -142,8 +142,8 @@ final class WebChannel: AnswerSource, Delivering {
     flush()
   }
 
-  /// Takes the messages of a listener's stream, or as many as one step gives.
-  /// - Returns: whether there is more.
+  /// Reads the messages of a listener's stream, or as many as one step returns.
+  /// - Returns: whether there are more.
   @discardableResult
   private func pull() throws(RPCStatus) -> Bool {
     session.isMemoryScarce = budget.total > Self.ampleBytes
@@ -195,8 +195,8 @@ final class WebChannel: AnswerSource, Delivering {
     budget.leave(self)
   }
 
-  /// Lets a turn of the sessions' clock pass.
-  /// - Returns: false if the session has come to its end.
+  /// Advances the session's clock by one turn.
+  /// - Returns: false if the session has ended.
   func tick() -> Bool {
     do throws(RPCStatus) { try service.checkTime() } catch {
       end(error)

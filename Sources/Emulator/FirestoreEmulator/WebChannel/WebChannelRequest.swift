@@ -3,7 +3,7 @@ import FirestoreModel
 import FirestoreREST
 import FirestoreServer
 
-/// A request of WebChannel, as far as its method and address tell its purpose.
+/// A WebChannel request, with its purpose according to its method and address.
 ///
 /// ```
 /// /google.firestore.v1.Firestore/{Listen|Write}/channel?VER=8&database=…
@@ -14,7 +14,7 @@ import FirestoreServer
 ///   GET  &MODE=init, then &TYPE=xmlhttp             tries the line, before there is a session
 /// ```
 ///
-/// Web SDKs up to 5.5 write `v1beta1` for `v1`, and mean the same.
+/// Web SDKs up to 5.5 write `v1beta1` with the same meaning as `v1`.
 struct WebChannelRequest {
   enum Wish: Equatable {
     case open(wantsSessionID: Bool)
@@ -22,29 +22,29 @@ struct WebChannelRequest {
     /// - `patience`: the time that the client waits, in seconds.
     case receive(session: String, isBuffered: Bool, patience: Int?)
     case terminate(session: String)
-    /// The parameters of the server, which a client library asks for before it opens a session.
+    /// The server's parameters, which a client library requests before it opens a session.
     case parameters
-    /// A test of the line: whether something on it holds back the server's bytes.
+    /// A test of the connection for buffering proxies.
     case trial
   }
 
   let method: StreamMethod
   let wish: Wish
-  /// The number of the newest array that the client has.
+  /// The number of the newest array that the client has received.
   let acknowledged: Int?
   /// The headers in the address, where a library puts them for a request without a body.
   let headers: ChannelHeaders
 
-  /// Whether a request is for WebChannel at all. A request in a wrong form is refused here too, so that a page can read
-  /// the reason.
+  /// Whether a request is for WebChannel at all. Invalid requests are rejected here too, so that a page can read the
+  /// reason.
   static func isOne(_ target: String) -> Bool {
     target.hasPrefix("/google.firestore.") && target.prefix { $0 != "?" && $0 != "#" }.hasSuffix("/channel")
   }
 
   /// - Parameters:
-  ///   - verb: the method of HTTP.
-  ///   - target: the target as it came.
-  /// - Throws: `not-found` for a method that is no stream, `invalid-argument` for an address that means nothing.
+  ///   - verb: the HTTP method.
+  ///   - target: the unchanged target.
+  /// - Throws: `not-found` for a method that is not a stream, `invalid-argument` for an unknown address.
   init(_ verb: String, _ target: String) throws(RPCStatus) {
     let path = target.prefix { $0 != "?" && $0 != "#" }
     let call = path.dropLast("/channel".count)
@@ -52,7 +52,7 @@ struct WebChannelRequest {
     guard let root, let method = StreamMethod(rawValue: String(call.dropFirst(root.count))) else {
       throw RPCStatus(
         .notFound,
-        "There is no channel \(call.prefix(100)) here. Listen and Write of google.firestore.v1.Firestore have one.")
+        "There is no channel \(call.prefix(100)) here. Use Listen or Write of google.firestore.v1.Firestore.")
     }
     self.method = method
     var parameters: [String: String] = [:]
@@ -79,12 +79,12 @@ struct WebChannelRequest {
     case ("GET", nil, "xmlhttp") where parameters["RID"] == nil: return .trial
     default:
       throw RPCStatus(
-        .invalidArgument, "\(verb) means nothing with these parameters: a back channel needs SID and TYPE=xmlhttp.")
+        .invalidArgument, "\(verb) has invalid parameters. A back channel needs SID and TYPE=xmlhttp.")
     }
   }
 }
 
-/// The body of a client's POST: a form (WHATWG URL, "application/x-www-form-urlencoded") of messages, and of the
+/// The body of a client's POST: a form (WHATWG URL, "application/x-www-form-urlencoded") with messages, and with the
 /// headers that a browser may not send across origins.
 ///
 /// ```
@@ -92,9 +92,9 @@ struct WebChannelRequest {
 /// ```
 struct ForwardBody: Sendable {
   struct Message: Sendable {
-    /// The message's place among all messages of a session.
+    /// The message's number in the session.
     let number: Int
-    /// The request as the service takes it, or the error in it.
+    /// The request in the service's format, or its error.
     let content: Result<[UInt8], RPCStatus>
 
     var bytes: Int {
@@ -102,17 +102,17 @@ struct ForwardBody: Sendable {
     }
   }
 
-  /// The most messages that the client library sends at a time.
+  /// The maximum number of messages that the client library sends in one request.
   static let mostMessages = 1_000
-  /// The greatest index. A request that comes again with others counts from an offset before its first message.
+  /// The maximum index. A request that is repeated with others counts from an offset before its first message.
   private static let mostIndex = 2 * mostMessages
-  /// The greatest offset, which no session lives to send.
+  /// The maximum offset, which no session reaches.
   private static let mostOffset = 1 << 48
 
   let messages: [Message]
   let headers: ChannelHeaders
 
-  /// - Throws: `invalid-argument` for bytes that are no such form. A message that cannot be read is kept as its error.
+  /// - Throws: `invalid-argument` for bytes that are not such a form. An invalid message is stored as its error.
   init(_ body: [UInt8], of method: StreamMethod) throws(RPCStatus) {
     var (count, offset): (Int?, Int) = (nil, 0)
     var headers = ChannelHeaders()
@@ -137,13 +137,13 @@ struct ForwardBody: Sendable {
           texts[index] = .some(nil)
         }
         if texts.count > Self.mostMessages {
-          throw RPCStatus(.invalidArgument, "A request may have \(Self.mostMessages) messages.")
+          throw RPCStatus(.invalidArgument, "A request can have at most \(Self.mostMessages) messages.")
         }
       default: break
       }
     }
     if let count, count != texts.count {
-      throw RPCStatus(.invalidArgument, "The request says count=\(count), and has \(texts.count) messages.")
+      throw RPCStatus(.invalidArgument, "The request has count=\(count), but \(texts.count) messages.")
     }
     messages = texts.sorted { $0.key < $1.key }.map { index, text in
       Message(number: offset + index, content: Self.content(text, of: method))
@@ -153,7 +153,7 @@ struct ForwardBody: Sendable {
 
   private static func content(_ text: [UInt8]?, of method: StreamMethod) -> Result<[UInt8], RPCStatus> {
     guard let text else {
-      return .failure(RPCStatus(.invalidArgument, "A message has no __data__, which holds it as JSON."))
+      return .failure(RPCStatus(.invalidArgument, "A message has no __data__ with its JSON."))
     }
     do throws(RPCStatus) { return .success(try method.request(text)) } catch { return .failure(error) }
   }
@@ -162,14 +162,14 @@ struct ForwardBody: Sendable {
     guard !digits.isEmpty, digits.count <= 15, digits.allSatisfy({ (0x30...0x39).contains($0) }),
       let number = Int(String(decoding: digits, as: UTF8.self)), number <= most
     else {
-      throw RPCStatus(.invalidArgument, "\(name.prefix(20)) of the request is no number from 0 to \(most).")
+      throw RPCStatus(.invalidArgument, "\(name.prefix(20)) of the request is not a number from 0 to \(most).")
     }
     return number
   }
 }
 
-/// Headers that a browser puts into the address or the body of a session's first request, so that it does not have to
-/// ask first whether it may send them.
+/// Headers that a browser puts into the address or the body of a session's first request, so that it needs no preflight
+/// request for them.
 struct ChannelHeaders: Sendable {
   /// The header `Authorization`, `Bearer …`, which identifies the browser's user.
   var authorization: String?
@@ -186,7 +186,7 @@ struct ChannelHeaders: Sendable {
     }
   }
 
-  /// A copy of these headers, in which `others` fill what is missing.
+  /// A copy of these headers, with missing ones from `others`.
   func or(_ others: ChannelHeaders) -> ChannelHeaders {
     var headers = self
     if headers.authorization == nil { headers.authorization = others.authorization }

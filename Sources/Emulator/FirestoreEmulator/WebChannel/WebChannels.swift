@@ -5,12 +5,12 @@ import FirestoreServer
 import FirestoreService
 import NIOCore
 
-/// The sessions of WebChannel, through which browsers speak Listen and Write: their requests, their bounds, and the end
-/// of unused ones. Used on the connections' thread only.
+/// The sessions of WebChannel, the browsers' transport for Listen and Write: their requests, their limits, and the end
+/// of unused ones. Only used on the connections' thread.
 final class WebChannels: Sendable {
   /// The sender of a request.
   struct Caller {
-    /// The page that asks, which is allowed to.
+    /// The requesting page, which is allowed.
     let origin: String?
     let address: String?
     /// The header `authorization`.
@@ -18,17 +18,17 @@ final class WebChannels: Sendable {
   }
 
   struct Limits {
-    /// The most sessions at a time; `perAddress` is the most of one machine of clients.
+    /// The maximum number of sessions; `perAddress` is the maximum per client machine.
     var sessions = 10_000
     var perAddress: Int
 
-    /// The limits on a port that only this machine reaches, where all clients have one address.
+    /// The limits on a port that is reachable only from this machine, where all clients have one address.
     static let loopback = Limits(perAddress: 10_000)
     static let network = Limits(perAddress: 256)
   }
 
   private struct State {
-    /// Whether it was reported that a browser has as many back channels as it may have connections.
+    /// Whether it was reported that a browser has as many back channels as it can have connections.
     var hasTold = false
     var sessions: [String: WebChannel] = [:]
     var sessionsOfAddress: [String: Int] = [:]
@@ -36,9 +36,9 @@ final class WebChannels: Sendable {
     var clock: Scheduled<Void>?
   }
 
-  /// The size above which bodies are read off the connections' thread.
+  /// The size limit of bodies that are parsed on the connections' thread.
   private static let smallBytes = 32 << 10
-  /// The pause in which the client notices whether something between holds back the beginning of an answer.
+  /// The pause during which the client detects whether a proxy buffers the beginning of a response.
   private static let trialPause = TimeAmount.seconds(2)
 
   private let service: FirestoreService
@@ -51,7 +51,7 @@ final class WebChannels: Sendable {
 
   /// - Parameters:
   ///   - loop: the connections' thread.
-  ///   - report: takes the news, once, that a client has five back channels over HTTP/1.
+  ///   - report: receives a message, once, when a client has five back channels over HTTP/1.
   init(
     _ service: FirestoreService, _ turn: DeliveryTurn, _ budget: ServerBudget, _ limits: Limits,
     on loop: any EventLoop, report: (@Sendable (String) -> Void)? = nil
@@ -69,8 +69,8 @@ final class WebChannels: Sendable {
 
   /// Answers a request.
   /// - Parameters:
-  ///   - verb: the method of HTTP.
-  ///   - target: the target as it came.
+  ///   - verb: the HTTP method.
+  ///   - target: the unchanged target.
   func serve(_ verb: String, _ target: String, _ body: [UInt8], from caller: Caller, to answer: StreamedAnswer) {
     do throws(RPCStatus) {
       let request = try WebChannelRequest(verb, target)
@@ -79,7 +79,7 @@ final class WebChannels: Sendable {
         read(body, request.method, from: caller, to: answer) { body throws(RPCStatus) in
           let headers = body.headers.or(request.headers).or(ChannelHeaders(authorization: caller.authorization))
           let session = try self.open(caller)
-          // The session's client keeps this identity for all of the session.
+          // The session's client keeps this identity for the whole session.
           session.begin(request.method, as: headers.authorization)
           session.receive(body)
           let greeting = ChannelAnswer.whole(ChannelSession.greeting(session.id), origin: caller.origin)
@@ -96,7 +96,7 @@ final class WebChannels: Sendable {
         session.open(answer, isBuffered: isBuffered, patience: patience, origin: caller.origin)
         tellOfMany(caller)
       case .terminate(let id):
-        // A client that asks for the end of a session gets it also if the session is gone already.
+        // Ending a session succeeds even if it has already ended.
         if let session = state.value.sessions[id] { end(session) }
         answer.end(ChannelAnswer.whole([], origin: caller.origin))
       case .parameters: answer.end(ChannelAnswer.whole(Array(#"["",""]"#.utf8), origin: caller.origin))
@@ -105,7 +105,7 @@ final class WebChannels: Sendable {
     } catch { answer.end(ChannelAnswer.refusal(error, origin: caller.origin)) }
   }
 
-  /// Answers with the result of a request's body, or with the error in it.
+  /// Responds with the result of a request's body, or with its error.
   private func read(
     _ body: [UInt8], _ method: StreamMethod, from caller: Caller, to answer: StreamedAnswer,
     _ use: @escaping (ForwardBody) throws(RPCStatus) -> HTTPAnswer
@@ -122,8 +122,8 @@ final class WebChannels: Sendable {
     promise.futureResult.assumeIsolated().whenComplete(finish)
   }
 
-  /// The back channels that a browser can hardly have. Browsers have six connections to a host over HTTP/1. A page
-  /// keeps two of them for Listen and Write, so that three tabs have none left for anything else.
+  /// The number of back channels that a browser can hardly have. Browsers have six connections to a host over HTTP/1. A
+  /// page uses two of them for Listen and Write, so three tabs leave none for anything else.
   private static let many = 5
 
   private func tellOfMany(_ caller: Caller) {
@@ -133,9 +133,9 @@ final class WebChannels: Sendable {
     guard open >= Self.many else { return }
     state.value.hasTold = true
     report(
-      "\(caller.address ?? "a client") has \(open) back channels of WebChannel open. A browser has six connections to a "
-        + "host over HTTP/1 and two of them for each tab, so that the third tab waits. Over TLS (--tls-cert) it speaks "
-        + "HTTP/2 and waits for none.")
+      "\(caller.address ?? "a client") has \(open) WebChannel back channels open. A browser has six connections to a "
+        + "host over HTTP/1 and uses two of them for each tab, so the third tab waits. Over TLS (--tls-cert) it uses "
+        + "HTTP/2, and no tab waits.")
   }
 
   private func tryLine(_ answer: StreamedAnswer, _ caller: Caller) {
@@ -150,11 +150,11 @@ final class WebChannels: Sendable {
   private func open(_ caller: Caller) throws(RPCStatus) -> WebChannel {
     let address = caller.address ?? ""
     guard count < limits.sessions, state.value.sessionsOfAddress[address, default: 0] < limits.perAddress else {
-      throw RPCStatus(.resourceExhausted, "There are too many sessions. Those that nobody uses end within a minute.")
+      throw RPCStatus(.resourceExhausted, "There are too many sessions. Unused sessions end within a minute.")
     }
     let (id, loop) = (Self.newID(), loop)
     let session = WebChannel(id, service, turn, budget, address: caller.address, on: loop) { [weak self] in
-      // The end waits for the end of the work that was too much.
+      // The session ends after the work that exceeded the budget.
       loop.assumeIsolated().execute {
         if let self, let session = self.state.value.sessions[id] { self.end(session) }
       }
@@ -204,11 +204,12 @@ final class WebChannels: Sendable {
   private static func newID() -> String { Hexadecimal.text((0..<16).map { _ in UInt8.random(in: .min ... .max) }) }
 }
 
-/// Answers of WebChannel: text that no browser takes for a page or keeps, with the headers that its library may read.
+/// WebChannel responses: text that browsers neither render as a page nor cache, with the headers that the library may
+/// read.
 enum ChannelAnswer {
   private static let type = "text/plain; charset=utf-8"
 
-  /// A part of a back channel, or the beginning of it.
+  /// A part of a back channel, or its beginning.
   static func piece(_ text: [UInt8], origin: String?) -> HTTPAnswer {
     marked(HTTPAnswer(streaming: text, type: type), origin)
   }
@@ -217,7 +218,7 @@ enum ChannelAnswer {
     marked(HTTPAnswer(code, type: type, text), origin)
   }
 
-  /// A request that means nothing here. The client library looks for the words that tell it that its session is gone.
+  /// The response to an invalid request. The client library searches for the text that its session has ended.
   static func refusal(_ status: RPCStatus, origin: String?) -> HTTPAnswer {
     whole(Array("\(status.message)\n".utf8), code: status.code.httpStatus, origin: origin)
   }
