@@ -223,9 +223,9 @@ extension EndToEndTests.InPipes {
       try surroundings.write("r.rules", Self.rules)
       let path = surroundings.folder.path
       for (line, reason) in [
-        ("{\"method\": \"put\", \"path\": \"a/b\", \"expect\": \"allow\"}", ":1:12: \"method\" is one of"),
-        ("{\"method\": \"get\", \"path\": \"a\", \"expect\": \"deny\"}", ":1:27: \"a\" names no document"),
-        ("{\"methods\": \"get\"}", ":1:13: \"methods\" is not known"), ("[1]", ":1:1: Expected a case"),
+        ("{\"method\": \"put\", \"path\": \"a/b\", \"expect\": \"allow\"}", ":1:12: \"method\" must be one of"),
+        ("{\"method\": \"get\", \"path\": \"a\", \"expect\": \"deny\"}", ":1:27: \"a\" is not the path of a document"),
+        ("{\"methods\": \"get\"}", ":1:13: \"methods\" is unknown"), ("[1]", ":1:1: Expected a case"),
         ("{", ":1:2: "),
         (
           "{\"method\": \"list\", \"path\": \"a\", \"query\": {\"where\": [[\"n\", \"~\", 1]]}, \"expect\": \"deny\"}",

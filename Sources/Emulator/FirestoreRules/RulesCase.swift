@@ -4,25 +4,25 @@ package import FirestoreModel
 import FirestoreQuery
 import FirestoreText
 
-/// A request with the verdict that the rules should give, as one object of a file of cases:
+/// A request with the expected verdict of the rules, as one object of a cases file:
 ///
 ///     {"method": "get", "path": "rooms/a", "user": "ada", "stored": {"rooms/a": {"owner": "ada"}}, "expect": "allow"}
 ///
 /// Documents and values are `DocumentJSON`.
 package struct RulesCase: Sendable {
   package static let database = DatabaseID(project: "demo-rules")
-  /// The value of `request.time` in a case that names none.
+  /// The default value of `request.time`.
   package static let time = Timestamp(seconds: 1_767_225_600)
 
   package var name: String?
   /// The stored documents, by key.
   package var stored: [DocumentKey: Document] = [:]
-  /// The documents that the request's other writes leave behind, by key; `nil` for a deleted one.
+  /// The documents as the request's other writes leave them, by key; `nil` for a deleted one.
   package var after: [DocumentKey: Document?] = [:]
   package var request: RulesRequest
   package var expectsAllow: Bool
 
-  /// The documents that the rules see in the case; `getAfter` sees the request's own document as well.
+  /// The documents that the rules see in the case; `getAfter` also sees the request's own document.
   package var documents: KnownDocuments {
     var after = after
     if let key = DocumentKey(request.path), request.method != .list, request.method != .get {
@@ -41,13 +41,13 @@ package struct RulesCaseReader {
 
   package init() {}
 
-  /// - Returns: `nil` for an object that says what holds for others.
+  /// - Returns: `nil` for an object with defaults.
   package mutating func read(_ syntax: JSONSyntax) throws(JSONError) -> RulesCase? {
     var members = defaults
     for member in try syntax.objectMembers("a case") {
       guard Self.names.contains(member.name) else {
         throw member.value.error(
-          "\"\(member.name)\" is not known. A case has \(Self.names.sorted().joined(separator: ", ")).")
+          "\"\(member.name)\" is unknown. A case has \(Self.names.sorted().joined(separator: ", ")).")
       }
       members[member.name] = member.value
     }
@@ -56,7 +56,7 @@ package struct RulesCaseReader {
       return nil
     }
     guard case .string(let verdict) = expected.kind, ["allow", "deny"].contains(verdict) else {
-      throw expected.error("\"expect\" is \"allow\" or \"deny\".")
+      throw expected.error("\"expect\" must be \"allow\" or \"deny\".")
     }
     var request = try request(members, at: syntax)
     let stored = try documents(members["stored"])
@@ -72,16 +72,16 @@ package struct RulesCaseReader {
     }
     guard let method = RulesRequest.Method(rawValue: try methodSyntax.text("\"method\"")) else {
       let known = RulesRequest.Method.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
-      throw methodSyntax.error("\"method\" is one of \(known).")
+      throw methodSyntax.error("\"method\" must be one of \(known).")
     }
     let path = try Self.path(try pathSyntax.text("\"path\""), at: pathSyntax)
-    if method != .list, !path.isDocument { throw pathSyntax.error("\"\(path.text)\" names no document.") }
+    if method != .list, !path.isDocument { throw pathSyntax.error("\"\(path.text)\" is not the path of a document.") }
     var request = RulesRequest(
       method: method, database: RulesCase.database, path: path, user: try user(members["user"]),
       time: try time(members["time"]))
     if method == .create || method == .update {
       guard let data = members["data"], let key = DocumentKey(path) else {
-        throw syntax.error("A case of \"\(method.rawValue)\" needs \"data\": the document as it will be.")
+        throw syntax.error("A case of \"\(method.rawValue)\" needs \"data\": the new document.")
       }
       request.newResource = try Self.document(key, data)
       if let mask = members["mask"] { request.mutations = [try Self.patch(key, mask)] }
@@ -90,7 +90,7 @@ package struct RulesCaseReader {
       request.query = try RulesQuery(case: members["query"], path: path)
       guard request.query?.target.collectionGroup != nil || path.isCollection else {
         throw pathSyntax.error(
-          "\"\(path.text)\" names no collection; for all of one name write \"group\" in \"query\".")
+          "\"\(path.text)\" is not the path of a collection. For a collection group use \"group\" in \"query\".")
       }
     }
     return request
@@ -103,12 +103,12 @@ package struct RulesCaseReader {
 
   private static func document(_ key: DocumentKey, _ syntax: JSONSyntax) throws(JSONError) -> Document {
     let (fields, transforms) = try DocumentJSON.fields(of: syntax, database: RulesCase.database)
-    guard transforms.isEmpty else { throw syntax.error("Transforms are not resolved here: write what they come to.") }
+    guard transforms.isEmpty else { throw syntax.error("Transforms are not supported. Use their results.") }
     return Document(
       key: key, version: SnapshotVersion(RulesCase.time), state: .found(DocumentData(fields)))
   }
 
-  /// A write whose update mask has the field paths of an array.
+  /// A write with an update mask from an array of field paths.
   private static func patch(_ key: DocumentKey, _ syntax: JSONSyntax) throws(JSONError) -> Mutation {
     var paths: [FieldPath] = []
     for element in try syntax.elements("\"mask\"") {
@@ -124,7 +124,7 @@ package struct RulesCaseReader {
     var documents: [DocumentKey: Document?] = [:]
     for member in try syntax?.objectMembers("documents by path") ?? [] {
       guard let key = DocumentKey(try Self.path(member.name, at: member.value)) else {
-        throw member.value.error("\"\(member.name)\" names no document.")
+        throw member.value.error("\"\(member.name)\" is not the path of a document.")
       }
       if case .null = member.value.kind {
         documents[key] = .some(nil)
@@ -148,7 +148,7 @@ package struct RulesCaseReader {
         switch member.name {
         case "uid": uid = try member.value.text("\"uid\"")
         case "claims": claims = try DocumentJSON.fields(of: member.value, database: RulesCase.database).fields
-        default: throw member.value.error("A user has \"uid\" and \"claims\".")
+        default: throw member.value.error("A user can only have \"uid\" and \"claims\".")
         }
       }
       guard let uid else { throw syntax.error("A user needs \"uid\".") }
@@ -160,7 +160,7 @@ package struct RulesCaseReader {
   private func time(_ syntax: JSONSyntax?) throws(JSONError) -> Timestamp {
     guard let syntax else { return RulesCase.time }
     guard let time = Timestamp(rfc3339: try syntax.text("\"time\"")) else {
-      throw syntax.error("\"time\" is like 2026-03-02T12:00:00Z.")
+      throw syntax.error("\"time\" must be a time such as 2026-03-02T12:00:00Z.")
     }
     return time
   }
@@ -173,18 +173,18 @@ extension JSONSyntax {
   }
 
   func elements(_ what: String) throws(JSONError) -> [JSONSyntax] {
-    guard case .array(let elements) = kind else { throw error("\(what) is an array, found \(kindName).") }
+    guard case .array(let elements) = kind else { throw error("\(what) must be an array, not \(kindName).") }
     return elements
   }
 
   func text(_ what: String) throws(JSONError) -> String {
-    guard case .string(let text) = kind else { throw error("\(what) is a string, found \(kindName).") }
+    guard case .string(let text) = kind else { throw error("\(what) must be a string, not \(kindName).") }
     return text
   }
 
   func count(_ what: String) throws(JSONError) -> Int {
     guard case .integer(let count) = kind, let count = Int(exactly: count), (0...Int(Int32.max)).contains(count) else {
-      throw error("\(what) is a number from 0, found \(kindName).")
+      throw error("\(what) must be a number from 0, not \(kindName).")
     }
     return count
   }
@@ -196,13 +196,13 @@ extension RulesQuery {
   ///     {"where": ["n > 3", ["m", "<", 5], {"or": [["a", "==", 1], ["b", "==", 1]]}], "orderBy": ["n", "m desc"],
   ///      "limit": 5, "offset": 2, "group": "rooms"}
   ///
-  /// All of `where` holds. Conditions as text, operators, fields and orders are those of the command line; one text need
-  /// not stand in a list.
+  /// All conditions of `where` must be true. Conditions as text, operators, fields and orders have the command line's
+  /// syntax. A single text needs no list.
   init(case syntax: JSONSyntax?, path: ResourcePath) throws(JSONError) {
     var query = Query(path: path)
     var offset = 0
     let members = try syntax?.objectMembers("a query") ?? []
-    // Ids that `__name__` is compared with are below the path, or name documents of the group.
+    // Ids for comparison with `__name__` are relative to the path, or paths of documents in the group.
     if let group = members.first(where: { $0.name == "group" }) {
       query.collectionGroup = try group.value.text("\"group\"")
     }
@@ -214,7 +214,7 @@ extension RulesQuery {
       case "offset": offset = try member.value.count("\"offset\"")
       case "group": break
       default:
-        throw member.value.error("\"\(member.name)\" is not known. A query has where, orderBy, limit, offset, group.")
+        throw member.value.error("\"\(member.name)\" is unknown. A query has where, orderBy, limit, offset, group.")
       }
     }
     self.init(target: query.target, offset: offset, explicitOrderBy: query.explicitOrderBy)
@@ -233,7 +233,7 @@ extension RulesQuery {
     return filters
   }
 
-  /// Conditions as text, as `--where` takes them.
+  /// Conditions as text, in the syntax of `--where`.
   private static func conditions(_ syntax: JSONSyntax, of query: Query) throws(JSONError) -> [Filter] {
     try reading(syntax, "A condition") { text throws(TextError) in
       try ConditionText.parse(text, of: query, database: RulesCase.database)
@@ -244,13 +244,13 @@ extension RulesQuery {
     if case .object(let members) = syntax.kind {
       guard members.count == 1, ["and", "or"].contains(members[0].name) else {
         throw syntax.error(
-          "A condition is a text, [field, operator, value], {\"and\": [\u{2026}]} or {\"or\": [\u{2026}]}.")
+          "A condition must be a string, [field, operator, value], {\"and\": [\u{2026}]} or {\"or\": [\u{2026}]}.")
       }
       let parts = try filters(members[0].value, of: query)
       return members[0].name == "and" ? .and(parts) : .or(parts)
     }
     let parts = try syntax.elements("A condition")
-    guard parts.count == 3 else { throw syntax.error("A condition is [field, operator, value].") }
+    guard parts.count == 3 else { throw syntax.error("A condition must be [field, operator, value].") }
     let path = try reading(parts[0], "A field") { text throws(TextError) in try FieldPathText.parse(text) }
     let op = try reading(parts[1], "An operator", OperatorText.parse)
     let value: Value
@@ -275,7 +275,7 @@ extension RulesQuery {
     return orderings
   }
 
-  /// - Throws: an error at the text, which names the column in it.
+  /// - Throws: an error at the text, with the column in it.
   private static func reading<Result>(
     _ syntax: JSONSyntax, _ what: String, _ parse: (String) throws(TextError) -> Result
   ) throws(JSONError) -> Result {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The numbers of times that each expression of a ruleset had each of its values.
+/// The count of each value of each expression of a ruleset.
 package struct RulesCoverage: Sendable {
   /// The result of evaluating an expression.
   package enum Outcome: Sendable, Hashable {
@@ -16,11 +16,12 @@ package struct RulesCoverage: Sendable {
     var isFalse = 0
     var undefined = 0
     var others: [Value: Int] = [:]
-    /// The last other values, not yet counted in the table: one often follows itself, and several are counted faster.
+    /// The last other values, which are not in the table yet. Values are often repeated, and several are counted faster
+    /// together.
     var recent: [(value: Value, count: Int)] = []
   }
 
-  /// The number of different values of one expression that are told apart; any other counts as undefined.
+  /// The maximum number of distinct values of one expression; any other counts as undefined.
   private static let mostValues = 100
 
   /// The counts of each expression of the ruleset, by its index.
@@ -44,7 +45,7 @@ package struct RulesCoverage: Sendable {
     }
   }
 
-  /// Counts an outcome again.
+  /// Counts another occurrence of an outcome.
   mutating func count(_ outcome: Outcome, of expression: Int) {
     switch outcome {
     case .value(.boolean(true)): counts[expression].isTrue += 1
@@ -60,7 +61,7 @@ package struct RulesCoverage: Sendable {
     for (expression, counts) in other.counts.enumerated() { self.counts[expression].add(counts, Self.mostValues) }
   }
 
-  /// The outcomes of an expression with their counts, the most frequent first.
+  /// The outcomes of an expression with their counts, most frequent first.
   func values(of expression: Int) -> [(value: Outcome, count: Int)] {
     guard counts.indices.contains(expression) else { return [] }
     var counts = counts[expression]
@@ -135,7 +136,7 @@ package struct RulesCoverageNode: Sendable {
 }
 
 extension RuleValue {
-  /// Whether the value is small and of a type that documents have.
+  /// Whether the value is small and of a type that documents can contain.
   fileprivate var isPlain: Bool {
     switch self {
     case .null, .bool, .int, .float, .timestamp, .latlng, .path: true
@@ -144,7 +145,7 @@ extension RuleValue {
     }
   }
 
-  /// The value as a value of a document; `nil` for a type that documents do not have.
+  /// The value as a value of a document; `nil` for a type that documents cannot contain.
   fileprivate var plain: Value? {
     switch self {
     case .null: .null
@@ -159,7 +160,7 @@ extension RuleValue {
     }
   }
 
-  /// Whether `plain` is this value.
+  /// Whether `plain` equals this value.
   fileprivate func isSame(as value: Value) -> Bool {
     switch (self, value) {
     case (.null, .null): true

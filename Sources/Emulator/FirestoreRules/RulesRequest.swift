@@ -2,13 +2,14 @@
 package import FirestoreModel
 package import FirestoreQuery
 
-/// The user who sends a request: `request.auth`. Shared by all requests with one token.
+/// The user of a request: `request.auth`. Shared by all requests with one token.
 package final class RulesUser: Sendable {
   package let uid: String
   /// `request.auth.token`: all claims of the token.
   package let claims: Fields
 
-  /// - Parameter claims: as they are in the token, where 1 and 1.0 are the same: a whole number is an integer to rules.
+  /// - Parameter claims: the claims of the token, where 1 and 1.0 are the same: rules treat a whole number as an
+  ///   integer.
   package init(uid: String, claims: Fields) {
     self.uid = uid
     self.claims = claims.wholeNumbers
@@ -52,7 +53,7 @@ package struct RulesQuery: Sendable {
   /// The query; its `path` is the collection, or for a collection group the ancestor.
   package var target: Target
   package var offset: Int
-  /// The orderings that the request spells out: `request.query.orderBy`.
+  /// The explicit orderings of the request: `request.query.orderBy`.
   package var explicitOrderBy: [OrderBy]
 
   package init(target: Target, offset: Int = 0, explicitOrderBy: [OrderBy] = []) {
@@ -62,7 +63,7 @@ package struct RulesQuery: Sendable {
   }
 }
 
-/// One access to one document, or one query, that rules decide on.
+/// An access to one document, or a query, for the rules to decide.
 package struct RulesRequest: Sendable {
   package enum Method: String, Sendable, CaseIterable {
     case get, list, create, update, delete
@@ -100,19 +101,20 @@ package struct RulesRequest: Sendable {
   package var time: Timestamp
   /// The stored document; `nil` when missing, and for `list`.
   package var resource: Document?
-  /// The document as a `create` or `update` will leave it: merged, with its transforms applied.
+  /// The document after a `create` or `update`: merged, with its transforms applied.
   package var newResource: Document?
-  /// The mutations of the document in the request, in order: `request.writeFields` names the fields that they write.
+  /// The mutations of the document in the request, in order: `request.writeFields` contains their fields.
   package var mutations: [Mutation]
-  /// The query of a `list` request; `nil` there stands for the whole collection at `path`.
+  /// The query of a `list` request; `nil` means the whole collection at `path`.
   package var query: RulesQuery? {
     get { boxedQuery?.value }
     set { boxedQuery = newValue.map(QueryBox.init) }
   }
   /// The query in a box: most requests have none, and every request is copied.
   private var boxedQuery: QueryBox?
-  /// The number of documents that `get`, `exists` and their like may read, besides documents already read for the
-  /// request. A request that reads or writes several documents has `RulesLimits.accessesInAll` for all of them.
+  /// The number of documents that `get`, `exists` and similar functions may read, in addition to the documents already
+  /// read for the request. A request that reads or writes several documents has `RulesLimits.accessesInAll` for all of
+  /// them.
   package var accessAllowance: Int
 
   package init(
@@ -137,8 +139,8 @@ extension RulesRequest {
   /// The field paths that the request writes: the paths of update masks and transforms, in the order of the emulator's
   /// Java hash set, which rules can see.
   ///
-  /// Returns `nil` if the request replaces or deletes the document. If it replaces the document and transforms fields, the
-  /// paths include the fields of the new document, so that no field is written without being listed.
+  /// Returns `nil` if the request replaces or deletes the document. If it replaces the document and transforms fields,
+  /// the paths include the fields of the new document, so that they contain every written field.
   var writeFields: [String]? {
     var paths: Set<FieldPath> = []
     var isWhole = mutations.isEmpty
@@ -174,38 +176,37 @@ private final class QueryBox: Sendable {
   init(_ value: RulesQuery) { self.value = value }
 }
 
-/// A request that rules decide on. It has many parts, so that all its readers share one copy.
+/// A request for the rules. It has many parts, so all its readers share one copy.
 package final class SharedRequest: Sendable {
   package let value: RulesRequest
 
   package init(_ value: consuming RulesRequest) { self.value = value }
 }
 
-/// The state of documents between two changes. Another one takes its place when a document that was looked at has changed,
-/// or may have.
+/// The state of documents between two changes. It is replaced when a document that was read has changed, or may have.
 package typealias RulesDocumentState = AnyObject & Sendable
 
 /// The documents that rules can read.
 package protocol RulesDocuments: AnyObject {
-  /// The stored document that `get` and `exists` see.
+  /// The stored document for `get` and `exists`.
   func stored(_ key: DocumentKey) -> Document?
-  /// The document that `getAfter` and `existsAfter` see: as all writes of the request will leave it.
+  /// The document for `getAfter` and `existsAfter`, after all writes of the request.
   func after(_ key: DocumentKey) -> Document?
-  /// Whether another decision about the same request has already read the document, which then is not counted again.
+  /// Whether another decision about the same request has already read the document. It is then not counted again.
   func wasLookedAt(_ key: DocumentKey) -> Bool
-  /// Notes that a decision depends on a stored document, which it did not have to read.
+  /// Records that a decision depends on a stored document that it did not have to read.
   func note(_ key: DocumentKey)
-  /// Stays the same object as long as no stored document changes that was read; `nil` where that is not known.
+  /// Remains the same object while none of the read documents changes; `nil` if unknown.
   var state: (any RulesDocumentState)? { get }
 }
 
-/// Documents that are all known beforehand.
+/// A fixed set of documents.
 package final class KnownDocuments: RulesDocuments {
   private let stored: [DocumentKey: Document]
   private let after: [DocumentKey: Document?]
 
-  /// - Parameter after: the documents as writes leave them, `nil` for a deleted one; those not named stay as they are.
-  /// - Parameter state: the state of the stored documents, for which results are remembered.
+  /// - Parameter after: the documents after the writes, `nil` for a deleted one; all others are unchanged.
+  /// - Parameter state: the state of the stored documents, for remembered results.
   package init(
     stored: [DocumentKey: Document] = [:], after: [DocumentKey: Document?] = [:], state: (any RulesDocumentState)? = nil
   ) {
@@ -223,17 +224,17 @@ package final class KnownDocuments: RulesDocuments {
 
 /// The limits on the content and the resources of rules, as documented for Cloud Firestore.
 package enum RulesLimits {
-  /// Documents looked at for a request about one document, or for a query.
+  /// The documents that may be read for a request about one document, or for a query.
   package static let accesses = 10
-  /// Documents looked at for a request about several documents.
+  /// The documents that may be read for a request about several documents.
   package static let accessesInAll = 20
-  /// Expressions evaluated for one document or query.
+  /// The expressions that may be evaluated for one document or query.
   static let expressions = 1000
   static let callDepth = 20
-  /// Steps of one evaluation, each some nanoseconds: about a tenth of a second.
+  /// The steps of one evaluation, each some nanoseconds: about a tenth of a second.
   static let work = 10_000_000
   static let arguments = 7
   static let variables = 10
-  /// UTF-8 bytes of all files.
+  /// The size of all files in UTF-8 bytes.
   static let sourceBytes = 256 * 1024
 }

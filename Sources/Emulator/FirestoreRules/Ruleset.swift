@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// Security rules that were compiled and decide on requests.
+/// Compiled security rules, which decide requests.
 package final class Ruleset: Sendable {
   package let files: [RulesFile]
   let program: Program
-  /// Parts of the program, in the form that decisions read fastest.
+  /// Parts of the program, in the fastest form for decisions.
   let kinds: FixedList<Expression.Kind>
   let functions: FixedList<Program.Function>
   let matches: FixedList<Program.Match>
-  /// Whether each function's result stands until a document changes.
+  /// Whether each function's result is valid until a document changes.
   let steadyFunctions: FixedList<Bool>
 
   private init(_ files: [RulesFile], _ program: Program) {
@@ -21,26 +21,26 @@ package final class Ruleset: Sendable {
     steadyFunctions = FixedList(program.steadyFunctions)
   }
 
-  /// Reads rules.
-  /// - Returns: the ruleset, unless an issue is an error, and all errors and warnings.
+  /// Compiles rules.
+  /// - Returns: the ruleset, unless there is an error, and all errors and warnings.
   package static func compile(_ files: [RulesFile]) -> (ruleset: Ruleset?, issues: [RulesIssue]) {
     var compilation = Compilation()
     guard let program = compilation.compile(files) else { return (nil, compilation.issues) }
     return (Ruleset(files, program), compilation.issues)
   }
 
-  /// Decides on one request; allowed if any `allow` statement that matches it is true.
+  /// Decides one request; allowed if any matching `allow` statement is true.
   package func decide(_ request: RulesRequest, _ documents: any RulesDocuments) -> RulesVerdict {
     var room = RulesRoom()
     return decide(SharedRequest(request), documents, &room)
   }
 
-  /// Decides on one request, and counts the values of each expression in `room`.
-  /// - Parameter tellsValues: whether the outcomes have the values of conditions, which those of a denial always have.
+  /// Decides one request, and counts the values of each expression in `room`.
+  /// - Parameter tellsValues: whether the outcomes contain the values of conditions; for a denial they always do.
   package func decide(
     _ request: SharedRequest, _ documents: any RulesDocuments, _ room: inout RulesRoom, tellsValues: Bool = false
   ) -> RulesVerdict {
-    // The room is lent to the decision, not copied.
+    // The room is moved to the decision, not copied.
     var lent = RulesRoom()
     swap(&lent, &room)
     var decision = Decision(self, request, documents, consume lent, tellsValues: tellsValues)
@@ -63,7 +63,7 @@ package final class Ruleset: Sendable {
   }
 }
 
-/// A file of security rules, as the client sent it.
+/// A file of security rules, as received from the client.
 package struct RulesFile: Sendable, Hashable {
   package var name: String
   package var content: String
@@ -74,7 +74,7 @@ package struct RulesFile: Sendable, Hashable {
   }
 }
 
-/// A stretch of a file of rules.
+/// A range of a file of rules.
 package struct RulesPosition: Sendable, Hashable {
   /// The index of the file in the ruleset.
   package var file: Int
@@ -82,7 +82,7 @@ package struct RulesPosition: Sendable, Hashable {
   package var line: Int
   /// Counted from 1, in UTF-16 code units.
   package var column: Int
-  /// The offsets in the file at which the stretch begins and ends (exclusive), counted from 0 in UTF-16 code units.
+  /// The start and end (exclusive) of the range in the file, in UTF-16 code units from 0.
   package var currentOffset: Int
   package var endOffset: Int
 
@@ -102,11 +102,11 @@ package struct RulesIssue: Error, Sendable, Hashable {
   package var line: Int
   /// Counted from 1, in UTF-16 code units.
   package var column: Int
-  /// The offsets at which the wrong text begins and ends (exclusive), counted from 0 in UTF-16 code units.
+  /// The start and end (exclusive) of the text in question, in UTF-16 code units from 0.
   package var currentOffset: Int
   package var endOffset: Int
   package var message: String
-  /// Whether the rules cannot be used; a warning otherwise.
+  /// Whether the rules cannot be used; otherwise a warning.
   package var isError: Bool
 
   package init(
@@ -127,7 +127,7 @@ package struct RulesOutcome: Sendable, Hashable {
   package enum Result: Sendable, Hashable {
     case isTrue
     case isFalse
-    /// A condition that could not be evaluated, with the reason and the place.
+    /// A condition that could not be evaluated, with the reason and the position.
     case failed(message: String, line: Int, column: Int)
   }
 
@@ -135,7 +135,7 @@ package struct RulesOutcome: Sendable, Hashable {
   package var line: Int
   package var column: Int
   package var result: Result
-  /// The values of the condition's parts, as far as they are told.
+  /// The reported values of the condition's parts.
   package var values: [SeenValue]
 
   package init(line: Int, column: Int, result: Result, values: [SeenValue] = []) {
@@ -149,16 +149,16 @@ package struct RulesOutcome: Sendable, Hashable {
 /// The decision about a request, with its causes.
 package struct RulesVerdict: Sendable {
   package var isAllowed: Bool
-  /// The statements that were tried, in their order.
+  /// The evaluated statements, in order.
   package var outcomes: [RulesOutcome]
-  /// The line of the statement that allowed; of a denial the last that was tried, `nil` when none matched.
+  /// The line of the statement that allowed the request; for a denial the last evaluated one, `nil` if none matched.
   package var decidingLine: Int?
-  /// The reason for the denial, in the words of Google's emulator; empty when the request is allowed.
+  /// The reason for the denial, in the words of Google's emulator; empty for an allowed request.
   package var denial: String
-  /// The documents that the decision looked at with `get` and `exists`, each once; a change of one may change the
+  /// The documents that the decision read with `get` and `exists`, without duplicates. A change of one may change the
   /// decision.
   package var read: [DocumentKey]
-  /// The number of documents that this decision was the first to read for the request, each counted once.
+  /// The number of documents that this decision was the first to read for the request, without duplicates.
   package var accesses: Int
 
   package init(

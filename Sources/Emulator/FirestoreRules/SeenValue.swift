@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A part of a condition with the value that it had in one decision: `request.auth.uid` and `"ada"`.
+/// A part of a condition with its value in one decision: `request.auth.uid` and `"ada"`.
 package struct SeenValue: Sendable, Hashable {
-  /// The part in the words of the rules, on one line.
+  /// The source of the part, on one line.
   package var expression: String
-  /// The value as a literal, or why there is none.
+  /// The value as a literal, or the reason why the part has none.
   package var value: String
-  /// Whether there was no value.
+  /// Whether the part has no value.
   package var isFailure: Bool
 
   package init(_ expression: String, _ value: String, isFailure: Bool = false) {
@@ -15,14 +15,15 @@ package struct SeenValue: Sendable, Hashable {
     self.isFailure = isFailure
   }
 
-  /// The values of one decision that are told: the last ones, as the last part that was looked at decides.
+  /// The maximum number of reported values of a decision: the last ones, because the last expression evaluated decides
+  /// it.
   package static let most = 16
-  /// The characters of an expression, of a value and of a statement that are told.
+  /// The maximum length of a reported expression, value or statement in characters.
   package static let longest = 200
 }
 
 extension Ruleset {
-  /// The text of the `allow` statement that an outcome is about, on one line; `nil` for an outcome of other rules.
+  /// The text of an outcome's `allow` statement, on one line; `nil` for an outcome of other rules.
   package func statement(of outcome: RulesOutcome) -> String? {
     for statement in program.matches.lazy.flatMap(\.allows)
     where (statement.line, statement.column) == (outcome.line, outcome.column) {
@@ -48,23 +49,23 @@ extension Program {
   }
 }
 
-/// The values of a condition's parts, for users who ask why.
+/// The values of a condition's parts, for users who analyze a decision.
 extension Evaluator {
-  /// A part that was evaluated.
+  /// An evaluated part.
   struct Seen {
     let expression: Expression.ID
     let result: Result<RuleValue, RuleFailure>
   }
 
-  /// The values of the parts of a condition, in the order in which they were known: those whose value the rules do not
-  /// spell out. Of `a.b.c` only the whole is told, or how far it came.
+  /// The values of the parts of a condition, in the order of evaluation, except for literals. For `a.b.c` only the
+  /// whole, or the part up to a failure.
   mutating func values(seenBy condition: Expression.ID) -> [SeenValue] {
     seen = []
     defer { seen = nil }
-    // The end of the condition is known already.
+    // The result of the condition is already known.
     do throws(RuleFailure) { _ = try holds(condition) } catch {}
     var told: [SeenValue] = []
-    // A function that is called often says the same often: so many are looked at.
+    // A function that is called repeatedly has repeated values, so only a limited number is checked.
     for part in (seen ?? []).suffix(4 * SeenValue.most).reversed() where told.count < SeenValue.most {
       let value = value(of: part)
       if !told.contains(value) { told.append(value) }
@@ -86,7 +87,7 @@ extension Evaluator {
       if let owner = owner(of: id), let place = seen?.lastIndex(where: { $0.expression == owner }) {
         seen?.remove(at: place)
       }
-      // The methods of a difference tell what is in it.
+      // The methods of a difference report its content.
       if case .mapDiff = value { return }
     }
     seen?.append(Seen(expression: id, result: result))
@@ -94,7 +95,7 @@ extension Evaluator {
 
   private func isTelling(_ id: Expression.ID) -> Bool {
     switch kind(of: id) {
-    // The id of the database says nothing.
+    // The id of the database is not informative.
     case .capture(let place): captures[place].isRest || captures[place].lower != 1
     case .local, .request, .resource, .requestProperty, .property, .field, .index, .slice, .function, .builtin, .method:
       true
@@ -102,7 +103,7 @@ extension Evaluator {
     }
   }
 
-  /// The part whose value an expression is a part of.
+  /// The part that contains an expression's value.
   private func owner(of id: Expression.ID) -> Expression.ID? {
     switch kind(of: id) {
     case .property(let whole, _), .index(let whole, _), .slice(let whole, _, _): whole

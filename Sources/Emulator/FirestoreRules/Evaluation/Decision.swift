@@ -4,7 +4,7 @@ import FirestoreQuery
 
 /// One decision of a program on one request.
 struct Decision: ~Copyable {
-  /// A statement about the request's method, with the variables of the path.
+  /// A statement for the request's method, with the variables of the path.
   private struct Candidate {
     let statement: Program.Allow
     let captures: [MatchedPath.Capture]
@@ -15,7 +15,7 @@ struct Decision: ~Copyable {
   private var outcomes: [RulesOutcome] = []
   private var reasons: [String] = []
   private var decidingLine: Int?
-  /// Whether the values of conditions are told of requests that are allowed too.
+  /// Whether to report the values of conditions of allowed requests too.
   private let tellsValues: Bool
 
   init(
@@ -36,7 +36,7 @@ struct Decision: ~Copyable {
   mutating func verdict() -> RulesVerdict {
     let isAllowed = request.method.isList ? decideOnQuery() : decideOnDocument()
     if !isAllowed, reasons.isEmpty { reasons.append("No matching allow statements") }
-    // The emulator begins with a line break where it names statements.
+    // The emulator begins with a line break if it lists statements.
     let denial = isAllowed ? "" : (decidingLine == nil ? "" : "\n") + reasons.joined(separator: ", ")
     return RulesVerdict(
       isAllowed: isAllowed, outcomes: outcomes, decidingLine: decidingLine, denial: denial,
@@ -51,7 +51,7 @@ struct Decision: ~Copyable {
     return isAllowed
   }
 
-  /// Evaluates the statements that were tried again, and adds what their parts came to.
+  /// Re-evaluates the last statements and adds the values of their parts.
   private mutating func noteValues(from first: Int) {
     guard first < outcomes.count else { return }
     var again = evaluator.again()
@@ -72,8 +72,8 @@ struct Decision: ~Copyable {
     matches(RulesMethods(request.method)) { decision, statement in decision.tries(statement) }
   }
 
-  /// Whether a query can only find documents that may be listed, proven from its conditions. Each alternative of the
-  /// conditions is decided on separately.
+  /// Whether every possible result of a query may be listed, proven from its conditions. Each alternative of the
+  /// conditions is decided separately.
   private mutating func decideOnQuery() -> Bool {
     guard let facts = QueryFacts(request.query), !facts.alternatives.isEmpty else {
       reasons.append("The query has too many alternatives.")
@@ -82,7 +82,7 @@ struct Decision: ~Copyable {
     let collection = evaluator.path
     for alternative in facts.alternatives {
       if let key = alternative.key {
-        // One document is all that the query can find, so it is read.
+        // The query can only find one document, so it is read.
         evaluator.path = MatchedPath(request.database, key.path)
         evaluator.resource = .document(evaluator.documents.only(key))
       } else {
@@ -103,7 +103,7 @@ struct Decision: ~Copyable {
     return request.query?.target.isDocumentTarget == true ? [] : [.anyNumber]
   }
 
-  /// Evaluates a statement and notes its outcome.
+  /// Evaluates a statement and records its outcome.
   private mutating func tries(_ statement: Program.Allow) -> Bool {
     var result = RulesOutcome.Result.isTrue
     if let condition = statement.condition {
@@ -121,7 +121,7 @@ struct Decision: ~Copyable {
     }
     decidingLine = statement.line
     let outcome = RulesOutcome(line: statement.line, column: statement.column, result: result)
-    // One statement is all that most requests need.
+    // Most requests need only one statement.
     if outcomes.isEmpty { outcomes = [outcome] } else { outcomes.append(outcome) }
     return result == .isTrue
   }
@@ -130,9 +130,9 @@ struct Decision: ~Copyable {
     program.sources[statement.file].lineAndColumn(of: program.expressions[condition].range.lowerBound)
   }
 
-  /// Gives the emulator's reasons for a denial. The emulator first evaluates all conditions without reading documents,
-  /// and then again the conditions that are not false. At first it does not know whether a document is created or
-  /// updated.
+  /// Adds the emulator's reasons for a denial. The emulator first evaluates all conditions without reading documents,
+  /// and then again the conditions that are not false. In the first pass it does not know whether a document is created
+  /// or updated.
   private mutating func explain() {
     var first: [String] = []
     var second: [String] = []
@@ -178,9 +178,9 @@ struct Decision: ~Copyable {
   }
 }
 
-/// The counts and reusable buffers that one decision takes and hands on to the next about the same rules.
+/// The counts and reusable buffers that each decision passes to the next one with the same rules.
 package struct RulesRoom: Sendable {
-  /// The values that the expressions had in all decisions that used this room.
+  /// The values of the expressions in all decisions that used this room.
   package var coverage = RulesCoverage()
   var memory = FunctionMemory()
   var ends: [Int] = []

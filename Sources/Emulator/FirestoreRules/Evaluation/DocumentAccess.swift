@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// The documents that one decision reads with `get`, `exists` and their like. Each is counted once, also if both its
-/// state before and after the request is read, and if several decisions about one request read it.
+/// The documents that one decision reads with `get`, `exists` and similar functions. Each is counted once, even if its
+/// state both before and after the request is read, and if several decisions about one request read it.
 struct DocumentAccess {
   private struct Found {
     let key: DocumentKey
@@ -12,14 +12,14 @@ struct DocumentAccess {
 
   private let request: SharedRequest
   private let documents: any RulesDocuments
-  /// The documents found, and the keys of all that were looked for: so few (`RulesLimits.accesses`) that tables of them
-  /// would take longer.
+  /// The found documents, and the keys of all lookups. They are so few (`RulesLimits.accesses`) that tables would be
+  /// slower.
   private var found: [Found] = []
   private(set) var read: [DocumentKey] = []
   private(set) var count = 0
-  /// The number of times that there were too many.
+  /// The number of reads beyond the limit.
   private(set) var refusals = 0
-  /// The documents that were looked at while a function was recorded, in order; `nil` while none is.
+  /// The lookups during the recording of a function, in order; `nil` without a recording.
   private var recorded: [DocumentKey]?
 
   init(_ request: SharedRequest, _ documents: any RulesDocuments) {
@@ -29,12 +29,12 @@ struct DocumentAccess {
 
   private var database: DatabaseID { request.value.database }
 
-  /// - Parameter function: its name, for messages.
+  /// - Parameter function: the function for messages.
   func key(_ path: RulePath, _ function: Builtin) throws(RuleFailure) -> DocumentKey {
     if let key = path.key(in: database) { return key }
     throw .access(
       function.rawValue, path: path.text,
-      reason: "it is no path of a document: /databases/\(database.database)/documents/COLLECTION/ID")
+      reason: "it is not the path of a document: /databases/\(database.database)/documents/COLLECTION/ID")
   }
 
   mutating func document(_ path: RulePath, isAfter: Bool, _ function: Builtin) throws(RuleFailure) -> RuleDocument? {
@@ -56,11 +56,11 @@ struct DocumentAccess {
     return document
   }
 
-  /// The state of the documents, which stays the same object as long as none that was looked at changes.
+  /// The state of the documents. It remains the same object while none of the documents changes.
   var state: (any RulesDocumentState)? { documents.state }
 
-  /// Notes documents as looked at, as `document` does, without looking.
-  /// - Returns: `false`, and none is noted, where they are more than may be looked at.
+  /// Records documents as read, as `document` does, without reading them.
+  /// - Returns: `false`, without any record, if they exceed the limit.
   mutating func note(_ keys: [DocumentKey]) -> Bool {
     let new = keys.filter { !read.contains($0) }
     let counted = new.reduce(0) { $0 + (documents.wasLookedAt($1) ? 0 : 1) }
@@ -72,7 +72,7 @@ struct DocumentAccess {
     return true
   }
 
-  /// - Returns: the place at which the recording begins, for `looks(since:)`.
+  /// - Returns: the start of the recording, for `looks(since:)`.
   mutating func beginRecording() -> Int {
     if recorded == nil { recorded = [] }
     return recorded?.count ?? 0
@@ -80,14 +80,14 @@ struct DocumentAccess {
 
   mutating func endRecording() { recorded = nil }
 
-  /// The documents that were looked at since the recording began, each once.
+  /// The documents since the start of the recording, without duplicates.
   func looks(since place: Int) -> [DocumentKey] {
     var looks: [DocumentKey] = []
     for key in recorded?[place...] ?? [] where !looks.contains(key) { looks.append(key) }
     return looks
   }
 
-  /// The stored document that is the only one that a query can find; not counted.
+  /// The stored document that is the only possible result of a query; not counted.
   mutating func only(_ key: DocumentKey) -> RuleDocument? {
     if !read.contains(key) { read.append(key) }
     return RuleDocument(documents.stored(key), in: database)
@@ -151,7 +151,7 @@ extension Evaluator {
     let from = try lower.map { id throws(RuleFailure) in try place(id) } ?? 0
     let to = try upper.map { id throws(RuleFailure) in try place(id) } ?? Int64(size)
     if from > to { throw .range(from, to) }
-    // The first element and the last one must exist, so that a range can be empty only between two elements.
+    // The first and the last element must exist, so a range can be empty only between two elements.
     guard (0..<Int64(size)).contains(from) else { throw .index(from, size: size) }
     guard (1...Int64(size)).contains(to) else { throw .index(to - 1, size: size) }
     let range = Int(from)..<Int(to)
@@ -206,7 +206,7 @@ extension Evaluator {
     if isProof, !value.isKnown { throw .notKnown }
   }
 
-  /// Throws `notKnown` for a list whose number of elements is left open; single elements may be.
+  /// Throws `notKnown` for a list with an unknown number of elements; single elements may be unknown.
   func requireAll(_ values: [RuleValue]) throws(RuleFailure) {
     if isProof, values.contains(where: \.isOpenEnd) { throw .notKnown }
   }

@@ -51,18 +51,18 @@ extension Evaluator {
 
   // MARK: Results of earlier requests
 
-  /// - Returns: `nil` where a result is not remembered: while values are told, which have to be evaluated, and where
-  ///   documents are not known or may change.
+  /// - Returns: `nil` if results are not remembered: while values are reported, which must be evaluated, and if
+  ///   documents are unknown or may change.
   private func circumstances(of function: Int) -> FunctionMemory.Circumstances? {
     guard seen == nil, resource.isOfOneDocument, let documents = documents.state else { return nil }
-    // The first variable of the path, which mostly is the database's id, is the only one that a steady function reads.
+    // A steady function only reads the first variable of the path, which usually is the database's id.
     if let first = captures.first, first.isRest || first.lower != MatchedPath.databasePlace { return nil }
     return FunctionMemory.Circumstances(
       function: function, user: request.user, database: request.database, documents: documents)
   }
 
-  /// Does what evaluating the function would do.
-  /// - Returns: whether it was done: not where a limit would be reached on the way.
+  /// Replays the effects of evaluating the function.
+  /// - Returns: whether this succeeded; false if a limit would be exceeded.
   private mutating func take(_ call: FunctionMemory.Call) -> Bool {
     guard remainingExpressions >= call.expressions, remainingWork >= call.work, documents.note(call.looks) else {
       return false
@@ -88,7 +88,7 @@ extension Evaluator {
       }
     }
     let value = try evaluate(function: circumstances.function, [])
-    // A result for want of a document that was refused, or could not be read, is this request's alone.
+    // A result that depends on a rejected or failed read is only valid for this request.
     let isWhole = documents.refusals == refusals && documents.state === circumstances.documents
     if case .bool(let result) = value, isWhole {
       memory.add(
@@ -102,7 +102,7 @@ extension Evaluator {
 }
 
 extension Evaluator.Resource {
-  /// Whether the request is about one document that is known, rather than about all that a query may find.
+  /// Whether the request is about one known document, rather than all possible results of a query.
   fileprivate var isOfOneDocument: Bool {
     switch self {
     case .stored, .document: true
@@ -111,10 +111,10 @@ extension Evaluator.Resource {
   }
 }
 
-/// The results of functions that were called for earlier requests, where nothing can have changed them: most rules ask
-/// the same few functions about the user (`isAdmin()`) for each request.
+/// The results of functions for earlier requests, if nothing can have changed them. Most rules call the same few
+/// functions about the user (`isAdmin()`) for each request.
 struct FunctionMemory: Sendable {
-  /// The circumstances on which the result of a steady function depends, and nothing else does.
+  /// The circumstances that determine the result of a steady function.
   struct Circumstances {
     let function: Int
     let user: RulesUser?
@@ -122,7 +122,7 @@ struct FunctionMemory: Sendable {
     let documents: any RulesDocumentState
   }
 
-  /// A result, and all that evaluating the function did besides.
+  /// A result, and all effects of evaluating the function.
   struct Call: Sendable {
     let function: Int
     let user: RulesUser?
@@ -132,7 +132,7 @@ struct FunctionMemory: Sendable {
     let expressions: Int
     let work: Int
     let outcomes: [SeenOutcome]
-    /// The documents that were looked at, each once.
+    /// The documents that were read, without duplicates.
     let looks: [DocumentKey]
 
     fileprivate func isOf(_ circumstances: Circumstances) -> Bool {
@@ -141,13 +141,13 @@ struct FunctionMemory: Sendable {
     }
   }
 
-  /// The value of one expression, as it is counted.
+  /// The counted value of one expression.
   struct SeenOutcome: Sendable {
     let expression: Expression.ID
     let outcome: RulesCoverage.Outcome
   }
 
-  /// The number of results that are kept: a search of them takes less than evaluating a function does.
+  /// The maximum number of stored results. Searching them takes less time than evaluating a function.
   private static let most = 16
 
   private var calls: [Call] = []
@@ -155,7 +155,7 @@ struct FunctionMemory: Sendable {
   func call(_ circumstances: Circumstances) -> Call? { calls.first { $0.isOf(circumstances) } }
 
   mutating func add(_ call: Call) {
-    // Results for documents as they were before are never asked for again.
+    // Results for previous states of documents are never used again.
     calls.removeAll { $0.documents !== call.documents && $0.database == call.database }
     if calls.count >= Self.most { calls.removeFirst() }
     calls.append(call)

@@ -46,7 +46,7 @@ extension Evaluator {
     return .map(.document(document))
   }
 
-  /// - Returns: `nil` if the function does not take values of these types.
+  /// - Returns: `nil` if the function does not accept values of these types.
   private mutating func result(_ builtin: Builtin, _ arguments: [RuleValue]) throws(RuleFailure) -> RuleValue? {
     switch (builtin, arguments[0]) {
     case (.debug, let value): return value
@@ -88,7 +88,7 @@ extension Evaluator {
     switch builtin {
     case .mathCeil: .float(number.rounded(.up))
     case .mathFloor: .float(number.rounded(.down))
-    // Halves go up, as in Java.
+    // Halves are rounded up, as in Java.
     case .mathRound: .int(integer((number + 0.5).rounded(.down)))
     case .mathSqrt: .float(number.squareRoot())
     case .mathIsNaN: .bool(number.isNaN)

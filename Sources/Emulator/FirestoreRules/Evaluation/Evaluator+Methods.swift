@@ -27,7 +27,7 @@ extension Evaluator {
     }
   }
 
-  /// The arguments, as many as there must be.
+  /// The arguments, whose number must match.
   mutating func arguments(_ ids: [Expression.ID], _ count: Int, of method: Method) throws(RuleFailure) -> [RuleValue] {
     guard ids.count == count else { throw .argumentCount(ids.count, expected: method.signatures) }
     return try values(ids)
@@ -48,8 +48,7 @@ extension Evaluator {
       return .int(Int64(map.count))
     case .keys:
       _ = try arguments(ids, 0, of: method)
-      // The names that are certainly in the map; a query leaves open which others there are, and their places among
-      // these.
+      // The names that are certainly in the map. A query leaves open which other names there are, and their order.
       let names = map.entries.sorted.map { RuleValue.string($0.name) }
       try work(names.count)
       return .list(map.isComplete ? names : names + [.openEnd])
@@ -83,7 +82,7 @@ extension Evaluator {
     var found = RuleValue.map(map)
     for name in names {
       guard case .string(let text) = name else { throw wrongTypes("map", .get, arguments) }
-      // A query may leave open whether the entry holds a map.
+      // A query may leave open whether the entry contains a map.
       if case .constraint = found { throw .notKnown }
       guard case .map(let inner) = found else { return arguments[1] }
       guard let value = inner.value(named: text) else {
@@ -212,7 +211,7 @@ extension Evaluator {
       }
       do throws(Pattern.EditFailure) {
         let parts = try pattern.split(text, work: &remainingWork)
-        // A split whose parts are all empty gives one empty string.
+        // A split with only empty parts returns one empty string.
         return .list((parts.isEmpty ? [""] : parts).map { .string($0) })
       } catch { throw .tooMuchWork }
     case .replace:
@@ -232,7 +231,7 @@ extension Evaluator {
     }
   }
 
-  /// The compiled pattern: of a literal, the one compiled with the rules; any other is compiled now.
+  /// The compiled pattern: for a literal, it was compiled with the rules; any other is compiled now.
   private mutating func pattern(_ source: String, at id: Expression.ID) throws(RuleFailure) -> Pattern {
     if let pattern = program.patterns[id] { return pattern }
     try work(source.utf8.count * 100)
@@ -246,7 +245,7 @@ extension Evaluator {
     String(decoding: text.utf8.map { letters.contains($0) ? $0 ^ 0x20 : $0 }, as: UTF8.self)
   }
 
-  /// The text without ASCII control characters and blanks at both ends.
+  /// The text without leading and trailing ASCII control characters and spaces.
   private static func trimmed(_ text: String) -> String {
     let bytes = Array(text.utf8)
     guard let first = bytes.firstIndex(where: { $0 > 0x20 }), let last = bytes.lastIndex(where: { $0 > 0x20 }) else {

@@ -28,7 +28,7 @@ extension Evaluator {
 
   func isType(_ value: RuleValue, _ type: RuleType) throws(RuleFailure) -> RuleValue {
     switch value {
-    // The values that a constraint leaves open are of several types.
+    // A constraint allows values of several types.
     case .constraint where type != .constraint: throw .notKnown
     case .oneOf(let candidates):
       let isOfType = candidates[0].isType(type)
@@ -58,7 +58,7 @@ extension Evaluator {
     case .times:
       return try arithmetic(sign, left, right, { $0.multipliedReportingOverflow(by: $1) }, { $0 * $1 })
     case .divided:
-      // The smallest integer by -1 wraps, as in Java.
+      // Dividing the smallest integer by -1 wraps, as in Java.
       return try arithmetic(
         sign, left, right, { $1 == -1 ? (0 &- $0, false) : ($0 / $1, false) }, { $0 / $1 })
     case .remainder:
@@ -67,8 +67,8 @@ extension Evaluator {
     }
   }
 
-  /// The comparisons that most rules consist of, on a fast path.
-  /// - Returns: `nil` for others.
+  /// The comparisons in most rules, on a fast path.
+  /// - Returns: `nil` for other comparisons.
   private mutating func simpleResult(
     _ sign: BinaryOperator, _ left: RuleValue, _ right: RuleValue
   ) throws(RuleFailure) -> Bool? {
@@ -205,7 +205,7 @@ extension Evaluator {
   }
 
   /// Counts the work of comparing two values.
-  /// - Throws: `notKnown` where a query leaves open what is in one of them.
+  /// - Throws: `notKnown` if a query leaves parts of them open.
   mutating func weigh(_ left: RuleValue, _ right: RuleValue) throws(RuleFailure) {
     if isProof, !left.isKnown || !right.isKnown { throw .notKnown }
     try work(left.isScalar || right.isScalar ? 1 : min(left.weight, right.weight))
@@ -213,7 +213,7 @@ extension Evaluator {
 }
 
 extension BinaryOperator {
-  /// The operator for the operands the other way round.
+  /// The operator with swapped operands.
   var reversed: BinaryOperator {
     switch self {
     case .less: .greater
@@ -224,7 +224,7 @@ extension BinaryOperator {
     }
   }
 
-  /// Whether the comparison is true of two values; `nil` for types without an order. Every comparison with NaN is
+  /// Whether the comparison of two values is true; `nil` for types without an order. Every comparison with NaN is
   /// false.
   func holds(_ left: RuleValue, _ right: RuleValue) -> Bool? {
     switch (left, right) {

@@ -3,12 +3,12 @@ import FirestoreModel
 import FirestoreQuery
 import LinearPatterns
 
-/// Evaluates the expressions of a program for one request. Every expression is evaluated when its value is needed and
-/// not before, also the parameters and `let`s of functions.
+/// Evaluates the expressions of a program for one request. Every expression is evaluated lazily, including the
+/// parameters and `let`s of functions.
 struct Evaluator: ~Copyable {
-  /// A variable of a function that is being called.
+  /// A variable of the current function call.
   enum Local {
-    /// An expression not evaluated yet; `frame` is where its own variables begin.
+    /// An unevaluated expression; `frame` is the start of its variables.
     case pending(Expression.ID, frame: Int)
     case value(RuleValue)
     case failed(RuleFailure)
@@ -20,9 +20,9 @@ struct Evaluator: ~Copyable {
     case stored
     /// A document, or null.
     case document(RuleDocument?)
-    /// The facts that a query states about the data of the documents that it finds.
+    /// The facts about the data of a query's possible results.
     case known(RuleEntries)
-    /// A document that is not read, to find which conditions hold or fail without it.
+    /// A document that is not read, to find out which conditions are true or fail without it.
     case hidden
   }
 
@@ -37,17 +37,17 @@ struct Evaluator: ~Copyable {
   var coverage: RulesCoverage
   /// The results of functions for earlier requests.
   var memory: FunctionMemory
-  /// The values since a function began whose result is to be remembered.
+  /// The values since the start of a function whose result will be remembered.
   var outcomes: [FunctionMemory.SeenOutcome] = []
   var isRecording = false
-  /// The expressions and steps of work that are left, so that no rule and no value takes long.
+  /// The remaining expressions and steps of work, which limit the time of every rule and value.
   var remainingExpressions = RulesLimits.expressions
   var remainingWork = RulesLimits.work
   var locals: [Local] = []
   var frame = 0
-  /// The parts that were evaluated; `nil` unless they are asked for.
+  /// The evaluated parts; `nil` unless requested.
   var seen: [Seen]?
-  /// The document `request.resource`; `nil` until the first expression reads it.
+  /// The document `request.resource`; `nil` before its first use.
   private var newDocument: RuleDocument??
 
   init(
@@ -75,7 +75,7 @@ struct Evaluator: ~Copyable {
     return room
   }
 
-  /// Makes an evaluator for another request about the same document that does not read the stored document.
+  /// Creates an evaluator for another request about the same document that does not read the stored document.
   func blind(_ request: SharedRequest) -> Evaluator {
     var blind = Evaluator(ruleset, request, documents)
     blind.resource = .hidden
@@ -83,7 +83,7 @@ struct Evaluator: ~Copyable {
     return blind
   }
 
-  /// Makes an evaluator for the same request that counts nothing, and knows what this one has read.
+  /// Creates an evaluator for the same request that counts nothing, and has the documents that this one has read.
   func again() -> Evaluator {
     var again = Evaluator(ruleset, shared, documents)
     (again.resource, again.path) = (resource, path)
@@ -180,7 +180,7 @@ struct Evaluator: ~Copyable {
     return isTrue
   }
 
-  /// False if any part is, even where others fail.
+  /// False if any part is, even if others fail.
   private mutating func conjunction(_ parts: [Expression.ID]) throws(RuleFailure) -> Bool {
     var failure: RuleFailure?
     for part in parts {
@@ -193,7 +193,7 @@ struct Evaluator: ~Copyable {
     return true
   }
 
-  /// True if any part is, even where others fail.
+  /// True if any part is, even if others fail.
   private mutating func disjunction(_ parts: [Expression.ID]) throws(RuleFailure) -> Bool {
     var failure: RuleFailure?
     for part in parts {
@@ -238,7 +238,7 @@ struct Evaluator: ~Copyable {
 }
 
 extension Evaluator {
-  /// Evaluates a field of a document as two nested `property` expressions would be, without building their values.
+  /// Evaluates a field of a document like two nested `property` expressions, without building their values.
   private mutating func value(_ field: Expression.Field) throws(RuleFailure) -> RuleValue {
     guard let document = document(field.origin) else { return try property(field.name, of: value(field.data)) }
     // The expressions `data` and `resource`, and for a written document also `request`.
@@ -250,7 +250,7 @@ extension Evaluator {
     return value
   }
 
-  /// - Returns: `nil` where there is no document or the document is not known.
+  /// - Returns: `nil` for a missing or unknown document.
   private mutating func document(_ origin: Expression.Field.Origin) -> RuleDocument? {
     switch (origin, resource) {
     case (.stored, .stored):
@@ -284,7 +284,7 @@ extension Evaluator {
     case .headers: return .map(.entries(RuleEntries()))
     case .writeFields:
       if request.method.isWrite { return request.writeFields.map { .list($0.map { .string($0) }) } ?? .null }
-    // Reads alone have this member, without content.
+    // Only reads have this member, without content.
     case .fields: if !request.method.isWrite { return .null }
     case .inTransaction: return .bool(request.method.isWrite)
     case .query: if request.method.isList { return query }
@@ -306,7 +306,7 @@ extension Evaluator {
   private mutating func requestMap() -> RuleValue {
     var entries = RuleEntries()
     for property in RequestProperty.allCases {
-      // Properties that the request does not have are left out of the map.
+      // The map omits properties that the request does not have.
       entries[property.rawValue] = try? requestValue(property)
     }
     return .map(.entries(entries))
@@ -335,7 +335,7 @@ extension Evaluator {
 }
 
 extension RuleFailure {
-  /// Whether it ends the evaluation of the whole condition, whatever other parts say.
+  /// Whether the failure ends the evaluation of the whole condition, regardless of other parts.
   var isFinal: Bool {
     switch self {
     case .tooManyExpressions, .tooMuchWork: true

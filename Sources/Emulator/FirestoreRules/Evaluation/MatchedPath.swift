@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// The path that `match` blocks are compared with: the path of a request, and the segments of the documents below it
-/// that a query may find.
+/// The path for comparison with `match` blocks: the path of a request, and the segments below it of a query's possible
+/// results.
 struct MatchedPath {
-  /// One segment behind the known part of a path.
+  /// One segment after the known part of a path.
   enum Segment {
     case text(String)
-    /// Any one segment: the id of a document that the query may find.
+    /// Any single segment: the id of a possible result of the query.
     case any
     /// Any number of segments: the ancestors of a collection group.
     case anyNumber
@@ -25,15 +25,15 @@ struct MatchedPath {
   /// The path below the database's documents.
   let path: ResourcePath
   let rest: [Segment]
-  /// The offsets at which the segments of the path end, in UTF-8 bytes.
+  /// The offsets of the segments' ends in the path, in UTF-8 bytes.
   private(set) var ends: [Int]
 
-  /// Segments before those of the path: `databases`, the database's id, `documents`.
+  /// The segments before the path: `databases`, the database's id, `documents`.
   private static let prefix = 3
-  /// The place of the database's id among them.
+  /// The index of the database's id among them.
   static let databasePlace = 1
 
-  /// - Parameter room: an array whose storage is used again.
+  /// - Parameter room: an array whose storage is reused.
   init(_ database: DatabaseID, _ path: ResourcePath, _ rest: [Segment] = [], in room: consuming [Int] = []) {
     (self.database, self.path, self.rest) = (database, path, rest)
     ends = room
@@ -49,7 +49,7 @@ struct MatchedPath {
     return (index == 0 ? 0 : ends[index - 1] + 1)..<ends[index]
   }
 
-  /// - Returns: `nil` for what the query does not fix.
+  /// - Returns: `nil` for a segment that the query leaves open.
   private func text(_ place: Int) -> String? {
     switch place {
     case 0: return "databases"
@@ -62,7 +62,7 @@ struct MatchedPath {
     }
   }
 
-  /// - Returns: `nil` for what the query does not fix.
+  /// - Returns: `nil` for segments that the query leaves open.
   func value(_ capture: Capture) -> RuleValue? {
     if !capture.isRest { return text(capture.lower).map { .string($0) } }
     var segments: [String] = []
@@ -91,9 +91,9 @@ struct MatchedPath {
 }
 
 extension Decision {
-  /// Calls `visit` for each statement about some of the methods whose block covers the whole path, in their order,
-  /// with the variables of the path in `evaluator.captures`.
-  /// - Returns: whether `visit` said that this is enough.
+  /// Calls `visit` for each statement for some of the methods whose block matches the whole path, in order, with the
+  /// variables of the path in `evaluator.captures`.
+  /// - Returns: whether `visit` ended the search.
   mutating func matches(_ methods: RulesMethods, _ visit: (inout Decision, Program.Allow) -> Bool) -> Bool {
     evaluator.captures.removeAll(keepingCapacity: true)
     for root in ruleset.program.roots where matches(root, methods, visit, from: 0) { return true }
@@ -105,7 +105,7 @@ extension Decision {
     segment first: Int = 0
   ) -> Bool {
     let outer = evaluator.captures.count
-    // The variables of a block are removed when its statements are done.
+    // The variables of a block are removed after its statements.
     defer { while evaluator.captures.count > outer { evaluator.captures.removeLast() } }
     var place = start
     for index in first..<ruleset.matches[block].segments.count {

@@ -2,32 +2,32 @@
 import FirestoreModel
 import FirestoreQuery
 
-/// The facts that a query states about one field of all documents that it finds, if they do not fix its value.
+/// The facts of a query about one field of all possible results, if they do not determine its value.
 struct QueryConstraint {
-  /// The conditions, all of which hold.
+  /// The conditions; all are true.
   private let conditions: [Condition]
 
   init(_ filters: [FieldFilter]) { conditions = filters.map { Condition($0) } }
 
-  /// Whether the query states no fact about the field.
+  /// Whether the query has no facts about the field.
   var isEmpty: Bool { conditions.isEmpty }
 
-  /// Whether a comparison with a value holds for all values that the field may have.
+  /// Whether a comparison with a value is true for all possible values of the field.
   /// - Returns: true.
-  /// - Throws: `notKnown` where no single condition implies it; a proof that it never holds is not attempted.
+  /// - Throws: `notKnown` if no single condition implies it. A proof that it is never true is not attempted.
   func proves(_ sign: BinaryOperator, _ value: RuleValue) throws(RuleFailure) -> Bool {
     if conditions.contains(where: { $0.implies(sign, value) }) { return true }
     throw .notKnown
   }
 
-  /// Whether a value is an element of the field in all documents that the query finds.
+  /// Whether a value is an element of the field in all possible results.
   func provesContaining(_ value: RuleValue) -> Bool { conditions.contains { $0.impliesContaining(value) } }
 }
 
 extension QueryConstraint {
   private struct Condition {
     private let op: FieldFilter.Operator
-    /// The value that the filter compares with; `nil` where the values that it finds cannot be told.
+    /// The value of the filter; `nil` if the matching values cannot be determined.
     private let value: RuleValue?
 
     init(_ filter: FieldFilter) {
@@ -44,7 +44,7 @@ extension QueryConstraint {
     }
 
     func implies(_ sign: BinaryOperator, _ wanted: RuleValue) -> Bool {
-      // A filter finds only fields that exist, and finds null only if it compares with null; of range filters the
+      // A filter only finds existing fields, and finds null only if it compares with null. For range filters the
       // emulator knows this for values that rules can compare.
       if sign == .notEqual, case .null = wanted {
         if op == .equal, case .null? = value { return false }
@@ -65,7 +65,7 @@ extension QueryConstraint {
       }
     }
 
-    /// Whether the comparison is true of all values that a range filter, `!=` or `not-in` finds.
+    /// Whether the comparison is true of all values that match a range filter, `!=` or `not-in`.
     private func isCertain(of known: RuleValue, _ sign: BinaryOperator, _ wanted: RuleValue) -> Bool {
       func holds(_ sign: BinaryOperator) -> Bool { sign.holds(known, wanted) ?? false }
       switch (op, sign) {
@@ -87,13 +87,13 @@ extension QueryConstraint {
 }
 
 extension RuleValue {
-  /// A value of which no fact is known; in a list of names, any number of further names.
+  /// A value without known facts; in a list of names, any number of further names.
   static var openEnd: RuleValue { .constraint(QueryConstraint([])) }
 
   var isOpenEnd: Bool { if case .constraint(let constraint) = self { constraint.isEmpty } else { false } }
 
-  /// Whether rules and queries compare every number with this one alike. Rules compare an integer and a float as
-  /// floats, which cannot hold every integer from 2⁵³ on.
+  /// Whether rules and queries agree on all comparisons of numbers with this one. Rules compare an integer and a float
+  /// as floats, which cannot represent every integer from 2⁵³ on.
   fileprivate var isComparedExactly: Bool {
     switch self {
     case .int(let integer): Double(exactly: integer) != nil
@@ -112,19 +112,19 @@ extension FieldFilter.Operator {
   }
 }
 
-/// The facts that a query states about the documents that it finds.
+/// The facts of a query about its possible results.
 struct QueryFacts {
   /// One alternative of the query's conditions.
   struct Alternative {
-    /// The entries of `resource.data` that are known, or whose values are constrained.
+    /// The entries of `resource.data` with known values or constraints.
     var data: RuleEntries
-    /// The key of the only document that can be found.
+    /// The key of the only possible result.
     var key: DocumentKey?
   }
 
   let alternatives: [Alternative]
 
-  /// - Returns: `nil` for more alternatives than a query may have.
+  /// - Returns: `nil` for more alternatives than the limit.
   init?(_ query: RulesQuery?) {
     guard let query else {
       alternatives = [Alternative(data: RuleEntries(), key: nil)]
@@ -132,7 +132,7 @@ struct QueryFacts {
     }
     let filters = query.target.filters
     var disjunctions = Filter.and(filters).disjunctions
-    // A condition that can never hold has no alternative; the facts of the other conditions still stand.
+    // A condition that is never true has no alternative; the facts of the other conditions remain valid.
     if disjunctions.isEmpty { disjunctions = Filter.and(filters.filter { !$0.disjunctions.isEmpty }).disjunctions }
     guard disjunctions.count <= 1000 else { return nil }
     alternatives = disjunctions.map { Self.alternative($0) }
@@ -149,7 +149,7 @@ struct QueryFacts {
       }
     }
     var data = RuleEntries()
-    // A filter on a whole map says more than filters on its parts, and so is applied last.
+    // A filter on a whole map contains more facts than filters on its parts, so it is applied last.
     for (path, filters) in byPath.sorted(by: { $0.key.segments.count > $1.key.segments.count }) {
       let value: RuleValue =
         if filters.count == 1, filters[0].op == .equal {
@@ -164,7 +164,7 @@ struct QueryFacts {
 }
 
 extension RuleEntries {
-  /// The entries with a value put at a path; the maps on the way become maps of which no other entry is known.
+  /// The entries with a value at a path. The maps in between become maps with otherwise unknown entries.
   fileprivate func setting(_ value: RuleValue, at path: ArraySlice<String>) -> RuleEntries {
     guard let name = path.first else { return self }
     var copy = self
@@ -180,9 +180,9 @@ extension RuleEntries {
 }
 
 extension RuleValue {
-  /// The values that a field may have if a query finds it equal to a value. To queries an integer and a float of one
-  /// number are equal, and so are both zeros, also inside lists and maps; rules tell them apart.
-  /// - Returns: `nil` where the possible values cannot be told here.
+  /// The possible values of a field that equals a value in a query. For queries an integer and a float of the same
+  /// number are equal, and so are both zeros, also inside lists and maps; rules distinguish them.
+  /// - Returns: `nil` if the possible values cannot be determined here.
   static func found(equalTo value: Value) -> RuleValue? {
     if let number = value.orderedNumber { return numbers(equalTo: number) }
     switch value {
@@ -195,7 +195,7 @@ extension RuleValue {
       let elements = values.compactMap { found(equalTo: $0) }
       return elements.count == values.count ? .list(elements) : nil
     case .map(let fields):
-      // Some BSON types compare by only a part of their fields.
+      // Some BSON types only compare a part of their fields.
       if value.bsonType != nil { return nil }
       let entries = fields.entries.compactMap { field in
         found(equalTo: field.value).map { RuleEntries.Entry(name: field.name, value: $0) }
@@ -222,14 +222,14 @@ extension RuleValue {
 }
 
 extension Evaluator {
-  /// Evaluates `body` for each candidate of a value that a query leaves open; the result is known as far as all agree.
+  /// Evaluates `body` for each candidate of a value that a query leaves open. The result is known as far as all agree.
   mutating func each(
     _ candidates: [RuleValue], _ body: (inout Evaluator, RuleValue) throws(RuleFailure) -> RuleValue
   ) throws(RuleFailure) -> RuleValue {
     var results: [RuleValue] = []
     for (place, candidate) in candidates.enumerated() {
       do throws(RuleFailure) { results += try body(&self, candidate).candidates } catch {
-        // The first candidate is the query's own value, whose failure has the emulator's words; any other is not known.
+        // The first candidate is the query's value, whose failure has the emulator's text. Other failures are unknown.
         throw place == 0 || error.isFinal ? error : .notKnown
       }
     }
@@ -239,10 +239,10 @@ extension Evaluator {
 }
 
 extension RuleValue {
-  /// The largest number of candidates that are kept for one value.
+  /// The maximum number of candidates for one value.
   private static let mostCandidates = 8
 
-  /// The values that this value may have.
+  /// The possible values of this value.
   var candidates: [RuleValue] { if case .oneOf(let candidates) = self { candidates } else { [self] } }
 
   /// - Returns: `nil` for more than `mostCandidates` results, and for both true and false.

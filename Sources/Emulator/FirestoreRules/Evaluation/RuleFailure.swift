@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The reason why an expression has no value. Its statement then does not allow, and the other statements are still
-/// tried.
+/// The reason why an expression has no value. Its statement then does not allow the request, and the other statements
+/// are tried.
 enum RuleFailure: Error, Hashable {
-  /// The expression depends on facts that are not known yet: on documents that a query has yet to find.
+  /// The expression depends on unknown facts: on documents that a query has yet to find.
   case notKnown
   case nullValue
   case undefinedProperty(String)
@@ -16,7 +16,7 @@ enum RuleFailure: Error, Hashable {
   case divisionByZero
   case integerRange
   case conversion(String, from: String, to: String)
-  /// A document that is read and does not exist, or a path that names none.
+  /// A missing document that is read, or an invalid document path.
   case access(String, path: String, reason: String)
   case tooManyAccesses
   case tooManyExpressions
@@ -24,7 +24,7 @@ enum RuleFailure: Error, Hashable {
   case tooMuchWork
   case invalid(String)
 
-  /// The text of the failure, in the emulator's words as far as it has any.
+  /// The text of the failure, in the emulator's words if it has any.
   var message: String {
     switch self {
     case .notKnown: "evaluation error"
@@ -46,7 +46,7 @@ enum RuleFailure: Error, Hashable {
     case .access(let function, let path, let reason):
       "Service call error. Function: [\(function)], Argument: [\(path)]: \(reason)."
     case .tooManyAccesses:
-      "Service call error. At most \(RulesLimits.accesses) documents can be looked at with get and exists for one "
+      "Service call error. At most \(RulesLimits.accesses) documents can be read with get and exists for one "
         + "document or query, and \(RulesLimits.accessesInAll) for a request about several documents."
     case .tooManyExpressions:
       "Unable to evaluate the expression as the maximum of \(RulesLimits.expressions) expressions to evaluate has been "

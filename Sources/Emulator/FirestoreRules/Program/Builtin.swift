@@ -24,10 +24,10 @@ enum Builtin: String, Sendable, CaseIterable {
   case timestampDate = "timestamp.date"
   case timestampValue = "timestamp.value"
 
-  /// The package names that stand before a dot and are no variables.
+  /// The package names before a dot, which are not variables.
   static let packages: Set<String> = ["math", "hashing", "duration", "latlng", "timestamp"]
 
-  /// The types of arguments that the function takes, in the form of error messages.
+  /// The argument types of the function, in the format of error messages.
   var signatures: [String] {
     switch self {
     case .debug: ["debug(any)"]
@@ -59,18 +59,18 @@ enum Method: String, Sendable, CaseIterable {
   case lower, upper, trim, matches, replace, split, toUtf8
   // Lists and sets.
   case concat, hasAll, hasAny, hasOnly, join, removeAll, toSet, union, intersection, difference
-  // Maps and what tells two of them apart.
+  // Maps, and the differences between two maps.
   case diff, get, keys, values, addedKeys, affectedKeys, changedKeys, removedKeys, unchangedKeys
   // Bytes.
   case toBase64, toHexString
   // Times.
   case date, day, dayOfWeek, dayOfYear, hours, minutes, month, nanos, seconds, time, toMillis, year
-  // Places on Earth.
+  // Geographical points.
   case distance, latitude, longitude
   // Paths.
   case bind
 
-  /// The types that have the method, with its signature for each in the form of error messages.
+  /// The types with this method, each with its signature in the format of error messages.
   var signatures: [String] {
     switch self {
     case .size: ["string.size()", "list.size()", "map.size()", "set.size()", "bytes.size()"]

@@ -11,13 +11,13 @@ enum RuleConstant: Sendable, Hashable {
   case bytes([UInt8])
 }
 
-/// One expression of a program. It names its parts by their indices, which are always smaller than its own.
+/// One expression of a program. It refers to its parts by their indices, which are always smaller than its own.
 struct Expression: Sendable {
   typealias ID = Int
 
   enum Kind: Sendable {
     case constant(RuleConstant)
-    /// A name that is not resolved yet.
+    /// An unresolved name.
     case name(String)
     /// A variable of a path, by its index among the variables of the enclosing `match` blocks.
     case capture(Int)
@@ -26,10 +26,10 @@ struct Expression: Sendable {
     case request
     case resource
     case requestProperty(RequestProperty)
-    /// A name that is declared nowhere.
+    /// An undeclared name.
     case undefined(String)
     case property(ID, FieldPath)
-    /// A `property` of the data of a document of the request.
+    /// A `property` of the data of one of the request's documents.
     case field(Field)
     case index(ID, ID)
     case slice(ID, ID?, ID?)
@@ -43,12 +43,12 @@ struct Expression: Sendable {
     case list([ID])
     case map(keys: [ID], values: [ID])
     case path([PathPart])
-    /// A call of a name that is not resolved yet.
+    /// A call with an unresolved name.
     case call(String, [ID])
     case function(Int, [ID])
     case builtin(Builtin, [ID])
     case method(ID, Method, [ID])
-    /// A call of a name that no function has.
+    /// A call with an unknown name.
     case unknownCall(String)
   }
 
@@ -71,11 +71,11 @@ struct Expression: Sendable {
   }
 
   var kind: Kind
-  /// The place in the source text, in UTF-8 bytes.
+  /// The position in the source text, in UTF-8 bytes.
   var range: Range<Int>
-  /// The scope in which the expression's names are looked up, by index.
+  /// The index of the scope for the expression's names.
   var scope: Int
-  /// The number of expressions that are nested in each other here.
+  /// The nesting depth of the expression's parts.
   var depth: Int
 }
 

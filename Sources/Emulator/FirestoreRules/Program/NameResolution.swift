@@ -2,11 +2,11 @@
 import FirestoreModel
 import LinearPatterns
 
-/// Makes a program of files of rules, and notes all errors and warnings about them.
+/// Compiles files of rules to a program, and records all errors and warnings.
 struct Compilation {
   private(set) var issues: [RulesIssue] = []
 
-  /// - Returns: `nil` if an issue is an error.
+  /// - Returns: `nil` if there is an error.
   mutating func compile(_ files: [RulesFile]) -> Program? {
     let size = files.reduce(0) { $0 + $1.content.utf8.count }
     guard let first = files.first, size <= RulesLimits.sourceBytes else {
@@ -43,7 +43,7 @@ struct Compilation {
       fileName: file, line: 0, column: 0, currentOffset: 0, endOffset: 0, message: message, isError: isError)
   }
 
-  /// Reads the regular expressions that are literals.
+  /// Compiles the regular expressions in literals.
   private mutating func readPatterns(_ program: inout Program) {
     for expression in program.expressions {
       guard case .method(_, let method, let arguments) = expression.kind,
@@ -59,7 +59,7 @@ struct Compilation {
   }
 }
 
-/// Gives every name of a program its meaning, and reports names without one.
+/// Resolves every name of a program, and reports unknown names.
 struct NameResolution {
   private var program: Program
   private(set) var issues: [RulesIssue] = []
@@ -136,7 +136,7 @@ struct NameResolution {
 }
 
 extension NameResolution {
-  /// Reports functions that call each other in a circle, and variables and functions that are not used.
+  /// Reports recursive functions, and unused variables and functions.
   static func review(_ program: Program) -> [RulesIssue] {
     var issues: [RulesIssue] = []
     var calls: [[Int]] = Array(repeating: [], count: program.functions.count)
@@ -178,7 +178,7 @@ extension NameResolution {
     return issues
   }
 
-  /// The number of functions in the longest chain of calls that begins with a function; there are no circles.
+  /// The number of functions in the longest chain of calls from a function, without cycles.
   private static func length(from start: Int, _ calls: [[Int]], _ known: inout [Int?]) -> Int {
     var pending = [start]
     while let place = pending.last {
@@ -192,7 +192,7 @@ extension NameResolution {
     return known[start] ?? 1
   }
 
-  /// The shortest way from a function back to itself.
+  /// The shortest cycle from a function back to itself.
   private static func circle(from start: Int, _ calls: [[Int]]) -> [Int]? {
     var before: [Int: Int] = [:]
     var pending = [start]
@@ -217,7 +217,7 @@ extension NameResolution {
 }
 
 extension Expression.Kind {
-  /// The expressions that it is made of.
+  /// The parts of the expression.
   var parts: [Expression.ID] {
     switch self {
     case .constant, .name, .capture, .local, .request, .resource, .requestProperty, .undefined, .unknownCall: []

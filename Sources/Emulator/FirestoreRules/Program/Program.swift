@@ -21,16 +21,16 @@ struct RulesMethods: OptionSet, Sendable {
   }
 }
 
-/// The compiled content of the files of rules: tables whose entries refer to each other by index.
+/// The compiled content of rules files: tables whose entries refer to each other by index.
 struct Program: Sendable {
-  /// A scope in which names are looked up: a service, a `match` block or a function.
+  /// A scope for names: a service, a `match` block or a function.
   struct Scope: Sendable {
     var parent: Int?
-    /// Variables of paths that are known here, those of enclosing blocks first.
+    /// The visible variables of paths, outermost block first.
     var captures: [String]
-    /// Functions declared here, by place.
+    /// The functions that are declared here, by index.
     var functions: [Int] = []
-    /// The parameters and the `let`s read so far, if the scope is a function.
+    /// The parameters and the `let`s so far, if the scope is a function.
     var locals: [String] = []
     var isFunction = false
   }
@@ -41,7 +41,7 @@ struct Program: Sendable {
     var file: Int
     var parameters: [String]
     var parameterRanges: [Range<Int>]
-    /// The values of `let`s, in their order; locals are the parameters and then these.
+    /// The values of `let`s, in order; locals are the parameters followed by these.
     var bindings: [Expression.ID] = []
     var bindingNames: [String] = []
     var bindingRanges: [Range<Int>] = []
@@ -69,7 +69,7 @@ struct Program: Sendable {
   struct Match: Sendable {
     var segments: [Segment]
     var allows: [Allow] = []
-    /// Places of the blocks inside it.
+    /// The indices of the nested blocks.
     var children: [Int] = []
   }
 
@@ -81,15 +81,15 @@ struct Program: Sendable {
   var scopes: [Scope] = []
   var functions: [Function] = []
   var matches: [Match] = []
-  /// The compiled regular expressions of those expressions that are literals.
+  /// The compiled regular expressions of literal expressions.
   var patterns: [Expression.ID: Pattern] = [:]
   /// The outermost blocks of `service cloud.firestore`.
   var roots: [Int] = []
 }
 
 extension Program {
-  /// Whether each function takes nothing, looks at documents, and depends on nothing else of the request than its user
-  /// and database: its result then stands until a document changes. There are no circles of calls.
+  /// Whether each function has no parameters, reads documents, and otherwise only depends on the request's user and
+  /// database. Its result is then valid until a document changes. There are no cycles of calls.
   var steadyFunctions: [Bool] {
     var known: [Steadiness?] = Array(repeating: nil, count: functions.count)
     return functions.indices.map { place in
@@ -116,7 +116,7 @@ extension Program {
         found.isSteady = found.isSteady && inner.isSteady
         found.looksAtDocuments = found.looksAtDocuments || inner.looksAtDocuments
       case .builtin(.get, _), .builtin(.exists, _): found.looksAtDocuments = true
-      // Functions that look at what a commit is about to do.
+      // Functions that read the result of a commit.
       case .builtin(.getAfter, _), .builtin(.existsAfter, _): found.isSteady = false
       case .capture(let place): if place > 0 { found.isSteady = false }
       case .requestProperty(let property): if property != .auth { found.isSteady = false }
@@ -131,12 +131,11 @@ extension Program {
   }
 }
 
-/// A list that never changes, in memory that never moves: looking at a part of an element counts no references to the
-/// rest.
+/// An immutable list at a fixed address. Reading a part of an element needs no reference counting for the rest.
 ///
-/// Sending it to another thread is safe, which the compiler cannot see for a pointer: the memory is written once, by
-/// `init`, before another thread can have the list; after that it is only read, and its elements are `Sendable`. The
-/// list cannot be copied, so it has one owner, and `deinit` frees the memory when no reader is left.
+/// Sending it to another thread is safe, which the compiler cannot verify for a pointer. `init` writes the memory once,
+/// before another thread can have the list. After that it is only read, and its elements are `Sendable`. The list
+/// cannot be copied, so it has one owner, and `deinit` frees the memory when no reader remains.
 struct FixedList<Element: Sendable>: ~Copyable, @unchecked Sendable {
   private let elements: UnsafeMutableBufferPointer<Element>
 

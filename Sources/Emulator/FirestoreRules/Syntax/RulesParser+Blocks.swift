@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension RulesParser {
-  /// - Returns: the place of the block.
+  /// - Returns: the index of the block.
   mutating func match() throws(SyntaxFailure) -> Int {
     let keyword = token.range
     blockDepth += 1
@@ -10,7 +10,7 @@ extension RulesParser {
       throw SyntaxFailure(
         range: keyword, message: "Maximum allowed resource rule depth of \(Self.deepestBlock) is reached.")
     }
-    // The path is read byte by byte: the scanner stands behind 'match'.
+    // The path is read byte by byte: the scanner is after 'match'.
     let segments = try matchPath()
     let isBelowRest = isBelowRest
     defer { self.isBelowRest = isBelowRest }
@@ -58,7 +58,7 @@ extension RulesParser {
     return block
   }
 
-  /// `/a/{b}/{c=**}`, from where the scanner stands to the blank or the brace behind it.
+  /// Parses `/a/{b}/{c=**}`, from the scanner's position to the next space or brace.
   private mutating func matchPath() throws(SyntaxFailure) -> [Program.Segment] {
     try scanner.skipBlanks()
     var segments: [Program.Segment] = []
@@ -87,7 +87,7 @@ extension RulesParser {
     guard !segments.isEmpty else {
       let start = scanner.offset
       throw SyntaxFailure(
-        range: start..<start, message: "Missing a path behind 'match': write match /collection/{document}.")
+        range: start..<start, message: "Missing a path after 'match': write match /collection/{document}.")
     }
     return segments
   }
@@ -103,7 +103,7 @@ extension RulesParser {
     return .literal(text)
   }
 
-  /// `*` and `**`, which stand for themselves.
+  /// Parses `*` and `**`, which are literals here.
   private mutating func stars() -> String? {
     let start = scanner.offset
     while scanner.peek() == UInt8(ascii: "*") { scanner.offset += 1 }
@@ -136,10 +136,10 @@ extension RulesParser {
     return isRest ? .rest(name.text) : .variable(name.text)
   }
 
-  /// The literal segment where the scanner stands; empty if there is none.
+  /// The literal segment at the scanner's position; empty without one.
   mutating func pathText() -> String {
     let start = scanner.offset
-    // The one pair of parentheses that a segment can have, as in (default).
+    // A segment can have one pair of parentheses, as in (default).
     if scanner.peek() == UInt8(ascii: "(") {
       var end = start + 1
       while end < scanner.bytes.count, Self.isPathByte(scanner.bytes[end]) { end += 1 }
@@ -151,7 +151,7 @@ extension RulesParser {
     return scanner.text(start..<scanner.offset)
   }
 
-  /// Whether `%28` or its like follows, which stands for itself.
+  /// Whether `%28` or a similar escape follows, which is literal.
   private var isEscape: Bool {
     scanner.peek() == UInt8(ascii: "%")
       && (1...2).allSatisfy { ahead in scanner.peek(ahead).map { Character(Unicode.Scalar($0)).isHexDigit } ?? false }
@@ -245,7 +245,7 @@ extension RulesParser {
       function.bindings.append(try expression())
       function.bindingNames.append(binding.text)
       function.bindingRanges.append(binding.range)
-      // Later statements see the variable, and earlier ones do not, because each `let` opens a scope of its own.
+      // Only later statements see the variable, because each `let` opens a separate scope.
       program.scopes.append(program.scopes[scope])
       scope = program.scopes.count - 1
       program.scopes[scope].locals.append(binding.text)

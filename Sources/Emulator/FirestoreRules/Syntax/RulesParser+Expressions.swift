@@ -4,7 +4,7 @@ import FirestoreModel
 extension RulesParser {
   static let tooDeep = "Expression is too complex to evaluate safely."
 
-  /// - Parameter isChain: whether the parts count as nested in each other, as those of `a && b && c` do.
+  /// - Parameter isChain: whether the parts count as nested in each other, as in `a && b && c`.
   mutating func add(
     _ kind: Expression.Kind, from start: Int, _ parts: [Expression.ID] = [], isChain: Bool = false
   ) throws(SyntaxFailure) -> Expression.ID {
@@ -50,7 +50,7 @@ extension RulesParser {
     }
   }
 
-  /// Reads an expression whose operators bind at least as tightly as `weakest`.
+  /// Parses an expression whose operators bind at least as tightly as `weakest`.
   private mutating func operand(weakest: Int) throws(SyntaxFailure) -> Expression.ID {
     depth += 1
     defer { depth -= 1 }
@@ -62,7 +62,7 @@ extension RulesParser {
       try advance()
       switch sign.text {
       case "&&", "||":
-        // A chain of one operator is one expression, whatever its length.
+        // A chain of one operator is one expression of any length.
         var parts = [left, try operand(weakest: strength)]
         while token.isSymbol(sign.text) {
           try advance()
@@ -85,7 +85,7 @@ extension RulesParser {
           !RulesScanner.isBlank(byte)
         {
           throw SyntaxFailure(
-            range: sign.range, message: "A '/' with a name behind it begins a path: to divide, write a space behind it."
+            range: sign.range, message: "A '/' before a name begins a path: to divide, write a space after it."
           )
         }
         let right = try operand(weakest: strength)
@@ -108,7 +108,7 @@ extension RulesParser {
       if scanner.text(token.range.upperBound..<min(token.range.upperBound + 19, scanner.bytes.count))
         == "9223372036854775808"
       {
-        // The smallest integer: its digits alone are too large for an integer.
+        // The smallest integer: its digits without the sign exceed the range of integers.
         scanner.offset = token.range.upperBound + 19
         try advance()
         return try postfix(add(.constant(.int(.min)), from: start), from: start)
@@ -128,7 +128,7 @@ extension RulesParser {
     return try postfix(primary(), from: start)
   }
 
-  /// Reads the parts that can follow a value: `.name`, `.name(…)`, `[…]`.
+  /// Parses the parts that can follow a value: `.name`, `.name(…)`, `[…]`.
   private mutating func postfix(_ first: Expression.ID, from start: Int) throws(SyntaxFailure) -> Expression.ID {
     var value = first
     while true {
@@ -159,7 +159,7 @@ extension RulesParser {
     _ name: RulesToken, of value: Expression.ID, _ arguments: [Expression.ID], from start: Int
   ) throws(SyntaxFailure) -> Expression.ID {
     if case .name(let package) = program.expressions[value].kind, Builtin.packages.contains(package) {
-      // A package name is no variable to look up.
+      // A package name is not a variable.
       program.expressions[value].kind = .undefined(package)
       if let builtin = Builtin(rawValue: package + "." + name.text) {
         return try add(.builtin(builtin, arguments), from: start, arguments)
@@ -174,7 +174,7 @@ extension RulesParser {
     return try add(.unknownCall(name.text), from: start, [value] + arguments)
   }
 
-  /// Reads `[i]`, `[i:j]`, `[i:]` or `[:j]`, beginning behind the bracket.
+  /// Parses `[i]`, `[i:j]`, `[i:]` or `[:j]`, beginning after the bracket.
   private mutating func subscripted(_ value: Expression.ID, from start: Int) throws(SyntaxFailure) -> Expression.ID {
     var lower: Expression.ID?
     if !token.isSymbol(":") { lower = try expression() }
@@ -290,7 +290,7 @@ extension RulesParser {
     return try add(.map(keys: keys, values: values), from: start, keys + values)
   }
 
-  /// `/databases/$(database)/documents/…`; the token is the slash, and the scanner stands behind it.
+  /// Parses `/databases/$(database)/documents/…`; the token is the slash, and the scanner is after it.
   private mutating func path(from start: Int) throws(SyntaxFailure) -> Expression.ID {
     var parts: [Expression.PathPart] = []
     var expressions: [Expression.ID] = []
@@ -301,7 +301,7 @@ extension RulesParser {
         scanner.offset += 2
         try advance()
         let part = try expression()
-        // Not `expect`: behind the parenthesis the path may go on.
+        // Not `expect`: the path may continue after the parenthesis.
         guard token.isSymbol(")") else {
           throw SyntaxFailure(range: token.range, message: "Missing ')' before \(token.quoted).")
         }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads a file of rules into a program, and goes on behind what it does not understand.
+/// Parses a file of rules into a program, and continues after errors.
 struct RulesParser {
-  /// The largest depth of nested expressions, as the emulator counts it.
+  /// The maximum depth of nested expressions, as the emulator counts it.
   static let deepestExpression = 99
-  /// The largest depth of the parser's own steps, of which one expression takes several.
+  /// The maximum depth of the parser's own steps; one expression takes several.
   static let deepest = 500
-  /// The largest depth of blocks within the outermost one.
+  /// The maximum depth of blocks within the outermost one.
   static let deepestBlock = 10
-  /// The largest number of segments in the path of a block together with the blocks around it.
+  /// The maximum number of segments in the path of a block, including its enclosing blocks.
   static let longestPath = 100
   private static let mostIssues = 100
 
@@ -17,16 +17,16 @@ struct RulesParser {
   var issues: [RulesIssue] = []
   var scanner: RulesScanner
   var token = RulesToken(kind: .end, text: "", range: 0..<0)
-  /// The offset at which the previous token ended.
+  /// The end offset of the previous token.
   var lastEnd = 0
   var depth = 0
-  /// The number of blocks around the current place, and the number of segments of their paths.
+  /// The number of blocks around the current position, and the number of segments of their paths.
   var blockDepth = 0
   var pathLength = 0
-  /// Whether the path of a block around the current place has a `{name=**}`.
+  /// Whether the path of a block around the current position contains a `{name=**}`.
   var isBelowRest = false
   var scope = 0
-  /// Whether the file has named its version, and its service.
+  /// Whether the file has declared its version, and its service.
   private var hasVersion = false
   private var hasService = false
 
@@ -56,7 +56,7 @@ struct RulesParser {
       }
     }
     if !hasService, issues.isEmpty {
-      report(lastEnd..<lastEnd, "The file declares no 'service cloud.firestore { … }'.")
+      report(lastEnd..<lastEnd, "The file has no 'service cloud.firestore { … }'.")
     }
   }
 
@@ -64,7 +64,7 @@ struct RulesParser {
     if issues.count < Self.mostIssues { issues.append(source.issue(range, message, isError: isError)) }
   }
 
-  /// Does a step; reports its failure and goes on behind the next semicolon or block.
+  /// Performs a step; reports its failure and continues after the next semicolon or block.
   mutating func attempt(_ step: (inout RulesParser) throws(SyntaxFailure) -> Void) {
     let level = (depth, blockDepth, pathLength, isBelowRest)
     let outer = scope
@@ -76,7 +76,7 @@ struct RulesParser {
     }
   }
 
-  /// Skips the rest of a statement or block, but not the brace that closes the enclosing block.
+  /// Skips the rest of a statement or block, except for the brace that closes the enclosing block.
   private mutating func recover() {
     var open = 0
     while token.kind != .end {
@@ -93,7 +93,7 @@ struct RulesParser {
     }
   }
 
-  /// Goes to the next token that can be read, past any errors.
+  /// Moves to the next valid token, past any errors.
   private mutating func skip() {
     while true {
       let before = scanner.offset
@@ -186,7 +186,7 @@ struct RulesParser {
     if hasService { report(range, "Duplicate service name declaration.") }
     hasService = true
     if name != "cloud.firestore" {
-      report(range, "These are rules of '\(name)'; only those of 'cloud.firestore' are known here.", isError: false)
+      report(range, "Rules of '\(name)' are ignored. Only 'cloud.firestore' is supported.", isError: false)
     }
     try expect("{")
     if token.isSymbol("}") { report(token.range, "The 'service' body must contain at least one declaration.") }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Cuts a file of rules into tokens, one at a time, because only the parser knows the meaning of a slash.
+/// Splits a file of rules into tokens, one at a time, because only the parser knows the meaning of a slash.
 struct RulesScanner {
   let bytes: [UInt8]
   /// The offset of the next byte to read.
@@ -8,7 +8,7 @@ struct RulesScanner {
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  /// The byte so many places ahead.
+  /// The byte at an offset from the next one.
   func peek(_ ahead: Int = 0) -> UInt8? { offset + ahead < bytes.count ? bytes[offset + ahead] : nil }
 
   mutating func next() throws(SyntaxFailure) -> RulesToken {
@@ -77,7 +77,7 @@ struct RulesScanner {
       offset += 1
       return token(.symbol, from: start)
     }
-    // A character beyond ASCII is one token, whatever its number of bytes.
+    // A non-ASCII character is one token, regardless of its number of bytes.
     while let byte = peek(), byte & 0xC0 == 0x80 { offset += 1 }
     let result = token(.symbol, from: start)
     guard Self.symbols.contains(first) else {
@@ -99,7 +99,7 @@ struct RulesScanner {
 }
 
 extension RulesScanner {
-  /// Reads a number: `1`, `1.5`, `1.` or `.5`; there is no exponent and no sign.
+  /// Reads a number: `1`, `1.5`, `1.` or `.5`, without exponent or sign.
   mutating func number() throws(SyntaxFailure) -> RulesToken {
     let start = offset
     var isFloat = false
@@ -129,7 +129,7 @@ extension RulesScanner {
     SyntaxFailure(range: start..<offset, message: "Invalid number literal \(text(start..<offset)).")
   }
 
-  /// Reads a string in single or double quotes, on one line; with `b` before the quotes, bytes.
+  /// Reads a string in single or double quotes, on one line; with the prefix `b`, bytes.
   mutating func string(from start: Int, isBytes: Bool) throws(SyntaxFailure) -> RulesToken {
     let quote = bytes[offset]
     offset += 1
@@ -148,7 +148,7 @@ extension RulesScanner {
     return RulesToken(kind: .string(value), text: value, range: start..<offset)
   }
 
-  /// Reads the characters behind a backslash.
+  /// Reads the characters after a backslash.
   private mutating func escape(isBytes: Bool, into content: inout [UInt8]) throws(SyntaxFailure) {
     let start = offset - 1
     guard let byte = peek() else { return }
@@ -202,18 +202,18 @@ struct RulesToken: Equatable {
   }
 
   var kind: Kind
-  /// The text of the token as it is written; a string without its quotes.
+  /// The source text of the token; a string without its quotes.
   var text: String
   var range: Range<Int>
 
   func isSymbol(_ symbol: String) -> Bool { kind == .symbol && text == symbol }
   func isWord(_ word: String) -> Bool { kind == .identifier && text == word }
 
-  /// The token in the form of error messages.
+  /// The token in the format of error messages.
   var quoted: String { kind == .end ? "the end of the file" : "'\(text)'" }
 }
 
-/// The reason why a file of rules cannot be parsed at a place.
+/// The reason why a file of rules cannot be parsed at a position.
 struct SyntaxFailure: Error {
   var range: Range<Int>
   var message: String
@@ -240,7 +240,7 @@ struct SourceText: Sendable {
     lineStarts = starts
   }
 
-  /// The line and column of a byte, both counted from 1; the column in UTF-16 code units, as editors count.
+  /// The line and column of a byte, counted from 1; the column in UTF-16 code units, as in editors.
   func lineAndColumn(of offset: Int) -> (line: Int, column: Int) {
     var low = 0
     var high = lineStarts.count
@@ -263,7 +263,7 @@ struct SourceText: Sendable {
     bytes.withUnsafeBufferPointer { bytes in
       var count = 0
       for place in range.clamped(to: 0..<bytes.count) {
-        // Every scalar counts once at its first byte, one of four bytes twice.
+        // Every scalar counts once at its first byte, and twice if it has four bytes.
         let byte = bytes[place]
         if byte & 0xC0 != 0x80 { count += byte >= 0xF0 ? 2 : 1 }
       }

@@ -21,7 +21,7 @@ struct CalendarDate {
 }
 
 extension Timestamp {
-  /// - Returns: `nil` for a day that does not exist, or that is outside of Firestore's range.
+  /// - Returns: `nil` for a day that does not exist, or that is outside Firestore's range.
   init?(year: Int64, month: Int64, day: Int64) {
     guard (1...9999).contains(year), (1...12).contains(month), day >= 1,
       day <= Self.days(inMonth: month, of: year)
@@ -43,7 +43,7 @@ extension Timestamp {
 }
 
 extension GeoPoint {
-  /// The distance in metres, along a sphere of the Earth's mean radius.
+  /// The distance in meters, along a sphere with the Earth's mean radius.
   func distance(to other: GeoPoint) -> Double {
     let radians = Double.pi / 180
     let latitudes = (latitude * radians, other.latitude * radians)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The SHA-256 digest (FIPS 180-4), for `hashing.sha256`. Not for security: it takes different times for different bytes.
+/// The SHA-256 digest (FIPS 180-4), for `hashing.sha256`. Not for security: its duration depends on the bytes.
 enum SHA256 {
   static func digest(_ message: [UInt8]) -> [UInt8] {
     var state: [UInt32] = [
@@ -19,7 +19,7 @@ enum SHA256 {
   }
 
   /// Adds one block to the state.
-  /// - Parameter block: the offset at which the block's 64 bytes begin.
+  /// - Parameter block: the start offset of the block's 64 bytes.
   private static func absorb(
     _ bytes: UnsafeRawBufferPointer, at block: Int, _ words: inout [UInt32], into state: inout [UInt32]
   ) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// A map while rules are evaluated, in the form in which it came.
+/// A map during the evaluation of rules, in its original form.
 enum RuleMap {
   case fields(Fields)
   case entries(RuleEntries)
@@ -9,12 +9,12 @@ enum RuleMap {
   case document(RuleDocument)
   /// The data of a document.
   case data(RuleDocument)
-  /// The user who sends the request: `uid` and `token`.
+  /// The user of the request: `uid` and `token`.
   case user(RulesUser)
-  /// The entries that a query states of the documents that it finds; there may be others.
+  /// The known entries of a query's possible results; there may be others.
   case known(RuleEntries)
 
-  /// Whether an entry that is not found is certainly missing, rather than not known.
+  /// Whether an entry that is not found is certainly missing, rather than unknown.
   var isComplete: Bool { if case .known = self { false } else { true } }
 
   /// The value of one entry.
@@ -80,7 +80,7 @@ struct RuleEntries {
 
   init() {}
 
-  /// - Parameter sorted: the entries in the order of the bytes of their names, each name once.
+  /// - Parameter sorted: the entries sorted by the bytes of their names, without duplicates.
   init(sorted: [Entry]) { self.sorted = sorted }
 
   init(_ fields: Fields) { sorted = fields.entries.map { Entry(name: $0.name, value: RuleValue($0.value)) } }
@@ -117,7 +117,7 @@ struct RuleEntries {
   }
 }
 
-/// A document that rules read. Decoded fields are kept for the rest of the evaluation.
+/// A document that rules read. Decoded fields are cached for the rest of the evaluation.
 final class RuleDocument {
   private let key: DocumentKey
   private let database: DatabaseID
@@ -127,7 +127,7 @@ final class RuleDocument {
     let value: RuleValue?
   }
 
-  /// The field decoded first: most rules read only one, which then needs no list.
+  /// The field that was decoded first. Most rules read only one, which then needs no list.
   @exclusivity(unchecked) private var first: Decoded?
   @exclusivity(unchecked) private var others: [Decoded] = []
   @exclusivity(unchecked) private var all: Fields?

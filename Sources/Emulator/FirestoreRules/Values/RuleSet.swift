@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// Values without an order, each once. Numbers with the same value are one element, unlike in lists.
+/// Values without an order or duplicates. Numbers with the same value are one element, unlike in lists.
 struct RuleSet {
   private(set) var elements: Set<RuleElement>
 
@@ -12,14 +12,14 @@ struct RuleSet {
   func contains(_ value: RuleValue) -> Bool { elements.contains(RuleElement(value, .numeric)) }
 }
 
-/// The names at which two maps differ, and those at which they agree.
+/// The names of entries that differ between two maps, and of equal entries.
 struct RuleMapDiff {
   var added: [String] = []
   var removed: [String] = []
   var changed: [String] = []
   var unchanged: [String] = []
 
-  /// - Parameter after: the map whose method it is.
+  /// - Parameter after: the map with the method.
   init(_ after: RuleEntries, from before: RuleEntries) {
     var old = before.sorted[...]
     for entry in after.sorted {
@@ -39,7 +39,7 @@ struct RuleMapDiff {
   }
 }
 
-/// The rule by which numbers count as equal.
+/// The rule for equal numbers.
 enum NumberEquality {
   /// The equality of lists and maps: 1 is not 1.0, and 0.0 is not -0.0.
   case strict
@@ -65,7 +65,8 @@ struct RuleElement: Hashable {
 }
 
 extension RuleValue {
-  /// Whether the operator `==` is true. Values of two types differ, but an integer and a float are compared as floats.
+  /// Whether the operator `==` is true. Values of different types differ, but an integer and a float are compared as
+  /// floats.
   func isEqual(to other: RuleValue) -> Bool {
     switch (self, other) {
     case (.int(let left), .float(let right)): Double(left) == right
@@ -105,7 +106,7 @@ extension RuleValue {
     }
   }
 
-  /// Hashes numbers of equal value alike.
+  /// Equal numbers have equal hashes.
   func hash(into hasher: inout Hasher) {
     switch self {
     case .null: hasher.combine(0)

@@ -2,7 +2,7 @@
 import FirestoreModel
 
 extension RuleValue {
-  /// The value as a literal, cut to some characters.
+  /// The value as a literal, truncated to a number of characters.
   func text(atMost limit: Int) -> String {
     var writer = ValueWriter(limit: limit)
     writer.add(self)
@@ -11,7 +11,7 @@ extension RuleValue {
 }
 
 extension String {
-  /// The text with an ellipsis in place of what is longer than some characters.
+  /// The text, truncated with an ellipsis if it exceeds a number of characters.
   func cut(to limit: Int) -> String { count > limit ? prefix(limit - 1) + "…" : self }
 }
 
@@ -77,7 +77,7 @@ private struct ValueWriter {
     text += end
   }
 
-  /// Sets have no order, and what is told is to be the same each time.
+  /// Sets have no order, but the text must be the same each time.
   private mutating func add(_ set: RuleSet) {
     guard set.elements.count <= Self.mostSorted else {
       text += "set of \(set.elements.count) values"
@@ -98,9 +98,9 @@ private struct ValueWriter {
   }
 }
 
-/// The texts of floats as rules write and read them, which are those of Java.
+/// The texts of floats in rules, which have Java's format.
 enum FloatText {
-  /// The shortest digits that read back the same: `1.5`, from ten million and below a thousandth `1.0E7`.
+  /// The shortest digits that parse to the same number: `1.5`, and `1.0E7` from ten million on and below a thousandth.
   static func text(_ number: Double) -> String {
     if number.isNaN { return "NaN" }
     if number.isInfinite { return number < 0 ? "-Infinity" : "Infinity" }
@@ -135,7 +135,7 @@ enum FloatText {
     return (String(digits), exponent)
   }
 
-  /// - Returns: `nil` for what is no number. `NaN` and `Infinity` are.
+  /// - Returns: `nil` for text that is not a number. `NaN` and `Infinity` are numbers.
   static func number(_ text: String) -> Double? {
     var bytes = Array(text.utf8)[...]
     while let first = bytes.first, first <= 0x20 { bytes.removeFirst() }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// A value while rules are evaluated.
+/// A value during the evaluation of rules.
 enum RuleValue {
   case null
   case bool(Bool)
@@ -18,9 +18,9 @@ enum RuleValue {
   case set(RuleSet)
   case map(RuleMap)
   case mapDiff(RuleMapDiff)
-  /// The facts that a query states about a field whose value it does not fix.
+  /// The facts of a query about a field whose value they do not determine.
   case constraint(QueryConstraint)
-  /// One of several values, at least two: a query for 1 finds 1 and 1.0. Only proofs have it; `Evaluator.each` computes
+  /// One of several values, at least two: a query for 1 finds 1 and 1.0. Only proofs use it; `Evaluator.each` computes
   /// with it.
   case oneOf([RuleValue])
 
@@ -43,7 +43,7 @@ enum RuleValue {
     case .integer(let value): self = .int(value)
     case .double(let value): self = .float(value)
     case .timestamp(let time): self = .timestamp(time)
-    // Rules are never asked with this value: the server timestamp is resolved before.
+    // Rules never see this value: the server timestamp is resolved before.
     case .serverTimestamp(let time): self = .timestamp(time.localWriteTime)
     case .string(let value): self = .string(value)
     case .bytes(let value): self = .bytes(value)
@@ -52,12 +52,12 @@ enum RuleValue {
     case .array(let values): self = .list(values.map { RuleValue($0) })
     case .vector(let values): self = .vector(values)
     case .map(let fields):
-      // Queries find the numbers of BSON types together with all others, so that they are numbers here as well.
+      // Queries treat the numbers of BSON types like all others, so they are numbers here as well.
       if let number = value.orderedNumber { self = RuleValue(number) } else { self = .map(.fields(fields)) }
     }
   }
 
-  /// The name of the type, in the form of error messages.
+  /// The name of the type, in the format of error messages.
   var typeName: String {
     switch self {
     case .null: "null"
@@ -76,12 +76,12 @@ enum RuleValue {
     case .map: "map"
     case .mapDiff: "map_diff"
     case .constraint: "constraint"
-    // The type of the value that the query names.
+    // The type of the query's value.
     case .oneOf(let candidates): candidates[0].typeName
     }
   }
 
-  /// Whether the value is of a type, as `is` decides. No value is a `set`: the emulator denies it of all.
+  /// Whether the value is of a type, as `is` decides. No value is a `set`, as in the emulator.
   func isType(_ type: RuleType) -> Bool {
     switch (type, self) {
     case (.number, .int), (.number, .float): true
@@ -130,7 +130,7 @@ struct RulePath: Hashable {
 
   var text: String { segments.map { "/" + $0 }.joined() }
 
-  /// The key of the document that the path names in a database.
+  /// The key of the path's document in a database.
   func key(in database: DatabaseID) -> DocumentKey? {
     guard segments.count > 3, !segments.count.isMultiple(of: 2), segments[0] == "databases",
       segments[1].equalsUTF8(database.database), segments[2] == "documents",
@@ -139,7 +139,7 @@ struct RulePath: Hashable {
     return DocumentKey(unchecked: ResourcePath(segments: segments[3...]))
   }
 
-  /// Whether this is the text of the path, without making it.
+  /// Whether this is the text of the path, without creating it.
   func hasText(_ text: String) -> Bool {
     var rest = text.utf8[...]
     for segment in segments {
