@@ -110,7 +110,7 @@ extension LocalStore {
     do throws(StoreError) { try announceErasure(of: path) } catch { throw refusal }
     for _ in 0..<100 {
       do throws(StoreError) { return try erase(path) } catch { if error.kind != .locked { throw error } }
-      // Cancelling the task cancels the deletion.
+      // Canceling the task cancels the deletion.
       guard (try? await clock.sleep(for: .milliseconds(50))) != nil else { throw refusal }
     }
     throw refusal

@@ -132,7 +132,7 @@ extension LocalStore {
       switch answer {
       case .committed(let response): .acknowledged(response)
       case .refused(let rejection?): .rejected(rejection.status)
-      case .refused(nil): .rejected(RPCStatus(.cancelled, "Write \(id) was cancelled before it was sent."))
+      case .refused(nil): .rejected(RPCStatus(.cancelled, "Write \(id) was canceled before it was sent."))
       }
     try sharing.tell(.batchSettled(id, outcome, keys), of: user)
   }

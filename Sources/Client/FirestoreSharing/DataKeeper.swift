@@ -186,7 +186,7 @@ final class DataKeeper: Sendable {
       if let reason, generation != known { throw reason }
     }
     throw Task.isCancelled
-      ? RPCStatus(.cancelled, "The call was cancelled.") : RPCStatus(.unavailable, "The data was closed.")
+      ? RPCStatus(.cancelled, "The call was canceled.") : RPCStatus(.unavailable, "The data was closed.")
   }
 
   /// Waits until a connection has ended, or for cancellation.
@@ -229,7 +229,7 @@ extension DataKeeper {
     Task {
       await handOver(within: Self.headStart)
       let deadline = ContinuousClock.now + Self.headStart
-      // The task is never cancelled, so no sleep fails.
+      // The task is never canceled, so no sleep fails.
       while !isLockedElsewhere, .now < deadline { try? await ContinuousClock().sleep(for: Self.look) }
       takeUp()
     }
@@ -275,7 +275,7 @@ extension DataKeeper {
     }
   }
 
-  private static let isCancelled = RPCStatus(.cancelled, "The call was cancelled.")
+  private static let isCancelled = RPCStatus(.cancelled, "The call was canceled.")
 
   private static func refusal(of owner: DataMember, _ reason: String) -> RPCStatus {
     RPCStatus(.unavailable, "\(owner) has the data open and keeps it: \(reason).")
@@ -317,7 +317,7 @@ extension DataKeeper {
   func handOver(within grace: Duration) async {
     guard await letGo() else { return }
     let deadline = ContinuousClock.now + grace
-    // A cancelled task checks without a pause until the deadline.
+    // A canceled task checks without a pause until the deadline.
     while holdsLock, .now < deadline { try? await ContinuousClock().sleep(for: Self.glance) }
   }
 

@@ -144,7 +144,7 @@ package final class SharedDatastore: Datastore {
         // The call may have been answered nevertheless.
         for await late in group { if case .success? = late { end = late } }
       }
-      if end == nil, Task.isCancelled { return .failure(RPCStatus(.cancelled, "The call was cancelled.")) }
+      if end == nil, Task.isCancelled { return .failure(RPCStatus(.cancelled, "The call was canceled.")) }
       return end
     }
   }

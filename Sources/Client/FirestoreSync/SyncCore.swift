@@ -13,12 +13,12 @@ package import FirestoreSQLite
 ///
 /// - **S1** All snapshots caused by one transition reflect the same store state and are delivered together.
 /// - **S2** The remote keys that the aggregator consults are the keys of the last raised snapshot.
-/// - **S3** A write's acknowledgement or rejection is signalled before any snapshot that contains its result.
+/// - **S3** A write's acknowledgement or rejection is signaled before any snapshot that contains its result.
 /// - **S4** Batches leave in batch-id order; the k-th response answers the k-th unacknowledged batch.
 /// - **S5** A target's "responses owed" counter changes in the same step in which the request is handed out.
 /// - **S6** A resume token is committed in the same transaction as the documents it covers; versions never decrease.
 /// - **S7** The online state changes views and listeners in one step.
-/// - **S8** Nothing from an old stream epoch or a cancelled timer is applied.
+/// - **S8** Nothing from an old stream epoch or a canceled timer is applied.
 /// - **S9** A local document is always overlay(remote document).
 /// - **S10** A locally accepted write survives `kill -9` the moment its local snapshot is visible (durable cache).
 package struct SyncCore: ~Copyable {

@@ -206,7 +206,7 @@ final class OutageReporter: Sendable {
     case .say(let line): ClientLog.warn(line, database)
     case .wait(let number):
       tasks.start { [self] in
-        // Cancelled with the client.
+        // Canceled with the client.
         guard (try? await clock.sleep(for: OutageWarning.delay)) != nil else { return }
         if let line = warning.withLock({ $0.timeIsUp(number) }) { ClientLog.warn(line, database) }
       }

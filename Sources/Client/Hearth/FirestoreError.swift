@@ -59,7 +59,7 @@ extension FirestoreError {
   public enum Code: Int, Hashable, Sendable, CaseIterable {
     /// No error.
     case OK = 0
-    /// The caller ended the call, or the write was cancelled.
+    /// The caller ended the call, or the write was canceled.
     case cancelled
     /// The error has no specific code.
     case unknown

@@ -83,12 +83,12 @@ public struct StatusUpdates<Element: Equatable & Sendable>: AsyncSequence, Senda
   let aspect: @Sendable (ClientStatus) -> Element
 
   /// The present state.
-  /// - Throws: the reason why the client cannot be used, or `cancelled` if the task was cancelled.
+  /// - Throws: the reason why the client cannot be used, or `cancelled` if the task was canceled.
   public var current: Element {
     get async throws {
       var updates = try client.get().engine.status().makeAsyncIterator()
       if let status = await updates.next() { return aspect(status) }
-      throw Task.isCancelled ? FirestoreError(.cancelled, "The task was cancelled.") : .terminated
+      throw Task.isCancelled ? FirestoreError(.cancelled, "The task was canceled.") : .terminated
     }
   }
 

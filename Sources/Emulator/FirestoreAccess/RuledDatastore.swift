@@ -65,7 +65,7 @@ package struct RuledDatastore: AnsweringDatastore {
       return failure ?? requestFailure
     }
     await backend.closeWatch(session)
-    if Task.isCancelled { throw RPCStatus(.cancelled, "The watch stream was cancelled.") }
+    if Task.isCancelled { throw RPCStatus(.cancelled, "The watch stream was canceled.") }
     throw failure ?? RPCStatus(.unavailable, "The watch stream ended.")
   }
 

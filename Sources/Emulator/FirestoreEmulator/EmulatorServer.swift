@@ -111,7 +111,7 @@ package struct EmulatorServer: Sendable {
     try result.get()
   }
 
-  /// Lets calls finish and ends streams, so that `run` returns. Longer calls are cancelled.
+  /// Lets calls finish and ends streams, so that `run` returns. Longer calls are canceled.
   package func shutDown() async {
     await connections.quiesce()
     await backend.endWatches(GRPCFraming.isShuttingDown)

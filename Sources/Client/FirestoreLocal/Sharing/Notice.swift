@@ -26,7 +26,7 @@ package enum Notice: Sendable {
   case retentions
   /// A client without the streams requests the cancellation of a batch.
   case cancellation(BatchID)
-  /// The batch cannot be cancelled, for this reason.
+  /// The batch cannot be canceled, for this reason.
   case cancellationRefused(BatchID, RPCStatus)
   /// The cache is about to be deleted.
   case cleared

@@ -33,7 +33,7 @@ final class OneShot<Success: Sendable>: Sendable {
     if let ready { waiter(ready) }
   }
 
-  /// - Throws: the result's failure, or `cancelled` if the task is cancelled first.
+  /// - Throws: the result's failure, or `cancelled` if the task is canceled first.
   var value: Success {
     get async throws(RPCStatus) {
       let reader = OneShotReader<Success>()
@@ -41,7 +41,7 @@ final class OneShot<Success: Sendable>: Sendable {
       let result = await withTaskCancellationHandler {
         await reader.result()
       } onCancel: {
-        reader.finish(.failure(RPCStatus(.cancelled, "The waiting task was cancelled.")))
+        reader.finish(.failure(RPCStatus(.cancelled, "The waiting task was canceled.")))
       }
       return try result.get()
     }
@@ -94,7 +94,7 @@ final class Signal: Sendable {
     waiter?.resume()
   }
 
-  /// Returns when raised, or when the task is cancelled.
+  /// Returns when raised, or when the task is canceled.
   func wait() async {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in

@@ -59,7 +59,7 @@ extension SyncEngine {
   }
 
   private func load(_ slice: ArraySlice<Bundle.Entry>, of bundle: Bundle) async throws(RPCStatus) {
-    if Task.isCancelled { throw RPCStatus(.cancelled, "Loading the bundle was cancelled.") }
+    if Task.isCancelled { throw RPCStatus(.cancelled, "Loading the bundle was canceled.") }
     try change { core throws(StoreError) in try core.load(slice, of: bundle) }
   }
 

@@ -6,7 +6,7 @@ import FirestoreQuery
 import SerialExecutors
 
 extension SyncEngine {
-  /// Runs streams and timers until cancelled or terminated; returns when all of them have stopped. The owner calls it
+  /// Runs streams and timers until canceled or terminated; returns when all of them have stopped. The owner calls it
   /// once.
   package nonisolated func run() async {
     await withDiscardingTaskGroup { group in
@@ -19,7 +19,7 @@ extension SyncEngine {
 
   private nonisolated func perform(_ order: EngineJobs.Order) async {
     if order.delay > .zero {
-      // A cancelled task means that the job was abandoned.
+      // A canceled task means that the job was abandoned.
       guard (try? await clock.sleep(for: order.delay)) != nil else { return }
     } else if case .timer = order.job {
       await pause()
@@ -191,11 +191,11 @@ package enum WatchSilence {
 }
 
 extension SyncEngine {
-  /// - Returns: the reason to end the stream, or `nil` when cancelled.
+  /// - Returns: the reason to end the stream, or `nil` when canceled.
   nonisolated func waitForSilence(of epoch: StreamEpoch) async -> RPCStatus? {
     var silence = Duration.zero
     while silence < WatchSilence.limit {
-      // A cancelled task means that the stream ended.
+      // A canceled task means that the stream ended.
       guard (try? await clock.sleep(for: WatchSilence.step)) != nil else { return nil }
       silence = await wasSilent() ? silence + WatchSilence.step : .zero
     }

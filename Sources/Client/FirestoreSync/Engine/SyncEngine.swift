@@ -145,8 +145,8 @@ package actor SyncEngine {
   }
 
   /// Writes one atomic batch.
-  /// - Parameter onAnswer: called as for `WriteHandle.whenAnswered`. It is registered before anything happens; a later
-  ///   registration on the returned handle may miss the order before the snapshot with the result.
+  /// - Parameter onAnswer: called as for `WriteHandle.whenAnswered`. It is registered before anything happens. A closure
+  ///   that is registered on the returned handle may be called after the snapshot with the result.
   package nonisolated func write(
     _ mutations: [Mutation], _ conditions: WriteConditions = .none,
     onAnswer: (@Sendable (Result<CommitResponse, RPCStatus>) -> Void)? = nil
@@ -251,7 +251,7 @@ package actor SyncEngine {
 
   private func answerCancellations(of id: BatchID, _ result: Result<CommitResponse, RPCStatus>) {
     guard let waiting = cancellations.removeValue(forKey: id) else { return }
-    let sent = RPCStatus(.failedPrecondition, "Write \(id) was sent before it could be cancelled.")
+    let sent = RPCStatus(.failedPrecondition, "Write \(id) was sent before it could be canceled.")
     for wait in waiting {
       if case .failure(let status) = result, status.endsWriteHere {
         wait.resolve(.success(()))

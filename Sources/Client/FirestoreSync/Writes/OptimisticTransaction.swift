@@ -119,7 +119,7 @@ package struct TransactionRetries: Sendable {
     guard remaining > 0 else { return false }
     if code.isConflict { return true }
     switch code {
-    // This code means that the caller has cancelled.
+    // This code means that the caller has canceled.
     case .cancelled: return false
     default: return !code.isPermanentForWrites
     }

@@ -8,7 +8,7 @@ import FirestoreProtocol
 ///     first ─┬─ in flight ─┬─────── unsent ───────┬─ last        at most `capacity` in flight; the k-th response
 ///          head         sentEnd              entries.count       answers the k-th batch in flight (S4)
 ///
-/// Batches leave at the front. Cancelled batches leave a gap that remains until the front reaches it.
+/// Batches leave at the front. Canceled batches leave a gap that remains until the front reaches it.
 struct PendingWrites: Sendable {
   /// The maximum number of batches in flight (SDK remote_store: MAX_PENDING_WRITES).
   static let capacity = 10

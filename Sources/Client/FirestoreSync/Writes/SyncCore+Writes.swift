@@ -51,7 +51,7 @@ extension SyncCore {
   /// - Parameter status: the reason, if the user did not cancel the write.
   mutating func takeBack(_ id: BatchID, _ status: RPCStatus? = nil) throws(StoreError) {
     let changes = try store.reject(id)
-    let cancelled = RPCStatus(.cancelled, "Write \(id) was cancelled before it was sent.")
+    let cancelled = RPCStatus(.cancelled, "Write \(id) was canceled before it was sent.")
     finish(id, .failure(status ?? cancelled), at: nil, changes)
   }
 
@@ -144,7 +144,7 @@ extension SyncCore {
   }
 
   /// Signals the result, then shows it (S3).
-  /// - Parameter time: the time of the backend's answer; `nil` for a write that the user cancelled, or that another
+  /// - Parameter time: the time of the backend's answer; `nil` for a write that the user canceled, or that another
   ///   client sent.
   mutating func finish(
     _ id: BatchID, _ result: Result<CommitResponse, RPCStatus>, at time: Timestamp?, _ changes: [DocumentKey: Document]

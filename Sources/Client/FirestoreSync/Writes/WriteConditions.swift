@@ -45,7 +45,7 @@ struct WriteDeadlines: Sendable {
   }
 
   /// Removes a batch that has left the queue.
-  /// - Returns: its result: a batch that another client cancelled for its deadline has missed the deadline.
+  /// - Returns: its result: a batch that another client canceled for its deadline has missed the deadline.
   mutating func ended<Success>(_ id: BatchID, _ result: Result<Success, RPCStatus>) -> Result<Success, RPCStatus> {
     times[id] = nil
     guard asked.remove(id) != nil, case .failure(let status) = result, status.code == .cancelled else { return result }
@@ -55,7 +55,7 @@ struct WriteDeadlines: Sendable {
 
 extension RPCStatus {
   static func missedDeadline(_ id: BatchID) -> RPCStatus {
-    RPCStatus(.deadlineExceeded, "Write \(id) was not sent before its deadline and was cancelled.")
+    RPCStatus(.deadlineExceeded, "Write \(id) was not sent before its deadline and was canceled.")
   }
 }
 

@@ -42,7 +42,7 @@ struct WritePipeline: Sendable {
     for batch in batches where queue.isNew(batch.id) { queue.append(batch) }
   }
 
-  /// Removes an answered or cancelled batch from the queue.
+  /// Removes an answered or canceled batch from the queue.
   /// - Parameters:
   ///   - time: the time of the backend's answer to this client.
   ///   - isShared: whether another client of the cache may have sent the batch.
@@ -190,7 +190,7 @@ struct WriteAnswers: Sendable {
   /// Records a request to the client with the streams to cancel a write.
   mutating func cancellationAsked(of id: BatchID) { cancellations.insert(id) }
 
-  /// Records that the write was answered, or is not cancelled.
+  /// Records that the write was answered, or is not canceled.
   /// - Returns: whether this client had requested to cancel it.
   @discardableResult
   mutating func cancellationEnded(of id: BatchID) -> Bool { cancellations.remove(id) != nil }

@@ -47,7 +47,7 @@ public struct SnapshotCause: Hashable, Sendable, CustomStringConvertible {
   public static func rejected(_ id: PendingWrite.ID, _ error: FirestoreError) -> SnapshotCause {
     SnapshotCause(.rejected(BatchID(id), RPCStatus(error)))
   }
-  /// `cancelPendingWrite` cancelled a write.
+  /// `cancelPendingWrite` canceled a write.
   public static func cancelled(_ id: PendingWrite.ID) -> SnapshotCause { SnapshotCause(.cancelled(BatchID(id))) }
   /// The backend sent changes, consistent as of this time.
   public static func server(_ time: Timestamp) -> SnapshotCause { SnapshotCause(.server(SnapshotVersion(time.model))) }

@@ -5,7 +5,7 @@ import FirestoreQuery
 import FirestoreSync
 
 /// A listener whose snapshots are pulled. It listens as long as this value exists: an `AsyncThrowingStream` releases it
-/// when its consumer ends or is cancelled.
+/// when its consumer ends or is canceled.
 final class SnapshotSource: Sendable {
   private let mailbox: SnapshotMailbox
   private let engine: SyncEngine
@@ -93,7 +93,7 @@ extension Firestore {
     let options = ListenerOptions(includeMetadataChanges: true, source: source, waitForSyncWhenOnline: true)
     let listener = SnapshotSource(engine: try client().engine, query: query, options: options)
     guard let view = try await listener.next() else {
-      throw FirestoreError(.cancelled, "The read was cancelled, or the client terminated.")
+      throw FirestoreError(.cancelled, "The read was canceled, or the client terminated.")
     }
     return (view, listener)
   }

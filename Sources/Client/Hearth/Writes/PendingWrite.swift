@@ -95,7 +95,7 @@ public struct RejectedWrite: Hashable, Sendable, Identifiable {
 
 extension Firestore {
   /// The writes that the backend rejected permanently, oldest first, now and after each change; a slow consumer
-  /// receives the newest state. Does not include writes that `cancelPendingWrite` or their deadline cancelled. Includes
+  /// receives the newest state. Does not include writes that `cancelPendingWrite` or their deadline canceled. Includes
   /// writes that the dashboard set aside in the same cache, with the code `cancelled`.
   ///
   /// Rejected writes are stored per user, in the same transaction that undoes their local change. Beyond 1 000 writes

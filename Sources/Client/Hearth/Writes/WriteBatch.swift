@@ -94,7 +94,7 @@ public struct WriteHandle: Sendable {
 
   /// Returns when the backend has committed the write. Throws the backend's rejection, after the local change is
   /// undone. Waits while the client is offline. A write that was not sent before its ``WriteOptions/deadline`` is
-  /// cancelled, and this throws `deadlineExceeded`.
+  /// canceled, and this throws `deadlineExceeded`.
   public var acknowledged: Void {
     get async throws {
       do { _ = try await handle.acknowledged } catch { throw FirestoreError(error) }
@@ -110,10 +110,10 @@ public struct WriteHandle: Sendable {
 public struct WriteOptions: Hashable, Sendable {
   /// The maximum time before the write is sent; `nil`, the default, for no limit.
   ///
-  /// A write that was not sent in time is cancelled: its local change is undone, ``WriteHandle/acknowledged`` fails
+  /// A write that was not sent in time is canceled: its local change is undone, ``WriteHandle/acknowledged`` fails
   /// with `deadlineExceeded`, and it is not one of ``Firestore/rejectedWrites``.
   ///
-  /// A write that was sent is never cancelled, even while it waits to be resent without an answer, because the backend
+  /// A write that was sent is never canceled, even while it waits to be resent without an answer, because the backend
   /// may have applied it. Its handle waits for the answer, however long that takes.
   ///
   /// The deadline only applies in this process. If a write is still queued when the process ends, the next process

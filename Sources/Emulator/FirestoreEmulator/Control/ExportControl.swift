@@ -87,7 +87,7 @@ extension FirestoreService {
     } catch let error as ExportError {
       throw RPCStatus(error.kind == .unsupported ? .dataLoss : .failedPrecondition, "\(error)")
     } catch is CancellationError {
-      throw RPCStatus(.cancelled, "The export was cancelled, and nothing was written.")
+      throw RPCStatus(.cancelled, "The export was canceled, and nothing was written.")
     }
   }
 }

@@ -10,9 +10,9 @@ import NIOHTTP1
 /// (`HTTPRequestHandler`), or the only one of an HTTP/2 stream (`HTTPStream`).
 ///
 /// ```
-/// head, body … end ─┬─ REST, small and one step of the backend ──► answered at once
+/// head, body … end ─┬─ REST, small and one step of the backend ──► answered immediately
 ///                   ├─ REST ──► a task: JSON is read and written off the connections' thread, piece by piece
-///                   ├─ WebChannel ──► WebChannels, which answer at once or for as long as the client stays
+///                   ├─ WebChannel ──► WebChannels, which answer immediately or stream while the client stays
 ///                   └─ GET / · DELETE /emulator/v1/projects/P/databases/D/documents[/PATH] · OPTIONS /v1/…
 /// ```
 ///
