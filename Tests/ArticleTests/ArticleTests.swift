@@ -6,7 +6,7 @@ import Testing
 
 /// The Swift of the articles and of the README, run as it stands there. Each has a file of its own here, in which marks
 /// say where a block begins and ends.
-@Suite("Articles", .timeLimit(.minutes(5)))
+@Suite("Articles", .timeLimit(.minutes(10)))
 struct ArticleTests {
   @Test("The code in the articles and the README matches the code that runs here", arguments: try Article.all())
   func blocks(of article: Article) throws {

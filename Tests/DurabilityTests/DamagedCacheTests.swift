@@ -21,7 +21,7 @@ import Testing
 
   @Test(
     "A client with damaged cache files works or reports why, and soon recovers",
-    .timeLimit(.minutes(5)), arguments: seeds)
+    .timeLimit(.minutes(10)), arguments: seeds)
   func damaged(_ seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
     let damage = Damage.allCases[Int(seed) % Damage.allCases.count]
@@ -50,7 +50,7 @@ import Testing
 
   @Test(
     "A flipped bit in the WAL keeps the cache usable",
-    .timeLimit(.minutes(5)), arguments: UInt64(0)..<6)
+    .timeLimit(.minutes(10)), arguments: UInt64(0)..<6)
   func bitInLog(_ seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
     let (origin, folder) = (try ClientFolder(), try ClientFolder())
@@ -85,7 +85,7 @@ import Testing
 
   @Test(
     "Damage found during use fails pending calls with data-loss, and reopening works",
-    .timeLimit(.minutes(5)))
+    .timeLimit(.minutes(10)))
   func damageInUse() async throws {
     let folder = try ClientFolder()
     let backend = try LocalBackend(BackendConfiguration(location: .memory, now: { Timestamp(seconds: 1_700_000_000) }))

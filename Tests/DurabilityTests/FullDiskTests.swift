@@ -5,7 +5,7 @@ import Foundation
 import SeededRandom
 import Testing
 
-@Suite(.serialized, .timeLimit(.minutes(5))) struct FullDiskTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct FullDiskTests {
   @Test(
     "A full disk leaves no partial writes, and listeners resume after space is freed",
     arguments: [UInt64(1), 2, 3])

@@ -2,7 +2,7 @@
 import ChildProcesses
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct SecondProcessTests {
+@Suite(.timeLimit(.minutes(10))) struct SecondProcessTests {
   @Test("A second process on one cache gets an error and works in memory")
   func secondProcess() async throws {
     let folder = try ClientFolder()

@@ -8,7 +8,7 @@ import NIOPosix
 import Testing
 
 /// The message for a user who got an address, a port or a key wrong: one line that says what and how to mend it.
-@Suite("Connection failures", .timeLimit(.minutes(5)))
+@Suite("Connection failures", .timeLimit(.minutes(10)))
 struct FailureTests {
   private func failure(at endpoint: Endpoint) async throws -> RPCStatus {
     let datastore = GRPCDatastore(endpoint, database: Samples.database, credentials: .emulatorOwner)

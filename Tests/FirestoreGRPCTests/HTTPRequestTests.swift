@@ -6,7 +6,7 @@ import Testing
 
 @testable import FirestoreGRPC
 
-@Suite("HTTP/1 requests", .timeLimit(.minutes(2))) struct HTTPRequestTests {
+@Suite("HTTP/1 requests", .timeLimit(.minutes(10))) struct HTTPRequestTests {
   /// Runs the first job of its task, and the others when it is told.
   private final class HeldExecutor: TaskExecutor {
     private struct State {

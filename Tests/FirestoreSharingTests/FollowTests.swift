@@ -6,7 +6,7 @@ import Testing
 
 @testable import FirestoreSharing
 
-@Suite("Commit notifications between processes", .timeLimit(.minutes(5)))
+@Suite("Commit notifications between processes", .timeLimit(.minutes(10)))
 struct FollowTests {
   @Test("Every process receives all commits and keeps receiving under a new owner")
   func shared() async throws {

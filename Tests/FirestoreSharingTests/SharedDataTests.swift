@@ -13,7 +13,7 @@ import Testing
 
 @testable import FirestoreSharing
 
-@Suite("Shared data directory", .timeLimit(.minutes(5)))
+@Suite("Shared data directory", .timeLimit(.minutes(10)))
 struct SharedDataTests {
   @Test("A second opener attaches, and both use the same data and see each other")
   func attaches() async throws {

@@ -14,7 +14,7 @@ import Testing
 
 @testable import FirestoreSharing
 
-@Suite("Data socket", .timeLimit(.minutes(5)))
+@Suite("Data socket", .timeLimit(.minutes(10)))
 struct SocketTests {
   private func mode(_ path: String) -> mode_t {
     var information = stat()

@@ -9,7 +9,7 @@ import Synchronization
 import Testing
 
 /// Bundles on their way into the cache.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct BundleLoadingTests {
   private func bundle(_ count: Int, createdAt seconds: Int64 = 1) -> Bundle {
     let entries = (0..<count).map { number in

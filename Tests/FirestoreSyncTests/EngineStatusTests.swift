@@ -10,7 +10,7 @@ import Synchronization
 import Testing
 
 /// What is told about the queue and the connection, from the stream to the status.
-@Suite("Engine status", .timeLimit(.minutes(5)))
+@Suite("Engine status", .timeLimit(.minutes(10)))
 struct EngineStatusTests {
   private let gone = RPCStatus(.unavailable, "gone")
 

@@ -9,7 +9,7 @@ import FirestoreSync
 import FirestoreTesting
 import Testing
 
-@Suite("Faults between an engine and a backend", .timeLimit(.minutes(5))) struct FaultTests {
+@Suite("Faults between an engine and a backend", .timeLimit(.minutes(10))) struct FaultTests {
   private let backend: LocalBackend
   /// Held by the test; every other wait of an engine that is shorter than ten seconds passes.
   private let flapping = ManualClock()

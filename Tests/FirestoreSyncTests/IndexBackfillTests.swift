@@ -8,7 +8,7 @@ import FirestoreSync
 import FirestoreTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct IndexBackfillTests {
+@Suite(.timeLimit(.minutes(10))) struct IndexBackfillTests {
   private func filled(_ harness: inout CoreHarness, _ count: Int) throws {
     var event = RemoteEvent(version: at(1))
     for number in 0..<count {

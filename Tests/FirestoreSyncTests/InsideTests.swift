@@ -8,7 +8,7 @@ import Testing
 
 @testable import FirestoreSync
 
-@Suite("Client inspection", .timeLimit(.minutes(5)))
+@Suite("Client inspection", .timeLimit(.minutes(10)))
 struct InsideTests {
   @Test("A target reports its stream state, its reads and its token's age")
   func targets() async throws {

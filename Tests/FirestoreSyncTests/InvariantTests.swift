@@ -10,7 +10,7 @@ import Testing
 @testable import FirestoreSync
 
 /// The rules between the parts (SyncCore.swift), each where only the whole core can break it.
-@Suite(.timeLimit(.minutes(5))) struct InvariantTests {
+@Suite(.timeLimit(.minutes(10))) struct InvariantTests {
   private let rooms = TargetID(2)
 
   /// Listens to `rooms`, which holds these documents and is current.

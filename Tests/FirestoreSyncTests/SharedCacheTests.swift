@@ -12,7 +12,7 @@ import Testing
 @testable import FirestoreSync
 
 /// Clients of one cache in one process, beside what the spec tests say of several.
-@Suite("Shared cache clients", .timeLimit(.minutes(5)))
+@Suite("Shared cache clients", .timeLimit(.minutes(10)))
 struct SharedCacheTests {
   private let folder = TemporaryFolder()
 

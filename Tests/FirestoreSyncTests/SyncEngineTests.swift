@@ -7,7 +7,7 @@ import FirestoreSync
 import FirestoreTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct SyncEngineTests {
+@Suite(.timeLimit(.minutes(10))) struct SyncEngineTests {
   @Test("A listener receives the backend's documents and nothing after it stops")
   func listen() async throws {
     try await EngineHarness.run { test in

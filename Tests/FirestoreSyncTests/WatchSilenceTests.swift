@@ -7,7 +7,7 @@ import FirestoreTesting
 import Testing
 
 /// A watch stream that is alive and says nothing.
-@Suite("Silent watch stream", .timeLimit(.minutes(5)))
+@Suite("Silent watch stream", .timeLimit(.minutes(10)))
 struct WatchSilenceTests {
   @Test("After two silent minutes the stream reopens and resumes, and the status says why")
   func reopened() async throws {

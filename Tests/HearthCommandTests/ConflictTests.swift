@@ -13,7 +13,7 @@ import Testing
 @testable import HearthCommand
 
 /// Changes by others that a write, or an edit, did not know of.
-@Suite("Conflicts", .timeLimit(.minutes(5))) @MainActor
+@Suite("Conflicts", .timeLimit(.minutes(10))) @MainActor
 struct ConflictTests {
   @Test("A write over unseen values is reported per field, and one on other fields is not")
   func replaced() async throws {

@@ -22,7 +22,7 @@ import Testing
 @testable import HearthCommand
 
 /// Both ends of the line between a program and who watches it.
-@Suite("Inspecting a running program", .timeLimit(.minutes(2)))
+@Suite("Inspecting a running program", .timeLimit(.minutes(10)))
 struct InspectionTests {
   /// A program with one listener, in a folder of its own.
   fileprivate final class Program: Sendable {

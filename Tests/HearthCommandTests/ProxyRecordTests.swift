@@ -9,7 +9,7 @@ import Testing
 @testable import Scenarios
 
 /// The lines of a proxy as scenarios.
-@Suite("Recorded traffic as scenarios", .timeLimit(.minutes(5)))
+@Suite("Recorded traffic as scenarios", .timeLimit(.minutes(10)))
 struct ProxyRecordTests {
   private static let root = "projects/p/databases/(default)"
 

@@ -17,7 +17,7 @@ import Testing
 @testable import Scenarios
 
 /// Recorded sessions as scenarios.
-@Suite("Sessions as scenarios", .timeLimit(.minutes(5)))
+@Suite("Sessions as scenarios", .timeLimit(.minutes(10)))
 struct RecordingDraftTests {
   /// A dashboard over a client, and the lines of its recording.
   @MainActor

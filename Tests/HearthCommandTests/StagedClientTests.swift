@@ -119,7 +119,7 @@ struct StagedClientTests {
 
   @Test(
     "Two clients, one offline, write a field: both learn of the conflict and converge",
-    .timeLimit(.minutes(1)))
+    .timeLimit(.minutes(10)))
   func replaced() async throws {
     try await StageHarness.run { harness in
       await apart(harness)
@@ -144,7 +144,7 @@ struct StagedClientTests {
     }
   }
 
-  @Test("An update of a document deleted by another client is rejected on both sides", .timeLimit(.minutes(1)))
+  @Test("An update of a document deleted by another client is rejected on both sides", .timeLimit(.minutes(10)))
   func refused() async throws {
     try await StageHarness.run { harness in
       await apart(harness)
@@ -162,7 +162,7 @@ struct StagedClientTests {
     }
   }
 
-  @Test("Writes to different fields or over seen values are not conflicts", .timeLimit(.minutes(1)))
+  @Test("Writes to different fields or over seen values are not conflicts", .timeLimit(.minutes(10)))
   func none() async throws {
     try await StageHarness.run { harness in
       await apart(harness)

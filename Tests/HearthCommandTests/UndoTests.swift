@@ -10,7 +10,7 @@ import Testing
 @testable import HearthCommand
 
 /// Undo and redo, over a client and a backend.
-@Suite("Undo", .timeLimit(.minutes(5))) @MainActor
+@Suite("Undo", .timeLimit(.minutes(10))) @MainActor
 struct UndoTests {
   @Test("Undoing a creation deletes it, and redo recreates it, each with a message")
   func creation() async throws {

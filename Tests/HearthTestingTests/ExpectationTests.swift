@@ -4,7 +4,7 @@ import HearthTesting
 import Testing
 
 /// Each expectation fails when it should, and says why, where and with which seed.
-@Suite("Unmet expectations", .timeLimit(.minutes(5)))
+@Suite("Unmet expectations", .timeLimit(.minutes(10)))
 struct ExpectationTests {
   private struct Failed: Error {}
 

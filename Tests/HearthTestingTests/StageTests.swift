@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Stories on a stage: what clients, server and time do there.
-@Suite("Test stages", .timeLimit(.minutes(5)))
+@Suite("Test stages", .timeLimit(.minutes(10)))
 struct StageTests {
   @Test("Two clients increment a counter, one of them offline, and converge")
   func counter() async throws {

@@ -5,7 +5,7 @@ import HearthTesting
 import Testing
 
 /// Clients that share a cache, and clients whose clocks are wrong.
-@Suite("Tabs and clocks", .timeLimit(.minutes(5)))
+@Suite("Tabs and clocks", .timeLimit(.minutes(10)))
 struct TabTests {
   @Test("A write in one tab appears in another, which takes over a killed tab's streams")
   func takeover() async throws {

@@ -5,7 +5,7 @@ import Hearth
 import Testing
 
 /// Counts, sums and averages, from the backend and from the cache.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct AggregationTests {
   private static func fill(_ cities: CollectionReference) async throws {
     let batch = cities.firestore.batch()

@@ -4,7 +4,7 @@ import Hearth
 import Testing
 
 /// What programs for Apple's SDK are full of, word for word.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct AppleHabitTests {
   private func database() -> Firestore {
     .firestore(app: FirestoreApp(name: UUID().uuidString, backend: .inMemory.patient))

@@ -5,7 +5,7 @@ import Hearth
 import Testing
 
 /// Bundles fill the cache and bring queries with names.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct BundleTests {
   private func bundle(documents count: Int = 3) -> BundleText {
     var bundle = BundleText()

@@ -4,7 +4,7 @@ import Hearth
 import Testing
 
 /// The size of the cache, and its collection on demand.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct CacheStatusTests {
   @Test("The status counts cached documents and reports the size limit")
   func status() async throws {

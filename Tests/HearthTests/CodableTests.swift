@@ -32,7 +32,7 @@ private struct City: Codable, Equatable {
 }
 
 /// Values written and read as `Codable` types.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct CodableTests {
   private func city(_ db: Firestore) -> City {
     City(

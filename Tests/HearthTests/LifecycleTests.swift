@@ -6,7 +6,7 @@ import Hearth
 import Testing
 
 /// The end of a client, what is left of it, and what comes after.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct LifecycleTests {
   /// An app with a durable cache in a directory of its own, and an in-memory backend that outlives its clients.
   private struct DurableApp {

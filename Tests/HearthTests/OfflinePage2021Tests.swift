@@ -6,7 +6,7 @@ import Hearth
 import Testing
 
 /// The page "Access data offline" in its older form, with `isPersistenceEnabled` and `cacheSizeBytes`.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct OfflinePage2021Tests {
   @Test("Persistence is on by default and can be turned off")
   func persistence() async throws {

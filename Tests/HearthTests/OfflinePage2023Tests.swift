@@ -5,7 +5,7 @@ import Hearth
 import Testing
 
 /// The page "Access data offline" with cache settings: each call, option and property of its Swift samples.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct OfflinePage2023Tests {
   @Test("The page's settings work: a memory cache leaves no files")
   func memoryCache() async throws {

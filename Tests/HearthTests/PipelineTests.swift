@@ -5,7 +5,7 @@ import Hearth
 import Testing
 
 /// Pipelines on the embedded backend.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct PipelineTests {
   private static func books(_ db: Firestore) async throws -> CollectionReference {
     let books = db.collection("books")

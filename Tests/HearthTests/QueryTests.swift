@@ -3,7 +3,7 @@ import Hearth
 import Testing
 
 /// What the query builder sends, seen through the embedded backend's answers.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct QueryTests {
   struct Example: CustomTestStringConvertible, Sendable {
     var testDescription: String

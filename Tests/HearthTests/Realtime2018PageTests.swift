@@ -4,7 +4,7 @@ import Hearth
 import Testing
 
 /// The two older forms of the page "Get realtime updates": the calls that later spellings replaced.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct Realtime2018PageTests {
   @Test("DocumentListenOptions requests metadata changes like SnapshotListenOptions")
   func documentListenOptions() async throws {

@@ -5,7 +5,7 @@ import Hearth
 import Testing
 
 /// The page "Get realtime updates" in its newest form: each call, option and property of its Swift samples.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct RealtimePageTests {
   @Test("A document listener is called immediately and after each change")
   func documentListener() async throws {

@@ -5,7 +5,7 @@ import Hearth
 import Testing
 
 /// Instances, references, snapshots and errors as values.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct ReferenceTests {
   @Test("The default instance belongs to the default app, and each database has one")
   func instances() {

@@ -6,7 +6,7 @@ import Hearth
 import Testing
 
 /// The writes that the backend refused, as a program sees them.
-@Suite("Rejected writes", .timeLimit(.minutes(5)))
+@Suite("Rejected writes", .timeLimit(.minutes(10)))
 struct RejectedWriteTests {
   @Test("A rejected write describes its changes and can be sent again")
   func resend() async throws {

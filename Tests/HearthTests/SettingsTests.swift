@@ -7,7 +7,7 @@ import Hearth
 import Testing
 
 /// What can be set, what is equal, and what a client says about itself.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct SettingsTests {
   private func database(_ project: String = "p" + UUID().uuidString) -> Firestore {
     .firestore(app: FirestoreApp(name: UUID().uuidString, projectID: project, backend: .inMemory.patient))

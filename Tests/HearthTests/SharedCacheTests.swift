@@ -7,7 +7,7 @@ import Hearth
 import Testing
 
 /// One cache, several clients: rows B4 and B5 of the web's pages, and what they mean for programs.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct SharedCacheTests {
   private let folder = TemporaryFolder()
   private let backend = Backend.inMemory(named: UUID().uuidString).patient

@@ -9,7 +9,7 @@ import Hearth
 import Testing
 
 /// Every snapshot says why it fired.
-@Suite("Snapshot causes", .timeLimit(.minutes(5)))
+@Suite("Snapshot causes", .timeLimit(.minutes(10)))
 struct SnapshotCauseTests {
   @Test("Local writes, acknowledgements and network changes are reported as causes")
   func writes() async throws {

@@ -4,7 +4,7 @@ import Hearth
 import Testing
 
 /// Listeners as asynchronous sequences.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct SnapshotSequenceTests {
   @Test("Options select metadata changes and the source")
   func options() async throws {

@@ -9,7 +9,7 @@ import Hearth
 import Testing
 
 /// Where a client's cache is, whose it is, and what the client says about it.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct StorageTests {
   /// A directory that goes with the value.
   private let folder = TemporaryFolder()

@@ -38,7 +38,7 @@ private struct Everything: Codable, Equatable {
 }
 
 /// Documents are decoded from what is stored; data of a program's own by the same rules. Each is the other's oracle.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct StoredDecodingTests {
   private func good(_ db: Firestore) -> [String: Any] {
     [

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// Transactions: optimistic, tried again on conflicts, and never offline.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct TransactionTests {
   private let backend = SharedBackend()
 

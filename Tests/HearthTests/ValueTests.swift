@@ -4,7 +4,7 @@ import Hearth
 import Testing
 
 /// Data in and out.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct ValueTests {
   @Test("Every type of value round-trips")
   func roundTrip() async throws {

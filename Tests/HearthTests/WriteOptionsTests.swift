@@ -3,7 +3,7 @@ import ClientTesting
 import Hearth
 import Testing
 
-@Suite("Write deadlines and online-only writes", .timeLimit(.minutes(5)))
+@Suite("Write deadlines and online-only writes", .timeLimit(.minutes(10)))
 struct WriteOptionsTests {
   @Test("A write not sent before its deadline is canceled and reported; others wait")
   func deadline() async throws {

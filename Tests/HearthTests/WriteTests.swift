@@ -4,7 +4,7 @@ import Hearth
 import Testing
 
 /// Both stages of writes, batches, and what is known about the queue.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct WriteTests {
   @Test("Offline, the local stage of a write completes and the other waits")
   func twoStages() async throws {

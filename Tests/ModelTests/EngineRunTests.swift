@@ -7,7 +7,7 @@ import Testing
 ///
 /// Nothing is waited for by the clock: a run comes to rest when each engine has heard of a commit that the run makes
 /// after all others. An engine that never does is what the time limit is for.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct EngineRunTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct EngineRunTests {
   private static let stepsPerSeed = 200
 
   private static let seeds: [UInt64] = {

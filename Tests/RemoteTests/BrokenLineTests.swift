@@ -8,7 +8,7 @@ import Testing
 
 /// What happens to the connection must not be seen in what a listener is told, except that it is from the cache. A line
 /// that is cut and laid anew at the same port stands for a server that is killed and started again.
-@Suite(.timeLimit(.minutes(5)), .serialized)
+@Suite(.timeLimit(.minutes(10)), .serialized)
 struct BrokenLineTests {
   @Test("A listener resumes after its server is killed and restarted")
   func restart() async throws {

@@ -7,7 +7,7 @@ import Foundation
 import Testing
 
 /// Clients that read slowly, or not at all, as the windows of HTTP/2 let them.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct ClientWindowTests {
   /// What these send keeps the thread of all servers of this process busy for longer than other tests' clients wait for
   /// an answer: they run in the nightly part `strangers`.

@@ -5,7 +5,7 @@ import Hearth
 import Testing
 
 /// The same behaviour, whichever way leads to the backend.
-@Suite(.timeLimit(.minutes(5)), .serialized)
+@Suite(.timeLimit(.minutes(10)), .serialized)
 struct EndToEndTests {
   @Test("One client's writes and deletes reach another client's listener", arguments: World.Way.allCases)
   func twoClients(_ way: World.Way) async throws {

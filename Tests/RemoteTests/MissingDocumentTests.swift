@@ -3,7 +3,7 @@ import FirestoreModel
 import FirestoreProtocol
 import Testing
 
-@Suite(.timeLimit(.minutes(5)), .serialized)
+@Suite(.timeLimit(.minutes(10)), .serialized)
 struct MissingDocumentTests {
   @Test(
     "Missing documents with descendants are listed in pages", arguments: World.Way.allCases)

@@ -4,7 +4,7 @@ import FirestoreProtocol
 import FirestoreTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(5)), .serialized)
+@Suite(.timeLimit(.minutes(10)), .serialized)
 struct PipelineTests {
   private static func fill(_ datastore: any Datastore) async throws {
     for first in stride(from: 0, to: 600, by: 300) {

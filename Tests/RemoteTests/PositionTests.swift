@@ -5,7 +5,7 @@ import FirestoreQuery
 import Testing
 
 /// The document at a position of a query.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct PositionTests {
   @Test("A document is found by its position on every transport", arguments: [World.Way.inProcess, .gRPC])
   func positions(_ way: World.Way) async throws {

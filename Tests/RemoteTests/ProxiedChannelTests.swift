@@ -9,7 +9,7 @@ import Testing
 @testable import FirestoreProxy
 
 /// Refusals over WebChannel, which come with their codes, in sessions that go on.
-@Suite(.timeLimit(.minutes(5))) struct ProxiedChannelTests {
+@Suite(.timeLimit(.minutes(10))) struct ProxiedChannelTests {
   private static let listener = "RID=rpc&CI=1&TYPE=xmlhttp"
 
   private func target(_ number: Int) -> String {

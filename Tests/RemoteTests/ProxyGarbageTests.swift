@@ -10,7 +10,7 @@ import Foundation
 import Testing
 
 /// Clients and servers that say what nobody should, on the two sides of a proxy.
-@Suite(.timeLimit(.minutes(5))) struct ProxyGarbageTests {
+@Suite(.timeLimit(.minutes(10))) struct ProxyGarbageTests {
   private static let opening = RawRequest.preface + RawRequest.settings
 
   /// The bytes that a client sends, and the words that name it.

@@ -12,7 +12,7 @@ import Synchronization
 import Testing
 
 /// What HTTP/2 asks of a proxy: room for bytes, numbers and limits of streams, tables of headers, connections that end.
-@Suite(.timeLimit(.minutes(5))) struct ProxyRelayTests {
+@Suite(.timeLimit(.minutes(10))) struct ProxyRelayTests {
   private func served(
     _ faults: [FaultChange] = [], _ body: @escaping @Sendable (Proxied, GRPCDatastore) async throws -> Void
   ) async throws {

@@ -14,7 +14,7 @@ import Synchronization
 import Testing
 
 /// Clients that reach a server through a proxy that disturbs them.
-@Suite(.timeLimit(.minutes(5))) struct ProxyTests {
+@Suite(.timeLimit(.minutes(10))) struct ProxyTests {
   private typealias Endpoint = FirestoreGRPC.Endpoint
 
   /// Runs a proxy to an address while `body` runs.

@@ -60,7 +60,7 @@ import Testing
         #expect(said == ":status: \(status)", "\(method) \(path)")
         let body = String(
           decoding: frames.filter { $0.type == RawConnection.Frame.data }.flatMap(\.payload), as: UTF8.self)
-        #expect(body.contains("There is no \(method) /nothing here.") == (status == "404"))
+        #expect(body.contains("Unknown request \(method) /nothing.") == (status == "404"))
       }
       let ids = try await backend.collectionIDs(below: .root, in: database)
       #expect(ids.isEmpty)

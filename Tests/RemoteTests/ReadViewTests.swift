@@ -5,7 +5,7 @@ import FirestoreQuery
 import FirestoreTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(5)), .serialized)
+@Suite(.timeLimit(.minutes(10)), .serialized)
 struct ReadViewTests {
   @Test("Past reads and projections return the same on every transport", arguments: World.Way.allCases)
   func views(_ way: World.Way) async throws {

@@ -4,7 +4,7 @@ import FirestoreGRPC
 import Testing
 
 /// Connections and streams that a server ends because of a frame, over sockets.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct RefusedFrameTests {
   private static let settings: UInt8 = 4
   private static let ping = RawRequest.frame(RawConnection.Frame.ping, [UInt8](repeating: 0, count: 8))

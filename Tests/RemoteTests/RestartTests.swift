@@ -12,7 +12,7 @@ import Hearth
 import Testing
 
 /// A server that ends and begins anew on the same data and port, and answers that never arrived.
-@Suite(.timeLimit(.minutes(5)), .serialized)
+@Suite(.timeLimit(.minutes(10)), .serialized)
 struct RestartTests {
   @Test("A listener resumes after its server restarts on its data")
   func restart() async throws {

@@ -8,7 +8,7 @@ import FirestoreTesting
 import Testing
 
 /// How calls look on the line.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct ServedCallTests {
   private static let key = DocumentKey(unchecked: ResourcePath("c/a"))
 

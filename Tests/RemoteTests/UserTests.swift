@@ -10,7 +10,7 @@ import Synchronization
 import Testing
 
 /// Apps with users, at a server with security rules.
-@Suite(.timeLimit(.minutes(5)), .serialized)
+@Suite(.timeLimit(.minutes(10)), .serialized)
 struct UserTests {
   private static let own = """
     rules_version = '2';

@@ -10,7 +10,7 @@ import Synchronization
 import Testing
 import WireOracle
 
-@Suite("Unary gRPC calls", .timeLimit(.minutes(5)))
+@Suite("Unary gRPC calls", .timeLimit(.minutes(10)))
 struct CallTests {
   private func serve(
     _ method: CallMethod, _ handler: @escaping ScriptedServer.Handler,

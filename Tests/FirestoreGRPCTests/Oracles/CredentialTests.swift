@@ -10,7 +10,7 @@ import NIOHTTP1
 import Synchronization
 import Testing
 
-@Suite("Credentials", .timeLimit(.minutes(5)))
+@Suite("Credentials", .timeLimit(.minutes(10)))
 struct CredentialTests {
   private static let pem = (try? _RSA.Signing.PrivateKey(keySize: .bits2048))?.pemRepresentation ?? ""
 

@@ -10,7 +10,7 @@ import SwiftProtobuf
 import Testing
 import WireOracle
 
-@Suite("gRPC streams", .timeLimit(.minutes(5)))
+@Suite("gRPC streams", .timeLimit(.minutes(10)))
 struct StreamTests {
   private let names = DocumentNames(Samples.database)
 

@@ -8,7 +8,7 @@ import Testing
 import X509
 
 /// Servers whose certificates an authority has issued through one in between, as public ones do.
-@Suite(.timeLimit(.minutes(5)), .serialized)
+@Suite(.timeLimit(.minutes(10)), .serialized)
 struct CertificateChainTests {
   private typealias Terms = IssuedCertificate.Terms
 

@@ -13,7 +13,7 @@ import Testing
 @testable import TransportSecurity
 
 /// A server with a certificate of its own, and what a client says that does not like it.
-@Suite(.timeLimit(.minutes(5)), .serialized)
+@Suite(.timeLimit(.minutes(10)), .serialized)
 struct TLSTests {
   private static let database = DatabaseID(project: "tls")
 
