@@ -31,6 +31,23 @@ import Testing
     return settings
   }
 
+  private static var listener: ListenerState {
+    var listener = ListenerState(id: 1, query: query, options: ListenerOptions(), result: result)
+    listener.client = "client-1"
+    return listener
+  }
+
+  private static var traffic: ProtocolEvent {
+    var event = ProtocolEvent(.ended, at: time, connection: 1, stream: 1, method: "Commit")
+    (event.transport, event.status, event.httpStatus, event.bytes) = (.grpc, error, 503, 1)
+    (event.duration, event.address, event.remark) = (.seconds(1), "127.0.0.1:1", "lost")
+    var message = MessageSummary()
+    (message.kind, message.targets, message.collection, message.isGroup) = ("writes", [1], "orders", true)
+    (message.documents, message.count, message.tokenLength, message.cause) = (["orders/a"], 1, 1, error)
+    event.message = message
+    return event
+  }
+
   private static var status: ClientStatus {
     ClientStatus(
       onlineState: .offline, reason: .noAnswer, nextRetry: time, since: time, lastSnapshotAt: time, cacheByteCount: 7,
@@ -48,7 +65,7 @@ import Testing
       causes: [], omitted: 1, wasAsked: true, time: time)
     let tag = ListenerTag(1)
     return [
-      .listenerStarted(ListenerState(id: 1, query: query, options: ListenerOptions(), result: result)),
+      .listenerStarted(listener), .traffic(traffic),
       .snapshot(snapshot), .listenerStopped(tag), .listenerFailed(tag, error), .snapshotsMissed(3, [tag: result]),
       .storage(StorageNotice(badge: "CACHE NOT IN USE", message: "damaged")), .faults(faults), .outcomesMissed(1),
       .reads([]),
@@ -121,7 +138,7 @@ import Testing
     }
     let rows = try Self.rows()
     for (type, members) in told { #expect(rows[type] == members, "\(type)") }
-    #expect(told.count == 18)
+    #expect(told.count == 19)
     #expect(Set(EventPattern.Kind.lines.map(\.rawValue)) == Set(told.keys))
   }
 

@@ -11,62 +11,18 @@ import Testing
 /// The lines of a proxy as scenarios.
 @Suite("Recorded traffic as scenarios", .timeLimit(.minutes(10)))
 struct ProxyRecordTests {
-  private static let root = "projects/p/databases/(default)"
-
-  /// A line of the proxy, a second after the one before.
-  private func lines(_ events: [(event: String, connection: Int, stream: Int, method: String, rest: String)]) -> Data {
-    let lines = events.enumerated().map { second, line in
-      """
-      {"at": "2026-01-01T00:00:\(second < 10 ? "0" : "")\(second)Z", "event": "\(line.event)", "connection": \
-      \(line.connection), "stream": \(line.stream), "method": "\(line.method)"\(line.rest.isEmpty ? "" : ", \(line.rest)")}
-      """
-    }
-    return Data(
-      (#"{"at": "2026-01-01T00:00:00Z", "event": "listening", "address": "a"}"# + "\n" + lines.joined(separator: "\n")
-        + "\n").utf8)
-  }
-
-  private func content(_ json: String) -> String { "\"content\": \(json)" }
-
-  private var listen: String {
-    content(
-      """
-      {"database": "\(Self.root)", "addTarget": {"targetId": 2, "query": {"parent": "\(Self.root)/documents", \
-      "structuredQuery": {"from": [{"collectionId": "cities"}]}}}}
-      """)
-  }
-
-  private func document(_ id: String, _ n: Int) -> String {
-    content(
-      """
-      {"documentChange": {"targetIds": [2], "document": {"name": "\(Self.root)/documents/cities/\(id)", "fields": \
-      {"n": {"integerValue": "\(n)"}}, "createTime": "2026-01-01T00:00:00Z", "updateTime": "2026-01-01T00:00:00Z"}}}
-      """)
-  }
-
-  private func commit(_ id: String, _ n: Int) -> String {
-    content(
-      """
-      {"database": "\(Self.root)", "writes": [{"update": {"name": "\(Self.root)/documents/cities/\(id)", "fields": \
-      {"n": {"integerValue": "\(n)"}}}}]}
-      """)
-  }
-
-  private let current =
-    #""content": {"targetChange": {"targetChangeType": "CURRENT", "targetIds": [2], "resumeToken": "AA=="}}"#
-  private let moment = #""content": {"targetChange": {"readTime": "2026-01-01T00:00:01Z", "resumeToken": "AA=="}}"#
-
   @Test("Two connections become two clients with listeners, writes and lost responses")
   func whole() async throws {
-    let data = lines([
-      ("request", 1, 1, "Listen", listen), ("response", 1, 1, "Listen", document("LA", 7)),
-      ("response", 1, 1, "Listen", current), ("response", 1, 1, "Listen", moment),
-      ("request", 2, 2, "Commit", commit("SF", 1)), ("response", 2, 2, "Commit", content("{}")),
-      ("response", 1, 1, "Listen", document("SF", 1)), ("response", 1, 1, "Listen", moment),
-      ("request", 3, 3, "Commit", commit("SF", 2)),
+    let data = ProxyTraffic.lines([
+      ("request", 1, 1, "Listen", ProxyTraffic.listen), ("response", 1, 1, "Listen", ProxyTraffic.document("LA", 7)),
+      ("response", 1, 1, "Listen", ProxyTraffic.current), ("response", 1, 1, "Listen", ProxyTraffic.moment),
+      ("request", 2, 2, "Commit", ProxyTraffic.commit("SF", 1)),
+      ("response", 2, 2, "Commit", ProxyTraffic.content("{}")),
+      ("response", 1, 1, "Listen", ProxyTraffic.document("SF", 1)), ("response", 1, 1, "Listen", ProxyTraffic.moment),
+      ("request", 3, 3, "Commit", ProxyTraffic.commit("SF", 2)),
       ("fault", 3, 3, "Commit", #""remark": "the write is passed on, its answer will be lost""#),
-      ("response", 1, 1, "Listen", document("SF", 2)), ("response", 1, 1, "Listen", moment),
-      ("response", 1, 1, "Listen", document("LA", 8)), ("response", 1, 1, "Listen", moment),
+      ("response", 1, 1, "Listen", ProxyTraffic.document("SF", 2)), ("response", 1, 1, "Listen", ProxyTraffic.moment),
+      ("response", 1, 1, "Listen", ProxyTraffic.document("LA", 8)), ("response", 1, 1, "Listen", ProxyTraffic.moment),
     ])
     let written = ScenarioExporter.write(try ProxyRecord.draft(data, name: "lines"))
     #expect(written.gaps.isEmpty, "\(written.gaps)")
@@ -89,16 +45,21 @@ struct ProxyRecordTests {
 
   @Test("A reconnecting client continues with its earlier listener and retried write")
   func reconnection() async throws {
-    let writes = commit("SF", 1)
-    let data = lines([
-      ("request", 1, 1, "Listen", listen), ("response", 1, 1, "Listen", current),
-      ("request", 1, 2, "Write", content(#"{"database": "\#(Self.root)"}"#)), ("request", 1, 2, "Write", writes),
+    let writes = ProxyTraffic.commit("SF", 1)
+    let data = ProxyTraffic.lines([
+      ("request", 1, 1, "Listen", ProxyTraffic.listen), ("response", 1, 1, "Listen", ProxyTraffic.current),
+      ("request", 1, 2, "Write", ProxyTraffic.content(#"{"database": "\#(ProxyTraffic.root)"}"#)),
+      ("request", 1, 2, "Write", writes),
       ("ended", 1, 1, "Listen", #""status": {"code": "unavailable", "message": ""}"#),
       ("ended", 1, 2, "Write", #""status": {"code": "unavailable", "message": ""}"#),
-      ("request", 2, 3, "Listen", listen), ("request", 2, 4, "Write", content(#"{"database": "\#(Self.root)"}"#)),
+      ("request", 2, 3, "Listen", ProxyTraffic.listen),
+      ("request", 2, 4, "Write", ProxyTraffic.content(#"{"database": "\#(ProxyTraffic.root)"}"#)),
       ("request", 2, 4, "Write", writes),
-      ("response", 2, 4, "Write", content(#"{"writeResults": [{}], "commitTime": "2026-01-01T00:00:01Z"}"#)),
-      ("response", 2, 3, "Listen", document("SF", 1)), ("response", 2, 3, "Listen", current),
+      (
+        "response", 2, 4, "Write",
+        ProxyTraffic.content(#"{"writeResults": [{}], "commitTime": "2026-01-01T00:00:01Z"}"#)
+      ),
+      ("response", 2, 3, "Listen", ProxyTraffic.document("SF", 1)), ("response", 2, 3, "Listen", ProxyTraffic.current),
     ])
     let steps = ScenarioExporter.write(try ProxyRecord.draft(data, name: "lines")).text.split(separator: "\n").map(
       String.init)
@@ -110,8 +71,8 @@ struct ProxyRecordTests {
 
   @Test("Rejections are reproduced, and reads and content-free messages become comments")
   func gaps() throws {
-    let refused = lines([
-      ("request", 1, 1, "Commit", commit("SF", 1)),
+    let refused = ProxyTraffic.lines([
+      ("request", 1, 1, "Commit", ProxyTraffic.commit("SF", 1)),
       ("fault", 1, 1, "Commit", #""remark": "the write is refused: aborted""#),
       ("ended", 1, 1, "Commit", #""status": {"code": "aborted", "message": ""}"#), ("request", 1, 2, "RunQuery", ""),
     ])
@@ -123,7 +84,7 @@ struct ProxyRecordTests {
         "client-1: expect rejected cities/SF with aborted",
       ])
     #expect(written.gaps == ["reads, and other calls that are no step"])
-    let names = lines([("request", 1, 1, "Listen", #""kind": "addTarget""#)])
+    let names = ProxyTraffic.lines([("request", 1, 1, "Listen", #""kind": "addTarget""#)])
     #expect {
       _ = try ProxyRecord.draft(names, name: "lines")
     } throws: { error in

@@ -9,7 +9,7 @@ import Testing
 @testable import FirestoreProxy
 
 /// Memory of the proxy after its clients have left.
-@Suite(.timeLimit(.minutes(1))) struct ProxyReleaseTests {
+@Suite(.timeLimit(.minutes(10))) struct ProxyReleaseTests {
   private final class Reference {
     private(set) weak var bridge: HTTP2Bridge?
     init(_ bridge: HTTP2Bridge) { self.bridge = bridge }
@@ -23,7 +23,7 @@ import Testing
       let listener = try await loop.flatSubmit {
         let core = ProxyCore(
           on: loop, to: server.endpoint, nil, FaultInjector(seed: 0, clock: ContinuousClock()) { _, _ in },
-          handshake: (.seconds(30), .seconds(30)), silence: .seconds(13), tellsValues: false, nil)
+          handshake: (.seconds(30), .seconds(30)), silence: .seconds(13), contentLimit: 0, nil)
         let bound = NIOLoopBound(core, eventLoop: loop)
         return ServerBootstrap(group: loop)
           .childChannelInitializer { channel in

@@ -23,13 +23,13 @@ import Testing
     _ body: @escaping @Sendable (ProxyServer, Endpoint) async throws -> Void
   ) async throws {
     var configuration = ProxyServer.Configuration(host: "127.0.0.1", port: 0, target: target)
-    (configuration.faults, configuration.report) = (faults, report)
+    configuration.faults = faults
     let server = ProxyServer(configuration)
     let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
         defer { continuation.finish() }
-        try await server.run { continuation.yield($0) }
+        try await server.run(report: report) { continuation.yield($0) }
       }
       for await port in ports {
         try await body(server, Endpoint(host: "127.0.0.1", port: port, security: .plaintext))

@@ -18,6 +18,8 @@ package enum ClientEvent: Sendable {
   case snapshotsMissed(Int, [ListenerTag: ListenerState.Result])
   /// The faults in the program's network, set by this dashboard or another.
   case faults(FaultSettings)
+  /// A proxy saw a connection or a call of its clients begin or end, or a fault hit.
+  case traffic(ProtocolEvent)
   /// The watched program has closed the client.
   case closed
   /// The watched program stopped reporting, for this reason.

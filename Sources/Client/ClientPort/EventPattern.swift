@@ -20,7 +20,7 @@ package struct EventPattern: Hashable, Sendable {
     /// The end of a listener with an error.
     case failed
     /// Other lines of `hearth attach --json`, by type.
-    case snapshot, cancelled, pending, indexes, retentions, reads, status, faults, storage
+    case snapshot, cancelled, pending, indexes, retentions, reads, status, faults, storage, traffic
     case listenerStarted = "listener-started"
     case listenerStopped = "listener-stopped"
     case listenerFailed = "listener-failed"
@@ -37,7 +37,7 @@ package struct EventPattern: Hashable, Sendable {
     package static let lines: [Kind] = [
       .listenerStarted, .snapshot, .listenerStopped, .listenerFailed, .snapshotsMissed, .acknowledged, .rejected,
       .cancelled, .outcomesMissed, .pending, .rejectedWrites, .rejectedWritesForgotten, .indexes, .retentions, .reads,
-      .status, .faults, .storage,
+      .status, .faults, .storage, .traffic,
     ]
 
     package init(_ kind: DocumentChange.Kind) {

@@ -31,8 +31,8 @@ final class BridgedStream {
   var counted = (held: 0, waiting: 0)
   /// Whether the client gets no more room until whole messages have gone to the server.
   var isStalled = false
-  var questions = MessageCounter()
-  var answers = MessageCounter()
+  var questions = MessageCounter(keeping: 0)
+  var answers: MessageCounter
   /// Whether each write that was passed on will lose its answer, in order; of a stream the handshake is none.
   var losses: [Bool] = []
   var hasShakenHands = false
@@ -48,6 +48,8 @@ final class BridgedStream {
 
   init(_ bridge: HTTP2Bridge, _ number: Int, _ client: StreamEnd, _ request: RequestHead) {
     (self.bridge, self.number, self.client, self.request) = (bridge, number, client, request)
+    // A listener's responses have one document each. Requests that can be large are assembled, and counted there.
+    answers = MessageCounter(keeping: request.method.kind == .listen ? bridge.core.contentLimit : 0)
   }
 
   var method: ProxiedMethod { request.method }
@@ -181,7 +183,7 @@ struct RequestAssembly {
 /// Finds the messages of gRPC in a stream's bytes that pass by, and keeps the beginning of each.
 struct MessageCounter {
   struct Message {
-    /// The beginning of the content, the whole of it if it is no longer than `mostKept`.
+    /// The beginning of the content, the whole of it if it is no longer than the counter keeps.
     var content: [UInt8]
     /// The size in bytes without the five in front.
     var size: Int
@@ -189,12 +191,17 @@ struct MessageCounter {
     var isWhole: Bool { content.count == size && !isCompressed }
   }
 
-  static let mostKept = 64 << 10
+  /// The number of bytes that a summary of a message needs.
+  private static let summarized = 64 << 10
   private static let front = 5
 
+  private let mostKept: Int
   private var head: [UInt8] = []
   private var message: Message?
   private var missing = 0
+
+  /// - Parameter limit: the number of bytes of a message that are kept; at least 64 KiB are.
+  init(keeping limit: Int) { mostKept = max(limit, Self.summarized) }
 
   /// Whether the next byte begins a message.
   var isBetween: Bool { head.isEmpty && message == nil }
@@ -213,7 +220,7 @@ struct MessageCounter {
         head = []
       }
       let taken = view.prefix(missing)
-      let room = Self.mostKept - (message?.content.count ?? 0)
+      let room = mostKept - (message?.content.count ?? 0)
       message?.content += taken.prefix(room)
       missing -= taken.count
       view = view.dropFirst(taken.count)

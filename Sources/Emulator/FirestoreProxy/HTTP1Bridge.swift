@@ -350,7 +350,7 @@ final class HTTP1Bridge: ProxiedConnection {
     guard core.isHeard else { return }
     var event = event(.request, exchange)
     event.bytes = exchange.requestBytes
-    event.message = exchange.summary(hasContent: core.tellsValues)
+    event.message = exchange.summary(hasContent: core.contentLimit > 0)
     core.tell(event)
   }
 

@@ -121,7 +121,7 @@ extension HTTP2Bridge: FrameConnectionOwner {
   private func decide(on message: ByteBuffer, of stream: BridgedStream) -> ByteBuffer? {
     // A call has one answer; of a stream of writes the answers are told apart by the writes before them.
     if !core.isHeard, stream.method.kind == .commit, !core.faults.mayHitWrites { return message }
-    var counter = MessageCounter()
+    var counter = MessageCounter(keeping: core.contentLimit)
     guard let counted = counter.messages(in: message).first else { return message }
     let judge = RequestJudge(core.faults, stream.method)
     tell(.request, counted, of: stream)
@@ -204,7 +204,7 @@ extension HTTP2Bridge {
       event.remark = "compressed"
     } else {
       event.message = MessageSummary(stream.method.name, message.content, isRequest: kind == .request)
-      if core.tellsValues, message.isWhole, let schema = event.schema {
+      if core.contentLimit > 0, message.isWhole, let schema = event.schema {
         event.message?.content = MessageContent(.bytes(message.content), schema)
       }
     }

@@ -20,6 +20,8 @@ package struct ProxiedClients: Sendable {
     case hit(FaultEvent)
     /// The proxy cannot tell this.
     case gap(String)
+    /// The client disconnected a minute ago and did not return.
+    case left
   }
 
   /// The event of one client; of all clients where there is no name.
@@ -31,6 +33,8 @@ package struct ProxiedClients: Sendable {
     /// The documents that the server has sent, and those of their changes that it has not made visible yet.
     var documents: [DocumentKey: Document] = [:]
     var changes: [ListenerSnapshot.Change] = []
+    /// The documents that the server has not sent again since it reset the target.
+    var unconfirmed: Set<DocumentKey> = []
     var isCurrent = false
     var hasSnapshot = false
   }
@@ -51,8 +55,13 @@ package struct ProxiedClients: Sendable {
   package private(set) var lacksContents = false
   /// Whether clients made calls that are no listeners and no writes.
   package private(set) var hasOtherCalls = false
+  /// The size in bytes of the documents that are kept.
+  package private(set) var documentBytes = 0
   private var streams: [Int: Stream] = [:]
   private var connections: [Int: String] = [:]
+  /// The clients without a connection, and the times of their disconnection. A client returns as another connection.
+  private var departed: [String: Timestamp] = [:]
+  private var lastClient = 0
   /// The writes without an answer.
   private var writes: [BatchID: (client: String, write: PendingWrite)] = [:]
   private var lastListener = 0
@@ -60,15 +69,23 @@ package struct ProxiedClients: Sendable {
   private var time = Timestamp(seconds: 0)
   private var events: [NamedEvent] = []
 
+  /// The microseconds after which a client without a connection is forgotten.
+  private static let absence: Int64 = 60_000_000
+
   package init() {}
+
+  /// The name of the client of a connection; `nil` before its first stream.
+  package func name(of connection: Int) -> String? { connections[connection] }
 
   /// - Returns: the events that the proxy's event is for its clients, in order.
   package mutating func receive(_ event: ProtocolEvent) -> [NamedEvent] {
     events = []
     time = max(time, event.time)
+    forgetDeparted()
     switch event.kind {
     case .faults: changeFaults(event.remark ?? "")
     case .missed: emit(.gap("events that the proxy missed"), nil)
+    case .disconnected: if let connection = event.connection { disconnect(connection) }
     default: if let connection = event.connection, let stream = event.stream { receive(event, connection, stream) }
     }
     return events
@@ -82,7 +99,10 @@ package struct ProxiedClients: Sendable {
     }
     switch event.kind {
     case .request, .response:
-      guard isKnown else { return }
+      guard isKnown else {
+        if database == nil, event.kind == .request { noteDatabase(event) }
+        return
+      }
       guard let content = event.message?.content else {
         lacksContents = true
         return
@@ -99,10 +119,33 @@ package struct ProxiedClients: Sendable {
   private mutating func client(of connection: Int) -> String {
     if let client = connections[connection] { return client }
     let busy = Set(streams.values.filter { !$0.isOver }.map(\.client))
-    let names = Set(connections.values)
-    let client = names.subtracting(busy).min() ?? "client-\(names.count + 1)"
+    let idle = Set(connections.values).union(departed.keys).subtracting(busy)
+    if idle.isEmpty { lastClient += 1 }
+    let client = idle.min() ?? "client-\(lastClient)"
     connections[connection] = client
+    departed[client] = nil
     return client
+  }
+
+  private mutating func disconnect(_ connection: Int) {
+    guard let client = connections.removeValue(forKey: connection), !connections.values.contains(client) else { return }
+    departed[client] = time
+  }
+
+  private mutating func forgetDeparted() {
+    for (client, since) in departed where time.microseconds - since.microseconds > Self.absence {
+      departed[client] = nil
+      for (number, stream) in streams where stream.client == client {
+        for target in stream.targets.values { forget(target) }
+        streams[number] = nil
+      }
+      writes = writes.filter { $0.value.client != client }
+      emit(.left, client)
+    }
+  }
+
+  private mutating func forget(_ target: Target) {
+    documentBytes -= target.documents.values.reduce(0) { $0 + $1.byteCount }
   }
 
   private mutating func emit(_ event: Event, _ client: String?) { events.append((client, event)) }
@@ -129,6 +172,20 @@ package struct ProxiedClients: Sendable {
     } catch { emit(.gap("a request of \(stream.method) that cannot be read: \(error.message)"), nil) }
   }
 
+  /// Takes the database from the first field of a call, which names the database, or something in it.
+  private mutating func noteDatabase(_ event: ProtocolEvent) {
+    guard let bytes = event.message?.content?.bytes else { return }
+    // A request of another kind names no database.
+    let name = try? WireReader.read(bytes) { reader throws(WireError) -> String in
+      var name = ""
+      try reader.each(1) { reader throws(WireError) in name = try reader.string() }
+      return name
+    }
+    let parts = (name ?? "").split(separator: "/", omittingEmptySubsequences: false)
+    guard parts.count >= 4, parts[0] == "projects", parts[2] == "databases" else { return }
+    database = DatabaseID(project: String(parts[1]), database: String(parts[3]))
+  }
+
   private mutating func use(_ database: DatabaseID, _ number: Int) {
     streams[number]?.database = database
     self.database = database
@@ -139,6 +196,7 @@ package struct ProxiedClients: Sendable {
     switch watch {
     case .remove(let id):
       if let target = streams[number]?.targets.removeValue(forKey: id) {
+        forget(target)
         emit(.event(.listenerStopped(target.listener)), client)
       }
     case .other(_, let reason): emit(.gap("a listener that no step says: \(reason)"), client)
@@ -224,15 +282,24 @@ package struct ProxiedClients: Sendable {
       guard let cause, let client = streams[number]?.client else { return }
       for id in ids {
         guard let target = streams[number]?.targets.removeValue(forKey: id) else { continue }
+        forget(target)
         emit(.event(.listenerFailed(target.listener, cause)), client)
       }
-    case .added, .token, .reset, .filter: return
+    case .reset(let ids, _):
+      for id in ids.isEmpty ? streams[number].map({ Array($0.targets.keys) }) ?? [] : ids {
+        guard let keys = streams[number]?.targets[id]?.documents.keys else { continue }
+        streams[number]?.targets[id]?.unconfirmed = Set(keys)
+        streams[number]?.targets[id]?.isCurrent = false
+      }
+    case .added, .token, .filter: return
     }
   }
 
   private mutating func put(_ document: Document, _ id: TargetID, _ number: Int) {
     guard var target = streams[number]?.targets[id] else { return }
     let previous = target.documents.updateValue(document, forKey: document.key)
+    target.unconfirmed.remove(document.key)
+    documentBytes += document.byteCount - (previous?.byteCount ?? 0)
     target.changes.append(.init(previous == nil ? .added : .modified, document, previous: previous))
     streams[number]?.targets[id] = target
   }
@@ -241,12 +308,17 @@ package struct ProxiedClients: Sendable {
     guard var target = streams[number]?.targets[id], let previous = target.documents.removeValue(forKey: key) else {
       return
     }
+    documentBytes -= previous.byteCount
     target.changes.append(.init(.removed, previous, previous: previous, now: now))
     streams[number]?.targets[id] = target
   }
 
   /// Emits the snapshots of a consistent moment of the server.
   private mutating func show(_ number: Int) {
+    for (id, target) in streams[number]?.targets ?? [:] where target.isCurrent {
+      for key in target.unconfirmed.sorted() { remove(key, now: nil, id, number) }
+      streams[number]?.targets[id]?.unconfirmed = []
+    }
     guard let stream = streams[number] else { return }
     for (id, target) in stream.targets.sorted(by: { $0.key < $1.key }) where target.isCurrent {
       if target.hasSnapshot, target.changes.isEmpty { continue }
@@ -305,4 +377,8 @@ package struct ProxiedClients: Sendable {
       emit(.gap("faults of the proxy: \(words)"), nil)
     }
   }
+}
+
+extension Document {
+  fileprivate var byteCount: Int { data?.encoded.bytes.count ?? 0 }
 }

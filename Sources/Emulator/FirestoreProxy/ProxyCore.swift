@@ -22,8 +22,8 @@ final class ProxyCore {
   /// The bytes of all connections for which the clients have room again although the server does not have them.
   var heldBytes = 0
   static let mostHeldBytes = 256 << 20
-  /// Whether contents of documents are told.
-  let tellsValues: Bool
+  /// The size in bytes of the longest message whose content is told; 0 to tell none.
+  let contentLimit: Int
   private let tls: TLSContext?
   private let sink: (@Sendable (ProtocolEvent) -> Void)?
   private var connections: [Int: any ProxiedConnection] = [:]
@@ -38,11 +38,11 @@ final class ProxyCore {
 
   init(
     on loop: any EventLoop, to target: Endpoint, _ tls: TLSContext?, _ faults: FaultInjector,
-    handshake: (client: TimeAmount, server: TimeAmount), silence: TimeAmount, tellsValues: Bool,
+    handshake: (client: TimeAmount, server: TimeAmount), silence: TimeAmount, contentLimit: Int,
     _ sink: (@Sendable (ProtocolEvent) -> Void)?
   ) {
     (self.loop, self.target, self.tls, self.faults) = (loop, target, tls, faults)
-    (self.handshake, self.silence, self.tellsValues, self.sink) = (handshake, silence, tellsValues, sink)
+    (self.handshake, self.silence, self.contentLimit, self.sink) = (handshake, silence, contentLimit, sink)
     settings = faults.settings
     isCalm = settings.isCalm
   }
@@ -138,11 +138,19 @@ final class ProxyCore {
     } else {
       try faults.perform(change)
       settings = faults.settings
-      if change == .calm {
-        channels = BrokenChannels()
-        for connection in connections.values { connection.acceptToken() }
-      }
+      if change == .calm { forgiveConnections() }
     }
+  }
+
+  func apply(_ new: FaultSettings) {
+    faults.apply(new)
+    settings = faults.settings
+    if settings.isCalm { forgiveConnections() }
+  }
+
+  private func forgiveConnections() {
+    channels = BrokenChannels()
+    for connection in connections.values { connection.acceptToken() }
   }
 
   /// Ends what is open of some kinds of calls.

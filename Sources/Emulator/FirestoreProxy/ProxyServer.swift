@@ -21,8 +21,9 @@ package struct ProxyServer: Sendable {
     /// 0 lets the system choose.
     package var port: Int
     package var target: Endpoint
-    /// Whether contents of documents are told.
-    package var tellsValues = false
+    /// The size in bytes of the longest message whose content is told, 64 KiB or more; 0 to tell none. Contents above
+    /// 64 KiB are told of listeners and writes over gRPC only.
+    package var contentLimit = 0
     package var seed: UInt64 = 0
     /// The time within which clients have to begin to speak their protocol, and the server its own.
     package var (handshake, serverHandshake) = (Duration.seconds(30), Duration.seconds(30))
@@ -33,9 +34,6 @@ package struct ProxyServer: Sendable {
     package var clock: any Clock<Duration> = ContinuousClock()
     /// The faults at the start.
     package var faults: [FaultChange] = []
-    /// Takes what happens, on the proxy's thread; `nil` if it is not told.
-    package var report: (@Sendable (ProtocolEvent) -> Void)?
-
     package init(host: String, port: Int, target: Endpoint) {
       (self.host, self.port, self.target) = (host, port, target)
     }
@@ -59,16 +57,20 @@ package struct ProxyServer: Sendable {
   package var settings: FaultSettings { faults.settings }
 
   /// Serves until it is cancelled. Once.
-  /// - Parameter ready: called with the bound port once connections are accepted.
+  /// - Parameters:
+  ///   - report: takes what happens, on the proxy's thread; `nil` if it is not told.
+  ///   - ready: called with the bound port once connections are accepted.
   /// - Throws: `RPCStatus` with the reason why the address cannot be listened on, or a certificate not be trusted.
-  package func run(ready: @Sendable (Int) -> Void) async throws {
+  package func run(
+    report: (@Sendable (ProtocolEvent) -> Void)? = nil, ready: @Sendable (Int) -> Void
+  ) async throws {
     let tls = try tls()
     let (loop, faults, configuration) = (loop, faults, configuration)
     try await loop.submit {
       core.value = ProxyCore(
         on: loop, to: configuration.target, tls, faults,
         handshake: (TimeAmount(configuration.handshake), TimeAmount(configuration.serverHandshake)),
-        silence: TimeAmount(configuration.silence), tellsValues: configuration.tellsValues, configuration.report)
+        silence: TimeAmount(configuration.silence), contentLimit: configuration.contentLimit, report)
     }.get()
     for change in configuration.faults { try await perform(change) }
     let port = EmulatorServer.Configuration(host: configuration.host, port: configuration.port)
@@ -107,6 +109,12 @@ package struct ProxyServer: Sendable {
       } catch { return .failure(error) }
     }.get()
     try result?.get()
+  }
+
+  /// Replaces the settings of the faults. Calm settings also withdraw the faults that wait for a call.
+  package func apply(_ settings: FaultSettings) async {
+    // A loop that has ended has nothing to disturb.
+    try? await loop.submit { [core] in core.value?.apply(settings) }.get()
   }
 
   private func tls() throws(RPCStatus) -> TLSContext? {

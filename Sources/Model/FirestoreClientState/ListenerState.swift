@@ -8,6 +8,8 @@ package struct ListenerState: Sendable {
   package var query: Query
   package var options: ListenerOptions
   package var result: Result
+  /// The name of the client, where several are shown as one.
+  package var client: String?
 
   /// The figures of a listener's last snapshot, without the documents.
   package struct Result: Hashable, Sendable {

@@ -68,10 +68,10 @@ package struct Transcript: Sendable {
       case .synced: row.isFromCache ? "from cache" : "in sync"
       case .failed: "failed"
       case .conflict: "conflict"
-      case .divider: ""
+      case .divider, .call: ""
       }
     let flags = [row.isFromCache && row.kind != .synced ? "from cache" : "", row.hasPendingWrites ? "pending" : ""]
-    let source = row.kind == .failed ? "" : row.source.rawValue.lowercased()
+    let source = [.failed, .call].contains(row.kind) ? "" : row.source.rawValue.lowercased()
     let parts =
       [row.listenerName, kind, row.key?.path.text ?? "", source] + flags
       + [row.summary, row.why.map { "(\($0))" } ?? "", row.batch?.description ?? ""]

@@ -70,16 +70,17 @@ final class Proxied: Sendable {
     var configuration = ProxyServer.Configuration(host: "127.0.0.1", port: 0, target: target)
     (configuration.faults, configuration.handshake, configuration.clock) = (faults, handshake, clock)
     (configuration.serverHandshake, configuration.seed, configuration.silence) = (serverHandshake, seed, silence)
-    configuration.report = { event in
-      events.put(event)
-      tell(event)
-    }
     let server = ProxyServer(configuration)
     let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
         defer { continuation.finish() }
-        try await server.run { continuation.yield($0) }
+        try await server.run { event in
+          events.put(event)
+          tell(event)
+        } ready: {
+          continuation.yield($0)
+        }
       }
       for await port in ports {
         let endpoint = FirestoreGRPC.Endpoint(host: "127.0.0.1", port: port, security: .plaintext)

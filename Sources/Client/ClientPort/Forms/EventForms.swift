@@ -171,6 +171,9 @@ extension ClientEvent: JSONUnion {
     case .faults(let settings):
       try form.members(of: settings)
       return "faults"
+    case .traffic(let event):
+      try form.members(of: event)
+      return "traffic"
     case .closed: return "closed"
     case .attachmentEnded(let reason):
       try form.text("reason", reason)
@@ -316,6 +319,7 @@ extension ClientEvent: JSONUnion {
         try form("snapshots"),
         Dictionary(results.map { ($0.listener, $0.result) }, uniquingKeysWith: { $1 }))
     case "faults": return .faults(try form.members())
+    case "traffic": return .traffic(try form.members())
     case "closed": return .closed
     case "request-failed": return .requestFailed(try form("error"))
     case "attachment-ended": return .attachmentEnded(try form.text("reason"))

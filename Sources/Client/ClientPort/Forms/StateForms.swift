@@ -28,9 +28,11 @@ extension ListenerState.Result: JSONRecord {
 
 extension ListenerState: JSONRecord {
   package static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self {
-    ListenerState(
+    var state = ListenerState(
       id: try form("listener", it?.id), query: try form("query", it?.query), options: try form("options", it?.options),
       result: try form("result", it?.result))
+    state.client = try form.optionalWord("client", it?.client)
+    return state
   }
 }
 

@@ -17,7 +17,9 @@ extension Inspection {
   /// - Returns: `nil` if the client cannot be watched; the log says why.
   static func open(_ plan: Plan, _ engine: SyncEngine, _ database: DatabaseID) -> Inspection? {
     do throws(InspectionFolder.Failure) {
-      let inspection = try Inspection(plan, engine)
+      let inspection = try Inspection(
+        InspectedEngine(engine: engine, faults: plan.faults), as: plan.greeting, in: plan.folder,
+        restingShare: plan.restingShare)
       inspection.start()
       return inspection
     } catch {
@@ -88,7 +90,7 @@ final class InspectionSocket: Sendable {
   private static let registry = Mutex(Registry())
 
   let descriptor: CInt
-  private let address: InspectionAddress
+  let address: InspectionAddress
 
   /// Opens a socket with an unused name.
   /// - Throws: the reason for the missing socket, in one line.

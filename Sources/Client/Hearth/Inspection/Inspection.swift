@@ -12,7 +12,7 @@ import SerialExecutors
 /// Shows one client to watchers of the same user, and lets them control it on request.
 ///
 /// An actor with its own queue: it builds and sends events concurrently with the engine. The engine only puts snapshots
-/// into a bounded `ListenerTap`, and only while a watcher is connected. The client never waits for a watcher. A watcher
+/// into a bounded queue (`InspectedNews`), and only while a watcher is connected. The client never waits for a watcher. A watcher
 /// receives the count of snapshots that it did not read in time or that exceeded the processor time
 /// (`InspectionBudget`).
 package actor Inspection {
@@ -35,14 +35,13 @@ package actor Inspection {
   private nonisolated let executor = QueueExecutor(label: "hearth.inspection")
   package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-  let engine: SyncEngine
-  let faults: FaultInjector
-  private let plan: Plan
+  private let client: any InspectedClient
+  private let greeting: InspectionGreeting
   private let socket: InspectionSocket
   private var listening: (any DispatchSourceRead)?
   var watchers: [Int: Watcher] = [:]
   private var lastWatcher = 0
-  private var tap: ListenerTap?
+  private var news: (any InspectedNews)?
   var budget: InspectionBudget
   private var status: Task<Void, Never>?
   /// Whether the next reconsideration is due.
@@ -67,17 +66,21 @@ package actor Inspection {
   private static let queueEnds = 100
   private static let keptForSnapshots = Duration.milliseconds(10)
 
-  /// Starts listening for watchers.
+  /// Reserves the socket for watchers. `start` begins to listen.
   /// - Throws: the reason why the client cannot be watched, in one line.
-  init(_ plan: Plan, _ engine: SyncEngine) throws(InspectionFolder.Failure) {
-    self.plan = plan
-    self.engine = engine
-    faults = plan.faults
-    budget = InspectionBudget(restingShare: plan.restingShare)
-    socket = try InspectionSocket(in: plan.folder)
+  package init(
+    _ client: any InspectedClient, as greeting: InspectionGreeting, in folder: InspectionFolder,
+    restingShare: Int? = InspectionBudget.usualRestingShare
+  ) throws(InspectionFolder.Failure) {
+    (self.client, self.greeting) = (client, greeting)
+    budget = InspectionBudget(restingShare: restingShare)
+    socket = try InspectionSocket(in: folder)
   }
 
-  nonisolated func start() { executor.queue.async { self.assumeIsolated { $0.listen() } } }
+  /// The address by which a watcher finds the client.
+  package nonisolated var address: InspectionAddress { socket.address }
+
+  package nonisolated func start() { executor.queue.async { self.assumeIsolated { $0.listen() } } }
 
   private func listen() {
     guard !isOver else { return }
@@ -90,13 +93,14 @@ package actor Inspection {
   }
 
   /// Notifies all watchers that the client is closed, and ends their connections.
-  package func end() {
+  /// - Parameter reason: the reason why the client can no longer be watched; `nil` for a client that is closed.
+  package func end(because reason: String? = nil) {
     guard !isOver else { return }
     isOver = true
     socket.remove()
     if let listening { listening.cancel() } else { close(socket.descriptor) }
     listening = nil
-    tell(.closed)
+    tell(reason.map(ClientEvent.attachmentEnded) ?? .closed)
     for id in watchers.keys { drop(id) }
   }
 
@@ -124,8 +128,8 @@ package actor Inspection {
   }
 
   private func greet(_ id: Int) async {
-    var greeting = plan.greeting
-    greeting.listeners = await engine.listenerStates().count
+    var greeting = greeting
+    greeting.listeners = await client.listenerStates().count
     greeting.watchers = watchers.values.count { $0.word != nil }
     send(greeting, to: id)
   }
@@ -151,18 +155,16 @@ package actor Inspection {
     guard word.hearth == version else {
       return refuse(
         id,
-        "\(plan.greeting.name) tells what it does in version \(version), not \(word.hearth): use the hearth of the "
+        "\(greeting.name) tells what it does in version \(version), not \(word.hearth): use the hearth of the "
           + "same version.")
     }
     watchers[id]?.word = word
-    if let problem = engine.cacheProblem {
-      send(ClientEvent.storage(StorageNotice(badge: "CACHE NOT IN USE", message: problem.notice)), to: id)
-    }
-    send(ClientEvent.faults(faults.settings), to: id)
+    if let notice = client.storageNotice { send(ClientEvent.storage(notice), to: id) }
+    send(ClientEvent.faults(client.faultSettings), to: id)
     watch()
     if watchers.values.count(where: { $0.word != nil }) > 1 {
       sendStatus(to: id)
-      Task { for listener in await engine.listenerStates() { send(ClientEvent.listenerStarted(listener), to: id) } }
+      Task { for listener in await client.listenerStates() { send(ClientEvent.listenerStarted(listener), to: id) } }
     }
   }
 
@@ -188,6 +190,21 @@ package actor Inspection {
     }
   }
 
+  private func answer(_ request: ClientRequest, of watcher: Int) async throws(RPCStatus) -> ClientEvent? {
+    try request.check()
+    switch request {
+    case .setNetwork(true): watchers[watcher]?.hasSwitchedOff = false
+    // A network that the program itself has disabled stays disabled after the watcher disconnects.
+    case .setNetwork(false): if isNetworkEnabled { watchers[watcher]?.hasSwitchedOff = true }
+    case .resend(let batch, as: nil): changes.settledRejected.insert(batch)
+    case .dropRejected(let batches): changes.settledRejected.formUnion(batches)
+    case .setFaults(let settings): watchers[watcher]?.hasSetFaults = !settings.isCalm
+    case .causeFault: watchers[watcher]?.hasSetFaults = true
+    default: break
+    }
+    return try await client.answer(request)
+  }
+
   private func refuse(_ id: Int, _ reason: String) {
     send(ClientEvent.attachmentEnded(reason), to: id)
     drop(id)
@@ -202,11 +219,14 @@ package actor Inspection {
   private func drop(_ id: Int) {
     guard var watcher = watchers.removeValue(forKey: id) else { return }
     watcher.end()
+    var left: [ClientRequest] = []
     if watcher.hasSetFaults, !watchers.values.contains(where: \.hasSetFaults) {
-      faults.apply(FaultSettings())
+      left.append(.setFaults(FaultSettings()))
       tell(.faults(FaultSettings()))
     }
-    if watcher.hasSwitchedOff, !isOver { Task { await engine.enableNetwork() } }
+    if watcher.hasSwitchedOff, !isOver { left.append(.setNetwork(enabled: true)) }
+    // Neither request has a reply, and a client that has ended needs neither.
+    if !left.isEmpty { Task { [left] in for request in left { _ = try? await client.answer(request) } } }
     if !watchers.values.contains(where: { $0.word != nil }) { rest() }
   }
 
@@ -214,48 +234,38 @@ package actor Inspection {
 
   /// Starts sending all events to watchers, beginning with the current listeners and the status.
   private func watch() {
-    if tap == nil {
+    if news == nil {
       let executor = executor
-      let tap = ListenerTap { [weak self] in
+      news = client.news { [weak self] in
         executor.queue.asyncAfter(deadline: .now() + Self.pace) { [weak self] in
           self?.assumeIsolated { $0.tellNews() }
         }
       }
-      self.tap = tap
-      engine.setTap(tap)
     }
     if status == nil { status = Task { await self.followStatus() } }
   }
 
   /// Stops following the client, so that it costs nothing while no watcher is connected.
   private func rest() {
-    engine.setTap(nil)
-    tap = nil
+    news?.end()
+    news = nil
     status?.cancel()
     (status, lastStatus, missed) = (nil, nil, 0)
     (changes, omissions) = (StatusChanges(knowsPast: true), StatusOmissions())
   }
 
   private func tellNews() {
-    guard let tap else { return }
-    let (news, uncounted) = tap.take()
+    guard let news else { return }
+    let (items, uncounted) = news.take()
     missed += uncounted
-    for item in news {
+    for item in items {
       switch item {
-      case .opened(let listener): tell(.listenerStarted(listener))
-      case .ended(let id, let status):
-        let tag = ListenerTag(id.rawValue)
-        tell(status.map { .listenerFailed(tag, $0) } ?? .listenerStopped(tag))
-      case .snapshot(let id, let snapshot, let time):
-        if budget.hasTime() {
-          tell(.snapshot(ListenerSnapshot(snapshot, of: id.rawValue, at: time)))
-        } else {
-          missed += 1
-        }
+      case .event(let event): tell(event)
+      case .snapshot(let snapshot): if budget.hasTime() { tell(.snapshot(snapshot())) } else { missed += 1 }
       }
     }
     if missed > 0 {
-      tap.setCounting(true)
+      news.setCounting(true)
       waitForTime()
     }
   }
@@ -273,12 +283,14 @@ package actor Inspection {
   }
 
   private func catchUp() async {
-    guard let tap else { return }
+    guard let news else { return }
     guard budget.hasTime() else { return waitForTime() }
-    let listeners = await engine.listenerStates()
-    guard tap === self.tap else { return }
-    missed += tap.take().missed
-    tap.setCounting(false)
+    let listeners = await client.listenerStates()
+    guard news === self.news else { return }
+    let (items, uncounted) = news.take()
+    missed += uncounted
+    for item in items { if case .event(let event) = item { tell(event) } else { missed += 1 } }
+    news.setCounting(false)
     let results = Dictionary(uniqueKeysWithValues: listeners.map { (ListenerTag($0.id), $0.result) })
     let everybody = missed
     missed = 0
@@ -303,14 +315,14 @@ package actor Inspection {
   }
 
   private func followStatus() async {
-    for await status in engine.status(queueEnds: Self.queueEnds) {
+    for await status in client.status(queueEnds: Self.queueEnds) {
       isNetworkEnabled = status.isNetworkEnabled
       let before = budget
       tellChanges(in: status)
       // The engine's work for a status costs about as much as sending it.
       budget.charge(before.saved - budget.saved)
       repeat {
-        do { try await engine.clock.sleep(for: .milliseconds(100)) } catch { return }
+        do { try await client.clock.sleep(for: .milliseconds(100)) } catch { return }
         // Snapshots come first: an omitted status loses less than an omitted snapshot.
       } while !budget.hasTime(beyond: Self.keptForSnapshots)
     }

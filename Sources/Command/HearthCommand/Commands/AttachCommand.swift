@@ -22,7 +22,7 @@ struct AttachCommand: AsyncParsableCommand {
     discussion: """
       A program that uses Hearth can be watched if it was started with HEARTH_INSPECT=1, or sets isInspectable in its \
       FirestoreSettings (HEARTH_INSPECT=0 forbids it). So can a dashboard, hearth wall, watch, get --watch and play; \
-      their name is the command, as in hearth attach dashboard. The dashboard then shows that program's own listeners with \
+      their name is the command, as in hearth attach dashboard. A proxy and its clients can be watched without that. The dashboard then shows that program's own listeners with \
       every snapshot and why it fired, its waiting and refused writes, its connection and cache, and explains its \
       queries. Only programs of the same user can be watched.
 
@@ -36,7 +36,7 @@ struct AttachCommand: AsyncParsableCommand {
       --json prints one object per line. Its type says what it reports: attached, then the current state \
       (listener-started, status), then what happens: listener-started, snapshot, listener-stopped, listener-failed, \
       acknowledged, rejected, cancelled, pending, rejected-writes, rejected-writes-forgotten, indexes, retentions, reads, \
-      status, faults, storage, snapshots-missed and outcomes-missed. It exits with 0 when the program ends, when you \
+      status, faults, storage, snapshots-missed, outcomes-missed and, of a proxy, traffic. It exits with 0 when the program ends, when you \
       interrupt it, when its reader closes, or after --timeout. --until TYPE, --until 'added cities/SF' or --until NUMBER \
       exits with 0 at the first such line or after that many lines, with 75 after a timeout, and with 69 if the program \
       ends first.

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import ClientPort
 import CommandOptions
 import CommandOutput
 import DashboardHost
 import Dispatch
 import FirestoreClientState
 import FirestoreGRPC
+import FirestoreLocal
 import FirestoreModel
 import FirestoreProxy
 import FirestoreText
 import Foundation
-import Terminal
-import TerminalTheme
+
+import enum Hearth.InspectionPermission
 
 /// `hearth proxy`: between a client of any SDK and any server.
 struct ProxyCommand: AsyncParsableCommand {
@@ -24,8 +26,10 @@ struct ProxyCommand: AsyncParsableCommand {
       A write whose answer is dropped is applied by the server, and the client's connection breaks. A server that is \
       not there is unavailable (503). SIGINT and SIGTERM end it with 0; a port that is taken is 69.
 
-      On a terminal a screen shows who is connected, who listens to what and what each target was sent, which writes \
-      wait, and the last requests; o pulls the plug, : takes a fault by its words, q ends. --plain prints lines there.
+      On a terminal the dashboard opens with the first client: it shows the listeners of all clients with what the \
+      server sent them, their waiting writes and their calls; o disconnects the server, :fault disturbs it, q ends. \
+      --plain prints lines there. hearth attach shows the clients elsewhere: the proxy by its process number, each \
+      client by its name, such as client-1. HEARTH_INSPECT=0 and --quiet forbid it.
 
       Example: hearth proxy --to 127.0.0.1:8080 --port 8081 --fault 'latency 100ms'
       """)
@@ -66,10 +70,11 @@ struct ProxyCommand: AsyncParsableCommand {
   @Flag(name: .shortAndLong, help: "Tell no streams and messages.")
   var quiet = false
 
-  @Flag(help: "Print lines on a terminal too, and show no screen.")
+  @Flag(help: "Print lines on a terminal too, and open no dashboard.")
   var plain = false
 
   @OptionGroup var appearance: AppearanceOptions
+  @OptionGroup var log: LogOptions
 
   private static func fault(_ text: String) throws -> FaultChange {
     do throws(TextError) { return try FaultText.parse(text) } catch { throw ValidationError("\(error)") }
@@ -87,71 +92,121 @@ struct ProxyCommand: AsyncParsableCommand {
       to, defaultPort: isTLS ? 443 : nil, security: isTLS ? .tls(trustRoots: trust) : .plaintext, from: "--to")
   }
 
+  /// The size in bytes of the longest message that watchers see: a commit of the largest size.
+  private static let longestWatched = 11 << 20
+
   mutating func run() async throws {
+    let environment = ProcessInfo.processInfo.environment
     let target = try target()
+    let isWatched = InspectionPermission.isGiven(unlessSaid: !quiet, environment)
     var configuration = ProxyServer.Configuration(host: host, port: port, target: target)
-    (configuration.seed, configuration.faults, configuration.tellsValues) = (seed, fault, values)
-    if !plain, !json, !quiet, !values, isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1 {
-      return try await showScreen(configuration)
-    }
-    let lines = ProxyLines(asJSON: json, hasContents: values)
-    if !quiet { configuration.report = { lines.put($0) } }
+    (configuration.seed, configuration.faults) = (seed, fault)
+    configuration.contentLimit = isWatched ? Self.longestWatched : values ? ProxyLines.longestContent : 0
     let server = ProxyServer(configuration)
-    let interruptions = Surroundings.current.interruptions()
-    let causes = interruptions.causes
-    let local = configuration
+    let watched = isWatched ? WatchedProxy(server, configuration, in: InspectionFolder(environment)) : nil
+    let lines = ProxyLines(asJSON: json, hasContents: values)
+    let address = configuration
+    let begin: @Sendable (Int) -> Void = { lines.begin(from: address.address($0), to: target) }
+    let hasScreen = !plain && !json && !quiet && !values && isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1
     do {
-      try await withThrowingTaskGroup(of: Void.self) { group in
-        group.addTask {
-          try await server.run { port in
-            lines.begin(from: local.address(port), to: target)
-          }
-        }
-        group.addTask { _ = await causes.first { _ in true } }
-        group.addTask { if await !Self.followWords(server, lines) { try await Self.forever() } }
-        group.addTask { try await lines.print() }
-        defer { group.cancelAll() }
-        try await group.next()
+      if hasScreen, let watched {
+        try await showScreen(server, lines, watched, begin)
+      } else {
+        try await printLines(server, lines, watched, begin)
       }
     } catch let status as RPCStatus {
       throw CommandFailure(ExitStatus.unavailable, status.message)
     }
+  }
+
+  /// Runs the proxy until `quit` is read, or a signal comes.
+  private func printLines(
+    _ server: ProxyServer, _ lines: ProxyLines, _ watched: WatchedProxy?, _ begin: @escaping @Sendable (Int) -> Void
+  ) async throws {
+    let interruptions = Surroundings.current.interruptions()
+    let (causes, isQuiet) = (interruptions.causes, quiet)
+    let tell: @Sendable (ProtocolEvent) -> Void = { event in
+      if !isQuiet { lines.put(event) }
+      watched?.note(event)
+    }
+    let report = isQuiet && watched == nil ? nil : tell
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await server.run(report: report, ready: begin) }
+      group.addTask { _ = await causes.first { _ in true } }
+      group.addTask { if await !Self.followWords(server, lines, watched) { try await Self.forever() } }
+      group.addTask { try await lines.print() }
+      defer { group.cancelAll() }
+      try await group.next()
+    }
+    await watched?.end()
     withExtendedLifetime(interruptions) {}
   }
 
-  /// Runs the proxy with a screen on its traffic, until a key or a signal ends it.
+  /// Prints lines until the first client has named its database. Then shows the dashboard on the proxy's clients, until
+  /// the user leaves.
   @MainActor
-  private func showScreen(_ configuration: ProxyServer.Configuration) async throws {
-    var configuration = configuration
-    let inbox = TrafficInbox()
-    configuration.report = { inbox.put($0) }
-    let server = ProxyServer(configuration)
-    let preferences = Preferences.read(Paths.ofProcess)
-    let background = ProcessInfo.processInfo.environment["COLORFGBG"].flatMap(Theme.Variant.init(colorFGBG:))
-    let theme = try appearance.theme(preferences, background: background).theme
-    let terminal = TerminalPreferences(
-      depth: appearance.depth(preferences), glyphs: preferences.file.glyphs?.choice, usesMouse: false)
+  private func showScreen(
+    _ server: ProxyServer, _ lines: ProxyLines, _ watched: WatchedProxy, _ begin: @escaping @Sendable (Int) -> Void
+  ) async throws {
+    let start = try ScreenStart(appearance, log, otherwise: "'hearth proxy --plain' prints lines")
     let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
-    var code: Int32 = 0
-    do {
-      try await withThrowingTaskGroup(of: Void.self) { group in
-        defer { group.cancelAll() }
-        group.addTask {
-          defer { continuation.finish() }
-          try await server.run { continuation.yield($0) }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      defer { group.cancelAll() }
+      group.addTask {
+        defer { continuation.finish() }
+        try await server.run { event in
+          lines.put(event)
+          watched.note(event)
+        } ready: {
+          continuation.yield($0)
         }
-        for await port in ports {
-          let screen = try TrafficScreen(
-            server, inbox, at: configuration.address(port), to: configuration.target.text, theme, terminal)
-          code = await screen.run()
-          group.cancelAll()
-        }
-        try await group.waitForAll()
       }
-    } catch let status as RPCStatus {
-      throw CommandFailure(ExitStatus.unavailable, status.message)
+      for await port in ports {
+        begin(port)
+        lines.show("The dashboard opens with the first client. Ctrl-C ends the proxy.")
+        if let address = try await Self.firstClient(watched, lines) {
+          let (_, greeting, link) = try InspectablePrograms(in: watched.folder).entry("\(address)")
+          try await Self.dashboard(start, Attachment(greeting, at: address, over: link, allowsControl: true))
+        }
+        group.cancelAll()
+      }
+      try await group.waitForAll()
     }
-    if code != 0 { throw ExitCode(code) }
+    await watched.end()
+  }
+
+  /// Prints lines until all clients can be watched under the returned address, or a signal comes.
+  private static func firstClient(_ watched: WatchedProxy, _ lines: ProxyLines) async throws -> InspectionAddress? {
+    let interruptions = Surroundings.current.interruptions()
+    let causes = interruptions.causes
+    defer { withExtendedLifetime(interruptions) {} }
+    return try await withThrowingTaskGroup(of: InspectionAddress?.self) { group in
+      defer { group.cancelAll() }
+      group.addTask {
+        _ = await causes.first { _ in true }
+        return nil
+      }
+      group.addTask {
+        if let address = await watched.addresses.first(where: { _ in true }) { return address }
+        lines.show("The clients cannot be watched, so there is no dashboard. The proxy goes on.")
+        try await Self.forever()
+        return nil
+      }
+      group.addTask {
+        try await lines.print()
+        return nil
+      }
+      return try await group.next() ?? nil
+    }
+  }
+
+  @MainActor
+  private static func dashboard(_ start: ScreenStart, _ attachment: Attachment) async throws {
+    var options = start.options(
+      StorageOptions.Locations(
+        database: attachment.greeting.database, cache: .memory, backend: .embedded(folder: nil)))
+    options.subject = .program(attachment)
+    try await start.run(options)
   }
 
   private static func forever() async throws {
@@ -162,7 +217,9 @@ struct ProxyCommand: AsyncParsableCommand {
   }
 
   /// - Returns: whether the last word was `quit`.
-  private static func followWords(_ server: ProxyServer, _ lines: ProxyLines) async -> Bool {
+  private static func followWords(
+    _ server: ProxyServer, _ lines: ProxyLines, _ watched: WatchedProxy?
+  ) async -> Bool {
     let input = PlainInput.lines()
     for await line in input.stream {
       defer { input.room.signal() }
@@ -177,6 +234,7 @@ struct ProxyCommand: AsyncParsableCommand {
         do {
           let change = try FaultText.parse(text)
           try await server.perform(change)
+          watched?.noteFaults()
           lines.say(FaultText.account(of: change))
         } catch let error as TextError {
           lines.say("not understood: \(error)")

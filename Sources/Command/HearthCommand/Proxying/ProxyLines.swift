@@ -31,7 +31,15 @@ final class ProxyLines: Sendable {
 
   init(asJSON: Bool, hasContents: Bool) { (self.asJSON, self.hasContents) = (asJSON, hasContents) }
 
-  func put(_ event: ProtocolEvent) { put(.event(event)) }
+  /// Prints an event, with the content of its message only if that was asked for and is not long.
+  func put(_ event: ProtocolEvent) {
+    var event = event
+    if !hasContents || event.bytes ?? 0 > Self.longestContent { event.message?.content = nil }
+    put(.event(event))
+  }
+
+  /// The size in bytes of the longest message whose content is printed.
+  static let longestContent = 64 << 10
 
   /// Prints something about the faults.
   func say(_ words: String) {

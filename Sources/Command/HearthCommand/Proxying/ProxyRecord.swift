@@ -30,7 +30,9 @@ enum ProxyRecord {
         throw Recording.disorder(at: "\(name):\(number + 1), column 1", by: distance)
       }
       time = max(time ?? event.time, event.time)
-      for (client, event) in clients.receive(event) { reader.read(fact(of: event), at: time ?? .now, of: client) }
+      for (client, event) in clients.receive(event) {
+        if let fact = fact(of: event) { reader.read(fact, at: time ?? .now, of: client) }
+      }
     }
     if let database = clients.database { reader.draft.database = database }
     let hint = "; its messages have no contents, which hearth proxy --json --values tells"
@@ -46,12 +48,13 @@ enum ProxyRecord {
     return draft
   }
 
-  private static func fact(of event: ProxiedClients.Event) -> ScenarioDraftReader.Fact {
+  private static func fact(of event: ProxiedClients.Event) -> ScenarioDraftReader.Fact? {
     switch event {
     case .event(let event): .event(event)
     case .fault(let change): .fault(change)
     case .hit(let event): .hit(event)
     case .gap(let text): .gap(text)
+    case .left: nil
     }
   }
 }

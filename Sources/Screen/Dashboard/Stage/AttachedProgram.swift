@@ -141,10 +141,10 @@ extension DashboardState {
   /// Adds a listener of the program with its current result.
   mutating func receive(started listener: ListenerState) {
     let tag = ListenerTag(listener.id)
+    let name = [listener.client, ListenerRecord.defaultName(for: listener.query)].compactMap(\.self)
     listening.adopt(
       ListenerDefinition(
-        name: ListenerRecord.defaultName(for: listener.query), query: listener.query, options: listener.options),
-      as: tag)
+        name: name.joined(separator: " "), query: listener.query, options: listener.options), as: tag)
     if listener.result.count != nil { listening.note(listener.result, of: tag) }
   }
 

@@ -250,7 +250,8 @@ extension ClientEvent {
     case .status(let status): status.isOffline != state.network.isOffline
     case .company(let company): state.storage.company.map { $0.standing != company.standing } ?? false
     case .snapshotsMissed(let count, _): count > 0
-    case .listenerStarted, .listenerFailed, .listenerStopped, .closed, .attachmentEnded, .requestFailed, .windowFailed,
+    case .listenerStarted, .listenerFailed, .listenerStopped, .traffic, .closed, .attachmentEnded, .requestFailed,
+      .windowFailed,
       .storage, .pendingWrites, .writeAcknowledged, .writeRejected, .writeCancelled, .outcomesMissed,
       .rejectedWritesForgotten, .conflict, .contested, .explained:
       true

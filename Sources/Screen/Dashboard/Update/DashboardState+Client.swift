@@ -21,6 +21,7 @@ extension DashboardState {
     case .listenerStopped(let tag): receive(stopped: tag)
     case .snapshotsMissed(let count, let results): receive(missed: count, results)
     case .faults(let settings): faults = settings
+    case .traffic(let event): feed.append(FeedRow(event))
     case .closed: endAttachment("\(configuration.attached?.title ?? "the program") has closed its client")
     case .attachmentEnded(let reason): endAttachment(reason)
     case .requestFailed(let status): toast(.error, "\(status)")

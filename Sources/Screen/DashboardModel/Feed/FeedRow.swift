@@ -15,6 +15,8 @@ package struct FeedRow: Sendable {
     /// A line across the feed, for example at the start of an outage.
     case divider
     case failed
+    /// A connection or call of a proxy's client.
+    case call
     /// A write that replaced values its author had not seen.
     case conflict
   }
@@ -127,6 +129,7 @@ extension FeedRow.Kind {
     case .synced: "="
     case .failed, .conflict: "!"
     case .divider: " "
+    case .call: ">"
     }
   }
 }
@@ -276,7 +279,7 @@ package struct OpenedRow {
         let fields = document.data?.fields ?? Fields()
         let all = interest.sorted(fields).map { "\($0.name) \(text(of: $0.value))" }
         parts = (row.isLocal ? ["new"] : []) + all
-      case .removed, .synced, .divider, .failed, .conflict: break
+      case .removed, .synced, .divider, .failed, .call, .conflict: break
       }
     }
     parts += [row.why, row.batch?.description].compactMap(\.self)

@@ -256,7 +256,7 @@ extension FeedRow.Kind {
     case .added: .changeAdded
     case .modified: .changeModified
     case .removed: .changeRemoved
-    case .synced, .divider: .changeSynced
+    case .synced, .divider, .call: .changeSynced
     case .failed: .error
     case .conflict: .warn
     }

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+import ClientPort
+import FirestoreClientState
+import FirestoreModel
+import FirestoreQuery
+
+/// Validation of a watcher's requests. A watcher may have another version or be a different program, so its requests
+/// get the same checks as a program's own calls. No number in them can trap in arithmetic.
+extension ClientRequest {
+  /// The longest delay of a message that a watcher may set.
+  private static let longestDelay = Duration.seconds(3600)
+  private static let mostBytes = 1_000_000_000
+
+  func check() throws(RPCStatus) {
+    switch self {
+    case .openWindow(_, let query), .ask(_, let query), .explain(let query), .preview(let query):
+      try Self.check(query)
+    case .locate(_, let query, let offset):
+      try Self.check(query)
+      guard (0..<FirestoreQuery.Query.maximumLimit).contains(offset) else {
+        throw Self.refusal("There is no document at \(offset).")
+      }
+    case .count(let path): try Self.check(FirestoreQuery.Query(path: path))
+    case .listCollections(let parent): if !parent.isRoot { try Self.check(parent) }
+    case .openDetail(let key): try Self.check(key.path)
+    case .setFaults(let settings):
+      let delays =
+        [settings.latency, settings.jitter, settings.flap ?? .zero]
+        + settings.lanes.values.flatMap { [$0.latency ?? .zero, $0.jitter ?? .zero] }
+      guard delays.allSatisfy({ ($0 >= .zero) && ($0 <= Self.longestDelay) }) else {
+        throw Self.refusal("A delay is at least 0 and at most an hour.")
+      }
+      for share in [settings.lostAcknowledgements, settings.lostRequests] where !(0...100).contains(share) {
+        throw Self.refusal("\(share) is no percentage.")
+      }
+      let rates = [settings.bandwidth, settings.readingRate] + settings.lanes.values.map(\.bandwidth)
+      for case let rate? in rates where !(1...Self.mostBytes).contains(rate) {
+        throw Self.refusal("A bandwidth is 1 to \(Self.mostBytes) bytes a second.")
+      }
+      // A network that flaps faster than this is down.
+      if let flap = settings.flap, flap < .milliseconds(1) { throw Self.refusal("A network flaps each 1 ms at most.") }
+    default: break
+    }
+  }
+
+  private static func check(_ query: FirestoreQuery.Query) throws(RPCStatus) {
+    if !query.path.isRoot { try check(query.path) }
+    do throws(QueryError) { try query.validate() } catch { throw refusal(error.message) }
+  }
+
+  private static func check(_ path: ResourcePath) throws(RPCStatus) {
+    do throws(ModelError) { _ = try ResourcePath(validating: path.text) } catch { throw refusal(error.message) }
+  }
+
+  private static func refusal(_ reason: String) -> RPCStatus { RPCStatus(.invalidArgument, reason) }
+}
