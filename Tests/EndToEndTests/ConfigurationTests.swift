@@ -61,7 +61,7 @@ extension EndToEndTests.InTmux {
       for (number, header) in headers.enumerated() {
         let empty = String(repeating: "\n", count: number)
         try surroundings.configure("theme = \"mine\"\n\(empty)\(header)\n")
-        try await hearth.wait("config.toml:\(number + 2): this line is left out")
+        try await hearth.wait("config.toml:\(number + 2): line ignored")
       }
       for (number, header) in headers.enumerated() {
         let empty = String(repeating: "\n", count: number)

@@ -170,7 +170,7 @@ extension EndToEndTests.InPipes {
 
       for (arguments, reason) in [
         (["copy", "/", "backup"], "say data:backup"), (["copy", "./nowhere/c", "d"], "no data in ./nowhere/c"),
-        (["copy", "c", "d@-1m"], "nothing is written to the past"), (["move", "c@-1m", "d"], "cannot be moved"),
+        (["copy", "c", "d@-1m"], "the past is read-only"), (["move", "c@-1m", "d"], "cannot be moved"),
         (["export", "c@-1m", "--at", "-2m"], "leave out --at"),
       ] {
         let run = try await HeadlessRun(arguments, surroundings)

@@ -42,7 +42,7 @@ struct ConfigurationFileTests {
     #expect(
       file.problems == [
         "config.toml:3: p99 must be a time in quotes, such as \"50ms\"",
-        "config.toml:4: unknown budget \"p98\"; known are opening, first-snapshot, p50 and p99",
+        "config.toml:4: unknown budget \"p98\"; known budgets: opening, first-snapshot, p50 and p99",
         "config.toml:8: as-of must be a date in quotes, such as \"2025-06\"",
       ])
     #expect(parse(ConfigurationFile.template).inside == InsideSettings())
@@ -107,7 +107,7 @@ struct ConfigurationFileTests {
     let file = parse("theme = \"nord\"\n\(line)\n# a comment\n")
 
     #expect(file.problems.count == 1)
-    #expect(file.problems.first?.hasPrefix("config.toml:2: this line is left out: ") == true, "\(file.problems)")
+    #expect(file.problems.first?.hasPrefix("config.toml:2: line ignored: ") == true, "\(file.problems)")
     #expect(file.theme == "nord" && file.mouse == nil)
   }
 
@@ -115,7 +115,7 @@ struct ConfigurationFileTests {
   func garbage() {
     let file = parse(String(repeating: "<html>\n", count: 50))
 
-    #expect(file.problems == ["config.toml:1: not a TOML file; nothing in it is used"])
+    #expect(file.problems == ["config.toml:1: not a TOML file; the file is ignored"])
   }
 
   @Test("Key tables apply to the whole screen or a part of it, each key with its line")

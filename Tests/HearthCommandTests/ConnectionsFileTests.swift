@@ -92,9 +92,9 @@ import Testing
     "An invalid connection is reported with line and key, and others remain",
     arguments: [
       ("emulater = \"x\"", 2, "unknown key \"emulater\"; did you mean emulator?"),
-      ("emulator = 5", 2, "emulator must be a text"), ("cloud = \"yes\"", 2, "cloud must be true or false"),
-      ("emulator = \"h:1\"\ncloud = true", 3, "emulator and cloud name two backends"),
-      ("project = \"p\"", 1, "names no backend"), ("data = \"d\"\ntrust = \"x\"", 3, "trust is about TLS"),
+      ("emulator = 5", 2, "emulator must be text"), ("cloud = \"yes\"", 2, "cloud must be true or false"),
+      ("emulator = \"h:1\"\ncloud = true", 3, "emulator and cloud both name a backend"),
+      ("project = \"p\"", 1, "no backend"), ("data = \"d\"\ntrust = \"x\"", 3, "trust needs TLS"),
       ("cloud = true\nadmin-secret = \"x\"", 3, "admin-secret is for 'hearth serve'"),
       ("emulator = \"h:99999\"", 2, "emulator \"h:99999\" is not an address"),
       ("cloud = true\nhost = \"h:99999\"", 3, "host \"h:99999\" is not an address"),
@@ -141,7 +141,7 @@ import Testing
       #expect(locations.database.project == "p" && path.isRoot && time.seconds > 0)
       #expect(locations.backend == (try StorageOptions.parse(["-C", "there"]).locations.backend))
       let failure = #expect(throws: CommandFailure.self) { try ComparedSide("connection:ther", in: here) }
-      #expect(failure?.message == "there is no connection \"ther\". Did you mean there?")
+      #expect(failure?.message == "unknown connection \"ther\". Did you mean there?")
     }
   }
 

@@ -67,7 +67,7 @@ import Testing
       old?.code == .outOfRange && old?.message.contains("cannot be read. The oldest that can be read is ") == true
         && old?.message.hasSuffix("earlier versions are kept for an hour.") == true)
     let future = await refusal(600)
-    #expect(future?.code == .outOfRange && future?.message.contains("in the future") == true)
+    #expect(future?.code == .outOfRange && future?.message.contains("later than the backend's clock") == true)
     await #expect(throws: RPCStatus.self) {
       try await PastDatastore(base: datastore, time: clock.time).commit([])
     }

@@ -24,7 +24,7 @@ struct TimeLimitTests {
   func late() async throws {
     let options = try TimeLimitOptions.parse(["--timeout", "1ms"])
     for (key, expected) in [
-      (key, "c/a: no answer within 0.001 seconds. The write may have been applied all the same."),
+      (key, "c/a: no answer within 0.001 seconds. The write may have been applied anyway."),
       (nil, "no answer within 0.001 seconds."),
     ] {
       await #expect(throws: CommandFailure(.tryAgain, expected)) {

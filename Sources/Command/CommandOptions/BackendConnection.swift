@@ -76,7 +76,7 @@ package struct BackendConnection: Sendable {
     case .embedded(let folder?):
       do throws(StoreError) {
         if ReadOnlyDisk.holds(folder) {
-          StandardError.remark("\(folder) is on a read-only file system; this reads a copy of it.")
+          StandardError.remark("\(folder) is on a read-only file system. Reading a copy of it.")
           return inProcess(try ReadOnlyDisk.open(folder), database)
         }
         let data = try SharedData.open(folder, as: ProgramName.ofProcess) { StandardError.remark($0) }
@@ -230,7 +230,7 @@ extension StorageOptions.Locations {
   package func requireData() throws(CommandFailure) {
     guard isDataNamed, case .embedded(let folder?) = backend, !LocalBackend.exists(in: folder) else { return }
     throw CommandFailure(
-      .noInput, "there is no data in \(folder). Check --data; commands that write, and the dashboard, begin it.")
+      .noInput, "no data in \(folder). Check --data. The dashboard and commands that write create it.")
   }
 
   /// The cache of a client that never sends, for commands that only read it. A folder that the user named must hold a
@@ -242,7 +242,7 @@ extension StorageOptions.Locations {
     guard !isMade, case .directory(let folder) = cache, !LocalStore.exists(in: folder) else { return configuration }
     if isCacheNamed || isDataNamed {
       throw CommandFailure(
-        .noInput, "there is no cache in \(folder). Check --cache and --data; the dashboard makes one.")
+        .noInput, "no cache in \(folder). Check --cache and --data. The dashboard creates one.")
     }
     configuration.location = .memory
     return configuration

@@ -68,7 +68,7 @@ package struct ConnectionsFile: Hashable, Sendable {
     for key in table.keys {
       let line = lines.line(of: key, in: nil) ?? 1
       guard let entries = table[key]?.table else {
-        let reason = "\(key) stands outside of a connection; write a line [NAME] before it"
+        let reason = "\(key) is outside a connection; write a [NAME] line before it"
         found.append((line, nil, Problem(text: "\(name):\(line): \(reason)")))
         continue
       }
@@ -96,10 +96,10 @@ package struct ConnectionsFile: Hashable, Sendable {
     let names = connections.map(\.name)
     let hint =
       names.isEmpty
-      ? "\(name) names none; each begins with a line [NAME]."
+      ? "\(name) has none. Each one starts with a [NAME] line."
       : NearestName.suggestion(for: wanted, among: names).map { "Did you mean \($0)?" }
-        ?? "There are: \(names.joined(separator: ", "))."
-    throw CommandFailure(.usage, "there is no connection \"\(wanted)\". \(hint)")
+        ?? "Known connections: \(names.joined(separator: ", "))."
+    throw CommandFailure(.usage, "unknown connection \"\(wanted)\". \(hint)")
   }
 }
 
@@ -130,11 +130,11 @@ private struct ConnectionReader {
   mutating func read() throws(Refusal) -> NamedConnection {
     let name = connection.name
     if name.isEmpty || name.contains(where: { $0.isNewline || $0.isWhitespace }) || name.hasPrefix("-") {
-      throw Refusal(reason: "the name of a connection is one word that does not begin with a dash")
+      throw Refusal(reason: "a connection name is one word that does not start with a hyphen")
     }
     if let key = table.keys.sorted().first(where: { !Self.keys.contains($0) }) {
       let hint = NearestName.suggestion(for: key, among: Self.keys).map { "did you mean \($0)?" }
-      throw refusal(key, "unknown key \"\(key)\"; \(hint ?? "known are \(Self.keys.joined(separator: ", "))")")
+      throw refusal(key, "unknown key \"\(key)\"; \(hint ?? "known keys: \(Self.keys.joined(separator: ", "))")")
     }
     connection.isEmbedded = try flag("embedded") ?? false
     connection.isCloud = try flag("cloud") ?? false
@@ -160,19 +160,19 @@ private struct ConnectionReader {
   private func checkBackends() throws(Refusal) {
     let named = connection.backends
     guard let first = named.first else {
-      throw Refusal(reason: "names no backend: say emulator, cloud, credentials, host, data, or embedded = true")
+      throw Refusal(reason: "no backend; set emulator, cloud, credentials, host, data or embedded = true")
     }
     let places = [["embedded", "data"], ["emulator"], ["cloud", "credentials", "host"]]
     let other = named.first { name in !places.contains { $0.contains(name) && $0.contains(first) } }
-    if let other { throw refusal(other, "\(first) and \(other) name two backends; leave one of them out") }
+    if let other { throw refusal(other, "\(first) and \(other) both name a backend; remove one") }
     if connection.trust != nil, connection.data != nil || connection.isEmbedded {
-      throw refusal("trust", "trust is about TLS; give it with emulator, host, cloud or credentials")
+      throw refusal("trust", "trust needs TLS; set it with emulator, host, cloud or credentials")
     }
   }
 
   private func checkSecret() throws(Refusal) {
     if connection.adminSecret != nil, connection.emulator == nil, connection.host == nil {
-      throw refusal("admin-secret", "admin-secret is for 'hearth serve'; give it with emulator or host")
+      throw refusal("admin-secret", "admin-secret is for 'hearth serve'; set it with emulator or host")
     }
   }
 
@@ -187,7 +187,7 @@ private struct ConnectionReader {
 
   private func text(_ key: String) throws(Refusal) -> String? {
     guard let value = table[key] else { return nil }
-    guard let text = value.string, !text.isEmpty else { throw refusal(key, "\(key) must be a text in quotes") }
+    guard let text = value.string, !text.isEmpty else { throw refusal(key, "\(key) must be text in quotes") }
     return text
   }
 
@@ -261,7 +261,7 @@ package struct DefaultConnection: Hashable, Sendable {
     package var remark: String {
       switch self {
       case .environment: "$\(DefaultConnection.variable) names it."
-      case .chosen: "'hearth connections use' has made it the default; 'hearth connections use --none' ends that."
+      case .chosen: "It is the default connection. 'hearth connections use --none' removes the default."
       }
     }
   }

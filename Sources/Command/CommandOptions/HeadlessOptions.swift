@@ -8,7 +8,7 @@ import Synchronization
 
 /// The options of every command without a screen.
 package struct HeadlessOptions: ParsableArguments {
-  @Flag(name: .shortAndLong, help: "Say nothing on standard error but why the command failed.")
+  @Flag(name: .shortAndLong, help: "Print only failures on standard error.")
   package var quiet = false
 
   /// Writes one line for people to standard error, unless `--quiet` is set.
@@ -22,11 +22,11 @@ package struct HeadlessOptions: ParsableArguments {
 /// The time limit of commands that send one request to the backend.
 package struct TimeLimitOptions: ParsableArguments {
   @Option(
-    help: ArgumentHelp("Give up after this long (500ms, 5s, 2m) with exit status 75.", valueName: "time"),
+    help: ArgumentHelp("Stop after this time (500ms, 5s, 2m) with exit status 75.", valueName: "time"),
     transform: { try DurationText.parse($0) })
   package var timeout: Duration?
 
-  static let mayBeWritten = "The write may have been applied all the same."
+  static let mayBeWritten = "The write may have been applied anyway."
 
   /// Runs work that writes in several commits, within the time limit.
   package func limitWrites<Result: Sendable>(_ work: @escaping @Sendable () async throws -> Result) async throws

@@ -32,7 +32,7 @@ package struct NamedPlace: Sendable {
 
   /// - Throws: usage for a read time, permission denied for a read-only connection.
   package func requireWritable(_ text: String) throws(CommandFailure) {
-    if time != nil { throw CommandFailure(.usage, "nothing is written to the past: leave out the time of \(text).") }
+    if time != nil { throw CommandFailure(.usage, "the past is read-only. Remove the time from \(text).") }
     try locations.requireWritable()
   }
 }
@@ -41,8 +41,8 @@ extension StorageOptions.Locations {
   /// - Throws: permission denied for a read-only connection.
   package func requireWritable() throws(CommandFailure) {
     guard isReadOnly else { return }
-    let name = connection.map { "the connection \($0.name)" } ?? "this"
-    throw CommandFailure(.permissionDenied, "\(name) is read-only: nothing is written to it.")
+    let name = connection.map { "the connection \($0.name)" } ?? "this database"
+    throw CommandFailure(.permissionDenied, "\(name) is read-only. Nothing was written.")
   }
 
   /// The database in words for people.
@@ -63,11 +63,11 @@ extension PlaceText.Database {
     switch self {
     case .connection(let name):
       if name.isEmpty {
-        throw CommandFailure(.usage, "connection: is to be followed by a name, as in connection:prod.")
+        throw CommandFailure(.usage, "connection: needs a name, as in connection:prod.")
       }
       return try parsed()
     case .folder(let folder):
-      if folder.isEmpty { throw CommandFailure(.usage, "data: is to be followed by a folder, as in data:backup.") }
+      if folder.isEmpty { throw CommandFailure(.usage, "data: needs a folder, as in data:backup.") }
       (locations.backend, locations.isDataNamed) = (.embedded(folder: folder), true)
     case .emulator(let address):
       do throws(ModelError) {
@@ -78,7 +78,7 @@ extension PlaceText.Database {
       }
     case .cloud(let project):
       if project.isEmpty {
-        throw CommandFailure(.usage, "cloud: is to be followed by a project, as in cloud:my-project.")
+        throw CommandFailure(.usage, "cloud: needs a project, as in cloud:my-project.")
       }
       locations.backend = try parsed().backend
       locations.database = DatabaseID(project: project, database: base.database.database)
@@ -192,8 +192,8 @@ package enum DataPath {
     if text == "/" {
       throw CommandFailure(
         .usage,
-        "/ is the whole database, and this needs a collection or a document. 'hearth ls' lists the collections, "
-          + "'hearth stats' counts their documents, 'hearth export /' prints all of them.")
+        "/ is the whole database. Name a collection or a document. 'hearth ls' lists the collections, "
+          + "'hearth stats' counts their documents and 'hearth export /' prints them all.")
     }
     var path = text[...]
     if path.utf8.count > 1, path.utf8.first == UInt8(ascii: "/") { path.removeFirst() }

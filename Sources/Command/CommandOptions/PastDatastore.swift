@@ -42,11 +42,11 @@ package struct PastDatastore: Datastore {
       if isBeginning {
         throw RPCStatus(
           .aborted,
-          "What was there at \(moment), when this began, is no longer kept: more was changed meanwhile than the backend "
-            + "keeps. Try again when less is changed, or say --live for each document as it is when its turn comes.")
+          "The data of \(moment), when the command started, is gone: too much has changed since. "
+            + "Try again when fewer documents change, or use --live to read current versions.")
       }
       if error.message.contains("future") {
-        throw RPCStatus(.outOfRange, "\(moment) is in the future of the backend.")
+        throw RPCStatus(.outOfRange, "\(moment) is later than the backend's clock.")
       }
       // The embedded backend's message already names its oldest readable time.
       if let known = error.message.firstRange(of: "The oldest that can be read") {
@@ -61,7 +61,7 @@ package struct PastDatastore: Datastore {
 
   // MARK: Writing
 
-  private static let unchangeable = RPCStatus(.failedPrecondition, "The past cannot be changed.")
+  private static let unchangeable = RPCStatus(.failedPrecondition, "The past is read-only.")
 
   package func commit(_ mutations: [Mutation]) async throws(RPCStatus) -> CommitResponse { throw Self.unchangeable }
 
@@ -71,7 +71,7 @@ package struct PastDatastore: Datastore {
 
   package func watch(
     requests: StreamRequests<WatchRequest>, deliver: @Sendable (WatchEvent) async -> Void
-  ) async throws(RPCStatus) { throw RPCStatus(.failedPrecondition, "The past does not change.") }
+  ) async throws(RPCStatus) { throw RPCStatus(.failedPrecondition, "The past cannot be listened to.") }
 }
 
 extension BackendConnection {
@@ -114,9 +114,9 @@ package struct MomentOption: ParsableArguments {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "Read what was there at this time: 2026-03-02T11:58:03Z, -10m for ten minutes ago, or now for one moment. The "
-        + "embedded backend keeps the last hour, as far as 64 MiB of earlier versions reach; Cloud Firestore an hour, or a "
-        + "week of whole minutes where that is switched on.",
+      "Read the data of this time: 2026-03-02T11:58:03Z, -10m (ten minutes ago), or now for one snapshot. The "
+        + "embedded backend keeps the last hour, up to 64 MiB of earlier versions. Cloud Firestore keeps an hour, or a "
+        + "week of whole minutes if that is enabled.",
       valueName: "time"),
     transform: { try MomentText.parse($0) })
   package var at: Timestamp?
@@ -130,12 +130,12 @@ package struct WholenessOptions: ParsableArguments {
 
   @Flag(
     help: ArgumentHelp(
-      "Read each document as it is when its turn comes, instead of all as they are when the command begins: where more "
-        + "is changed meanwhile than the backend keeps of the past."))
+      "Read the current version of each document instead of one snapshot from the start of the command. Use it when "
+        + "documents change faster than the backend can keep their earlier versions."))
   package var live = false
 
   package mutating func validate() throws {
-    if live, moment.at != nil { throw ValidationError("--live reads what is there now; leave out --at.") }
+    if live, moment.at != nil { throw ValidationError("--live reads current data. Remove --at.") }
   }
 
   /// The database in the state to read.
@@ -143,7 +143,7 @@ package struct WholenessOptions: ParsableArguments {
   package func view(of connection: BackendConnection, _ note: (String) -> Void) async throws -> BackendConnection {
     if live || moment.at != nil { return connection.at(moment.at) }
     if let whole = try await connection.atBeginning() { return whole }
-    note("this backend cannot be read as of one moment: each document is as it was when its turn came.")
+    note("this backend cannot read one snapshot. Documents were read one after another.")
     return connection
   }
 

@@ -11,18 +11,18 @@ package struct QueryOptions: ParsableArguments {
   @Option(
     name: .customLong("where"), parsing: .unconditionalSingleValue,
     help: ArgumentHelp(
-      "Only documents for which this holds: 'state == CA and (population > 1000 or tags contains west)'. Operators: "
-        + "== != < <= > >= in, not in, contains, contains-any (lists stand in brackets). Values are JSON, text, or a "
-        + "type and text: timestamp:2026-03-02 ref:users/ada bytes:aGk= geo:52.37,4.89 double:1 string:1. If it is "
-        + "repeated, all must hold. 'hearth help queries' has all of it.",
+      "Only documents that match: 'state == CA and (population > 1000 or tags contains west)'. Operators: "
+        + "== != < <= > >= in, not in, contains, contains-any (lists in brackets). Values are JSON, text, or a "
+        + "type and text: timestamp:2026-03-02 ref:users/ada bytes:aGk= geo:52.37,4.89 double:1 string:1. "
+        + "Repeat it for more conditions that must all match. See 'hearth help queries'.",
       valueName: "condition"))
   package var conditions: [String] = []
 
   @Option(
     parsing: .unconditionalSingleValue,
     help: ArgumentHelp(
-      "Order by a field; add :desc to reverse. May be repeated; 'state, total:desc' are two.", valueName: "field[:desc]"
-    ))
+      "Order by a field; add :desc to reverse. May be repeated; 'state, total:desc' is two fields.",
+      valueName: "field[:desc]"))
   package var order: [String] = []
 
   @Option(parsing: .unconditional, help: ArgumentHelp("At most this many documents.", valueName: "number"))
@@ -36,14 +36,14 @@ package struct QueryOptions: ParsableArguments {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "Begin where the order has this value; several as a list, [CA, 5000], and behind all of them an id.",
+      "Start at this value of the order; several values as a list, [CA, 5000], with a document id at the end.",
       valueName: "value"))
   var startAt: String?
 
-  @Option(parsing: .unconditional, help: ArgumentHelp("Begin behind this value.", valueName: "value"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("Start after this value.", valueName: "value"))
   var startAfter: String?
 
-  @Option(parsing: .unconditional, help: ArgumentHelp("End where the order has this value.", valueName: "value"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("End at this value.", valueName: "value"))
   var endAt: String?
 
   @Option(parsing: .unconditional, help: ArgumentHelp("End before this value.", valueName: "value"))
@@ -88,12 +88,12 @@ package struct QueryOptions: ParsableArguments {
   private func limit(_ query: inout Query) throws(CommandFailure) {
     query.limit = limit
     if let number = limit ?? limitToLast, number > Self.largestLimit {
-      throw CommandFailure(.usage, "the limit is \(number). It can be at most \(Self.largestLimit).")
+      throw CommandFailure(.usage, "invalid limit \(number). The maximum is \(Self.largestLimit).")
     }
     guard let limitToLast else { return }
     if limit != nil { throw CommandFailure(.usage, "--limit and --limit-to-last exclude each other.") }
     if order.isEmpty {
-      throw CommandFailure(.usage, "--limit-to-last needs an --order: it is the end of that order that is meant.")
+      throw CommandFailure(.usage, "--limit-to-last counts from the end of an order. Add --order.")
     }
     (query.limit, query.limitType) = (limitToLast, .last)
   }

@@ -18,18 +18,17 @@ package struct RemoteOptions {
   func validate() throws {
     if emulator != nil, cloud || credentials != nil || host != nil {
       throw ValidationError(
-        "--emulator names a backend of its own; leave out --cloud, --credentials and "
-          + "--host.")
+        "--emulator already names a backend. Remove --cloud, --credentials and --host.")
     }
     if adminSecret != nil, cloud || credentials != nil {
-      throw ValidationError("--admin-secret is for 'hearth serve'; Cloud Firestore knows nobody by it.")
+      throw ValidationError("--admin-secret is for 'hearth serve', not for Cloud Firestore. Remove it.")
     }
     if insecureCredentials, host == nil {
       throw ValidationError(
-        "--insecure-credentials is about a server that is not Google's; give it with --host.")
+        "--insecure-credentials is for a server that is not Google's. Add --host.")
     }
     if trust != nil, emulator == nil, host == nil, credentials == nil, !cloud {
-      throw ValidationError("--trust is about TLS; give it with --emulator or --host.")
+      throw ValidationError("--trust needs TLS. Add --emulator or --host.")
     }
     do {
       _ = try named()
@@ -48,7 +47,7 @@ package struct RemoteOptions {
     }
     guard adminSecret == nil else {
       throw ModelError(
-        "--admin-secret is for a server; name it with --emulator or --host.")
+        "--admin-secret needs a server. Add --emulator or --host.")
     }
     return nil
   }
@@ -76,8 +75,8 @@ package struct RemoteOptions {
     guard let adminSecret else { return RemoteBackend(endpoint: endpoint, identity: .owner) }
     guard endpoint.isLoopback || endpoint.isTLS else {
       throw ModelError(
-        "The secret of --admin-secret would go to \(endpoint.text) in plain text, where whoever listens could use it. "
-          + "Serve with --tls-cert, and name its certificate with --trust.")
+        "The secret of --admin-secret would be sent to \(endpoint.text) in plain text. "
+          + "Serve with --tls-cert, and pass its certificate with --trust.")
     }
     return RemoteBackend(
       endpoint: endpoint, identity: .admin(secretFile: adminSecret), allowsInsecureCredentials: !endpoint.isTLS)

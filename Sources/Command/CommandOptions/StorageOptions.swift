@@ -13,7 +13,7 @@ package struct StorageOptions: ParsableArguments {
   @Option(
     name: [.customShort("C", allowingJoined: true), .long],
     help: ArgumentHelp(
-      "Use a connection of connections.toml; 'hearth connections' lists them.", valueName: "name"))
+      "Use a connection from connections.toml; 'hearth connections' lists them.", valueName: "name"))
   package var connection: String?
 
   @Option(
@@ -23,10 +23,10 @@ package struct StorageOptions: ParsableArguments {
       valueName: "host:port"))
   var emulator: String?
 
-  @Flag(help: "Use Cloud Firestore, as the application's default credentials.")
+  @Flag(help: "Use Cloud Firestore with the application default credentials.")
   var cloud = false
 
-  @Option(help: ArgumentHelp("Use Cloud Firestore as the account of this key file.", valueName: "file"))
+  @Option(help: ArgumentHelp("Use Cloud Firestore with the account of this key file.", valueName: "file"))
   var credentials: String?
 
   @Option(help: ArgumentHelp("Use a server over TLS other than firestore.googleapis.com.", valueName: "host[:port]"))
@@ -34,23 +34,23 @@ package struct StorageOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Trust the certificates in this PEM file instead of the system's. With --emulator: speak TLS, as 'hearth serve "
+      "Trust the certificates in this PEM file instead of the system's. With --emulator: use TLS, as 'hearth serve "
         + "--tls-cert' does.", valueName: "file"))
   var trust: String?
 
   @Option(
     help: ArgumentHelp(
-      "Be an administrator by the secret in this file, as 'hearth serve --auth-keys' asks for. Without TLS on this "
+      "Be an administrator with the secret in this file, for 'hearth serve --auth-keys'. Without TLS, on this "
         + "machine only.", valueName: "file"))
   var adminSecret: String?
 
   @Flag(
-    help: "Send a user's or the machine's own access token to a --host that is not Google's; it opens more than that.")
+    help: "Send your or the machine's access token to a --host that is not Google's. The token is valid elsewhere too.")
   var insecureCredentials = false
 
   @Option(
     help: ArgumentHelp(
-      "Project. Default: that of the key file or of $GOOGLE_CLOUD_PROJECT, else hearth.", valueName: "id"))
+      "Project. Default: from the key file or $GOOGLE_CLOUD_PROJECT, else hearth.", valueName: "id"))
   package var project: String?
 
   @Option(help: ArgumentHelp("Database of the project. Default: (default).", valueName: "id"))
@@ -58,7 +58,7 @@ package struct StorageOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Folder of the client's cache and queue of pending writes; one that belongs to another database is not used.",
+      "Folder of the client's cache and pending writes. A folder of another database is not used.",
       valueName: "dir"))
   package var cache: String?
 
@@ -96,12 +96,12 @@ package struct StorageOptions: ParsableArguments {
     }
     if inMemory, cache != nil || data != nil {
       throw ValidationError(
-        "--in-memory keeps nothing; leave out --\(data == nil ? "cache" : "data").")
+        "--in-memory stores nothing. Remove --\(data == nil ? "cache" : "data").")
     }
     do {
       let remote = try remoteBackend()
       if let remote, data != nil {
-        throw ValidationError("--data is the embedded backend's, but \(remote.endpoint.text) is to be used.")
+        throw ValidationError("--data is for the embedded backend, but this uses \(remote.endpoint.text).")
       }
       if remote != nil, project == nil, let (id, source) = self.remote.project(environment: Self.environment) {
         try Self.check(id, "The project of \(source),", remedy: " Name another one with --project.")
@@ -201,8 +201,8 @@ package struct StorageOptions: ParsableArguments {
 
 extension BackendConfiguration.Durability: ExpressibleByArgument {
   package static let help = ArgumentHelp(
-    "full: a commit is on the disk before it is acknowledged. normal: faster, but a power failure can lose the last "
-      + "commits. Neither loses a commit when the process dies.", valueName: "when")
+    "full: a commit is fsynced before it is acknowledged. normal: faster, but a power failure can lose the last "
+      + "commits. Neither loses commits when the process dies.", valueName: "when")
 }
 
 /// The source of backend options that the command line omits.
@@ -270,7 +270,7 @@ extension StorageOptions {
     if let option = given.first {
       throw CommandFailure(
         .usage,
-        "--connection \(named.name) and --\(option) both say which backend. Leave one of them out.")
+        "--connection \(named.name) and --\(option) both name a backend. Remove one of them.")
     }
     for (option, mine, theirs) in [
       ("project", project, named.project), ("database", database, named.database), ("cache", cache, named.cache),
@@ -278,8 +278,8 @@ extension StorageOptions {
       guard let mine, let theirs, mine != theirs else { continue }
       throw CommandFailure(
         .usage,
-        "--connection \(named.name) says \(theirs), and --\(option) says \(mine). "
-          + "Leave one of them out.")
+        "--connection \(named.name) sets \(theirs), but --\(option) sets \(mine). "
+          + "Remove one of them.")
     }
   }
 

@@ -7,7 +7,7 @@ import FirestoreText
 
 /// The options of the commands that write documents.
 package struct WritingOptions: ParsableArguments {
-  @Flag(help: "Print one line of JSON: the path and the time of the write, or how many documents were written.")
+  @Flag(help: "Print one line of JSON: the path and the commit time, or the document count.")
   package var json = false
 
   @OptionGroup package var timeLimit: TimeLimitOptions
@@ -49,7 +49,7 @@ package struct WritingOptions: ParsableArguments {
 
   private static func account(of mutation: Mutation, existed: Bool) -> ShownText {
     switch mutation.operation {
-    case .delete: existed ? "1 document deleted." : "0 documents deleted: there was none."
+    case .delete: existed ? "1 document deleted." : "0 documents deleted: it did not exist."
     case .patch: "1 document updated."
     case .set, .verify: "1 document written."
     }
@@ -84,8 +84,8 @@ package struct WritingOptions: ParsableArguments {
 package struct UnchangedOption: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Only if the document was not changed after this time, such as the updateTime that 'hearth get --json' prints; "
-        + "else the exit status is 6.",
+      "Only if the document has not changed since this time, such as the updateTime from 'hearth get --json'; "
+        + "otherwise exit status 6.",
       valueName: "time"),
     transform: { try InstantText.parse($0) })
   package var ifUnchangedSince: Timestamp?
@@ -113,7 +113,7 @@ extension Precondition {
 
 /// The same condition for writes to documents that need not exist.
 package struct ExistingOptions: ParsableArguments {
-  @Flag(help: "Only if the document exists; else the exit status is 4.")
+  @Flag(help: "Only if the document exists; otherwise exit status 4.")
   package var ifExists = false
 
   @OptionGroup package var unchanged: UnchangedOption

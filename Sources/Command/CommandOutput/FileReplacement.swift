@@ -34,7 +34,7 @@ package struct FileReplacement {
     guard descriptor >= 0 else {
       throw CommandFailure(
         .cannotCreate,
-        "\(path) cannot be written: no file can be made in \(folder): \(String(cString: strerror(errno))).")
+        "\(path) cannot be written: no file can be created in \(folder): \(String(cString: strerror(errno))).")
     }
     self.descriptor = descriptor
     if replaces {

@@ -146,7 +146,7 @@ package final class OutputFile {
   private static func reason(_ code: Int32) -> String {
     switch code {
     case EBADF: "it is closed"
-    case EPIPE: "its reader is gone"
+    case EPIPE: "its reader closed it"
     default: String(cString: strerror(code))
     }
   }
@@ -170,7 +170,7 @@ package enum OutputPlace: Hashable, Sendable {
       CommandFailure(.cannotCreate, "\(path) cannot be written: \(reason).")
     }
 
-    if path.isEmpty { throw CommandFailure(.usage, "the name of the output is empty.") }
+    if path.isEmpty { throw CommandFailure(.usage, "the output name is empty.") }
     var name = path
     for _ in 0..<Self.linkLimit {
       if let descriptor = Self.descriptor(named: name) {

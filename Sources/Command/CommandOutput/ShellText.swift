@@ -227,8 +227,8 @@ package struct ShellText {
       failure = Failure(
         line: line,
         reason:
-          "\(word) stands alone. Conditions are quoted, as in --where 'total > 5'; \\o FILE writes to a file, and "
-          + "\\! runs what another shell understands.")
+          "\(word) is not supported here. Quote conditions, as in --where 'total > 5'. Use \\o FILE to write to a "
+          + "file, and \\! for the system shell.")
     }
     words.append(word)
     self.word = nil

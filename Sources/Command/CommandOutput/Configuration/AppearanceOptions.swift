@@ -41,7 +41,7 @@ package struct AppearanceOptions: ParsableArguments {
   package var theme: String?
 
   @Option(
-    help: "When to use colour. Default: what the configuration says, else as many as the terminal has (auto).")
+    help: "When to use color. Default: the configuration's setting, else what the terminal supports (auto).")
   package var color: Color?
 
   @Flag(help: "Leave the mouse to the terminal.")

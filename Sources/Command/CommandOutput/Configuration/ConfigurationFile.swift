@@ -44,30 +44,30 @@ package struct ConfigurationFile: Hashable, Sendable {
   package static let template = """
     # hearth reads this from $XDG_CONFIG_HOME/hearth/config.toml (usually ~/.config/hearth/config.toml), at the start
     # and whenever it changes.
-    # theme = "ember"   # a name from the picker (T), or a file in the themes folder beside this one; without it what
-                        # was last chosen in the picker, else ember or paper by the terminal's background
+    # theme = "ember"   # a name from the picker (T), or a file in the themes folder next to this one; default: the
+                        # last choice in the picker, else ember or paper by the terminal's background
     mouse = true        # % toggles it at run time
     glyphs = "auto"     # auto, unicode or ascii
-    color = "auto"      # auto, always or never, from the next start on; --color and NO_COLOR go before auto
-    links = false       # whether the name of an open document is a link (OSC 8), from the next start on
-    # copy = "xsel -bi" # a command that takes what y copies, before the desktop's, tmux's and the terminal's clipboard
+    color = "auto"      # auto, always or never, from the next start; --color and NO_COLOR override auto
+    links = false       # whether the name of an open document is a link (OSC 8), from the next start
+    # copy = "xsel -bi" # a command that y copies to, tried before the desktop's, tmux's and the terminal's clipboard
 
-    restore-listeners = true   # whether the listeners that were open come back at the next start
+    restore-listeners = true   # whether open listeners are reopened at the next start
 
-    # What page I compares the client's times with, and marks where they are over it.
+    # Budgets for the client's times: page I marks times over budget.
     [budget]
     opening = "100ms"          # opening the cache
     first-snapshot = "250ms"   # from the first listener to its first snapshot
     p50 = "5ms"                # half of the runs of a query at the cache
     p99 = "50ms"
 
-    # What page I estimates the bill with: the price of 100 000 reads, and since when you know it.
+    # For the bill that page I estimates: the price of 100 000 reads, and the date of that price.
     [bill]
     reads = 0.06
     currency = "USD"
     as-of = "2025-06"
 
-    # Other keys for commands; 'hearth keys' lists the names of all. A list, or keys parted by blanks; [] for none.
+    # Other keys for commands; 'hearth keys' lists all names. A list, or keys separated by spaces; [] for none.
     [keys]
     # toggle-network = "o"
     # half-page-down = ["ctrl-d", "J"]
@@ -85,7 +85,7 @@ package struct ConfigurationFile: Hashable, Sendable {
     guard FileManager.default.fileExists(atPath: path) else { return ConfigurationFile() }
     let text: String
     do { text = try String(contentsOfFile: path, encoding: .utf8) } catch {
-      return ConfigurationFile(problems: ["\(name): cannot be read as text; nothing in it is used"])
+      return ConfigurationFile(problems: ["\(name): cannot be read as text; the file is ignored"])
     }
     return parse(text, name: name)
   }
@@ -120,11 +120,11 @@ private struct ConfigurationReader {
         table = try TOMLTable(parsing: rows.joined(separator: "\n"))
       } catch {
         guard let row = rows.indices.last(where: { $0 < error.line && !Self.saysNothing(rows[$0]) }) else { break }
-        broken.append((row + 1, "this line is left out: \(error)"))
+        broken.append((row + 1, "line ignored: \(error)"))
         rows[row] = ""
       }
     }
-    if table == nil { broken = [(1, "not a TOML file; nothing in it is used")] }
+    if table == nil { broken = [(1, "not a TOML file; the file is ignored")] }
     self.table = table ?? TOMLTable()
     lines = SourceLines(rows.joined(separator: "\n"))
     found = broken
@@ -172,7 +172,7 @@ private struct ConfigurationReader {
       default:
         let hint = NearestName.suggestion(for: key, among: known).map { "did you mean \($0)?" }
         refuse(
-          key, "unknown setting \"\(key)\"; \(hint ?? "known are \(known.joined(separator: ", "))")")
+          key, "unknown setting \"\(key)\"; \(hint ?? "known settings: \(known.joined(separator: ", "))")")
       }
     }
     file.keys.sort { ($0.line ?? 0) < ($1.line ?? 0) }
@@ -222,7 +222,7 @@ extension LatencyBudget {
   /// - Returns: the reason why the value is rejected; `nil` if it is accepted.
   fileprivate mutating func read(_ value: TOMLValue, of key: String) -> String? {
     guard ["opening", "first-snapshot", "p50", "p99"].contains(key) else {
-      return "unknown budget \"\(key)\"; known are opening, first-snapshot, p50 and p99"
+      return "unknown budget \"\(key)\"; known budgets: opening, first-snapshot, p50 and p99"
     }
     guard let text = value.string, let time = try? DurationText.parse(text, longest: .seconds(3600)) else {
       return "\(key) must be a time in quotes, such as \"50ms\""
@@ -249,7 +249,7 @@ extension ReadPrice {
     case ("currency", _): return "currency must be a name of at most 8 letters in quotes"
     case ("as-of", .string(let month)) where (1...20).contains(month.count): asOf = month
     case ("as-of", _): return "as-of must be a date in quotes, such as \"2025-06\""
-    default: return "unknown setting \"\(key)\"; known are reads, currency and as-of"
+    default: return "unknown setting \"\(key)\"; known settings: reads, currency and as-of"
     }
     return nil
   }

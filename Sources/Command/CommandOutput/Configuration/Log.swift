@@ -44,10 +44,10 @@ package struct LogOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Write the log to this file. Default: hearth.log in the folder that 'hearth paths' names.", valueName: "file"))
+      "Write the log to this file. Default: hearth.log in the folder from 'hearth paths'.", valueName: "file"))
   package var logFile: String?
 
-  @Option(help: "The least important messages of the log.")
+  @Option(help: "Lowest level of messages to log.")
   package var logLevel = Level.info
 
   package init() {}

@@ -101,7 +101,7 @@ package struct DocumentPrinter: ~Copyable {
     if left.isEmpty { return "\(table.count.documents)." }
     let names = left.prefix(8).map(\.canonicalText).joined(separator: ", ")
     let more = left.count > 8 ? " and \(left.count - 8) more" : ""
-    return "\(table.count.documents). Without a column: \(names)\(more); --select chooses."
+    return "\(table.count.documents). Not shown: \(names)\(more); use --select to choose columns."
   }
 }
 

@@ -7,26 +7,26 @@ package struct FormatOptions: ParsableArguments {
   @Flag(help: "One line of JSON per document, with its path and times.")
   package var json = false
 
-  @Flag(help: "An aligned table, as a terminal gets it; it may be cut.")
+  @Flag(help: "An aligned table, as on a terminal; wide values may be cut.")
   package var table = false
 
-  @Flag(help: "A line for each field, below a line with the path.")
+  @Flag(help: "One line per field, below a line with the path.")
   package var expanded = false
 
-  @Flag(help: "Comma-separated values with a row of names; without --select all documents are held in memory.")
+  @Flag(help: "Comma-separated values with a header row; without --select all documents are held in memory.")
   package var csv = false
 
-  @Flag(help: "The same with tabs.")
+  @Flag(help: "Tab-separated values with a header row.")
   package var tsv = false
 
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "A line of text per document with values in it: '{{path}} {{address.city}}'. Also id, createTime, updateTime, data.",
+      "One line per document from this template: '{{path}} {{address.city}}'. Also id, createTime, updateTime, data.",
       valueName: "text"))
   package var template: String?
 
-  @Flag(help: "Do not show what is longer than the screen through $PAGER, or less.")
+  @Flag(help: "Do not show long output through $PAGER or less.")
   package var noPager = false
 
   package mutating func validate() throws {

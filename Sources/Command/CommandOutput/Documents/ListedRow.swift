@@ -42,19 +42,19 @@ package struct RowFormatOptions: ParsableArguments {
   @Flag(help: "Print JSON, one object per line.")
   package var json = false
 
-  @Flag(help: "An aligned table, as a terminal gets it.")
+  @Flag(help: "An aligned table, as on a terminal.")
   package var table = false
 
-  @Flag(help: "Comma-separated values with a row of names.")
+  @Flag(help: "Comma-separated values with a header row.")
   package var csv = false
 
-  @Flag(help: "The same with tabs.")
+  @Flag(help: "Tab-separated values with a header row.")
   package var tsv = false
 
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "A line of text for each row, with values in it by the names that --csv prints.", valueName: "text"))
+      "One line per row from this template, with the column names that --csv prints.", valueName: "text"))
   package var template: String?
 
   package mutating func validate() throws {
@@ -70,7 +70,7 @@ package struct RowFormatOptions: ParsableArguments {
       let template = try FormatOptions.parse(text)
       if let stranger = template.names.first(where: { !names.contains($0) }) {
         throw CommandFailure(
-          .usage, "--template: there is no {{\(stranger)}} here; there are \(names.joined(separator: ", ")).")
+          .usage, "--template: unknown name {{\(stranger)}}. Use \(names.joined(separator: ", ")).")
       }
       return .template(template)
     }
