@@ -71,7 +71,7 @@ struct TransferTests {
     driver.host(.transferring(TransferState(request)), at: 1)
     let account = TransferAccount(
       request, .complete, documents: 998, elapsed: .milliseconds(1234), refused: ["line 3, column 9: no value"],
-      refusedCount: 2, notes: ["What was refused is in a.jsonl.rejected, to be mended and imported."])
+      refusedCount: 2, notes: ["Rejected documents are in a.jsonl.rejected. Fix and import them."])
     driver.host(.transferred(account), at: 2)
     #expect(driver.effects == [.client(.listCollections(below: .root))], "new collections show")
     for text in ["998 documents imported from a.jsonl in 1.2 s; 2 refused", "line 3, column 9", "no value", "1 more"] {

@@ -52,7 +52,7 @@ extension EndToEndTests.InPipes {
       #expect(try await HeadlessRun(["databases"] + there, surroundings).output == "")
       let restored = try await HeadlessRun(["restore", path("backup")] + there, surroundings)
       #expect(
-        restored.status == 0 && restored.errors.contains("the server enforces those of the backup"),
+        restored.status == 0 && restored.errors.contains("the server enforces the backup's rules"),
         "\(restored.errors)")
       #expect(
         try await HeadlessRun(["get", "c/1", "--no-path", "--json"] + there, surroundings).output.contains("\"c/1\""))
@@ -96,7 +96,7 @@ extension EndToEndTests.InPipes {
         "b/backup.json", try surroundings.text("b/backup.json").replacing("\"documents\": 1", with: "\"documents\": 2"))
       let lacking = try await hearth("restore", path("b"))
       #expect(
-        lacking.status == 65 && lacking.errors.contains("should hold 2 documents, and 1 document"), "\(lacking.errors)")
+        lacking.status == 65 && lacking.errors.contains("should have 2 documents, but 1 document"), "\(lacking.errors)")
       try surroundings.write("b/backup.json", "{\"format\": 2}")
       #expect(try await hearth("restore", path("b")).status == 65)
     }

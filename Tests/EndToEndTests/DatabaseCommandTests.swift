@@ -171,7 +171,7 @@ extension EndToEndTests.InPipes {
       for (arguments, reason) in [
         (["copy", "/", "backup"], "say data:backup"), (["copy", "./nowhere/c", "d"], "no data in ./nowhere/c"),
         (["copy", "c", "d@-1m"], "the past is read-only"), (["move", "c@-1m", "d"], "cannot be moved"),
-        (["export", "c@-1m", "--at", "-2m"], "leave out --at"),
+        (["export", "c@-1m", "--at", "-2m"], "Remove --at"),
       ] {
         let run = try await HeadlessRun(arguments, surroundings)
         #expect(run.status != 0 && run.errors.contains(reason), "\(arguments): \(run.status) \(run.errors)")

@@ -96,7 +96,7 @@ extension EndToEndTests.InShells {
         (["locks", "--select", "n,m,m.a,__name__"], "hearth: No document here has m or m.a.\n"),
         (["locks", "--template", "{{id}} {{m}}"], "hearth: No document here has m.\n"),
         (["locks", "--select", "m", "--quiet"], ""),
-        (["absent", "--select", "m"], "hearth: there is no collection absent.\n"),
+        (["absent", "--select", "m"], "hearth: collection absent does not exist.\n"),
       ] {
         let run = try await HeadlessRun(["get"] + arguments, surroundings)
         #expect(run.status == 0 && run.errors == note, "\(arguments): \(run.errors)")

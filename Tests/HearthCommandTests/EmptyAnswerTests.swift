@@ -32,7 +32,7 @@ struct EmptyAnswerTests {
     for path in ["", "c"] {
       #expect(
         await note(path, in: hearth)
-          == "there is nothing in hearth/(default), and there is data in my-app/two: add --project my-app --database two."
+          == "hearth/(default) is empty, but there is data in my-app/two. Add --project my-app --database two."
       )
     }
     #expect(await note("c", in: app) == nil)
@@ -43,12 +43,12 @@ struct EmptyAnswerTests {
   @Test("A missing collection is reported with the nearest name")
   func mistyped() async throws {
     _ = try await datastore(database).commit([set("users/ada", [:]), set("users/ada/orders/1", [:])])
-    #expect(await note("user", in: database) == "there is no collection user. Did you mean users?")
-    #expect(await note("user/ada", in: database) == "there is no collection user. Did you mean users?")
+    #expect(await note("user", in: database) == "collection user does not exist. Did you mean users?")
+    #expect(await note("user/ada", in: database) == "collection user does not exist. Did you mean users?")
     #expect(
       await note("users/ada/order", in: database)
-        == "there is no collection users/ada/order. Did you mean users/ada/orders?")
-    #expect(await note("zzzzzz", in: database) == "there is no collection zzzzzz.")
+        == "collection users/ada/order does not exist. Did you mean users/ada/orders?")
+    #expect(await note("zzzzzz", in: database) == "collection zzzzzz does not exist.")
     #expect(await note("users", in: database) == nil)
     #expect(await note("users/bob", in: database) == nil)
   }

@@ -19,7 +19,7 @@ import enum Hearth.IndexConfigurationReader
 package struct CacheCommand: ParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "cache",
-    abstract: "Say how the offline cache answers a query, manage its indexes, or collect its garbage.",
+    abstract: "Explain how the offline cache answers a query, manage its indexes, or collect its garbage.",
     subcommands: [CacheExplainCommand.self, IndexesCommand.self, CollectCommand.self])
 
   package init() {}
@@ -28,15 +28,15 @@ package struct CacheCommand: ParsableCommand {
 /// `hearth cache gc`: the garbage collection that a running client performs periodically.
 package struct CollectCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
-    commandName: "gc", abstract: "Take what was not used for long out of a cache that is as large as it may be.",
+    commandName: "gc", abstract: "Remove the least recently used data from a cache at its size limit.",
     discussion: """
-      A client does the same by itself from time to time: the results and documents that were used least recently go, \
-      a tenth of all. What waits to be sent stays. The cache must not be in use. A smaller cache keeps everything.
+      A client does this automatically from time to time: it removes the least recently used tenth of its results and \
+      documents. Pending writes stay. The cache must not be in use. A cache below its size limit keeps everything.
 
-      With --json one object with isDryRun, isDue, results and documents: how many went, or would go.
+      With --json one object with isDryRun, isDue, results and documents: the counts that were removed, or would be.
       """)
 
-  @Flag(help: "Only say what would go, whatever the size of the cache.")
+  @Flag(help: "Only print the counts to remove, whatever the size of the cache.")
   var dryRun = false
 
   @Flag(help: "Print JSON.")
@@ -64,21 +64,21 @@ package struct CollectCommand: AsyncParsableCommand {
     }
     let cache = CacheReader.name(of: locations)
     guard run != nil else {
-      return try OutputFile.print("\(ShownText(cache)) is smaller than it may be: everything stays.\n")
+      return try OutputFile.print("\(ShownText(cache)) is below its size limit: nothing is removed.\n")
     }
     let amount = "\(results) result\(results == 1 ? "" : "s") and \(documents.documents)"
-    try OutputFile.print("\(isDry ? "would go" : "went"): \(ShownText(amount)), of \(ShownText(cache)).\n")
+    try OutputFile.print("\(isDry ? "would remove" : "removed"): \(ShownText(amount)), from \(ShownText(cache)).\n")
   }
 }
 
 /// `hearth cache explain`: how the cache answers a query.
 package struct CacheExplainCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
-    commandName: "explain", abstract: "Say how the cache answers a query, and what would make that faster.",
+    commandName: "explain", abstract: "Explain how the cache answers a query, and suggest indexes.",
     discussion: """
-      Speaks of the cache that the dashboard keeps, not of the backend that other commands read, and prints the plan, the indexes that took \
-      part, how many documents were compared and returned, the time, and which index would help. 'hearth cache indexes' \
-      makes indexes.
+      Explains the dashboard's cache, not the backend that other commands read. Prints the plan, the indexes used, how \
+      many documents were compared and returned, the time, and the index that would help. 'hearth cache indexes' \
+      creates indexes.
 
       With --json one object with plan (document, synced-result, index, scan), indexes, documentsScanned, \
       indexEntriesRead, documentsReturned, milliseconds, suggestedIndexes and isBuildingIndexes.
@@ -113,9 +113,9 @@ package struct CacheExplainCommand: AsyncParsableCommand {
     let cache = CacheReader.name(of: locations)
     StandardError.write(
       isEmpty
-        ? "hearth: \(cache) has nothing of this query. The dashboard keeps there what it reads; the backend, which "
-          + "'hearth get' reads, was not asked."
-        : "hearth: this is how \(cache) answers, not the backend.")
+        ? "hearth: \(cache) has nothing of this query. It has only documents that the dashboard has read. "
+          + "'hearth get' reads the backend."
+        : "hearth: this is the plan of \(cache), not of the backend.")
   }
 
   private static func json(_ explanation: QueryExplanation) -> String {
@@ -140,27 +140,27 @@ extension Value {
 package struct IndexesCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "indexes",
-    abstract: "List, set or delete the indexes of the cache, or suggest those that Cloud Firestore would need.",
+    abstract: "List, set or delete the indexes of the cache, or suggest indexes for Cloud Firestore.",
     discussion: """
-      Indexes make queries on a large cache faster and change no result. They are kept with the cache that the \
-      dashboard uses, so it must not be running.
+      Indexes make queries on a large cache faster and never change results. They belong to the dashboard's cache, so \
+      the dashboard must not be running.
 
-      --set takes the JSON of firestore.indexes.json, the file of Google's tools: what it leaves out is dropped, what \
-      is new is filled from the documents that are cached, which this command waits for. Indexes that were made \
-      automatically stay.
+      --set takes a firestore.indexes.json, the format of Google's tools. Indexes that are not in the file are \
+      dropped. New ones are built from the cached documents before the command returns. Automatically created indexes \
+      stay.
 
-      --suggest asks a 'hearth serve' (--emulator HOST:PORT) for the composite indexes that the queries it has seen since \
-      its start would need at Cloud Firestore, and prints them as a firestore.indexes.json.
+      --suggest asks a 'hearth serve' (--emulator HOST:PORT) which composite indexes Cloud Firestore would need for \
+      the queries since the server's start. It prints them as a firestore.indexes.json.
 
       With --json one object per line with definition, automatic, ready, indexed and total: how many cached documents \
-      of its collections the index knows, and how many there are.
+      of its collections are indexed, and how many there are.
       """)
 
   @Option(
-    help: ArgumentHelp("Set the configured indexes to those of a file; - reads standard input.", valueName: "file"))
+    help: ArgumentHelp("Set the configured indexes from a file; - reads standard input.", valueName: "file"))
   var set: String?
 
-  @Flag(help: "Delete all indexes, those that were made automatically included.")
+  @Flag(help: "Delete all indexes, including automatically created ones.")
   var deleteAll = false
 
   @Flag(help: "Print a firestore.indexes.json for the queries that a 'hearth serve' has seen.")
@@ -177,7 +177,7 @@ package struct IndexesCommand: AsyncParsableCommand {
   package func validate() throws {
     if set != nil, deleteAll { throw ValidationError("--set and --delete-all exclude each other.") }
     if suggest, set != nil || deleteAll || json {
-      throw ValidationError("--suggest changes nothing and prints JSON: leave out --set, --delete-all and --json.")
+      throw ValidationError("--suggest changes nothing and prints JSON. Remove --set, --delete-all and --json.")
     }
   }
 
@@ -201,15 +201,15 @@ package struct IndexesCommand: AsyncParsableCommand {
     try output.flush()
     if states.isEmpty, !deletesAll {
       headless.note(
-        "\(CacheReader.name(of: locations)) has no indexes. Those of a server are its own: --suggest asks a 'hearth serve' "
-          + "which it would need.")
+        "\(CacheReader.name(of: locations)) has no indexes. A server's indexes are separate: --suggest asks a 'hearth serve' "
+          + "for the indexes that it would need.")
     }
   }
 
   private func printSuggestion() async throws {
     guard let remote = try storage.remoteBackend() else {
       throw CommandFailure(
-        .usage, "--suggest asks the server that has seen the queries: name it with --emulator HOST:PORT.")
+        .usage, "--suggest needs the server that ran the queries. Add --emulator HOST:PORT.")
     }
     let project = storage.locations.database.project
     let control = EmulatorControl(remote)

@@ -18,12 +18,12 @@ package struct ConnectionsCommand: ParsableCommand {
 /// `hearth connections use`.
 package struct ConnectionChoice: ParsableCommand {
   package static let configuration = CommandConfiguration(
-    commandName: "use", abstract: "Use a connection wherever none is named.",
+    commandName: "use", abstract: "Use a connection by default.",
     usage: "hearth connections use <name>|--none",
     discussion: """
-      From then on every command, the shell and the dashboard go there, unless an option names a backend, or \
-      $FIRESTORE_EMULATOR_HOST does. $HEARTH_CONNECTION names one for a single terminal, and comes before this; empty, \
-      it means none. A write says at a terminal where it goes by default.
+      Afterwards every command, the shell and the dashboard use this connection, unless an option or \
+      $FIRESTORE_EMULATOR_HOST names a backend. $HEARTH_CONNECTION names a connection for one terminal and takes \
+      precedence; an empty value means none. At a terminal, a write prints its default target.
 
       Exit status 64 if there is no such connection, 78 if it cannot be used.
       """)
@@ -31,13 +31,13 @@ package struct ConnectionChoice: ParsableCommand {
   @Argument(help: ArgumentHelp("Name of a connection.", valueName: "name"))
   var name: String?
 
-  @Flag(help: "Use the data of this machine again.")
+  @Flag(help: "Use the data on this machine again.")
   var none = false
 
   package init() {}
 
   package func validate() throws {
-    if none == (name != nil) { throw ValidationError("name a connection, or say --none.") }
+    if none == (name != nil) { throw ValidationError("name a connection, or use --none.") }
   }
 
   package func run() throws {
@@ -53,7 +53,7 @@ package struct ConnectionChoice: ParsableCommand {
     }
     let current = DefaultConnection(paths, StorageOptions.environment)
     if let current, current.source == .environment, current.name != name {
-      StandardError.write("hearth: here $HEARTH_CONNECTION comes first, and names \(current.name).")
+      StandardError.write("hearth: $HEARTH_CONNECTION takes precedence here. It names \(current.name).")
     }
   }
 }
@@ -61,18 +61,17 @@ package struct ConnectionChoice: ParsableCommand {
 /// `hearth connections list`, the default subcommand of `hearth connections`.
 package struct ConnectionListing: ParsableCommand {
   package static let configuration = CommandConfiguration(
-    commandName: "list", abstract: "List the connections of connections.toml, and where each leads.",
+    commandName: "list", abstract: "List the connections of connections.toml with their backends.",
     discussion: """
-      The file lies beside config.toml ('hearth paths' says where). Each connection begins with a line [NAME]; its keys \
-      are emulator = "HOST:PORT", or cloud = true, credentials = "FILE", host = "HOST", trust = "FILE", or data = "DIR", \
-      or embedded = true for the usual data; and admin-secret = "FILE" for a 'hearth serve' that asks for it, project, \
-      database, cache, readonly = true, production = true or false. \
-      Relative paths begin at the file. Production is shown on the prompt and the dashboard; without the key it is what \
-      Cloud Firestore and other servers over TLS are.
+      The file is next to config.toml (see 'hearth paths'). Each connection starts with a [NAME] line. Its keys are \
+      emulator = "HOST:PORT", or cloud = true, credentials = "FILE", host = "HOST", trust = "FILE", or data = "DIR", \
+      or embedded = true for the default data. More keys are admin-secret = "FILE" for a 'hearth serve' that requires \
+      it, project, database, cache, readonly = true, and production = true or false. Relative paths start at the \
+      file's folder. Production is shown on the prompt and the dashboard. By default Cloud Firestore and other servers \
+      over TLS are production.
 
-      Every command and the dashboard take a name with --connection, or -C; the one that is used without it is marked \
-      as the default. Exit status 78 if something in the file \
-      cannot be used, which is said.
+      Every command and the dashboard take a name with --connection, or -C. The list marks the default connection. \
+      Exit status 78 if part of the file is invalid; the error names the part.
       """)
 
   @Flag(help: "Print JSON, one object per line.")
@@ -103,7 +102,7 @@ package struct ConnectionListing: ParsableCommand {
     if !table.rows.isEmpty { for line in table.lines() { try output.line(line) } }
     try output.flush()
     if file.connections.isEmpty, problems.isEmpty {
-      StandardError.write("hearth: \(file.name) names no connection. 'hearth help connections' says how it is written.")
+      StandardError.write("hearth: \(file.name) has no connections. 'hearth help connections' describes the format.")
     }
     guard let last = problems.popLast() else { return }
     for problem in problems { StandardError.write("hearth: \(problem)") }

@@ -11,25 +11,26 @@ import Foundation
 /// `hearth delete`: one document, everything below a path, or the results of a query.
 package struct DeleteCommand: AsyncParsableCommand, WritingCommand {
   package static let configuration = CommandConfiguration(
-    commandName: "delete", abstract: "Delete a document, those that a query finds, or all that is below a path.",
+    commandName: "delete", abstract: "Delete a document, the results of a query, or everything below a path.",
     usage: """
       hearth delete <path> [<options>]
       hearth delete <collection> --where <condition> [--recursive] [--yes] [<options>]
       hearth delete <path> --recursive [--yes] [<options>]
       """,
     discussion: """
-      Deleting a document that does not exist is no error. Without --recursive the subcollections of a document stay.
+      Deleting a document that does not exist is not an error. Without --recursive the subcollections of a document \
+      stay.
 
-      Of a collection the documents are deleted that the query finds. They are chosen first and deleted then, up to \
-      500 in one commit: it is not one transaction.
+      For a collection, deletes the documents that the query finds. They are selected first and then deleted, up to \
+      500 in one commit, so this is not one transaction.
 
-      Where many documents may go, they are counted first: the number has to be typed at a terminal, or --yes said, which \
-      saves the counting. --dry-run only counts.
+      Before it deletes several documents, the command counts them and asks you to type the count at a terminal. --yes \
+      skips the count and the question. --dry-run only counts.
       """)
 
   @OptionGroup var queried: QueriedPath
 
-  @Flag(help: "Delete all documents of a collection, or those that the query finds, and everything below them.")
+  @Flag(help: "Delete all documents of a collection, or the query's results, and everything below them.")
   var recursive = false
 
   @OptionGroup var existing: ExistingOptions
@@ -43,21 +44,21 @@ package struct DeleteCommand: AsyncParsableCommand, WritingCommand {
 
   package mutating func run() async throws {
     if queried.isRoot {
-      throw CommandFailure(.usage, "/ is the whole database: 'hearth clear' deletes all of its documents.")
+      throw CommandFailure(.usage, "/ is the whole database. Use 'hearth clear' to delete all of its documents.")
     }
     let query = try queried.query(in: writing.database)
     let isQuery = queried.collectionGroup || !queried.selection.isEmpty
     guard isQuery || recursive else {
       guard let key = DocumentKey(query.path) else {
         throw CommandFailure(
-          .usage, "\"\(query.path)\" is a collection: add --recursive to delete all of it, or --where to choose.")
+          .usage, "\"\(query.path)\" is a collection. Add --recursive to delete it, or --where to select documents.")
       }
-      if consent.dryRun { throw CommandFailure(.usage, "--dry-run is about more than one document.") }
+      if consent.dryRun { throw CommandFailure(.usage, "--dry-run works only for more than one document.") }
       let mutation = Mutation(key: key, operation: .delete, precondition: existing.precondition)
       return try await writing.commit(mutation, unchangedSince: existing.unchanged.ifUnchangedSince)
     }
     if existing.ifExists || existing.unchanged.ifUnchangedSince != nil {
-      throw CommandFailure(.usage, "--if-exists and --if-unchanged-since are about one document.")
+      throw CommandFailure(.usage, "--if-exists and --if-unchanged-since work only for one document.")
     }
     let writes = QueriedWrites(query: query, verb: ("delete", "deleted"))
     let connection = try writing.connect()
@@ -80,11 +81,11 @@ package struct ClearCommand: AsyncParsableCommand, WritingCommand {
   package static let configuration = CommandConfiguration(
     commandName: "clear", abstract: "Delete all documents of a database.",
     discussion: """
-      The documents are counted first: the number has to be typed at a terminal, or --yes said. --dry-run only counts. \
-      One database is emptied, that of --project and --database; 'hearth databases' lists all.
+      Counts the documents first and asks you to type the count at a terminal, unless you add --yes. --dry-run only \
+      counts. Clears only the database of --project and --database; 'hearth databases' lists all.
 
-      For the embedded backend, 'hearth serve' and emulators. Cloud Firestore is refused: there 'hearth delete COLLECTION \
-      --recursive' deletes one collection after the other.
+      Works with the embedded backend, 'hearth serve' and emulators, but not with Cloud Firestore. There, use 'hearth \
+      delete COLLECTION --recursive' for each collection.
       """)
 
   @OptionGroup var consent: Consent
@@ -100,8 +101,8 @@ package struct ClearCommand: AsyncParsableCommand, WritingCommand {
     if locations.isProduction {
       throw CommandFailure(
         .usage,
-        "\(locations.database.text) is a production database, which this does not empty. 'hearth delete COLLECTION "
-          + "--recursive' deletes one collection after the other.")
+        "\(locations.database.text) is a production database, which cannot be cleared. Use 'hearth delete COLLECTION "
+          + "--recursive' for each collection.")
     }
     try locations.requireData()
     let connection = try locations.connect()

@@ -13,7 +13,7 @@ package struct PathsCommand: ParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "paths", abstract: "Print the files and folders that hearth uses.",
     discussion: """
-      Nothing of it need exist. The options of the backend and the cache say whose data and cache are meant.
+      The files need not exist. The backend and cache options select the data and the cache.
       """)
 
   @Flag(help: "Print one JSON object.")

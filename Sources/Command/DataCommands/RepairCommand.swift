@@ -10,14 +10,14 @@ import Glibc
 /// `hearth repair`: recovers the readable part of damaged data of the embedded backend.
 package struct RepairCommand: ParsableCommand {
   package static let configuration = CommandConfiguration(
-    commandName: "repair", abstract: "Check the embedded backend's data, and save what can be read of damaged data.",
+    commandName: "repair", abstract: "Check the embedded backend's data, and repair it if it is damaged.",
     discussion: """
-      Reads everything. Data that is as it was written is left alone. Otherwise it says what is wrong and asks; then \
-      it keeps the damaged file as backend.sqlite3.damaged-N, saves what can be read into a new one in its place, and \
-      says what is missing. Earlier versions of documents, for reads in the past, are not saved.
+      Reads everything. Undamaged data stays unchanged. Otherwise the command reports the damage and asks. It then \
+      keeps the damaged file as backend.sqlite3.damaged-N, saves the readable documents to a new file in its place, \
+      and reports missing documents. Earlier versions of documents, for reads in the past, are not saved.
 
-      It ends with 0 when nothing was wrong or everything was saved, and with 65 when something is missing or the data \
-      is damaged and was not repaired.
+      Exit status 0 if nothing was wrong or everything was saved, 65 if something is missing or damaged data was not \
+      repaired.
       """)
 
   @Option(help: ArgumentHelp("Folder of the embedded backend's data.", valueName: "dir"))
@@ -31,12 +31,12 @@ package struct RepairCommand: ParsableCommand {
   package func run() throws {
     let directory = data ?? Paths.ofProcess.data + "/backend"
     guard DataRepair.applies(to: directory) else {
-      throw CommandFailure(.noInput, "there is no data in \(directory); --data names the folder of the data.")
+      throw CommandFailure(.noInput, "no data in \(directory). Name the data folder with --data.")
     }
     do {
       let repair = try DataRepair(directory: directory)
       guard let damage = repair.damage else {
-        StandardError.write("hearth: the data in \(directory) is as it was written.")
+        StandardError.write("hearth: the data in \(directory) is undamaged.")
         return
       }
       StandardError.write("hearth: \(damage)")
@@ -48,19 +48,19 @@ package struct RepairCommand: ParsableCommand {
       let names = users.map { "\($0)" }.joined(separator: ", ")
       throw CommandFailure(
         .unavailable,
-        "The data directory \(directory) is in use by \(names). A repair needs it for itself: end "
-          + "\(users.count == 1 ? "that one" : "these") first.")
+        "The data directory \(directory) is in use by \(names). End "
+          + "\(users.count == 1 ? "that process" : "these processes") before the repair.")
     }
   }
 
   private func confirm(_ directory: String) throws(CommandFailure) {
     if yes { return }
     guard isatty(STDIN_FILENO) == 1 else {
-      throw CommandFailure(.badData, "\(directory) is damaged; --yes repairs it without asking.")
+      throw CommandFailure(.badData, "\(directory) is damaged. Use --yes to repair it without asking.")
     }
     StandardError.write("Repair it? The damaged file is kept. [y/N]")
     guard let answer = readLine(), ["y", "yes"].contains(answer.lowercased()) else {
-      throw CommandFailure(.badData, "\(directory) is damaged and was left as it is.")
+      throw CommandFailure(.badData, "\(directory) is damaged and was left unchanged.")
     }
   }
 
@@ -70,7 +70,7 @@ package struct RepairCommand: ParsableCommand {
       lines.append("\(Self.count(count, "document")) of \(path) cannot be read")
     }
     for path in report.uncounted.sorted() {
-      lines.append("documents of \(path) may be missing: how many there were cannot be read")
+      lines.append("documents of \(path) may be missing: their count cannot be read")
     }
     if report.unnamed > 0 {
       lines.append(
@@ -78,15 +78,15 @@ package struct RepairCommand: ParsableCommand {
     }
     if report.lostChanges > 0 {
       lines.append(
-        "\(Self.count(report.lostChanges, "page")) of the log cannot be read: documents may be older than they were")
+        "\(Self.count(report.lostChanges, "page")) of the log cannot be read: documents may have older versions")
     }
     if report.surplus > 0 {
-      lines.append("\(Self.count(report.surplus, "document")) that had been deleted may be back")
+      lines.append("\(Self.count(report.surplus, "document")) that were deleted may be back")
     }
-    if report.isEmpty { lines.append("nothing in it can be read: what it held is not known") }
+    if report.isEmpty { lines.append("nothing in it can be read: its contents are unknown") }
     try OutputFile.print(lines.asLines())
     if report.isComplete { return }
-    throw CommandFailure(.badData, "not everything could be read; \(report.kept) still has what is there.")
+    throw CommandFailure(.badData, "not everything could be read. \(report.kept) still has the damaged data.")
   }
 
   private static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }

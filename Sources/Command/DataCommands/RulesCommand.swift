@@ -17,8 +17,8 @@ package struct RulesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "check", abstract: "Check files of security rules.",
       discussion: """
-        Each file is a ruleset of its own. Every problem is a line with file, line and column. Exit status 65 if a file \
-        has an error; warnings say what is accepted and probably not meant, such as names that nothing has.
+        Each file is a separate ruleset. Every problem is a line with file, line and column. Exit status 65 if a file \
+        has an error. Warnings point out valid rules that are probably mistakes, such as unknown names.
         """)
 
     @Argument(help: ArgumentHelp("Files of rules; - for standard input.", valueName: "file"))
@@ -42,7 +42,7 @@ package struct RulesCommand: ParsableCommand {
   /// `hearth rules test FILE CASES…`.
   struct Test: ParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "test", abstract: "Compare what security rules decide with what they should.",
+      commandName: "test", abstract: "Compare the decisions of security rules with expected ones.",
       discussion: """
         A file of cases has a JSON object on each line:
 
@@ -51,21 +51,21 @@ package struct RulesCommand: ParsableCommand {
         method    get, list, create, update or delete
         path      the document; for list the collection
         expect    allow or deny
-        name      what the case is called where it fails
+        name      a name for the case in failure messages
         user      a uid, {"uid": ..., "claims": {...}} with the claims of the token, or null
-        stored    documents that are there, by path, as hearth get prints them
-        data      for create and update: the document as it will be
+        stored    existing documents by path, as hearth get prints them
+        data      for create and update: the document after the write
         mask      for create and update: the field paths of the update mask, for request.writeFields
-        after     what other writes of the same request make of documents; null for a deleted one
+        after     documents after other writes of the same request; null for a deleted one
         time      request.time, such as 2026-03-02T12:00:00Z
-        query     for list, {"where": "n > 3 and (a == 1 or b == 1)", "orderBy": "n, m desc", "limit": 5, "offset": 2}, \
-        with conditions and orders as 'hearth help queries' has them; where may also be a list of texts, [field, \
-        operator, value], {"or": [...]} and {"and": [...]}, and "group": "rooms" is for all collections of a name below \
-        path (which may be empty)
+        query     for list, {"where": "n > 3 and (a == 1 or b == 1)", "orderBy": "n, m desc", "limit": 5, "offset": \
+        2}, with conditions and orders as in 'hearth help queries'; where may also be a list of texts, [field, \
+        operator, value], {"or": [...]} and {"and": [...]}; "group": "rooms" selects all collections of that name \
+        below path (which may be empty)
 
-        A line without expect says what holds for the lines after it, unless they say otherwise. Cases that are decided \
-        otherwise are printed with the line of the rules that decided, and the exit status is 1. Rules or cases that \
-        cannot be read end with 65.
+        A line without expect sets defaults for the lines after it. Cases with another decision are printed with the \
+        line of the rules that decided, and the exit status is 1. Rules or cases that cannot be read give exit status \
+        65.
         """)
 
     @Argument(help: ArgumentHelp("The file of rules.", valueName: "file"))
@@ -85,7 +85,7 @@ package struct RulesCommand: ParsableCommand {
       var run = RulesTestRun(ruleset, name: source.name)
       for path in cases { try run.test(path, output) }
       if run.count == 0 {
-        throw CommandFailure(.badData, "there is no case in \(cases.joined(separator: ", ")): nothing was tested.")
+        throw CommandFailure(.badData, "no cases in \(cases.joined(separator: ", ")). Nothing was tested.")
       }
       try output.line(ShownText(run.summary))
       try output.flush()
@@ -159,7 +159,7 @@ struct RulesTestRun {
   }
 
   var summary: String { "\(Self.cases(count)), \(count - failures) as expected" }
-  var complaint: String { "\(failures) of \(Self.cases(count)) \(failures == 1 ? "was" : "were") decided otherwise." }
+  var complaint: String { "\(failures) of \(Self.cases(count)) failed." }
 
   private static func cases(_ count: Int) -> String { count == 1 ? "1 case" : "\(count) cases" }
 

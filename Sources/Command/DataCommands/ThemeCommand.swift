@@ -15,7 +15,7 @@ package struct ThemeCommand: ParsableCommand {
   /// `hearth theme list`.
   struct List: ParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "list", abstract: "List the themes that can be chosen, one per line: name, dark or light, title.")
+      commandName: "list", abstract: "List the available themes, one per line: name, dark or light, title.")
 
     func run() throws {
       let paths = Paths.ofProcess
@@ -40,19 +40,20 @@ package struct ThemeCommand: ParsableCommand {
   /// `hearth theme check FILE…`.
   struct Check: ParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "check", abstract: "Check theme files: errors, what is ignored, and colours that cannot be read.",
+      commandName: "check", abstract: "Check theme files for errors, ignored settings and unreadable colors.",
       discussion: """
-        Every problem is a line with file and line number. All text, the names of listeners and values that recur \
-        included, needs a contrast of 4.5 to its background, the cursor's mark and bars need 3, in true colour and after reduction to 256 colours. A theme that says cvd = true must keep added, \
-        modified and removed apart for colour-blind people. Exit status 65 if a file has an error or is hard to read; \
-        what is merely unknown is a warning. --vision shows the colours that tell added from removed, and online from a \
-        fault, as colour-blind people see them, and how far apart the nearest two are: 25 is plain at a glance.
+        Every problem is a line with file and line number. All text, including listener names and repeated values, \
+        needs a contrast of 4.5 to its background. The cursor's mark and bars need 3. This holds in true color and \
+        after reduction to 256 colors. A theme that says cvd = true must keep added, modified and removed apart for \
+        color-blind people. Exit status 65 if a file has an error or is hard to read; unknown settings are only \
+        warnings. --vision shows the colors for added, removed, online and faults as color-blind people see them, with \
+        the distance between the nearest two: 25 is clearly distinct.
         """)
 
     @Argument(help: ArgumentHelp("Theme files.", valueName: "file"))
     var files: [String]
 
-    @Flag(help: "Show the telling colours as colour-blind people see them.")
+    @Flag(help: "Show the state colors as color-blind people see them.")
     var vision = false
 
     func run() throws {
@@ -77,7 +78,7 @@ package struct ThemeCommand: ParsableCommand {
       guard let first = bad.first else { return }
       let others = bad.count > 1 ? " and \(bad.count - 1) more" : ""
       let isMissing = bad.allSatisfy { !FileManager.default.fileExists(atPath: $0) }
-      throw CommandFailure(isMissing ? .noInput : .badData, "\(first)\(others) should not be used as it is.")
+      throw CommandFailure(isMissing ? .noInput : .badData, "\(first)\(others) should not be used.")
     }
   }
 

@@ -22,10 +22,11 @@ extension WritingCommand {
 /// `hearth add`: a new document with an automatic id.
 package struct AddCommand: AsyncParsableCommand, WritingCommand {
   package static let configuration = CommandConfiguration(
-    commandName: "add", abstract: "Make a document with an automatic id, and print its path.",
+    commandName: "add", abstract: "Create a document with an automatic id, and print its path.",
     usage: "hearth add <collection> <json>|<field=value> ... [<options>]",
     discussion: """
-      Returns when the server has the document, and prints its path, or with --json path and time of the write.
+      Returns when the server has acknowledged the write, and prints the path, or with --json the path and the commit \
+      time.
 
       Example: hearth add orders status=new total=12.5 at='{"$serverTimestamp": true}'
       """)
@@ -56,11 +57,11 @@ package struct AddCommand: AsyncParsableCommand, WritingCommand {
 /// `hearth create`: a document that must not exist yet.
 package struct CreateCommand: AsyncParsableCommand, WritingCommand {
   package static let configuration = CommandConfiguration(
-    commandName: "create", abstract: "Make a document that must not exist yet.",
+    commandName: "create", abstract: "Create a document that must not exist yet.",
     usage: "hearth create <path> <json>|<field=value> ... [<options>]",
     discussion: """
-      Exit status 5, and nothing is written, if the document exists already. Of several that create the same document \
-      at the same time one succeeds.
+      Exit status 5, and nothing is written, if the document already exists. If several clients create the same \
+      document at the same time, one succeeds.
 
       Example: hearth create locks/nightly owner=host1 && run-it
       """)
@@ -92,8 +93,8 @@ package struct SetCommand: AsyncParsableCommand, WritingCommand {
     commandName: "set", abstract: "Write a document.",
     usage: "hearth set <path> <json>|<field=value> ... [--merge] [<options>]",
     discussion: """
-      Replaces the document, or with --merge only the fields that are given. Returns when the server has the write. \
-      'hearth create' makes a document that must not be there yet, 'hearth add' one with an automatic id.
+      Replaces the document, or with --merge only the given fields. Returns when the server has acknowledged the \
+      write. 'hearth create' creates a document that must not exist yet, 'hearth add' one with an automatic id.
 
       Example: hearth set cities/SF '{"name": "San Francisco", "founded": {"$timestamp": "1776-06-29T00:00:00Z"}}'
       """)
@@ -104,7 +105,7 @@ package struct SetCommand: AsyncParsableCommand, WritingCommand {
   @Argument(help: FieldArguments.help)
   var document: [String]
 
-  @Flag(help: "Keep the fields that are not given.")
+  @Flag(help: "Keep the other fields of the document.")
   var merge = false
 
   @OptionGroup var existing: ExistingOptions
@@ -133,19 +134,20 @@ enum FieldArguments {
 /// `hearth update`: changes fields of an existing document, or of all results of a query.
 package struct UpdateCommand: AsyncParsableCommand, WritingCommand {
   package static let configuration = CommandConfiguration(
-    commandName: "update", abstract: "Change fields of a document that exists, or of those that a query finds.",
+    commandName: "update", abstract: "Change fields of an existing document, or of a query's results.",
     usage: """
       hearth update <path> <field=value> ... [--remove <field>] [<options>]
       hearth update <collection> --where <condition> <field=value> ... [--yes] [<options>]
       """,
     discussion: """
-      A value that reads as JSON is that (5, true, "5", [1, 2], {"$increment": 1}), one with a type before it is of \
-      that (timestamp:2026-03-02, ref:users/ada, string:5), any other text a string, unless it is likely to be meant as \
-      something else (True, +1, 2026-03-02). A field is a path: address.city changes one field of a map; names with other characters than letters, digits, _ and - stand in back-quotes. \
-      Returns when the server has the write; exit status 4 if the document does not exist.
+      A value that is valid JSON is read as JSON (5, true, "5", [1, 2], {"$increment": 1}). A value with a type prefix \
+      has that type (timestamp:2026-03-02, ref:users/ada, string:5). Any other text is a string, unless it looks like \
+      another type (True, +1, 2026-03-02). A field is a path: address.city changes one field of a map. Names with \
+      characters other than letters, digits, _ and - need back-quotes. Returns when the server has acknowledged the \
+      write; exit status 4 if the document does not exist.
 
-      Of a collection all documents are changed that the query finds. They are chosen first and written then, up to \
-      500 in one commit: it is not one transaction. The number has to be typed at a terminal, or --yes said.
+      For a collection, changes all documents that the query finds. They are selected first and then written, up to \
+      500 in one commit, so this is not one transaction. You type the count at a terminal to confirm, or use --yes.
 
       Example: hearth update cities/SF population=873965 state=CA visits='{"$increment": 1}'
       """)
@@ -172,7 +174,7 @@ package struct UpdateCommand: AsyncParsableCommand, WritingCommand {
 
   package mutating func validate() throws {
     if changes.isEmpty && remove.isEmpty {
-      throw ValidationError("nothing to change: give FIELD=VALUE or --remove FIELD.")
+      throw ValidationError("nothing to change. Add FIELD=VALUE or --remove FIELD.")
     }
   }
 
@@ -186,7 +188,7 @@ package struct UpdateCommand: AsyncParsableCommand, WritingCommand {
     let mutation = try WriteArgument.update(
       key, try FieldChanges.parse(changes), removing: removed, database: writing.database)
     if query.isDocumentQuery {
-      if consent.dryRun { throw CommandFailure(.usage, "--dry-run is about the documents of a collection.") }
+      if consent.dryRun { throw CommandFailure(.usage, "--dry-run works only for the documents of a collection.") }
       return try await writing.commit(mutation, unchangedSince: unchanged.ifUnchangedSince)
     }
     try await update(query, mutation)
@@ -194,7 +196,7 @@ package struct UpdateCommand: AsyncParsableCommand, WritingCommand {
 
   private func update(_ query: Query, _ mutation: Mutation) async throws {
     if unchanged.ifUnchangedSince != nil {
-      throw CommandFailure(.usage, "--if-unchanged-since is about one document, and this is a collection.")
+      throw CommandFailure(.usage, "--if-unchanged-since works only for one document, and this is a collection.")
     }
     do throws(ModelError) { try mutation.validateForWrite() } catch { throw CommandFailure(.badData, error.message) }
     let connection = try writing.connect()

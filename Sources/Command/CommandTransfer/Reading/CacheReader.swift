@@ -40,7 +40,7 @@ package enum CacheReader {
 
   /// The cache's name in messages.
   package static func name(of locations: StorageOptions.Locations) -> String {
-    guard case .directory(let folder) = locations.cache else { return "the cache, which is in memory," }
+    guard case .directory(let folder) = locations.cache else { return "the in-memory cache" }
     return "the cache in \(folder)"
   }
 

@@ -119,12 +119,12 @@ package enum ComparedSide: Sendable {
       (place.database, place.path) = (.folder(folder), nil)
     }
     if case .folder(let folder) = place.database, !LocalBackend.exists(in: folder) {
-      throw CommandFailure(.noInput, "there is no file or folder of data \(folder).")
+      throw CommandFailure(.noInput, "no file or data folder \(folder).")
     }
     if place.database == nil, let path = place.path,
       path.hasPrefix("~") || path.contains(".json") || CompressionFormat(fileName: path) != nil
     {
-      throw CommandFailure(.noInput, "there is no file or folder of data \(path).")
+      throw CommandFailure(.noInput, "no file or data folder \(path).")
     }
     let named = try NamedPlace(place, in: locations)
     self = .database(named.locations, named.path ?? .root, at: named.time)
@@ -133,7 +133,7 @@ package enum ComparedSide: Sendable {
   /// The same side at another read time.
   package func at(_ time: Timestamp) throws(CommandFailure) -> ComparedSide {
     guard case .database(let locations, let path, nil) = self else {
-      throw CommandFailure(.usage, "--at is about data that changes: name a path, and say once as of when.")
+      throw CommandFailure(.usage, "--at needs a path without a time.")
     }
     return .database(locations, path, at: time)
   }
@@ -174,7 +174,7 @@ package enum ComparedSide: Sendable {
           guard case .set(let fields) = mutation.operation, mutation.transforms.isEmpty else {
             throw JSONError(
               line: record.place.line, column: record.place.column,
-              reason: "What a server is to compute cannot be compared.")
+              reason: "A value that the server computes cannot be compared.")
           }
           found[mutation.key] = DocumentData(encoded: EncodedFields(fields))
         }

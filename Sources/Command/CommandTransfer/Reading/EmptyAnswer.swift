@@ -34,7 +34,7 @@ struct EmptyAnswer: Sendable {
     let others = all.filter { $0 != database }
     guard let first = others.first else { return nil }
     let more = others.count > 1 ? ", and others ('hearth databases')" : ""
-    return "there is nothing in \(database.text), and there is data in \(first.text)\(more): add "
+    return "\(database.text) is empty, but there is data in \(first.text)\(more). Add "
       + "\(first.options(from: database))."
   }
 
@@ -48,7 +48,7 @@ struct EmptyAnswer: Sendable {
         let hint = NearestName.suggestion(for: segments[index], among: known).map {
           " Did you mean \(parent.appending($0))?"
         }
-        return "there is no collection \(missing).\(hint ?? "")"
+        return "collection \(missing) does not exist.\(hint ?? "")"
       }
       guard index + 2 < segments.count else { return nil }
       parent = parent.appending(segments[index]).appending(segments[index + 1])

@@ -41,7 +41,7 @@ package struct BackupFolder: Hashable, Sendable {
   package func description() throws(CommandFailure) -> BackupDescription {
     let name = "\(path)/backup.json"
     guard let data = FileManager.default.contents(atPath: name) else {
-      throw CommandFailure(.noInput, "\(path) is no backup: there is no backup.json in it.")
+      throw CommandFailure(.noInput, "\(path) is not a backup: it has no backup.json.")
     }
     guard let text = String(validating: data, as: UTF8.self) else {
       throw CommandFailure(.badData, "\(name) is not text in UTF-8.")
@@ -152,15 +152,15 @@ package struct BackupDescription: Hashable, Sendable {
       throw CommandFailure(.badData, "\(name), \(error)")
     }
     guard case .integer(let format)? = json["format"]?.kind, format <= Self.format else {
-      throw CommandFailure(.badData, "\(name) is of a later version of hearth, or of something else.")
+      throw CommandFailure(.badData, "\(name) is from a later version of hearth, or from another program.")
     }
     guard case .string(let project)? = json["project"]?.kind, case .string(let database)? = json["database"]?.kind,
       case .integer(let documents)? = json["documents"]?.kind
-    else { throw CommandFailure(.badData, "\(name) does not say what the backup holds.") }
+    else { throw CommandFailure(.badData, "\(name) does not describe the backup.") }
     self.init(database: DatabaseID(project: project, database: database), time: nil, documents: Int(documents))
     if case .string(let text)? = json["time"]?.kind {
       do { time = try InstantText.parse(text) } catch {
-        throw CommandFailure(.badData, "\(name): \"\(text)\" is no time.")
+        throw CommandFailure(.badData, "\(name): invalid time \"\(text)\".")
       }
     }
   }

@@ -206,13 +206,13 @@ package struct DeployedRules: Sendable {
       throw error
     }
     guard let name = release.text("rulesetName") else {
-      throw CommandFailure(.badData, "the server tells a release without a ruleset.")
+      throw CommandFailure(.badData, "the server returned a release without a ruleset.")
     }
     let ruleset = try await DeployedResource.get("/v1/\(name)", of: .rules, server)
     let files = (ruleset["source"]?["files"]?.elements ?? []).compactMap { file in
       file.text("content").map { File(name: file.text("name") ?? "firestore.rules", content: $0) }
     }
-    if files.isEmpty { throw CommandFailure(.badData, "the server tells no text of \(name).") }
+    if files.isEmpty { throw CommandFailure(.badData, "the server returned no text for \(name).") }
     return DeployedRules(files: files, released: release.text("updateTime") ?? release.text("createTime") ?? "")
   }
 
@@ -230,7 +230,7 @@ enum DeployedResource {
     let body: [UInt8]
     do throws(RPCStatus) { body = try await server.get(path, of: interface) } catch { throw CommandFailure(error) }
     do throws(JSONError) { return try JSONSyntax(parsing: String(decoding: body, as: UTF8.self)) } catch {
-      throw CommandFailure(.badData, "the server's answer is no JSON: \(error)")
+      throw CommandFailure(.badData, "the server's response is not JSON: \(error)")
     }
   }
 }

@@ -42,8 +42,8 @@ package struct ExportJob: Sendable {
     if format.delimiter != nil {
       throw CommandFailure(
         .usage,
-        "an export keeps all types, which \(format.rawValue) cannot: 'hearth get PATH --\(format.rawValue)' prints it, "
-          + "--format jsonl exports.")
+        "\(format.rawValue) cannot keep all types. Use --format jsonl, or print with "
+          + "'hearth get PATH --\(format.rawValue)'.")
     }
     let outcome = try await visit(datastore, database, progress) { count, key, fields in
       if format == .json { try file.data(count == 0 ? "[\n" : ",\n") }
@@ -106,7 +106,7 @@ package struct ExportJob: Sendable {
     } catch {
       throw CommandFailure(
         .badData,
-        "\(key.path) cannot be exported, because no import would take it: \(error.message) Mend it and try again.")
+        "\(key.path) cannot be exported, because it could not be imported: \(error.message) Fix it and try again.")
     }
   }
 }

@@ -73,7 +73,7 @@ package struct TransferRun: Sendable {
     do {
       let path = UserPath.absolute(file)
       guard case .file = try OutputPlace(path) else {
-        throw CommandFailure(.cannotCreate, "\(file) is no regular file.")
+        throw CommandFailure(.cannotCreate, "\(file) is not a regular file.")
       }
       let target = try ExportTarget(path, OutputCompression.choose(for: path, nil, isTerminal: false))
       do {
@@ -98,7 +98,7 @@ package struct TransferRun: Sendable {
   private func unmoved() async throws -> (any Datastore, SnapshotVersion?, notes: [String]) {
     let beginning = try await datastore.beginning(now: Timestamp(microseconds: Timestamp.now.microseconds))
     guard let beginning else {
-      return (datastore, nil, ["Each document is as it was when its turn came: this backend has no past."])
+      return (datastore, nil, ["Documents were read one after another: this backend has no snapshots."])
     }
     return (PastDatastore(base: datastore, time: beginning, isBeginning: true), beginning, [])
   }
@@ -123,10 +123,10 @@ package struct TransferRun: Sendable {
     _ path: ResourcePath?, into file: String, _ tell: @escaping (TransferState) -> Void
   ) async -> TransferAccount {
     await write(file, tell) { target, progress in
-      guard let client else { throw CommandFailure(.unavailable, "there is no cache here.") }
+      guard let client else { throw CommandFailure(.unavailable, "this session has no cache.") }
       let job = CacheFreezing(path: path, isBundle: file.lowercased().hasSuffix(".bundle"), database: database)
       try await job.run(of: client, to: target.file, progress)
-      return ["As the server had each document when the cache last heard of it; waiting writes are not in it."]
+      return ["The file has the last known server version of each document, without pending writes."]
     }
   }
 
@@ -147,9 +147,9 @@ package struct TransferRun: Sendable {
     var pace = Pace()
     func account(_ end: TransferAccount.End, _ done: ImportProgressPoint, before: Int) -> TransferAccount {
       var notes = told.notes
-      if told.refusedCount > 0 { notes.append("What was refused is in \(rejects), to be mended and imported.") }
+      if told.refusedCount > 0 { notes.append("Rejected documents are in \(rejects). Fix and import them.") }
       if end != .complete, state != nil, done.documents > 0 {
-        notes.append("The same import goes on after line \(done.position.line).")
+        notes.append("The same import continues after line \(done.position.line).")
       }
       return TransferAccount(
         request, end, documents: done.documents - before, elapsed: .now - start, refused: told.refused,
@@ -170,7 +170,7 @@ package struct TransferRun: Sendable {
               secondsLeft: fraction.flatMap { pace.secondsLeft(from: first.fraction, at: $0) }))
         })
       if outcome.repeated > 0 {
-        told.notes.append("\(outcome.repeated.documents) came after another of the same path: the last one stands.")
+        told.notes.append("\(outcome.repeated.documents) replaced an earlier one with the same path.")
       }
       return account(.complete, outcome.done, before: outcome.before)
     } catch let stopped as ImportJob.Failure {

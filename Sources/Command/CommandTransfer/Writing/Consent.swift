@@ -7,10 +7,10 @@ import Glibc
 
 /// A user's consent to writes of many documents: typed at a terminal, or an option.
 package struct Consent: ParsableArguments {
-  @Flag(help: "Do not ask before many documents are written.")
+  @Flag(help: "Do not ask before writing many documents.")
   package var yes = false
 
-  @Flag(help: "Only say how many documents would be written.")
+  @Flag(help: "Only print how many documents would be written.")
   package var dryRun = false
 
   /// Whether a user can answer at a terminal.
@@ -25,10 +25,10 @@ package struct Consent: ParsableArguments {
     if yes { return }
     guard Self.canAsk else {
       throw CommandFailure(
-        .usage, "this would \(verb) \(count.documents) of \(place): add --yes to say that you mean it.")
+        .usage, "this would \(verb) \(count.documents) of \(place). Add --yes to confirm.")
     }
     StandardError.put("This will \(verb) \(count.documents) of ")
-    StandardError.write("\(place). Type \(count) to go on:")
+    StandardError.write("\(place). Type \(count) to continue:")
     guard Self.answer()?.trimming() == "\(count)" else {
       throw CommandFailure(.failure, "nothing was written.")
     }

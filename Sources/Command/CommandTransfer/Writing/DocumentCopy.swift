@@ -55,10 +55,10 @@ package struct DocumentCopy: Sendable {
       let place = source.isRoot ? "the database" : source.text
       throw CommandFailure(
         .usage,
-        "\(place) would be \(isMove ? "moved" : "copied") to itself\(source.isRoot ? ": name another one" : "").")
+        "\(place) would be \(isMove ? "moved" : "copied") to itself. Name another destination.")
     }
     if isRecursive, source.isPrefix(of: destination) {
-      throw CommandFailure(.usage, "\(destination) lies inside \(source); what is copied would never end.")
+      throw CommandFailure(.usage, "\(destination) lies inside \(source), so the copy would never end.")
     }
     if isRecursive, isMove, destination.isPrefix(of: source) {
       throw CommandFailure(.usage, "\(source) lies inside \(destination), which it would replace.")
@@ -126,8 +126,8 @@ package struct DocumentCopy: Sendable {
     if taken {
       throw CommandFailure(
         .alreadyExists,
-        "something is at \(path.isRoot ? "the destination" : path.text) already; add --overwrite to replace documents "
-          + "of the same names.")
+        "\(path.isRoot ? "the destination" : path.text) already has documents. Add --overwrite to replace documents "
+          + "with the same names.")
     }
   }
 

@@ -39,7 +39,7 @@ package struct QueriedWrites: Sendable {
   package func reportDry(_ count: Int, _ consent: Consent, _ writing: WritingOptions) throws {
     writing.headless.note(
       count == 0
-        ? "no document of \(place) is to be \(verb.participle)."
+        ? "no document of \(place) would be \(verb.participle)."
         : "\(count.documents) of \(place) would be \(verb.participle).")
     if writing.json {
       try OutputFile.print(data: "{\"documents\": \(count)\(consent.dryRun ? ", \"dryRun\": true" : "")}\n")
@@ -77,7 +77,7 @@ package struct QueriedWrites: Sendable {
   package func report(_ written: Int, skipped: Int, _ elapsed: Duration, _ writing: WritingOptions) throws {
     let pace = TransferProgress.summary(written, in: elapsed)
     writing.headless.note("\(written.documents) \(verb.participle) in \(pace).")
-    if skipped > 0 { writing.headless.note("\(skipped.documents) had been deleted meanwhile.") }
+    if skipped > 0 { writing.headless.note("\(skipped.documents) had been deleted in the meantime.") }
     if writing.json { try OutputFile.print(data: "{\"documents\": \(written), \"skipped\": \(skipped)}\n") }
   }
 }

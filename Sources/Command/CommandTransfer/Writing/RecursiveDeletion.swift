@@ -205,7 +205,7 @@ package struct BulkRemoval {
     if consent.yes, !consent.dryRun { return true }
     // Counting takes as long as deleting, so a user who cannot answer is refused before it.
     guard consent.dryRun || Consent.canAsk else {
-      throw CommandFailure(.usage, "this deletes all documents of \(extent): add --yes to say that you mean it.")
+      throw CommandFailure(.usage, "this deletes all documents of \(extent). Add --yes to confirm.")
     }
     let count = try await count(below: paths)
     if count == 0 || consent.dryRun {
@@ -224,7 +224,7 @@ package struct BulkRemoval {
 
   private func reportDry(_ count: Int, _ name: String) throws {
     writing.headless.note(
-      count == 0 ? "no document of \(name) is to be deleted." : "\(count.documents) of \(name) would be deleted.")
+      count == 0 ? "no document of \(name) would be deleted." : "\(count.documents) of \(name) would be deleted.")
     if writing.json {
       try OutputFile.print(data: "{\"documents\": \(count)\(consent.dryRun ? ", \"dryRun\": true" : "")}\n")
     }
@@ -251,14 +251,14 @@ package struct BulkRemoval {
   package func delete(_ roots: [ResourcePath]) async throws {
     let (isQuiet, connection) = (writing.headless.quiet, connection)
     let (deleted, elapsed) = try await writing.timeLimit.limitWrites {
-      var progress = TransferProgress(isQuiet: isQuiet) { "Deleted so far: \($0) or more; the same command goes on." }
+      var progress = TransferProgress(isQuiet: isQuiet) { "Deleted so far: \($0) or more; run it again to continue." }
       defer { progress.end() }
       var deletion = RecursiveDeletion(at: connection.datastore, connection.database)
       do {
         try await deletion.run(roots) { progress.show($0) }
       } catch let status as RPCStatus {
         throw CommandFailure(
-          ExitStatus(status), "\(status) Deleted so far: \(deletion.deleted); the same command goes on.")
+          ExitStatus(status), "\(status) Deleted so far: \(deletion.deleted); run it again to continue.")
       }
       return (deletion.deleted, progress.elapsed)
     }

@@ -61,7 +61,7 @@ package enum DocumentArgument {
       bytes += more
       // An endless input, such as /dev/zero, would be read until memory is exhausted.
       guard bytes.count <= largestText else {
-        throw CommandFailure(.badData, "\(input.name) is larger than \(largestText >> 20) MiB, which no text needs.")
+        throw CommandFailure(.badData, "\(input.name) is larger than the limit of \(largestText >> 20) MiB.")
       }
     }
     guard let text = String(validating: bytes, as: UTF8.self) else {

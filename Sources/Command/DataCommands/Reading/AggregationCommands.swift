@@ -14,13 +14,13 @@ import Glibc
 /// `hearth count`: the document count of a query.
 package struct CountCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
-    commandName: "count", abstract: "Count documents, at the server.",
+    commandName: "count", abstract: "Count documents on the server.",
     discussion: """
-      Prints a number, or with --json {"count": …}. A server that cannot be reached is an error.
+      Prints a number, or with --json {"count": …}. An unreachable server is an error.
 
-      With --by documents are counted by the values of fields, those with most first: each line has a count and the \
-      values, (none) for a field that is not there; with --json an object such as {"by": {"state": "CA"}, "count": 2}. \
-      For that the documents are read, of each these fields only; Cloud Firestore charges for that.
+      With --by, counts documents by the values of fields, the largest count first. Each line has a count and the \
+      values, (none) for a missing field; with --json an object such as {"by": {"state": "CA"}, "count": 2}. This \
+      reads only these fields of the documents; Cloud Firestore charges for the reads.
 
       Examples: hearth count cities --where 'state == CA'; hearth count orders --by status
       """)
@@ -45,10 +45,9 @@ package struct CountCommand: AsyncParsableCommand {
 /// `hearth sum`: the sum of a field.
 package struct SumCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
-    commandName: "sum", abstract: "Add up a field of documents, at the server.",
+    commandName: "sum", abstract: "Add up a field of documents on the server.",
     discussion: """
-      Prints a number, or with --json {"sum": …}. Values that are no numbers, and documents without the field, count \
-      as nothing.
+      Prints a number, or with --json {"sum": …}. Ignores missing fields and values that are not numbers.
 
       Example: hearth sum orders total --where 'status == paid'
       """)
@@ -70,10 +69,10 @@ package struct SumCommand: AsyncParsableCommand {
 /// `hearth avg`: the average of a field.
 package struct AverageCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
-    commandName: "avg", abstract: "Average a field of documents, at the server.",
+    commandName: "avg", abstract: "Average a field of documents on the server.",
     discussion: """
-      Prints a number, or with --json {"avg": …}; null if no document has a number there. Values that are no numbers, \
-      and documents without the field, are left out.
+      Prints a number, or with --json {"avg": …}; null if no document has a number in the field. Ignores missing \
+      fields and values that are not numbers.
 
       Example: hearth avg orders total --where 'status == paid'
       """)
@@ -150,7 +149,7 @@ struct AggregationOptions: ParsableArguments {
       let count = try await timeLimit.limit { try await datastore.count(query) }
       if count == 0 { return "\(place) has no documents. The collection comes first, then the field." }
     }
-    return "no document of \(place)\(isAll ? "" : " that is meant") has a number in \(field.canonicalText)."
+    return "no document of \(place)\(isAll ? "" : " that matches") has a number in \(field.canonicalText)."
   }
 }
 
@@ -167,12 +166,12 @@ extension Aggregation.Function {
 /// `hearth distinct`: the distinct values of fields.
 package struct DistinctCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
-    commandName: "distinct", abstract: "List the values that a field has, each once.",
+    commandName: "distinct", abstract: "List the distinct values of a field.",
     discussion: """
-      One value per line, in the order in which Firestore sorts them; of several fields, a line for each combination. \
-      With --json a line is an object of the fields. Equal numbers are one value, whatever their type. Documents \
-      without the field are told on standard error. The documents are read, of each these fields only; Cloud Firestore \
-      charges for that. 'hearth count PATH --by FIELD' says how many there are of each.
+      Prints one value per line, in Firestore's order; with several fields, one line per combination. With --json a \
+      line is an object of the fields. Equal numbers are one value, whatever their type. A message on standard error \
+      counts the documents without the field. This reads only these fields of the documents; Cloud Firestore charges \
+      for the reads. 'hearth count PATH --by FIELD' counts the documents of each value.
 
       Example: hearth distinct orders status --where 'total > 100'
       """)
@@ -236,7 +235,7 @@ struct GroupListing: Sendable {
     let fields: FieldSelection
     do throws(TextError) { fields = try FieldSelection(parsing: text) } catch { throw error.failure(name, text) }
     if fields.paths.contains(where: \.isDocumentID) {
-      throw CommandFailure(.usage, "__name__ is the id, of which each document has its own: 'hearth get' lists them.")
+      throw CommandFailure(.usage, "__name__ is the id, which is always distinct. Use 'hearth get' to list ids.")
     }
     return fields
   }

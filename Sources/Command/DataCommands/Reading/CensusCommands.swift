@@ -10,12 +10,12 @@ import Foundation
 /// `hearth schema`: the fields of documents.
 package struct SchemaCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
-    commandName: "schema", abstract: "Say which fields the documents of a collection have, and of which types.",
+    commandName: "schema", abstract: "List the fields of a collection's documents, and their types.",
     discussion: """
-      Reads all documents that the query finds, so add --limit where reading costs. Of each field: how many documents \
-      have it, the types of its values with their numbers, and outliers: types, missing fields and stray fields that \
-      are in at most 2 % of the documents, with the first document where that is so. A field of a map that an array \
-      holds is not looked at.
+      Reads all documents that the query finds, so add --limit if reads cost money. For each field it prints how many \
+      documents have it, its types with their counts, and outliers. Outliers are types, missing fields and stray \
+      fields in at most 2 % of the documents; each is printed with its first document. Fields of maps in arrays are \
+      not included.
 
       With --json a line for each field: field, present, documents, types (type, count, first), firstWithout. With \
       --csv, --tsv and --template: field, present, documents, types, outliers.
@@ -50,7 +50,7 @@ package struct SchemaCommand: AsyncParsableCommand {
       return census
     }
     try options.print(census.rows, FieldCensus.names, orTable: census.table, format)
-    options.headless.note("\(census.documents.documents) looked at.")
+    options.headless.note("\(census.documents.documents) read.")
     if census.documents == 0 {
       await options.headless.hint(at: query.path, group: query.collectionGroup, connection)
     }
@@ -60,17 +60,17 @@ package struct SchemaCommand: AsyncParsableCommand {
 /// `hearth stats`: collections by size.
 package struct StatsCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
-    commandName: "stats", abstract: "Say how many documents collections have, and how large they are.",
+    commandName: "stats", abstract: "Print the document count and the size of each collection.",
     discussion: """
-      Reads all documents below the path, which a server may charge for. Collections of one id below the documents of \
-      a collection count as one, written cities/*/landmarks. Sizes are what Firestore counts for a document, without \
-      indexes.
+      Reads all documents below the path; a server may charge for the reads. Collections with the same id below the \
+      documents of a collection count as one, written cities/*/landmarks. Sizes are Firestore's document sizes, \
+      without indexes.
 
       With --json a line for each collection: collection, documents, bytes, largest (path, bytes). With --csv, --tsv \
       and --template: collection, documents, bytes, average, largestBytes, largest.
       """)
 
-  @Argument(help: "Path of a collection or a document; the whole database if there is none.")
+  @Argument(help: "Path of a collection or a document. Default: the whole database.")
   var path: String?
 
   @OptionGroup var options: CensusOptions
@@ -98,7 +98,7 @@ package struct StatsCommand: AsyncParsableCommand {
     }
     try options.print(census.rows, CollectionCensus.names, orTable: census.table, format)
     let total = census.total
-    options.headless.note("\(total.documents.documents), \(CollectionCensus.size(total.bytes)) in all.")
+    options.headless.note("\(total.documents.documents), \(CollectionCensus.size(total.bytes)) in total.")
     if total.documents == 0 { await options.headless.hint(at: path, connection) }
   }
 }

@@ -17,38 +17,39 @@ package struct DiffCommand: AsyncParsableCommand {
       hearth diff <path> --at <time> [<options>]
       """,
     discussion: """
-      A side is a file that 'hearth export' wrote (- for standard input), a folder of the embedded backend's data, \
-      connection:NAME, emulator:HOST:PORT, cloud:PROJECT, each with /PATH behind it or alone for all of it, or else a path in the database that the options name, / for all of it. What \
-      is below documents is compared too. Two paths are compared by what is below them, a path and something else by \
-      what that has below the path. Files are held in memory; they may be compressed.
+      A side is a file from 'hearth export' (- for standard input), another database, or a path in the current \
+      database (/ for all of it). Another database is a folder of the embedded backend's data, connection:NAME, \
+      emulator:HOST:PORT or cloud:PROJECT, alone or followed by /PATH. Subcollections are compared too. Two paths are \
+      compared by their contents below the paths. A path and something else are compared by the contents below that \
+      path. Files are held in memory; they may be compressed.
 
-      Behind all but a file may stand as of when, cities@-10m or cities@2026-03-02T11:58:03Z: the same \
-      database is compared at two moments. With --at one path is compared as it was then with what it is now. The \
-      embedded backend keeps the last hour, as far as 64 MiB of earlier versions reach; Cloud Firestore an hour, or a \
-      week of whole minutes.
+      Every side except a file can end with a time, as in cities@-10m or cities@2026-03-02T11:58:03Z, to compare one \
+      database at two times. --at compares one path at that time with its current state. The embedded backend keeps \
+      the last hour, up to 64 MiB of earlier versions. Cloud Firestore keeps an hour, or a week of whole minutes.
 
-      A document that is only on the first side is marked with -, one only on the second with +, one that differs with \
-      ~ and its fields. With --json a line is an object with path, type (removed, added, modified), and data or fields.
+      A document that is only on the first side is marked with -, one only on the second with +, and a different one \
+      with ~ and its fields. With --json a line is an object with path, type (removed, added, modified), and data or \
+      fields.
 
-      Exit status: 0 if both sides are equal, 1 if they differ, 4 if neither has anything at the path, 70 \
-      for a failure without a number of its own.
+      Exit status: 0 if both sides are equal, 1 if they differ, 4 if neither has anything at the path, 70 for failures \
+      without another status.
 
-      Examples: hearth diff backup.jsonl / && echo "nothing has changed"; hearth diff orders --at -5m; \
-      hearth diff orders connection:prod
+      Examples: hearth diff backup.jsonl / && echo "nothing has changed"; hearth diff orders --at -5m; hearth diff \
+      orders connection:prod
       """)
 
   @Argument(
     help: ArgumentHelp(
-      "File, path, ./FOLDER, connection:NAME, emulator:HOST:PORT or cloud:PROJECT; all but a file may have /PATH behind "
-        + "it, and end with @ and a time.", valueName: "place"))
+      "File, path, ./FOLDER, connection:NAME, emulator:HOST:PORT or cloud:PROJECT. All but a file may be followed by "
+        + "/PATH, and by @ and a time.", valueName: "place"))
   var before: String
 
-  @Argument(help: "The same; with --at there is none.")
+  @Argument(help: "The second side; omit it with --at.")
   var after: String?
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("Compare one path as it was at this time, or -10m ago, with what it is now.", valueName: "time"),
+    help: ArgumentHelp("Compare one path at this time, or -10m ago, with its current state.", valueName: "time"),
     transform: { try MomentText.parse($0) })
   var at: Timestamp?
 
@@ -74,7 +75,7 @@ package struct DiffCommand: AsyncParsableCommand {
   }
 
   private func compare() async throws -> Comparison.Outcome {
-    if before == "-", after == "-" { throw CommandFailure(.usage, "standard input can be one side only.") }
+    if before == "-", after == "-" { throw CommandFailure(.usage, "standard input can be only one side.") }
     let locations = storage.locations
     let (before, after) = try sides(in: locations)
     let paths: (before: ResourcePath, after: ResourcePath)
@@ -82,7 +83,7 @@ package struct DiffCommand: AsyncParsableCommand {
     if let one = before.path, let other = after.path {
       if one.isDocument != other.isDocument {
         throw CommandFailure(
-          .usage, "one of \(one) and \(other) is a document, the other a collection: they have nothing in common.")
+          .usage, "cannot compare \(one) and \(other): one is a document, the other a collection.")
       }
       paths = (one, other)
       comparison = Comparison(prefixes: (one.count, other.count))
@@ -116,7 +117,7 @@ package struct DiffCommand: AsyncParsableCommand {
     // A mistyped name does not prove that nothing has changed.
     if outcome.count == 0, !paths.before.isRoot {
       let names = paths.before == paths.after ? "\(paths.before)" : "\(paths.before) or \(paths.after)"
-      throw CommandFailure(.notFound, "neither side has a document at \(names): there was nothing to compare.")
+      throw CommandFailure(.notFound, "neither side has a document at \(names). Nothing was compared.")
     }
     return outcome
   }
@@ -127,10 +128,10 @@ package struct DiffCommand: AsyncParsableCommand {
     case (let after?, nil): return (before, try ComparedSide(after, in: locations))
     case (nil, let at?): return (try before.at(at), before)
     case (_?, _?):
-      throw CommandFailure(.usage, "--at is about one path; of two, say it behind the path: cities@-10m.")
+      throw CommandFailure(.usage, "--at needs one path. With two, add the time to a path: cities@-10m.")
     case (nil, nil):
       throw CommandFailure(
-        .usage, "name what to compare with, or with --at as of when: hearth diff \(self.before) --at -10m")
+        .usage, "name a second side, or a time: hearth diff \(self.before) --at -10m")
     }
   }
 

@@ -11,26 +11,28 @@ import FirestoreQuery
 /// `hearth explain`: how the server answers a query.
 package struct ExplainCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
-    commandName: "explain", abstract: "Say with which indexes the server answers a query, and what that costs.",
+    commandName: "explain", abstract: "Explain which indexes the server uses for a query, and its cost.",
     discussion: """
-      Asks the server that 'hearth get' reads. Cloud Firestore names the indexes that it uses, or the one that is missing. \
-      Data of this machine and 'hearth serve' need no indexes, and name the one with which Cloud Firestore answers. \
-      Whether that is a composite index, which has to be made there, is said.
+      Asks the same server as 'hearth get'. Cloud Firestore names the indexes that it uses, or the missing one. Data \
+      on this machine and 'hearth serve' need no indexes, and name the one that Cloud Firestore would use. The output \
+      says if it is a composite index, which you have to create there.
 
-      --analyze runs the query, which is billed like any: results, time, documents and index entries read, reads billed. \
-      Without it nothing is read. A limit keeps the cost small.
+      --analyze runs the query, which is billed as usual. It prints the results, the time, the documents and index \
+      entries read, and the billed reads. Without it nothing is read. A limit keeps the cost low.
 
-      With --json one object with indexes (scope and properties), compositeIndex (the one that Cloud Firestore must have, \
-      or null), and with --analyze execution (results, milliseconds, documentsRead, indexEntriesRead, readsBilled).
+      With --json one object with indexes (scope and properties), compositeIndex (the one that Cloud Firestore must \
+      have, or null), and with --analyze execution (results, milliseconds, documentsRead, indexEntriesRead, \
+      readsBilled).
 
-      Exit status: 1 if the server explains nothing, as Google's emulator may. 'hearth cache explain' speaks of the cache.
+      Exit status: 1 if the server does not explain queries, such as Google's emulator. 'hearth cache explain' \
+      explains the cache.
 
       Example: hearth explain cities --where 'state == CA' --order population:desc --limit 10 --analyze
       """)
 
   @OptionGroup var queried: QueriedPath
 
-  @Flag(help: "Run the query, and say what it cost.")
+  @Flag(help: "Run the query, and print its cost.")
   var analyze = false
 
   @Flag(help: "Print JSON.")
@@ -59,13 +61,13 @@ package struct ExplainCommand: AsyncParsableCommand {
       throw CommandFailure(status, query.path.text)
     }
     guard let answer else {
-      throw CommandFailure(.failure, "the server explains no queries: it answered without a word about its plan.")
+      throw CommandFailure(.failure, "the server does not explain queries. Its response has no plan.")
     }
     let needed = CompositeIndex.needed(for: query)
     if json { return try OutputFile.print(data: Self.json(answer, needed) + "\n") }
     try Self.print(answer, needed)
     if !locations.isCloud {
-      headless.note("this server needs no index; these are Cloud Firestore's, and the reads as it counts them.")
+      headless.note("this server needs no index. The indexes and reads are Cloud Firestore's.")
     }
   }
 
@@ -77,8 +79,8 @@ package struct ExplainCommand: AsyncParsableCommand {
     }
     try output.line(
       ShownText(
-        needed.map { "          composite, to be made at Cloud Firestore: \($0)" }
-          ?? "          of single fields, which Cloud Firestore makes by itself"))
+        needed.map { "          composite, to be created at Cloud Firestore: \($0)" }
+          ?? "          of single fields, which Cloud Firestore creates automatically"))
     guard let execution = answer.execution else { return try output.flush() }
     let milliseconds = (execution.duration / .microseconds(100)).rounded() / 10
     try output.line(ShownText("results   \(execution.results) in \(milliseconds) ms"))

@@ -13,17 +13,17 @@ package struct ListCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "ls", abstract: "List collections, the documents of one, or the subcollections of a document.",
     discussion: """
-      One path per line: without a path the collections of the database, of a collection its documents, of a document \
-      its subcollections. A document that does not exist itself, but has collections below it, is marked as missing.
+      Prints one path per line: without a path the collections of the database, for a collection its documents, for a \
+      document its subcollections. A document that does not exist but has collections below it is marked as missing.
 
-      With --json a line is an object with path, type (collection, document), and documents or exists; --csv, --tsv and \
-      --template have the same names.
+      With --json a line is an object with path, type (collection, document), and documents or exists; --csv, --tsv \
+      and --template have the same names.
       """)
 
   @Argument(help: "Path of a collection or a document; the whole database if there is none.")
   var path: String?
 
-  @Flag(help: "Say how many documents each collection has; a server may charge for that.")
+  @Flag(help: "Count the documents of each collection; a server may charge for it.")
   var count = false
 
   @Option(parsing: .unconditional, help: ArgumentHelp("At most this many lines.", valueName: "number"))
@@ -46,7 +46,7 @@ package struct ListCommand: AsyncParsableCommand {
   package mutating func run() async throws {
     let path = try DataPath.orRoot(path)
     if count, path.isCollection {
-      throw CommandFailure(.usage, "--count is for lists of collections; 'hearth count \(path)' counts documents.")
+      throw CommandFailure(.usage, "--count works only for collections. Use 'hearth count \(path)' to count documents.")
     }
     let locations = storage.locations
     try locations.requireData()
@@ -74,8 +74,8 @@ package struct TreeCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "tree", abstract: "Show collections, documents and subcollections as a tree.",
     discussion: """
-      Collections end with a slash. A document that does not exist itself, but has collections below it, is marked as \
-      missing. Of each collection the first documents are shown, and how many more there are.
+      Collections end with a slash. A document that does not exist but has collections below it is marked as missing. \
+      Shows the first documents of each collection, and how many more there are.
 
       Example: hearth tree cities --depth 2
       """)
@@ -125,12 +125,13 @@ package struct TreeCommand: AsyncParsableCommand {
 /// `hearth databases`: the databases of every project that have documents.
 package struct DatabasesCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
-    commandName: "databases", abstract: "List the databases that have documents, of all projects.",
+    commandName: "databases", abstract: "List the databases of all projects that have documents.",
     discussion: """
-      One PROJECT/DATABASE per line; commands go to one of them with --project and --database. With --json a line is an \
-      object with project and database; --csv, --tsv and --template have the same names.
+      Prints one PROJECT/DATABASE per line; select one with --project and --database. With --json a line is an object \
+      with project and database; --csv, --tsv and --template have the same names.
 
-      Cloud Firestore lists those of one project, also without documents. Another server that cannot tell is an error (1).
+      Cloud Firestore lists the databases of one project, including empty ones. If another server cannot list \
+      databases, the exit status is 1.
       """)
 
   @OptionGroup var formatting: RowFormatOptions
@@ -153,7 +154,7 @@ package struct DatabasesCommand: AsyncParsableCommand {
     var printer = RowPrinter(format, Self.names, to: .standard())
     for database in databases { try printer.print(Self.row(database)) }
     try printer.finish()
-    if databases.isEmpty { headless.note("there are no documents in any database.") }
+    if databases.isEmpty { headless.note("no database has documents.") }
   }
 
   private static func row(_ database: DatabaseID) -> ListedRow {

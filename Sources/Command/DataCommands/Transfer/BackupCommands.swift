@@ -14,19 +14,19 @@ import enum Hearth.IndexConfigurationReader
 /// `hearth backup`: a database with its rules and indexes in one folder.
 package struct BackupCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
-    commandName: "backup", abstract: "Write all of a database into a folder, with its rules and indexes.",
+    commandName: "backup", abstract: "Write a whole database to a folder, with its rules and indexes.",
     discussion: """
-      The folder has the documents in documents.jsonl.zst, which 'hearth import' and 'hearth diff' read, too, rules and \
-      indexes under the names that Google's tools give them, a firebase.json that names these, and backup.json, which \
-      says of which database and moment it is, and how many documents there are. It takes its name when it is whole, in \
-      place of an older backup; a folder of other things is not replaced.
+      The folder has the documents in documents.jsonl.zst, which 'hearth import' and 'hearth diff' also read. Rules \
+      and indexes have the names that Google's tools use, with a firebase.json for them. backup.json has the database, \
+      the time and the document count. The folder gets its name when it is complete, and replaces an older backup. A \
+      folder with other contents is never replaced.
 
-      Rules and indexes are those that the server has, or those of --rules and --indexes; data of this machine has none. \
-      If a server does not tell them, a line says so. 'hearth restore' brings all of it back, but not the rules and indexes \
-      of Cloud Firestore: 'firebase deploy' in the folder does that.
+      Rules and indexes come from the server, or from --rules and --indexes; data on this machine has none. If a \
+      server does not return them, a message says so. 'hearth restore' restores everything except the rules and \
+      indexes of Cloud Firestore: for these, run 'firebase deploy' in the folder.
 
-      Everything is of one moment, as in 'hearth export'. Exit status: 65 if data, rules or indexes cannot be read, 69 \
-      if the server cannot be reached, 73 and 74 if the folder cannot be written.
+      The backup is a snapshot of one moment, as in 'hearth export'. Exit status: 65 if data, rules or indexes cannot \
+      be read, 69 if the server cannot be reached, 73 and 74 if the folder cannot be written.
       """)
 
   @Argument(help: ArgumentHelp("The folder to write.", valueName: "dir"))
@@ -173,24 +173,25 @@ struct ServedRuleset {
 /// `hearth restore`: the reverse of `hearth backup`.
 package struct RestoreCommand: AsyncParsableCommand, WritingCommand {
   package static let configuration = CommandConfiguration(
-    commandName: "restore", abstract: "Bring back what 'hearth backup' wrote.",
+    commandName: "restore", abstract: "Restore a backup from 'hearth backup'.",
     discussion: """
-      Writes the documents of the folder over those of the same paths; others stay: 'hearth clear' before it empties \
-      the database. Rules go to a server that takes them ('hearth serve', Google's emulator), unless --no-rules is \
-      said. Where nothing takes rules or indexes, it is said which file they are in and what takes it.
+      Writes the documents of the folder over documents with the same paths. Other documents stay; run 'hearth clear' \
+      first to empty the database. Rules are sent to a server that accepts them ('hearth serve', Google's emulator), \
+      unless you add --no-rules. For rules or indexes that the server does not accept, a message names their file and \
+      the command that applies it.
 
-      One that was interrupted goes on where it was when the same command is given again, as 'hearth import' does.
+      If a restore is interrupted, the same command continues it, as with 'hearth import'.
 
-      Exit status: 65 if the folder does not hold what it says, 66 if it is no backup.
+      Exit status: 65 if the folder does not match its description, 66 if it is not a backup.
       """)
 
-  @Argument(help: ArgumentHelp("A folder that 'hearth backup' wrote.", valueName: "dir"))
+  @Argument(help: ArgumentHelp("A folder from 'hearth backup'.", valueName: "dir"))
   var folder: String
 
-  @Flag(help: "Leave the server's rules as they are.")
+  @Flag(help: "Leave the server's rules unchanged.")
   var noRules = false
 
-  @Flag(help: "Check every document, and write nothing at all.")
+  @Flag(help: "Check every document, and write nothing.")
   var dryRun = false
 
   @OptionGroup var headless: HeadlessOptions
@@ -207,7 +208,7 @@ package struct RestoreCommand: AsyncParsableCommand, WritingCommand {
     let count = try await importDocuments(backup, locations)
     guard count == description.documents else {
       throw CommandFailure(
-        .badData, "\(folder) should hold \(description.documents.documents), and \(count.documents) were found in it.")
+        .badData, "\(folder) should have \(description.documents.documents), but \(count.documents) were found.")
     }
     let moment = description.time.map { " as of \($0.rfc3339Text)" } ?? ""
     let verb = dryRun ? "can be restored" : "restored"
@@ -216,8 +217,8 @@ package struct RestoreCommand: AsyncParsableCommand, WritingCommand {
     if let file = backup.indexFile {
       let way =
         locations.isCloud
-        ? "'firebase deploy --only firestore:indexes' in \(folder) makes them"
-        : "'hearth serve --require-indexes \(file)' asks for them, 'hearth cache indexes --set \(file)' makes those of the cache"
+        ? "'firebase deploy --only firestore:indexes' in \(folder) creates them"
+        : "'hearth serve --require-indexes \(file)' requires them, 'hearth cache indexes --set \(file)' creates them in the cache"
       headless.note(ShownText("indexes: \(way)."))
     }
   }
@@ -238,7 +239,7 @@ package struct RestoreCommand: AsyncParsableCommand, WritingCommand {
         reject: { headless.note("\(job.name), \($0)") },
         progress: { point, fraction, first in
           if progress == nil {
-            let interruption: @Sendable (Int) -> String = { "Restored so far: \($0); the same command goes on." }
+            let interruption: @Sendable (Int) -> String = { "Restored so far: \($0); run it again to continue." }
             progress = TransferProgress(
               isQuiet: headless.quiet, from: first, interruption: isDry ? nil : interruption)
           }
@@ -273,11 +274,11 @@ package struct RestoreCommand: AsyncParsableCommand, WritingCommand {
       let text = try DocumentArgument.text(ofFile: file)
       if dryRun { return headless.note("rules: the server's would be replaced.") }
       try await ServedRuleset(control, locations.database.project).replace(by: text)
-      return headless.note("rules: the server enforces those of the backup.")
+      return headless.note("rules: the server enforces the backup's rules.")
     }
     let way =
       locations.isCloud
-      ? "'firebase deploy --only firestore:rules' in \(folder) takes them"
+      ? "'firebase deploy --only firestore:rules' in \(folder) deploys them"
       : "'hearth serve --rules \(file)' enforces them"
     headless.note(ShownText("rules: \(way)."))
   }
@@ -290,7 +291,7 @@ enum DeployedPlace {
     guard case .remote(let remote) = locations.backend else {
       throw CommandFailure(
         .usage,
-        "the data of this machine has no indexes, lifetimes or rules of its own: name a server with --cloud or --emulator "
+        "data on this machine has no indexes, lifetimes or rules. Name a server with --cloud or --emulator "
           + "HOST:PORT.")
     }
     return AdministrationCall(remote.endpoint, remote.credentials, isTrusting: remote.allowsInsecureCredentials)

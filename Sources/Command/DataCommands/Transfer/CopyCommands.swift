@@ -9,32 +9,33 @@ import Foundation
 /// `hearth copy`: copies documents to another path or another database.
 package struct CopyCommand: AsyncParsableCommand, WritingCommand {
   package static let configuration = CommandConfiguration(
-    commandName: "copy", abstract: "Copy a document, or the documents of a collection, to another database too.",
+    commandName: "copy", abstract: "Copy a document or a collection's documents, also between databases.",
     usage: "hearth copy <place> <place> [--recursive] [<options>]",
     discussion: """
-      A document is copied to a document's path, or into a collection, where it keeps its id; a collection's documents \
-      to another collection, or with the collection's id below a document. Without --recursive the subcollections of \
-      documents are left out.
+      Copies a document to a document's path, or into a collection, where it keeps its id. Copies a collection's \
+      documents to another collection, or below a document, where the collection keeps its id. Without --recursive \
+      subcollections are skipped.
 
-      A place is a path in the database that the options name, or another database: ./FOLDER or data:FOLDER with the \
-      embedded backend's data, connection:NAME, emulator:HOST:PORT, cloud:PROJECT, each with /PATH behind it, or alone for \
-      all of it as a source, and for the same path as a destination. A folder and an emulator have the project and the database \
-      of the options, unless --to-project and --to-database say others. References into the database of the \
-      source become references into the other one; else references stay as they are.
+      A place is a path in the current database, or another database: ./FOLDER or data:FOLDER with the embedded \
+      backend's data, connection:NAME, emulator:HOST:PORT or cloud:PROJECT. Another database can be followed by /PATH. \
+      Alone it means the whole database as a source, and the same path as a destination. A folder and an emulator have \
+      the project and the database of the options, unless you add --to-project and --to-database. References into the \
+      source database become references into the destination; other references stay unchanged.
 
-      The documents are copied as they are when the command begins, whatever others write meanwhile, or with --live each \
-      as it is when its turn comes. With --at they are copied as they were at that time, to their own path as well: this \
-      brings back what was changed or deleted; cities@-10m is the same as cities --at -10m. An interrupted copy says how far it came; the same command with --overwrite completes it.
+      The copy is a snapshot from the start of the command, whatever other clients write. With --live each document is \
+      copied in its current version. With --at the copy is a snapshot of that time, even to the same path, which \
+      restores changed or deleted documents. cities@-10m is the same as cities --at -10m. An interrupted copy prints \
+      its progress; the same command with --overwrite completes it.
 
-      Exit status 5, and nothing is written, if something is at the destination; 4 if there is nothing to copy.
+      Exit status 5, and nothing is written, if the destination is not empty; 4 if there is nothing to copy.
 
-      Examples: hearth copy cities archive/2026 --recursive; hearth copy / ./backup --recursive; \
-      hearth copy connection:prod/cities cities; hearth copy cities/SF@-10m cities/SF --overwrite
+      Examples: hearth copy cities archive/2026 --recursive; hearth copy / ./backup --recursive; hearth copy \
+      connection:prod/cities cities; hearth copy cities/SF@-10m cities/SF --overwrite
       """)
 
   @OptionGroup var paths: CopyPaths
 
-  @Flag(help: "Also copy what is below the documents.")
+  @Flag(help: "Also copy everything below the documents.")
   var recursive = false
 
   @OptionGroup var wholeness: WholenessOptions
@@ -57,16 +58,16 @@ package struct CopyCommand: AsyncParsableCommand, WritingCommand {
 /// `hearth move`: copies documents to another path or another database, and deletes them at the source.
 package struct MoveCommand: AsyncParsableCommand, WritingCommand {
   package static let configuration = CommandConfiguration(
-    commandName: "move", abstract: "Move a document, or a collection, with all that is below, to another database too.",
+    commandName: "move", abstract: "Move a document or a collection and everything below it, also between databases.",
     usage: "hearth move <place> <place> [<options>]",
     discussion: """
-      Places are those of 'hearth copy', without a time. Inside of a database each document is deleted in the commit that \
-      writes it at its new place, so that it is always at one of the places and never at both; to another database it is \
-      written first and deleted then. One that is changed by others meanwhile stays where it was. If that happened to \
-      some, or the move was interrupted, the same command with --overwrite moves the rest.
+      Places are the same as in 'hearth copy', without a time. Within a database one commit deletes each document and \
+      writes it at its new place, so it is always at exactly one of them. In another database it is written first and \
+      then deleted. A document that other clients change in the meantime is not moved. In that case, or if the move \
+      was interrupted, the same command with --overwrite moves the rest.
 
-      Exit status 5, and nothing is written, if something is at the destination; 4 if there is nothing to move; 75 if \
-      documents were changed meanwhile and not moved.
+      Exit status 5, and nothing is written, if the destination is not empty; 4 if there is nothing to move; 75 if \
+      documents changed in the meantime and were not moved.
       """)
 
   @OptionGroup var paths: CopyPaths
@@ -92,18 +93,18 @@ package struct MoveCommand: AsyncParsableCommand, WritingCommand {
 struct CopyPaths: ParsableArguments {
   @Argument(
     help: ArgumentHelp(
-      "Where the documents are: a path of a document or a collection, / for all of a database, or another database, "
+      "The source: a path of a document or a collection, / for a whole database, or another database, "
         + "as in connection:prod/cities.", valueName: "place"))
   var source: String
 
   @Argument(
-    help: ArgumentHelp("Where they go; in another database to the same path, unless named.", valueName: "place"))
+    help: ArgumentHelp("The destination. Default in another database: the same path.", valueName: "place"))
   var destination: String?
 
-  @Flag(help: "Replace documents at the destination; others there stay.")
+  @Flag(help: "Replace documents at the destination; its other documents stay.")
   var overwrite = false
 
-  @Flag(help: "Only say how many documents there are to be written.")
+  @Flag(help: "Only print how many documents would be written.")
   var dryRun = false
 
   /// Whether the source, or the destination, names another database than the options.
@@ -136,7 +137,7 @@ struct CopyRun {
       return try reportDry(count, copy, route)
     }
     let outcome: (done: BulkWriter.Outcome, elapsed: Duration)
-    let (done, advice) = (verb.participle.capitalized, "with --overwrite the same command goes on")
+    let (done, advice) = (verb.participle.capitalized, "run it again with --overwrite to continue")
     do {
       outcome = try await writing.timeLimit.limitWrites {
         var progress = TransferProgress(isQuiet: isQuiet) { "\(done) so far: \($0) or more; \(advice)." }
@@ -191,7 +192,7 @@ struct CopyRun {
       guard destination.isNamed || time != nil else {
         throw CommandFailure(
           .usage,
-          "name where \(path.isRoot ? "all of it" : path.text) goes: \(PlaceText.forms).")
+          "name a destination for \(path.isRoot ? "the database" : path.text): \(PlaceText.forms).")
       }
       try there.requireWritable()
       return Route(source: source.locations, path: path, time: time, destination: there, newPath: path)
@@ -203,9 +204,9 @@ struct CopyRun {
     var newPath = named.path ?? path
     if path.isRoot || newPath.isRoot {
       if path != newPath {
-        let folder = path.isRoot && !named.namesDatabase ? " To write into a folder say data:\(text)." : ""
+        let folder = path.isRoot && !named.namesDatabase ? " To write into a folder, use data:\(text)." : ""
         throw CommandFailure(
-          .usage, "a whole database goes to the root of another one, and nothing else does.\(folder)")
+          .usage, "only a whole database can go to the root of another one, and nowhere else.\(folder)")
       }
     } else {
       newPath = DocumentCopy.destination(of: path, newPath)
@@ -215,9 +216,9 @@ struct CopyRun {
 
   private func time(of source: NamedPlace) throws(CommandFailure) -> Timestamp? {
     guard let time = source.time else { return wholeness?.moment.at }
-    guard let wholeness else { throw CommandFailure(.usage, "what was in the past cannot be moved; copy it.") }
+    guard let wholeness else { throw CommandFailure(.usage, "past data cannot be moved. Use 'hearth copy'.") }
     if wholeness.moment.at != nil || wholeness.live {
-      throw CommandFailure(.usage, "\(paths.source) says as of when; leave out --at and --live.")
+      throw CommandFailure(.usage, "\(paths.source) already has a time. Remove --at and --live.")
     }
     return time
   }
@@ -247,7 +248,7 @@ struct CopyRun {
     guard let first = outcome.skipped.first else { return }
     throw CommandFailure(
       .tryAgain,
-      "\(outcome.skipped.count.documents) had been changed meanwhile, or written at the destination, and were not "
-        + "\(verb.participle): the first is \(first.key.path).")
+      "\(outcome.skipped.count.documents) changed in the meantime, or were written at the destination, and were not "
+        + "\(verb.participle). The first is \(first.key.path).")
   }
 }

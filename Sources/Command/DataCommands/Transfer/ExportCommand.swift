@@ -14,22 +14,25 @@ package struct ExportCommand: AsyncParsableCommand {
     commandName: "export", abstract: "Write documents to a file that 'hearth import' reads.",
     usage: "hearth export <place>|--all [--no-recursive] [--output <file>] [<options>]",
     discussion: """
-      One {"path": …, "data": …} per document, in the order of their paths: importing the file and exporting again \
-      gives the same bytes. A file of -o appears when it is complete, in place of one with the same name; an export \
-      that fails leaves the old one. Links are followed; devices and pipes are written to. A name that ends with .gz or \
-      .zst makes a compressed file, as 'hearth import' reads it.
+      Writes one {"path": …, "data": …} per document, in path order. Importing the file and exporting again gives the \
+      same bytes. A file named with -o appears when it is complete, and replaces a file with the same name; a failed \
+      export keeps the old file. Links are followed; devices and pipes are written to. A name that ends with .gz or \
+      .zst makes a compressed file, which 'hearth import' reads.
 
-      With --format google, -o names a folder: an export as Cloud Firestore's managed exports are, which Google's emulator \
-      reads, too. It takes its name when it is whole, in place of an older export; a folder of other things is not replaced.
+      With --format google, -o names a folder in the format of Cloud Firestore's managed exports, which Google's \
+      emulator also reads. The folder gets its name when it is complete, and replaces an older export. A folder with \
+      other contents is never replaced.
 
-      A place is a path in the database that the options name, / for all of it, or another database, alone or with /PATH \
-      behind it: ./FOLDER or data:FOLDER, connection:NAME, emulator:HOST:PORT, cloud:PROJECT.
+      A place is a path in the current database, / for all of it, or another database, alone or followed by /PATH: \
+      ./FOLDER or data:FOLDER, connection:NAME, emulator:HOST:PORT, cloud:PROJECT.
 
-      An export is of one moment, that of its beginning or of --at, or of cities@-10m, whatever others write meanwhile. A backend that cannot \
-      be asked about the past gives each document as it is when its turn comes, which is said; --live asks for that.
+      An export is a snapshot of one moment: the start of the command, --at, or a time in the place, as in \
+      cities@-10m. A backend that cannot read the past exports each document in its current version, and a message \
+      says so; --live selects this mode.
 
-      Exit status: 4 if there is nothing at the path, 69 if the server cannot be reached, 65 if data is damaged or holds what import would refuse, 73 and \
-      74 if the output cannot be created or written, 75 if what was there at the beginning is no longer kept.
+      Exit status: 4 if there is nothing at the path, 69 if the server cannot be reached, 65 if data is damaged or \
+      cannot be imported again, 73 and 74 if the output cannot be created or written, 75 if the backend no longer has \
+      the starting moment.
       """)
 
   @Argument(
@@ -41,10 +44,10 @@ package struct ExportCommand: AsyncParsableCommand {
   @Flag(help: "All collections of the database.")
   var all = false
 
-  @Flag(inversion: .prefixedNo, help: "Also what is below the documents.")
+  @Flag(inversion: .prefixedNo, help: "Include everything below the documents.")
   var recursive = true
 
-  @Option(help: "Layout of the output, json, jsonl or google; by default what the file's name ends with, else jsonl.")
+  @Option(help: "Format of the output: json, jsonl or google. Default: from the file's name, else jsonl.")
   var format: TransferFormat?
 
   @Option(name: .shortAndLong, help: ArgumentHelp("Write to a file instead of standard output.", valueName: "file"))
@@ -58,7 +61,7 @@ package struct ExportCommand: AsyncParsableCommand {
   package init() {}
 
   package mutating func validate() throws {
-    if all == (path != nil) { throw ValidationError("name the path of a collection or document, or say --all.") }
+    if all == (path != nil) { throw ValidationError("name a collection or document, or use --all.") }
   }
 
   package mutating func run() async throws {
@@ -99,7 +102,7 @@ package struct ExportCommand: AsyncParsableCommand {
     let place = try NamedPlace(text, in: storage.locations)
     if let time = place.time {
       if wholeness.moment.at != nil || wholeness.live {
-        throw CommandFailure(.usage, "\(text) says as of when; leave out --at and --live.")
+        throw CommandFailure(.usage, "\(text) already has a time. Remove --at and --live.")
       }
       wholeness.moment.at = time
     }
@@ -108,10 +111,10 @@ package struct ExportCommand: AsyncParsableCommand {
 
   private func exportFolder(_ locations: StorageOptions.Locations, _ path: ResourcePath?) async throws {
     guard let output, output != "-" else {
-      throw CommandFailure(.usage, "an export in Google's format is a folder: name one with -o FOLDER.")
+      throw CommandFailure(.usage, "an export in Google's format is a folder. Name one with -o FOLDER.")
     }
     if compression.compress != nil {
-      throw CommandFailure(.usage, "--compress is for one file; an export in Google's format is a folder of several.")
+      throw CommandFailure(.usage, "--compress works only for one file, and an export in Google's format is a folder.")
     }
     try locations.requireData()
     let connection = try await wholeness.view(of: try locations.connect()) { headless.note(ShownText($0)) }
@@ -145,7 +148,7 @@ package struct ExportCommand: AsyncParsableCommand {
   private func report(_ written: ExportJob.Outcome, _ elapsed: Duration) {
     if written.leftOut > 0 {
       let subcollections = "\(written.leftOut) subcollection\(written.leftOut == 1 ? " was" : "s were")"
-      headless.note("\(subcollections) left out, because of --no-recursive.")
+      headless.note("\(subcollections) skipped because of --no-recursive.")
     }
     if output == nil || output == "-" { return }
     let pace = TransferProgress.summary(written.documents, in: elapsed)

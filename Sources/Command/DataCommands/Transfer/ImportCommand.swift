@@ -13,29 +13,30 @@ package struct ImportCommand: AsyncParsableCommand, WritingCommand {
   package static let configuration = CommandConfiguration(
     commandName: "import", abstract: "Write the documents of a file.",
     discussion: """
-      Reads what 'hearth export' writes: {"path": …, "data": …} one per line, or in a JSON array. With --into the \
-      documents are plain: one per line, in an array, or in an object by their ids. Their id is that name, or the \
-      field of --id-field, or derived from the document and its line, so that importing a file again changes nothing.
+      Reads the output of 'hearth export': {"path": …, "data": …} one per line, or in a JSON array. With --into the \
+      documents are plain: one per line, in an array, or in an object by id. The id is the name in the object, the \
+      field of --id-field, or derived from the document and its line, so importing a file again changes nothing.
 
-      Of values that are parted by commas, tabs or semicolons, which the first row tells, the first row has the names: path for the document's path, or with --into plain \
-      documents; a.b is a field of a map. Types are guessed from the first rows, which --dry-run shows, and given by \
-      --types; whole numbers of more than 64 bits stay text. An empty cell is no field, a quoted empty one an empty text.
+      In values separated by commas, tabs or semicolons, the first row has the names of the columns and shows the \
+      separator. The column path has the document's path; with --into the documents are plain. a.b is a field of a \
+      map. Types are guessed from the first rows, which --dry-run shows, or set with --types; whole numbers of more \
+      than 64 bits stay text. An empty cell is a missing field, a quoted empty cell an empty text.
 
-      Reads exports in Google's format, too, as Cloud Firestore and its emulator make them: name the folder, or the file in \
-      it that ends with .overall_export_metadata. References within the exported database then lead into this one.
+      Also reads exports in Google's format, from Cloud Firestore and its emulator: name the folder, or the file in it \
+      that ends with .overall_export_metadata. References within the exported database then point into this one.
 
-      An export goes to another place by --rename: cities=cities2 puts the documents of cities, with all that is below \
-      them, into cities2, and others where they were. Of an export of one collection --into does the same. References \
-      stay as they are.
+      --rename imports to another path: cities=cities2 writes the documents of cities, and everything below them, to \
+      cities2, and other documents to their own paths. For an export of one collection, --into does the same. \
+      References stay unchanged.
 
-      A file, or what comes on standard input, may be compressed by gzip or zstd, which its first bytes tell whatever its \
-      name is. Of one that is cut off or damaged the documents before that place are written, and the place is named.
+      A file or standard input may be compressed with gzip or zstd, which is detected from its first bytes. If the \
+      input is cut off or damaged, the documents before that place are written, and the error names the place.
 
-      An import that was interrupted, in whatever way, goes on where it was when the same command is given again: how \
-      far it came is noted in FILE.hearth-import, or in the file of --resume, until all is done.
+      If an import is interrupted in any way, the same command continues it. The progress is stored in \
+      FILE.hearth-import, or in the file of --resume, until the import is complete.
 
-      Exit status: 65 if a document cannot be read or is refused; the line is named and nothing after it is written, \
-      unless --keep-going.
+      Exit status: 65 if a document cannot be read or is rejected. The error names the line, and nothing after it is \
+      written, unless you add --keep-going.
       """)
 
   @Argument(help: ArgumentHelp("JSON, JSON lines, CSV, TSV or an export; - reads standard input.", valueName: "file"))
@@ -43,14 +44,14 @@ package struct ImportCommand: AsyncParsableCommand, WritingCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Collection for plain documents, or for those of an export of one; or another database, as in "
-        + "emulator:localhost:8080, alone or with /COLLECTION behind it.", valueName: "place"))
+      "Collection for plain documents, or for an export of one collection; or another database, as in "
+        + "emulator:localhost:8080, alone or followed by /COLLECTION.", valueName: "place"))
   var into: String?
 
   @Option(
     parsing: .unconditionalSingleValue,
     help: ArgumentHelp(
-      "Put what an export has at a path, and below it, at another one: cities=cities2. May be repeated.",
+      "Import the documents at and below a path of an export to another path: cities=cities2. May be repeated.",
       valueName: "from=to"),
     transform: CollectionRename.init(parsing:))
   var rename: [CollectionRename] = []
@@ -59,7 +60,7 @@ package struct ImportCommand: AsyncParsableCommand, WritingCommand {
   var idField: String?
 
   @Option(
-    help: "Layout of the input; by default google for an export, else what the file's name ends with, else jsonl.")
+    help: "Format of the input. Default: google for an export, else from the file's name, else jsonl.")
   var format: TransferFormat?
 
   @Option(
@@ -72,19 +73,19 @@ package struct ImportCommand: AsyncParsableCommand, WritingCommand {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "What parts the cells of csv: one character, or tab. Default: what the first row suggests.",
+      "Separator of csv cells: one character, or tab. Default: detected from the first row.",
       valueName: "character"),
     transform: Delimiter.init(parsing:))
   var delimiter: Delimiter?
 
-  @Option(help: ArgumentHelp("Where to note how far the import came.", valueName: "file"))
+  @Option(help: ArgumentHelp("Where to store the progress of the import.", valueName: "file"))
   var resume: String?
 
-  @Flag(help: "Check every document, print ten as they will be, name those that are bad, and write nothing at all.")
+  @Flag(help: "Check every document, print ten as they will be, name the bad ones, and write nothing.")
   var dryRun = false
 
   @Flag(
-    help: "Write bad documents to FILE.rejected (or --rejects) and go on; exit status 65 at the end if there were any.")
+    help: "Write bad documents to FILE.rejected (or --rejects) and continue; exit status 65 if there were any.")
   var keepGoing = false
 
   @Option(help: ArgumentHelp("Where --keep-going writes bad documents.", valueName: "file"))
@@ -100,17 +101,17 @@ package struct ImportCommand: AsyncParsableCommand, WritingCommand {
   package mutating func validate() throws {
     let isCollectionNamed = into.map { PlaceText($0).path != nil } ?? false
     if idField != nil, !isCollectionNamed {
-      throw ValidationError("--id-field is for plain documents: add --into COLLECTION.")
+      throw ValidationError("--id-field works only for plain documents. Add --into COLLECTION.")
     }
     if isCollectionNamed, !rename.isEmpty {
-      throw ValidationError("--into and --rename both say where documents go; leave one of them out.")
+      throw ValidationError("--into and --rename both name a destination. Remove one of them.")
     }
     for (index, one) in rename.enumerated() where rename[..<index].contains(where: { $0.from == one.from }) {
-      throw ValidationError("--rename says twice where \(one.from) goes.")
+      throw ValidationError("--rename names two destinations for \(one.from).")
     }
     if rejects != nil { keepGoing = true }
     if keepGoing, rejects == nil, file == "-" {
-      throw ValidationError("standard input has no name to put .rejected after: add --rejects FILE.")
+      throw ValidationError("standard input has no name for the .rejected file. Add --rejects FILE.")
     }
   }
 
@@ -148,7 +149,7 @@ package struct ImportCommand: AsyncParsableCommand, WritingCommand {
     }
     progress?.end()
     if outcome.repeated > 0 {
-      headless.note("\(outcome.repeated.documents) came after another of the same path: the last one stands.")
+      headless.note("\(outcome.repeated.documents) replaced an earlier one with the same path.")
     }
     try report(outcome.done, since: outcome.before, .now - start)
   }
@@ -162,7 +163,7 @@ package struct ImportCommand: AsyncParsableCommand, WritingCommand {
   }
 
   private static func interruption(goesOn: Bool) -> @Sendable (Int) -> String {
-    let advice = goesOn ? "; the same command goes on" : ""
+    let advice = goesOn ? "; run it again to continue" : ""
     return { "Imported so far: \($0)\(advice)." }
   }
 
@@ -194,7 +195,7 @@ package struct ImportCommand: AsyncParsableCommand, WritingCommand {
     case let status as RPCStatus:
       return CommandFailure(
         ExitStatus(status),
-        "\(status) Imported so far: \(done.documents.documents); the same command goes on from there.")
+        "\(status) Imported so far: \(done.documents.documents); run it again to continue.")
     case let failure as CommandFailure where done.documents > 0:
       return CommandFailure(failure.status, "\(failure.message)\(written)")
     default: return error
@@ -222,7 +223,7 @@ package struct ImportCommand: AsyncParsableCommand, WritingCommand {
     guard let path else { return nil }
     guard case .file(let name) = try OutputPlace(path) else {
       throw CommandFailure(
-        .cannotCreate, "\(path) is no regular file, so how far the import came cannot be noted there.")
+        .cannotCreate, "\(path) is not a regular file, so the progress of the import cannot be stored there.")
     }
     return name
   }
