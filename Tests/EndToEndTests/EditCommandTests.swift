@@ -53,7 +53,7 @@ extension EndToEndTests.InPipes {
         (
           "sed -i 's/\"a\": 1/\"a\": 2/' \"$1\"; \(Surroundings.hearth) update c/1 a=7", 6, "others changed a meanwhile"
         ),
-        ("echo '{\"a\": 9}' >\"$1\"; \(Surroundings.hearth) delete c/1", 6, "was deleted meanwhile"),
+        ("echo '{\"a\": 9}' >\"$1\"; \(Surroundings.hearth) delete c/1", 6, "was deleted in the meantime"),
         ("echo '{\"a\": 3' >\"$1\"", 65, "line 2"), ("echo '{\"a\": 3}' >\"$1\"; exit 3", 1, "status 3"),
         ("echo '{\"a\": 3}' >\"$1\"; \(Surroundings.hearth) create c/1 a=1", 5, "exists already"),
       ] as [(String, CInt, String)] {
@@ -61,7 +61,7 @@ extension EndToEndTests.InPipes {
         let count = kept.count
         let run = try await hearth("edit", "c/1", "-q")
         #expect(run.status == status && run.hasOneErrorLine && run.errors.contains(part), "\(script): \(run.errors)")
-        #expect(run.errors.contains("What you wrote is in ~/state/hearth/edits/") && kept.count == count + 1)
+        #expect(run.errors.contains("Your text is in ~/state/hearth/edits/") && kept.count == count + 1)
       }
       #expect(try await hearth("get", "c").output == "c/1  {\"a\": 1}\n")
       let text = try #require(kept.first)

@@ -55,7 +55,7 @@ extension EndToEndTests.InTmux {
       try await hearth.wait(for: "one step") { $0.lines[0].contains("step 1/") }
       try await hearth.keys("q")
       #expect(try await hearth.exitStatus() == 1)
-      #expect(try surroundings.text("errors").contains("offline was left before its end, after 1 of"))
+      #expect(try surroundings.text("errors").contains("offline was stopped before its end, after 1 of"))
     }
 
     @Test("A scenario in a dashboard has separate data, and leaving it restores the screen")
@@ -106,7 +106,7 @@ extension EndToEndTests.OnPseudoTerminal {
       try await terminal.wait("expect synced  [enter] ")
       terminal.type("\u{4}")
       #expect(try await terminal.exitStatus(of: process) == 1)
-      #expect(terminal.text.contains("offline was left before its end, at line"), "\(terminal.text)")
+      #expect(terminal.text.contains("offline was stopped before its end, at line"), "\(terminal.text)")
     }
 
     @Test("enter on the last step exits with 0")
@@ -130,12 +130,12 @@ extension EndToEndTests.InPipes {
     @Test(
       "Screens and keys need a terminal and one scenario, or exit with 64 and a reason",
       arguments: [
-        (["--step", "offline"], "standard input is none"), (["--step", "-"], "which has the scenario"),
+        (["--step", "offline"], "standard input is not one"), (["--step", "-"], "which has the scenario"),
         (["--live", "offline"], "not a terminal"), (["--live", "-"], "reads keys"),
         (["--live", "--all"], "one scenario"),
         (["--live", "offline", "conflict"], "one scenario"), (["--live", "--format", "json", "offline"], "--format"),
         (["--pace", "1s", "offline"], "--live"), (["--live", "--pace", "soon", "offline"], "soon"),
-        (["--step", "--watch", "x"], "Leave one out"), (["--live", "--show", "offline"], "--show"),
+        (["--step", "--watch", "x"], "Remove one"), (["--live", "--show", "offline"], "--show"),
       ] as [([String], String)])
     func refused(arguments: [String], part: String) async throws {
       let run = try await HeadlessRun(["play"] + arguments, Surroundings())

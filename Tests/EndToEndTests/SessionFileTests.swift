@@ -170,7 +170,7 @@ extension EndToEndTests.InTmux {
       #expect(foreign.errors == "hearth: \(file):1: this is no session that hearth recorded.\n")
       let hearth = try await TmuxTerminal(["record", file, "--in-memory"], in: surroundings)
       #expect(try await hearth.exitStatus() == 73)
-      #expect(try surroundings.text("errors").contains("is there already"))
+      #expect(try surroundings.text("errors").contains("already exists"))
       #expect(try surroundings.text("x.ndjson") == "{}\n")
     }
 

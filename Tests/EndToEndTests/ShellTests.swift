@@ -93,7 +93,7 @@ extension EndToEndTests.InShells {
         """
       let run = try await hearth("shell", "--keep-going", input: lines)
       #expect(run.lines == ["=1", "=1", "=1", "=1", #"towns/SF  {"n": 1, "name": "SF"}"#], "\(run.output)")
-      #expect(run.status == 64 && run.errors.contains("line 1: \\watch runs the last command again"), "\(run.errors)")
+      #expect(run.status == 64 && run.errors.contains("line 1: \\watch repeats the last command"), "\(run.errors)")
       #expect(run.errors.components(separatedBy: ", every 0.01 s:").count == 4, "\(run.errors)")
       #expect(run.errors.contains("line 8: ") && run.errors.contains("has a column of paths"), "\(run.errors)")
       #expect(try surroundings.text("cities.csv") == "path,n,name\ncities/SF,1,SF\n")

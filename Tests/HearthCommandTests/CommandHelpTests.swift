@@ -25,7 +25,7 @@ struct CommandHelpTests {
     let text = CommandHelp.complaint("Error: Unexpected argument '\(name)'", arguments: ["hearth", name, "a/b"])
     #expect(text == "Unexpected argument '\(name)'. Here that is '\(command)'.")
     #expect(
-      CommandHelp.unknownTopic(["help", name])?.message == "There is no command '\(name)'. Here that is '\(command)'.")
+      CommandHelp.unknownTopic(["help", name])?.message == "Unknown command '\(name)'. Here that is '\(command)'.")
   }
 
   @Test(
@@ -36,10 +36,10 @@ struct CommandHelpTests {
       ("'show'", "show collections", ". Here that is 'ls'."), ("'show'", "show cities", ". Here that is 'get'."),
       ("'version'", "version", ". Here that is '--version'."),
       ("'emulators:start'", "emulators:start", ". Here that is 'serve'."),
-      ("'flushall'", "flushall", ". --help lists what there is."),
-      ("'=='", "get a --where x == 1", ". A condition is one word behind its option, in quotes: --where 'state == CA'"),
-      ("'where'", "get a where x", ". A condition is one word behind its option, in quotes: --where 'state == CA'"),
-      ("'x=1'", "count a x=1", ". A condition is one word behind its option, in quotes: --where 'state == CA'"),
+      ("'flushall'", "flushall", ". See --help."),
+      ("'=='", "get a --where x == 1", ". Quote a condition after its option: --where 'state == CA'"),
+      ("'where'", "get a where x", ". Quote a condition after its option: --where 'state == CA'"),
+      ("'x=1'", "count a x=1", ". Quote a condition after its option: --where 'state == CA'"),
       ("'b=1'", "paths b=1", ""),
     ])
   func otherOrders(_ unexpected: String, _ line: String, _ way: String) {
@@ -51,7 +51,7 @@ struct CommandHelpTests {
   @Test("An option named like a command suggests the command")
   func commandAsOption() {
     let text = CommandHelp.complaint("Error: Unknown option '--plain'", arguments: ["hearth", "--plain", "--demo"])
-    #expect(text == "Unknown option '--plain'. There is a command: hearth plain")
+    #expect(text == "Unknown option '--plain'. Use the command: hearth plain")
   }
 
   @Test("A quoted statement of another language suggests the command for its first word")
@@ -99,18 +99,18 @@ struct CommandHelpTests {
   @Test("A name that resembles no other gets no suggestion")
   func none() {
     #expect(
-      CommandHelp.unknownTopic(["help", "nope"])?.message == "There is no command 'nope'. --help lists what there is.")
+      CommandHelp.unknownTopic(["help", "nope"])?.message == "Unknown command 'nope'. See --help.")
     #expect(
       CommandHelp.complaint("Error: Unknown option '--pretty'", arguments: ["hearth", "get", "a"])
-        == "Unknown option '--pretty'. --help lists what there is.")
+        == "Unknown option '--pretty'. See --help.")
   }
 
   @Test("Help for an unknown command suggests the nearest; unknown options are reported")
   func mistyped() {
-    #expect(CommandHelp.unknownTopic(["lst", "--help"])?.message == "There is no command 'lst'. The nearest is 'ls'.")
+    #expect(CommandHelp.unknownTopic(["lst", "--help"])?.message == "Unknown command 'lst'. The nearest is 'ls'.")
     #expect(
       CommandHelp.unknownTopic(["theme", "chek", "-h"])?.message
-        == "There is no command 'theme chek'. The nearest is 'check'.")
+        == "Unknown command 'theme chek'. The nearest is 'check'.")
     for known in [["get", "--help"], ["--help"], ["theme", "--help"], ["get", "a", "--help"], ["--demo", "--help"]] {
       #expect(CommandHelp.unknownTopic(known) == nil, "\(known)")
     }
@@ -128,7 +128,7 @@ struct CommandHelpTests {
     #expect(CommandHelp.unknownTopic(["help", "theme"]) == nil)
     #expect(
       CommandHelp.unknownTopic(["help", "theme", "chek"])?.message
-        == "There is no command 'theme chek'. The nearest is 'check'.")
+        == "Unknown command 'theme chek'. The nearest is 'check'.")
     #expect(CommandHelp.unknownTopic(["help", "thems"])?.message.hasSuffix("The nearest is 'theme'.") == true)
     #expect(CommandHelp.unknownTopic(["help", "thems"])?.status == .usage)
   }

@@ -29,7 +29,7 @@ enum CommandHelp {
     if known.contains(topic) || ManualPage.asked(arguments) != nil { return nil }
     let pages = arguments.count == 2 ? ManualPage.all.map(\.topic) : []
     let nearest = nearest(to: topic, among: known.isEmpty ? names(below: []) : known + pages)
-    return CommandFailure(.usage, "There is no command '\(arguments.dropFirst().joined(separator: " "))'\(nearest)")
+    return CommandFailure(.usage, "Unknown command '\(arguments.dropFirst().joined(separator: " "))'\(nearest)")
   }
 
   /// The failure of `--help` after an unknown command. The parser would show the help of the level above.
@@ -41,7 +41,7 @@ enum CommandHelp {
       if word.hasPrefix("-") || word == "help" || known.isEmpty { return nil }
       guard known.contains(word) else {
         return CommandFailure(
-          .usage, "There is no command '\((path + [word]).joined(separator: " "))'\(nearest(to: word, among: known))")
+          .usage, "Unknown command '\((path + [word]).joined(separator: " "))'\(nearest(to: word, among: known))")
       }
       path.append(word)
     }
@@ -94,7 +94,7 @@ enum CommandHelp {
     return ". \(conditionAdvice)"
   }
 
-  static let conditionAdvice = "A condition is one word behind its option, in quotes: --where 'state == CA'"
+  static let conditionAdvice = "Quote a condition after its option: --where 'state == CA'"
 
   /// The options of the command; the parser's list omits --help and --version.
   private static func options(of given: ArraySlice<String>) -> [String] {
@@ -159,7 +159,7 @@ enum CommandHelp {
     let meant = optionSynonyms[name.count == 2 ? name : name.lowercased(), default: []].filter(known.contains)
     guard let last = meant.last else {
       let command = String(name.drop { $0 == "-" })
-      if self.command(named: command) != nil { return ". There is a command: hearth \(command)" }
+      if self.command(named: command) != nil { return ". Use the command: hearth \(command)" }
       return nearest(to: name, among: known)
     }
     let others = meant.dropLast().map { "'\($0)'" }.joined(separator: ", ")
@@ -175,7 +175,7 @@ enum CommandHelp {
     }
     // Short names are similar to many others.
     guard let best = NearestName.closest(to: name, among: known), best.edits <= max(1, name.utf8.count / 3) else {
-      return ". --help lists what there is."
+      return ". See --help."
     }
     return ". The nearest is '\(best.name)'."
   }
@@ -194,27 +194,27 @@ enum ShortHelp {
     (
       "THE SCREEN",
       [
-        (["dashboard"], "all panes; what hearth does without a command"),
+        (["dashboard"], "all panes; the default without a command"),
         (["wall"], "the last minute of all listeners"),
         (["attach"], "the client of a running program"),
-        (["plain"], "without a screen: lines of words, or JSON"),
+        (["plain"], "text lines or JSON, without a screen"),
       ]
     ),
     (
       "READ",
       [
-        (["databases", "ls", "tree"], "what there is"),
-        (["get", "watch"], "documents once; their changes as they come"),
+        (["databases", "ls", "tree"], "databases, collections and documents"),
+        (["get", "watch"], "documents once, or their changes"),
         (["count", "sum", "avg", "distinct"], "figures of a collection or a field"),
-        (["schema", "stats", "diff"], "fields and sizes; what differs"),
+        (["schema", "stats", "diff"], "fields, sizes and differences"),
       ]
     ),
     (
       "WRITE",
       [
-        (["add", "create", "set", "update"], "a document; update also those of a query"),
+        (["add", "create", "set", "update"], "one document; update also query results"),
         (["edit", "delete", "clear"], "in $EDITOR; one, many, or all of a database"),
-        (["copy", "move"], "documents and collections, to other databases too"),
+        (["copy", "move"], "documents and collections, also between databases"),
         (["import", "export"], "files: JSON, CSV, bundles, Google's exports"),
         (["backup", "restore"], "a whole database, with its rules and indexes"),
       ]
@@ -231,8 +231,8 @@ enum ShortHelp {
     (
       "WORK",
       [
-        (["shell"], "commands one after the other, over one connection"),
-        (["connections"], "names of places, and the one that is used without"),
+        (["shell"], "several commands over one connection"),
+        (["connections"], "named backends, and the default one"),
       ]
     ),
   ]
@@ -247,12 +247,12 @@ enum ShortHelp {
     return """
       Watch, change and unplug a Firestore database from the terminal.
 
-      USAGE: hearth [OPTIONS]            the dashboard, on data of its own
+      USAGE: hearth [OPTIONS]            the dashboard, on a local database
              hearth COMMAND [OPTIONS]
 
       \(parts.joined())
-      The place: --emulator HOST:PORT, --cloud --project ID, -C CONNECTION,
-      --data FOLDER, --in-memory; else data of its own below ~/.local/share/hearth.
+      The backend: --emulator HOST:PORT, --cloud --project ID, -C CONNECTION,
+      --data FOLDER, --in-memory; else a local database in ~/.local/share/hearth.
 
       hearth COMMAND --help        the options of a command, with examples
       hearth help --all            every command, and the dashboard's options

@@ -59,7 +59,7 @@ enum CommandRun {
       guard let argument = known.first(where: { $0.isCalled(option.name) }), argument.kind == .option,
         !argument.isRepeating, shape.options[..<index].contains(where: { argument.isCalled($0.name) })
       else { continue }
-      throw CommandFailure(.usage, "\(option.name) is given twice, and one of them would not count. Leave one out.")
+      throw CommandFailure(.usage, "\(option.name) is given twice. Remove one.")
     }
   }
 
@@ -81,7 +81,7 @@ enum CommandRun {
       !Surroundings.current.keepsConnections, !arguments.contains("--quiet"), !arguments.contains("-q"),
       let completion = writing.storage.completion, let source = completion.source, let named = completion.connection
     else { return }
-    StandardError.write("hearth: this goes to \(named.name). \(source.remark)")
+    StandardError.write("hearth: this writes to \(named.name). \(source.remark)")
   }
 
   /// Reports in one line why a command failed, and on a terminal also the position of the error.

@@ -207,7 +207,7 @@ final class ScenarioShow {
       let play = stage.play
       return CommandFailure(
         .failure,
-        "\(live.scenario.name) was left before its end, after \(play?.doneCount ?? 0) of \(play?.steps.count ?? 0) steps."
+        "\(live.scenario.name) was stopped before its end, after \(play?.doneCount ?? 0) of \(play?.steps.count ?? 0) steps."
       )
     }
   }

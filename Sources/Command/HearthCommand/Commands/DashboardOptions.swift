@@ -27,8 +27,8 @@ struct DashboardOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Begin with so many clients side by side, 1 to 4, each with a cache, a queue and a network switch of its own. "
-        + "--offline and --fault hold for all of them.", valueName: "number"),
+      "Start with this number of clients side by side, 1 to 4, each with a separate cache, queue and network switch. "
+        + "--offline and --fault apply to all of them.", valueName: "number"),
     transform: DashboardOptions.clientCount)
   var clients = 1
 
@@ -38,30 +38,30 @@ struct DashboardOptions: ParsableArguments {
   @Option(
     name: .customShort("e"),
     help: ArgumentHelp(
-      "Run commands of the palette at the start, by the names that 'hearth keys' lists: \"offline 30s; wall\"; repeatable.",
+      "Run palette commands at the start, by their names in 'hearth keys': \"offline 30s; wall\"; repeatable.",
       valueName: "commands"), transform: DashboardOptions.commands)
   var execute: [[String]] = []
 
   @Flag(
     help: """
-      Take the line to the terminal for slow, as a long round trip does by itself: news is overwritten in place, clock \
-      and ages move each 10 seconds.
+      Treat the line to the terminal as slow, as hearth does automatically after a long round trip: news is \
+      overwritten in place, clock and ages are updated every 10 seconds.
       """)
   var slow = false
 
-  @Flag(help: "Refuse everything that changes documents or waiting writes; what already waits is still sent.")
+  @Flag(help: "Reject changes of documents and pending writes; writes that are already pending are still sent.")
   var readonly = false
 
   @Option(
     help: ArgumentHelp(
-      "Open the listeners of a file, as the dashboard's \"listeners: save to a file\" writes it; repeatable.",
+      "Open the listeners in a file from the dashboard's \"listeners: save to a file\"; repeatable.",
       valueName: "file"))
   var listeners: [String] = []
 
   @Flag(
     help: """
-      Start without the listeners that were open when this database was last looked at, and leave them to the start \
-      after. The demo and --in-memory have none.
+      Start without the listeners of this database's last session, and keep them for the next start. The demo and \
+      --in-memory have none.
       """)
   var noRestore = false
 
@@ -71,7 +71,7 @@ struct DashboardOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Record the screen for asciinema: the bytes of each frame.", valueName: "file"))
   var cast: String?
 
-  @Flag(help: "Overwrite files that are there.")
+  @Flag(help: "Overwrite existing files.")
   var force = false
 
   private static func commands(_ line: String) throws -> [String] {
@@ -88,7 +88,7 @@ struct DashboardOptions: ParsableArguments {
   }
 
   func validate() throws {
-    if demo.isOn, readonly { throw ValidationError("--demo writes, and --readonly forbids that. Leave one out.") }
+    if demo.isOn, readonly { throw ValidationError("--demo writes, and --readonly forbids that. Remove one.") }
     try demo.check(storage)
   }
 
@@ -96,7 +96,7 @@ struct DashboardOptions: ParsableArguments {
   /// - Parameter recording: the file for the recorded session; `nil` for none.
   @MainActor
   func run(recording: RecordingRequest? = nil) async throws {
-    let start = try ScreenStart(appearance, log, otherwise: "'hearth plain' prints what happens as lines")
+    let start = try ScreenStart(appearance, log, otherwise: "'hearth plain' prints events as lines")
     let paths = start.paths
     var storage = storage
     demo.direct(&storage, paths)
@@ -120,7 +120,7 @@ struct DashboardOptions: ParsableArguments {
 
   private static func abandonedEdits(_ paths: Paths) -> [String] {
     EditorFile.abandoned(below: paths.state).map { folder in
-      "A killed session left an edited text in \(folder). Delete it when you have what you need."
+      "A killed session left an edited text in \(folder). Delete it when you no longer need it."
     }
   }
 }
@@ -128,12 +128,12 @@ struct DashboardOptions: ParsableArguments {
 /// `hearth dashboard`, or plain `hearth`: the full-screen dashboard.
 struct DashboardCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "dashboard", abstract: "Open the full-screen dashboard; what hearth does without a command.")
+    commandName: "dashboard", abstract: "Open the full-screen dashboard, the default without a command.")
 
   @OptionGroup var dashboard: DashboardOptions
 
   func validate() throws {
-    if dashboard.force, dashboard.cast == nil { throw ValidationError("--force is about --cast; give both.") }
+    if dashboard.force, dashboard.cast == nil { throw ValidationError("--force needs --cast.") }
   }
 
   @MainActor
@@ -192,8 +192,8 @@ struct DemoOptions: ParsableArguments {
   @Flag(
     name: .customLong("demo"),
     help: """
-      Let three customers write a plausible stream of orders, users and chat messages, into a database of the demo's \
-      own; into no other that has documents.
+      Let three customers write a plausible stream of orders, users and chat messages into a separate demo database. \
+      The demo never writes to a database that has other documents.
       """)
   var isOn = false
 
@@ -202,7 +202,7 @@ struct DemoOptions: ParsableArguments {
 
   @Option(
     name: .customLong("demo-speed"),
-    help: ArgumentHelp("How many times faster than people the demo's customers are.", valueName: "factor"))
+    help: ArgumentHelp("Speed of the demo's customers, as a multiple of people's.", valueName: "factor"))
   var speed = 1.0
 
   @Option(
@@ -218,24 +218,24 @@ struct DemoOptions: ParsableArguments {
   /// - Throws: `ValidationError` if the demo may not write to the storage.
   func check(_ storage: StorageOptions) throws {
     guard speed >= 0.001, speed <= 100_000 else {
-      throw ValidationError("--demo-speed \(speed): give a number from 0.001 to 100000.")
+      throw ValidationError("--demo-speed \(speed): use a number from 0.001 to 100000.")
     }
     guard isOn else {
-      if project != nil { throw ValidationError("--demo-writes is about --demo; give both.") }
+      if project != nil { throw ValidationError("--demo-writes needs --demo.") }
       return
     }
     if let name = storage.completion?.connection?.name, storage.isReadOnly {
-      throw ValidationError("--demo writes, and the connection \(name) is read-only. Leave one of them out.")
+      throw ValidationError("--demo writes, and the connection \(name) is read-only. Remove one of them.")
     }
     guard let backend = storage.namedBackend else { return }
     let own = storage.locations(Paths.ofProcess).database.project
     if project == own { return }
     if let project {
-      throw ValidationError("--demo-writes names the project \(project), but the database is one of \(own).")
+      throw ValidationError("--demo-writes names the project \(project), but the database belongs to \(own).")
     }
-    let remedy = backend.hasPrefix("--") ? "Leave one of them out." : "Unset it, or say --in-memory."
+    let remedy = backend.hasPrefix("--") ? "Remove one of them." : "Unset it, or use --in-memory."
     throw ValidationError(
-      "--demo writes into data of its own, but \(backend) names another backend. \(remedy) "
+      "--demo writes to a separate database, but \(backend) names another backend. \(remedy) "
         + "To let it write there: --demo-writes \(own).")
   }
 
@@ -247,7 +247,7 @@ struct DemoOptions: ParsableArguments {
 
 extension DemoScript {
   static let help: String = """
-    Press the keys of a file, each at its time, and show its captions: lines such as 'wait 2s', 'keys 1 j enter', \
+    Press the keys in a file, each at its time, and show its captions: lines such as 'wait 2s', 'keys 1 j enter', \
     'type orders', 'caption TEXT', 'pace 200ms', 'quit'.
     """
 
@@ -266,7 +266,7 @@ struct ListenOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Open the listeners of a file, as the dashboard's \"listeners: save to a file\" writes it; repeatable.",
+      "Open the listeners in a file from the dashboard's \"listeners: save to a file\"; repeatable.",
       valueName: "file"))
   var listeners: [String] = []
 

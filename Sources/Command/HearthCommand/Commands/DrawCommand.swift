@@ -14,9 +14,9 @@ import TerminalTheme
 /// `hearth draw WxH`: one screen, without a terminal.
 struct DrawCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "draw", abstract: "Print one screen of a made-up shop, a scenario or a recording, as text or picture.",
+    commandName: "draw", abstract: "Print one screen of a sample shop, a scenario or a recording, as text or picture.",
     discussion: """
-      No terminal, no client, no data: the same words give the same picture, byte for byte.
+      Needs no terminal, client or data. The same arguments print the same picture, byte for byte.
 
       Example: hearth draw 120x36 --scene offline --format svg >offline.svg
       """)
@@ -25,50 +25,50 @@ struct DrawCommand: AsyncParsableCommand {
     help: ArgumentHelp("Columns and rows of the screen.", valueName: "WxH"), transform: FrameSizeText.parse)
   var size: Size
 
-  @Option(help: "Plain text, text with a terminal's colours, or a picture.")
+  @Option(help: "Plain text, text with a terminal's colors, or a picture.")
   var format = FrameRequest.Format.text
 
-  @Option(help: "Which moment of the shop.")
+  @Option(help: "Scene of the shop.")
   var scene = PlayedShop.Scene.online
 
   @Option(
     help: ArgumentHelp(
-      "A scenario as 'hearth play' plays it, in place of the shop; what it expects is not checked.", valueName: "file"))
+      "A scenario as 'hearth play' plays it, instead of the shop; expectations are not checked.", valueName: "file"))
   var scenario: String?
 
   @Option(
-    help: ArgumentHelp("The end of a recording, in place of the shop; - reads standard input.", valueName: "file"))
+    help: ArgumentHelp("The end of a recording, instead of the shop; - reads standard input.", valueName: "file"))
   var replay: String?
 
   @Option(
-    help: ArgumentHelp("With --replay: this moment of it, 12:04:16, or 42 for an event.", valueName: "time"))
+    help: ArgumentHelp("With --replay: this time in it, 12:04:16, or 42 for an event.", valueName: "time"))
   var at: String?
 
   @Option(
-    help: ArgumentHelp("Keys that are pressed then, as in \"4 / tab\".", valueName: "keys"),
+    help: ArgumentHelp("Keys to press then, as in \"4 / tab\".", valueName: "keys"),
     transform: KeySequenceText.parse)
   var keys: [Key] = []
 
   @Option(
     help: ArgumentHelp(
-      DemoScript.help + " By a clock of its own, so that --cast writes the same bytes each time.", valueName: "file"))
+      DemoScript.help + " Uses simulated time, so --cast always writes the same bytes.", valueName: "file"))
   var script: String?
 
   @Option(help: ArgumentHelp("With --script: record the screen for asciinema.", valueName: "file"))
   var cast: String?
 
-  @Flag(help: "With --cast: overwrite a file that is there.")
+  @Flag(help: "With --cast: overwrite an existing file.")
   var force = false
 
   @OptionGroup var appearance: AppearanceOptions
 
   mutating func validate() throws {
     if replay != nil, scenario != nil {
-      throw ValidationError("--replay and --scenario each tell what to draw. Leave one of them out.")
+      throw ValidationError("--replay and --scenario exclude each other. Remove one of them.")
     }
-    if at != nil, replay == nil { throw ValidationError("--at is about --replay; give both.") }
-    if cast != nil, script == nil { throw ValidationError("--cast records a --script; give both.") }
-    if force, cast == nil { throw ValidationError("--force is about --cast; give both.") }
+    if at != nil, replay == nil { throw ValidationError("--at needs --replay.") }
+    if cast != nil, script == nil { throw ValidationError("--cast needs --script.") }
+    if force, cast == nil { throw ValidationError("--force needs --cast.") }
     _ = try TimelinePlace.parse(at)
   }
 
@@ -111,7 +111,7 @@ struct DrawCommand: AsyncParsableCommand {
   private func write(_ request: FrameRequest, to file: String) throws {
     if !force, FileManager.default.fileExists(atPath: file) {
       throw CommandFailure(
-        .cannotCreate, "\(file) is there already: choose another name, or overwrite it with --force.")
+        .cannotCreate, "\(file) already exists. Choose another name, or overwrite it with --force.")
     }
     let target = try ExportTarget(file)
     do { try target.file.data(String(decoding: request.cast().data(), as: UTF8.self)) } catch {

@@ -16,17 +16,16 @@ import Foundation
 /// `hearth edit`: a document in the user's editor.
 struct EditCommand: AsyncParsableCommand, WritingCommand {
   static let configuration = CommandConfiguration(
-    commandName: "edit", abstract: "Edit a document in $EDITOR, and write what was changed.",
+    commandName: "edit", abstract: "Edit a document in $EDITOR, and write the changes.",
     discussion: """
-      The document is shown as JSON, as 'hearth get' prints it. What was changed in it is written when the editor ends, \
-      and nothing else: fields that others change meanwhile stay as they leave them. A document that does not exist \
-      is made.
+      Shows the document as JSON, as 'hearth get' prints it. When the editor ends, only your changes are written: \
+      fields that others change in the meantime keep their new values. A document that does not exist is created.
 
-      The editor is that of $VISUAL, else of $EDITOR, else vi. A text that cannot be read is edited again, if somebody \
-      can be asked. Whenever it is not written, it is kept, and the file is named.
+      The editor is $VISUAL, else $EDITOR, else vi. If the text is invalid, you can edit it again at a terminal. A \
+      text that is not written is kept, and a message names its file.
 
-      Exit status: 0, also if nothing was changed, 6 if others changed the same fields meanwhile, 65 for a text that \
-      is no document, 1 if the editor failed.
+      Exit status: 0, also if nothing was changed, 6 if others changed the same fields in the meantime, 65 if the text \
+      is not a document, 1 if the editor failed.
       """)
 
   @Argument(help: "Path of the document, such as cities/SF.")
@@ -55,7 +54,7 @@ private struct DocumentEditing: Sendable {
     let text = before.map { DocumentJSON.text(of: $0.data?.fields ?? Fields(), relativeTo: database) + "\n" }
     let request =
       text.map { EditRequest(.document(key), text: $0) } ?? EditRequest(.documentToCreate(key), text: "{\n}\n")
-    if before == nil { writing.headless.note("\(path) does not exist: it is made when you save fields.") }
+    if before == nil { writing.headless.note("\(path) does not exist. It is created when you save fields.") }
     let file = try EditorFile(for: request, below: Paths.ofProcess.state)
     do {
       let (edited, mutations) = try await edit(file, request)
@@ -66,7 +65,7 @@ private struct DocumentEditing: Sendable {
       }
       file.remove()
     } catch {
-      let kept = " What you wrote is in \(Paths.ofProcess.short(file.path))."
+      let kept = " Your text is in \(Paths.ofProcess.short(file.path))."
       switch error {
       case let failure as CommandFailure: throw CommandFailure(failure.status, failure.message + kept)
       case let status as RPCStatus: throw CommandFailure(ExitStatus(status), "\(path): \(status)\(kept)")
@@ -133,7 +132,7 @@ private struct DocumentEditing: Sendable {
           mutation.precondition = try await rebased(mutations, edited, of: request, at: connection)
         }
       }
-      throw CommandFailure(.changed, "\(path) is changed all the time; nothing was written.")
+      throw CommandFailure(.changed, "\(path) changes too often; nothing was written.")
     }
   }
 
@@ -143,14 +142,14 @@ private struct DocumentEditing: Sendable {
     _ mutations: [Mutation], _ edited: String, of request: EditRequest, at connection: BackendConnection
   ) async throws -> Precondition {
     guard let now = try await read(connection), let version = now.version else {
-      throw CommandFailure(.changed, "\(path) was deleted meanwhile; nothing was written.")
+      throw CommandFailure(.changed, "\(path) was deleted in the meantime; nothing was written.")
     }
     switch try DocumentEdit.standing(of: request, edited: edited, mutations, now: now, database: database) {
     case .alone: break
     case .beside(let others): writing.headless.note(ShownText(DocumentEdit.notice(about: others)))
     case .conflict(let conflict):
       let names = conflict.fields.filter { $0.theirs != $0.base }.map(\.path.canonicalText).joined(separator: ", ")
-      throw CommandFailure(.changed, "\(path): others changed \(names) meanwhile, and so did you; nothing was written.")
+      throw CommandFailure(.changed, "\(path): others also changed \(names); nothing was written.")
     }
     return .updateTime(version)
   }

@@ -17,51 +17,51 @@ import Glibc
 /// `hearth get`: one document, or the documents of a collection.
 struct GetCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "get", abstract: "Print documents, or those of a collection.",
+    commandName: "get", abstract: "Print documents, or the documents of a collection.",
     usage: "hearth get <path> ... [<options>]",
     discussion: """
-      A document is printed as JSON that 'hearth set' reads; a collection as a table on a terminal, else as one line per \
-      document. Types that JSON does not have are objects with one $ name, such as \
-      {"$timestamp": "2026-03-02T11:58:03Z"}; in tables, --csv, --tsv and --template they stand alone. A table has the \
-      fields of the first 500 documents, and says which do not fit.
+      Prints a document as JSON that 'hearth set' reads; a collection as a table on a terminal, otherwise as one line \
+      per document. Types that JSON does not have are objects with one $ name, such as {"$timestamp": \
+      "2026-03-02T11:58:03Z"}; tables, --csv, --tsv and --template print only the value. A table has the fields of the \
+      first 500 documents, and lists those that do not fit.
 
-      Of several paths each is printed in turn, as lines with their paths or in one table: get cities/SF cities/LA orders.
+      Several paths are printed in turn, as lines with their paths or in one table: get cities/SF cities/LA orders.
 
-      A server that cannot be reached is an error: that nothing came does not mean that nothing is there. With \
-      --source cache the cache that the dashboard keeps answers instead, with the writes that wait in its queue.
+      An unreachable server is an error, never an empty result. With --source cache the dashboard's cache answers \
+      instead, including its pending writes.
 
-      With --watch it goes on: on a terminal the result is drawn again after each change, in the order of the query, with \
-      what came in, changed and left; elsewhere each change is a line, as 'hearth watch' prints it.
+      With --watch the command continues. On a terminal it draws the result again after each change, in the order of \
+      the query, with added, changed and removed documents. Otherwise each change is a line, as in 'hearth watch'.
 
-      Example: hearth get cities --where 'state == CA and (population > 1000000 or tags contains west)' \
-      --order population:desc --limit 10 --select name,population
+      Example: hearth get cities --where 'state == CA and (population > 1000000 or tags contains west)' --order \
+      population:desc --limit 10 --select name,population
 
       Exit status: 0, or 4 if the document does not exist, 64 wrong usage, 65 damaged data, 69 backend unreachable or \
-      its data in use, 75 out of time, 77 permission denied.
+      its data in use, 75 timed out, 77 permission denied.
       """)
 
   @OptionGroup var queried: QueriedPath
 
-  @Argument(help: ArgumentHelp("Further documents and collections.", valueName: "path"))
+  @Argument(help: ArgumentHelp("More documents and collections.", valueName: "path"))
   var others: [String] = []
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("Pass over this many documents; a server may charge for them.", valueName: "number"))
+    help: ArgumentHelp("Skip this many documents; a server may charge for them.", valueName: "number"))
   var offset: Int?
 
   @Option(
     parsing: .unconditionalSingleValue,
-    help: ArgumentHelp("Print these fields only: name,address.city. May be repeated.", valueName: "field,..."))
+    help: ArgumentHelp("Print only these fields: name,address.city. May be repeated.", valueName: "field,..."))
   var select: [String] = []
 
   @Option(help: "Where to read.")
   var source = ReadSource.server
 
-  @Flag(help: "Go on, and show each change of the result until it is interrupted.")
+  @Flag(help: "Continue, and show each change of the result until interrupted.")
   var watch = false
 
-  @Flag(help: "Leave out the paths: of a line, a row or an object of --json nothing but the rest is printed.")
+  @Flag(help: "Omit the paths from lines, rows and --json objects.")
   var noPath = false
 
   @OptionGroup var moment: MomentOption
@@ -76,7 +76,7 @@ struct GetCommand: AsyncParsableCommand {
     let queries = try queries(in: locations.database)
     let (query, isOne) = (queries[0], queries.count == 1)
     if noPath, formatting.template != nil {
-      throw CommandFailure(.usage, "--template prints what it names: leave {{path}} out of it in place of --no-path.")
+      throw CommandFailure(.usage, "--template prints only its own names. Remove {{path}} instead of adding --no-path.")
     }
     if source == .cache, moment.at != nil { throw CommandFailure.cacheHasNoPast }
     let isTerminal = isatty(STDOUT_FILENO) == 1
@@ -103,14 +103,14 @@ struct GetCommand: AsyncParsableCommand {
     let first = try queried.query(in: database)
     if others.isEmpty { return [first] }
     if let word = others.first(where: { $0 == "where" || $0.contains("=") }) {
-      throw CommandFailure(.usage, "\"\(word)\" is no path. \(CommandHelp.conditionAdvice)")
+      throw CommandFailure(.usage, "\"\(word)\" is not a path. \(CommandHelp.conditionAdvice)")
     }
     let options: [(String, Bool)] = [
       ("--collection-group", queried.collectionGroup), ("--offset", offset != nil), ("--watch", watch),
       ("a condition, an order, a limit or a cursor", !queried.selection.isEmpty),
     ]
     if let option = options.first(where: \.1)?.0 {
-      throw CommandFailure(.usage, "\(option) is about one collection, and here are \(others.count + 1) paths.")
+      throw CommandFailure(.usage, "\(option) needs one collection, and here are \(others.count + 1) paths.")
     }
     return [first] + (try others.map { Query(path: try DataPath.any($0)) })
   }
@@ -123,7 +123,7 @@ struct GetCommand: AsyncParsableCommand {
       ("--template", formatting.template != nil), ("--expanded", formatting.expanded), ("--no-path", noPath),
     ]
     if let other = others.first(where: \.1)?.0 {
-      throw CommandFailure(.usage, "--watch shows whole documents of the present: it and \(other) exclude each other.")
+      throw CommandFailure(.usage, "--watch shows current, whole documents. It and \(other) exclude each other.")
     }
     let run = WatchRun(
       query: query, includesMetadata: false, skipsInitial: false, isJSON: formatting.json,

@@ -12,31 +12,31 @@ import TerminalTheme
 /// `hearth plain`: the dashboard without a screen.
 struct PlainCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "plain", abstract: "Print what happens as lines of words or JSON, and do what standard input says.",
+    commandName: "plain", abstract: "Print events as lines of text or JSON, and run commands from standard input.",
     discussion: """
-      For screen readers, pipes and logs, until the reader goes away, a signal ends it, or standard input says quit. \
-      Words on standard input go offline, write, tell the queue and expect events; help lists them. It ends with 1 if \
-      an expectation was not met. Without --listen and --listeners it listens to every collection at the root, but not at \
-      Cloud Firestore, where reading costs money.
+      For screen readers, pipes and logs. Runs until the reader closes, a signal ends it, or standard input says quit. \
+      Commands on standard input go offline, write, print the queue and expect events; help lists them. Exit status 1 \
+      if an expectation was not met. Without --listen and --listeners it listens to every collection at the root, but \
+      not at Cloud Firestore, where reads cost money.
 
       Example: printf 'queue\\nquit\\n' | hearth plain --listen cities
       """)
 
   @OptionGroup var listened: ListenOptions
 
-  @Flag(help: "Print a JSON object a line, of the feed, the queue, the status and answers to words.")
+  @Flag(help: "Print one JSON object per line, for the feed, the queue, the status and answers to commands.")
   var json = false
 
   @Option(
     help: ArgumentHelp(
-      "End after this long (500ms, 5s, 2m), with 1 if an expectation was not met.", valueName: "time"),
+      "Stop after this time (500ms, 5s, 2m), with 1 if an expectation was not met.", valueName: "time"),
     transform: { try DurationText.parse($0) })
   var timeout: Duration?
 
   @Flag(help: "Start with the network switched off.")
   var offline = false
 
-  @Flag(help: "Refuse everything that changes documents or waiting writes; what already waits is still sent.")
+  @Flag(help: "Reject changes of documents and pending writes; writes that are already pending are still sent.")
   var readonly = false
 
   @OptionGroup var storage: StorageOptions
@@ -45,7 +45,7 @@ struct PlainCommand: AsyncParsableCommand {
   @OptionGroup var log: LogOptions
 
   mutating func validate() throws {
-    if demo.isOn, readonly { throw ValidationError("--demo writes, and --readonly forbids that. Leave one out.") }
+    if demo.isOn, readonly { throw ValidationError("--demo writes, and --readonly forbids that. Remove one.") }
     try demo.check(storage)
     try listened.check(storage)
   }

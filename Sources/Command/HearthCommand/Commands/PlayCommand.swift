@@ -15,14 +15,14 @@ import Scenarios
 /// `hearth play`: scenarios.
 struct PlayCommand: AsyncParsableCommand, WritingCommand {
   static let configuration = CommandConfiguration(
-    commandName: "play", abstract: "Play scenarios: clients go offline, write, fail, and what they see is checked.",
+    commandName: "play", abstract: "Play scenarios: clients go offline, write and fail, and their events are checked.",
     discussion: """
-      A scenario is a file with one step per line, - for standard input, or the name of one that is shipped: --list names \
-      those, --show prints one. # begins a comment. 'hearth help testing' has all steps.
+      A scenario is a file with one step per line, - for standard input, or the name of a shipped scenario: --list \
+      lists them, --show prints one. # starts a comment. 'hearth help testing' explains all steps.
 
-      It is played by clients with caches of their own against a backend in memory, in a time of its own that passes when \
-      nothing is left to do: an hour takes an instant, and the same steps do the same each time. Where a place is named \
-      (--emulator, --data, -C …) or with --real-time it is played there, in real time.
+      The clients have separate caches and use a backend in memory, in simulated time: an hour takes an instant, and \
+      the same steps always do the same. With a named backend (--emulator, --data, -C …) or with --real-time the \
+      scenario uses that backend, in real time.
 
         listen PATH [where CONDITION] [order FIELD] [limit N] [as NAME] [with metadata] [from cache]
         offline | online | restart | kill | user UID | fault WORDS | calm
@@ -38,24 +38,24 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
         expect index|scan QUERY; expect [not] cached PATH; expect [no] estimate PATH; expect [no] streams
         wait TIME | wait for sync | snapshot [NAME] | caption TEXT | repeat N [as NAME] ... end
 
-      Events wait until a step expects them; those before the expected one are passed over. TIME is 10s by default.
+      Events wait until a step expects them; a step skips the events before the expected one. TIME is 10s by default.
 
-      Exit status: 0 when every step succeeded and every write was answered as it should be, 75 when something did not \
-      come in time, 1 when something else happened, such as a rejected write that no step expected, or writes that were \
-      not sent because it ends offline, and 65 for a line that is no step. Of several scenarios all are played; the \
-      status is that of the first that failed.
+      Exit status: 0 if every step succeeded and every write had the expected result, 75 after a timeout, 1 after any \
+      other failure, such as a rejected write that no step expected, or writes that were not sent because the scenario \
+      ends offline, and 65 for an invalid step. All scenarios are played; the status is the first failure's.
 
-      --live plays one scenario in the dashboard: its clients are those on the screen, and a strip above them tells its \
-      steps, each shown for --pace before it is done. space stops it, n does a step, + and - change the pace, q leaves; \
-      the exit status is that of the run without a screen, and 1 if it was left before its end. --step waits for a key \
-      before each step: space on the screen, enter without one.
+      --live plays one scenario in the dashboard: its clients are on the screen, and a strip above them shows each \
+      step for --pace before it runs. space pauses, n runs a step, + and - change the pace, q quits. The exit status \
+      is the same as without a screen, and 1 if you quit before the end. --step waits for a key before each step: \
+      space on the screen, enter without one.
 
-      --watch plays files, and one again whenever it changes, with a line that tells how it went, until it is interrupted.
+      --watch plays files, and plays a file again whenever it changes, with a line for the result, until it is \
+      interrupted.
 
-      --from FILE makes a scenario of a session that hearth record kept, or of the lines of hearth proxy --json --values: \
-      writes, network, faults and listeners are steps, what listeners were told and how writes were answered are \
-      expectations, and what others wrote are writes of the server. Remarks in it and lines on standard error name what \
-      the record does not tell, and what does not come when the scenario is played, as it is once.
+      --from FILE makes a scenario from a session of hearth record, or from the lines of hearth proxy --json --values. \
+      Writes, network, faults and listeners become steps, listener events and write results become expectations, and \
+      other clients' writes become writes of the server. The new scenario is played once. Comments in it and lines on \
+      standard error name the parts that the record does not have, and the expectations that were not met.
 
       Example: hearth play --all --format tap
       """)
@@ -63,10 +63,10 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
   @Argument(help: ArgumentHelp("Files or names of scenarios; - reads standard input.", valueName: "scenario"))
   var scenarios: [String] = []
 
-  @Flag(help: "Play all that are shipped.")
+  @Flag(help: "Play all shipped scenarios.")
   var all = false
 
-  @Flag(help: "Name those that are shipped, each with what it shows.")
+  @Flag(help: "List the shipped scenarios, each with a summary.")
   var list = false
 
   @Flag(help: "Print the scenarios instead of playing them.")
@@ -82,33 +82,33 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
   var step = false
 
   @Option(
-    help: ArgumentHelp("With --live: show each step for so long before it is done. Default: 1s.", valueName: "time"),
+    help: ArgumentHelp("With --live: show each step this long before it runs. Default: 1s.", valueName: "time"),
     transform: { try DurationText.parse($0) })
   var pace: Duration?
 
-  @Flag(help: "Play the files again whenever they change, until interrupted; a line tells how each time went.")
+  @Flag(help: "Play the files again whenever they change, until interrupted; print one line for each run.")
   var watch = false
 
   @Option(help: "Print steps as text or json, or results as tap or junit.")
   var format: Form = .text
 
-  @Option(help: ArgumentHelp("The seed of chance, in place of that in the scenario.", valueName: "number"))
+  @Option(help: ArgumentHelp("Random seed, instead of the scenario's.", valueName: "number"))
   var seed: UInt64?
 
   @Option(
     help: ArgumentHelp(
-      "Play each so often, and fail where not the same happens each time, byte by byte.", valueName: "times"))
+      "Play each this many times, and fail if the runs are not the same, byte by byte.", valueName: "times"))
   var `repeat`: Int?
 
   @Option(
     help: ArgumentHelp(
-      "Print the scenario that a recorded session, or the lines of proxy --json --values, make; - reads standard input.",
+      "Make a scenario from a recorded session, or from the lines of proxy --json --values; - reads standard input.",
       valueName: "file"))
   var from: String?
 
   @Option(
     name: .shortAndLong,
-    help: ArgumentHelp("With --from: write the scenario to a file, which must not be there yet.", valueName: "file"))
+    help: ArgumentHelp("With --from: write the scenario to a file, which must not exist yet.", valueName: "file"))
   var output: String?
 
   @OptionGroup var disturbance: FaultOptions
@@ -126,62 +126,62 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
     if from != nil {
       let others = [(!scenarios.isEmpty, "the scenario"), (all, "--all"), (list, "--list"), (show, "--show")]
       if let other = others.first(where: \.0) {
-        throw ValidationError("--from makes a scenario of a record; leave \(other.1) out.")
+        throw ValidationError("--from makes a scenario from a record. Remove \(other.1).")
       }
-      if isReal { throw ValidationError("--from plays what it makes in a time of its own; name no place.") }
+      if isReal { throw ValidationError("--from needs simulated time. Remove the backend options and --real-time.") }
       return
     }
-    if output != nil { throw ValidationError("--output is about --from; give both.") }
+    if output != nil { throw ValidationError("--output needs --from.") }
     if list { return }
     if let times = `repeat` {
       if !(2...10_000).contains(times) { throw ValidationError("--repeat takes a number from 2 to 10000.") }
-      if isReal { throw ValidationError("--repeat plays in a time of its own; name no place.") }
+      if isReal { throw ValidationError("--repeat needs simulated time. Remove the backend options and --real-time.") }
       if live || step || watch {
-        throw ValidationError("--repeat compares many runs. Leave out --live, --step and --watch.")
+        throw ValidationError("--repeat compares many runs. Remove --live, --step and --watch.")
       }
     }
-    if scenarios.isEmpty, !all { throw ValidationError("Name a scenario, a file of one, or --all; --list lists some.") }
+    if scenarios.isEmpty, !all { throw ValidationError("Name a scenario or a file, or use --all. --list lists them.") }
     if realTime, storage.inMemory, scenarios.count > 1 || all {
       throw ValidationError("--real-time with --in-memory plays one scenario.")
     }
     if watch { try checkWatch() }
     if live { try checkLive() }
-    if pace != nil, !live { throw ValidationError("--pace is about --live; give both.") }
+    if pace != nil, !live { throw ValidationError("--pace needs --live.") }
     if step { try checkStep() }
   }
 
   private func checkLive() throws {
-    if show { throw ValidationError("--live plays and --show prints. Leave one of them out.") }
-    if scenarios.count != 1 || all { throw ValidationError("--live plays one scenario; name one.") }
-    if scenarios == ["-"] { throw ValidationError("--live reads keys from the terminal; name a file in place of -.") }
-    if format != .text { throw ValidationError("--live prints nothing but its screen. Leave out --format.") }
-    if headless.quiet { throw ValidationError("--live is a screen. Leave out --quiet.") }
+    if show { throw ValidationError("--live plays and --show prints. Remove one of them.") }
+    if scenarios.count != 1 || all { throw ValidationError("--live plays one scenario. Name one.") }
+    if scenarios == ["-"] { throw ValidationError("--live reads keys from the terminal. Name a file instead of -.") }
+    if format != .text { throw ValidationError("--live prints only its screen. Remove --format.") }
+    if headless.quiet { throw ValidationError("--live is a screen. Remove --quiet.") }
   }
 
   private func checkStep() throws {
     if live { return }
-    if show { throw ValidationError("--step plays and --show prints. Leave one of them out.") }
+    if show { throw ValidationError("--step plays and --show prints. Remove one of them.") }
     if watch {
-      throw ValidationError("--step without --live waits for enter, and --watch for the file. Leave one out.")
+      throw ValidationError("--step without --live waits for enter, and --watch for the file. Remove one.")
     }
     if scenarios.contains("-") {
       throw ValidationError(
-        "--step waits for enter on standard input, which has the scenario; name a file in place of -.")
+        "--step waits for enter on standard input, which has the scenario. Name a file instead of -.")
     }
     if isatty(STDIN_FILENO) == 0 {
-      throw ValidationError("--step waits for enter on the terminal, and standard input is none.")
+      throw ValidationError("--step waits for enter on a terminal, and standard input is not one.")
     }
     if format != .text || headless.quiet {
-      throw ValidationError("--step is for people: leave out --format and --quiet.")
+      throw ValidationError("--step is interactive. Remove --format and --quiet.")
     }
   }
 
   private func checkWatch() throws {
-    if all { throw ValidationError("--watch plays files that change; those that are shipped do not. Leave out --all.") }
-    if show { throw ValidationError("--watch plays and --show prints. Leave one of them out.") }
-    if scenarios.contains("-") { throw ValidationError("--watch plays files that change; standard input does not.") }
+    if all { throw ValidationError("--watch plays files that change. Shipped scenarios do not. Remove --all.") }
+    if show { throw ValidationError("--watch plays and --show prints. Remove one of them.") }
+    if scenarios.contains("-") { throw ValidationError("--watch plays files that change. Standard input does not.") }
     if form == .tap || form == .junit {
-      throw ValidationError("--watch never ends, and \(format) needs an end. It prints text, or json.")
+      throw ValidationError("--watch never ends, and \(format) needs an end. Use text or json.")
     }
   }
 
@@ -234,7 +234,7 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
     var scenario = try text.scenario(parser)
     if let seed { scenario.seed = seed }
     let (command, isReal) = (self, isReal)
-    let place = isReal ? "real time, at the place that was named" : "a backend in memory, and a time of its own"
+    let place = isReal ? "real time, on the named backend" : "a backend in memory, and simulated time"
     var live = LiveScenario(scenario, in: place) { scenario in
       try command.world(scenario, locations)
     }
@@ -251,7 +251,7 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
   private func watched(_ texts: [PlayedText]) throws(CommandFailure) -> [PlayedText] {
     for text in texts where !FileManager.default.fileExists(atPath: text.name) {
       throw CommandFailure(
-        .usage, "--watch plays files that change, and \(text.name) is shipped: --show prints it, for a file of yours.")
+        .usage, "--watch plays files that change, and \(text.name) is shipped. Save it to a file with --show.")
     }
     return texts
   }
@@ -272,7 +272,7 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
     do {
       try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: .withoutOverwriting)
     } catch CocoaError.fileWriteFileExists {
-      throw CommandFailure(.cannotCreate, "\(path) is there already: choose another name.")
+      throw CommandFailure(.cannotCreate, "\(path) already exists. Choose another name.")
     } catch {
       throw CommandFailure(.cannotCreate, "\(path) cannot be written: \(error.localizedDescription)")
     }
@@ -305,7 +305,7 @@ struct PlayedText: Sendable {
         return PlayedText(name: name, text: shipped.text)
       }
       if !name.contains(".") {
-        throw CommandFailure(.noInput, "there is no file \(name), and no such scenario is shipped; --list names those.")
+        throw CommandFailure(.noInput, "neither a file nor a shipped scenario has the name \(name). --list lists them.")
       }
     }
     return PlayedText(name: name, text: try DocumentArgument.text(ofFile: name))
@@ -332,7 +332,7 @@ struct RecordedScenario: Sendable {
     var remarks: [String] = []
     guard data.first == UInt8(ascii: "{") else {
       throw CommandFailure(
-        .badData, "\(name):1: this is neither a session that hearth record kept nor a line of hearth proxy --json.")
+        .badData, "\(name):1: this is neither a session of hearth record nor a line of hearth proxy --json.")
     }
     let draft: ScenarioDraft
     if data.starts(with: Data(#"{"event":"#.utf8)) || data.starts(with: Data(#"{"at":"#.utf8)) {
@@ -343,11 +343,11 @@ struct RecordedScenario: Sendable {
       draft = try recording.draft()
     }
     let written = ScenarioExporter.write(draft)
-    remarks += written.gaps.map { "not told by the record: \($0)" }
+    remarks += written.gaps.map { "not in the record: \($0)" }
     let checked = try await ScenarioDraftCheck.check(written.text, in: draft.database, until: .now + .seconds(20))
-    remarks += checked.unmet.map { "not met when it was played: \($0)" }
+    remarks += checked.unmet.map { "not met when played: \($0)" }
     let failure = checked.failure.map { failure in
-      CommandFailure(failure.status, "the scenario that was made does not pass: \(failure.message)")
+      CommandFailure(failure.status, "the new scenario fails: \(failure.message)")
     }
     return RecordedScenario(text: checked.text, remarks: remarks, failure: failure)
   }

@@ -58,7 +58,7 @@ struct PlayRun: Sendable {
       var (lines, failure) = ([String](), CommandFailure?.none)
       do throws(CommandFailure) { lines = try await repetition.play(times) } catch { failure = error }
       if form == .text, failure == nil, !isQuiet {
-        try Self.print("\(scenario.name): \(times) times the same \(lines.count) lines.")
+        try Self.print("\(scenario.name): \(times) runs with the same \(lines.count) lines.")
       }
       for line in report.end(scenario, after: .zero, failure) { try Self.print(line) }
       if let failure, chosen.count > 1, form == .text { headless.note(ShownText(failure.message)) }
@@ -115,7 +115,7 @@ struct StepQuestion: Sendable {
       guard await Self.hearsEnter() else {
         try OutputFile.print("\n")
         throw CommandFailure(
-          .failure, "\(scenario.name) was left before its end, at line \(step.line), \(step.text).")
+          .failure, "\(scenario.name) was stopped before its end, at line \(step.line), \(step.text).")
       }
     })
   }
@@ -185,7 +185,7 @@ struct PlayWatch: Sendable {
       guard let watch else {
         for watch in watches { watch.stop() }
         throw CommandFailure(
-          .inputOutput, "\(name) cannot be watched: it must be a regular file, and the system have room for the watch.")
+          .inputOutput, "\(name) cannot be watched. It must be a regular file, and the system must have a free watch.")
       }
       watches.append(watch)
     }
@@ -200,7 +200,7 @@ struct PlayWatch: Sendable {
     let text: String
     switch change.text {
     case .failure(let failure):
-      return try tell(.waiting, change.file, "\(failure.message) It is played when it is there again.")
+      return try tell(.waiting, change.file, "\(failure.message) It is played when it exists again.")
     case .success(let found): text = found
     }
     do {
@@ -236,7 +236,7 @@ struct PlayScreen {
 
   /// - Throws: the failure of an equivalent run without a screen.
   func run(_ live: LiveScenario) async throws {
-    let start = try ScreenStart(appearance, log, otherwise: "'hearth play' prints how each step ends")
+    let start = try ScreenStart(appearance, log, otherwise: "'hearth play' prints the result of each step")
     var options = start.options(storage)
     options.subject = .scenario(live)
     let session = try start.session(options)

@@ -13,25 +13,25 @@ import Foundation
 /// `hearth record FILE`: the dashboard with a recorded session.
 struct RecordCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "record", abstract: "Open the dashboard, and keep the session in a file.",
+    commandName: "record", abstract: "Open the dashboard, and record the session to a file.",
     discussion: """
-      The file is NDJSON with everything that was seen and typed, and only you may read it. 'hearth replay' shows it \
-      again, 'hearth redact' takes values out. The other options are those of the dashboard.
+      The file is NDJSON with everything that was shown and typed, and only you may read it. 'hearth replay' shows it \
+      again, 'hearth redact' removes values. The other options are the dashboard's.
       """)
 
-  @Argument(help: ArgumentHelp("The recording, which must not be there yet.", valueName: "file"))
+  @Argument(help: ArgumentHelp("The recording, which must not exist yet.", valueName: "file"))
   var file: String
 
   @Flag(
-    help: "Keep each message between the client and its backend too, as protocol JSON without tokens.")
+    help: "Also record each message between the client and its backend, as protocol JSON without tokens.")
   var messages = false
 
-  @Option(help: ArgumentHelp("End the recording at this size, such as 500MB.", valueName: "size"))
+  @Option(help: ArgumentHelp("Stop the recording at this size, such as 500MB.", valueName: "size"))
   var limit: String?
 
   @Option(
     help: ArgumentHelp(
-      "Leave of these fields only the type and the length; all for every field.", valueName: "fields"))
+      "Record only the type and the length of these fields; all for every field.", valueName: "fields"))
   var redact: String?
 
   @Flag(name: .customLong("hash-ids"), help: "Give documents other ids.")
@@ -41,7 +41,7 @@ struct RecordCommand: AsyncParsableCommand {
 
   mutating func validate() throws {
     if let limit, ByteCountText.parse(limit).map({ $0 < 4096 }) ?? true {
-      throw ValidationError("--limit \(limit): give a size such as 500MB, at least 4KB.")
+      throw ValidationError("--limit \(limit): use a size such as 500MB, at least 4KB.")
     }
   }
 
@@ -58,28 +58,28 @@ struct RecordCommand: AsyncParsableCommand {
 /// `hearth replay FILE`: a recorded session on the screen, or the messages of its protocol.
 struct ReplayCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "replay", abstract: "Show a recorded session again; no client is opened.",
-    discussion: "space plays and stops, , and . go from event to event.")
+    commandName: "replay", abstract: "Show a recorded session again, without a client.",
+    discussion: "space plays and pauses; , and . move by one event.")
 
   @Argument(help: ArgumentHelp("The recording; - reads standard input.", valueName: "file"))
   var file: String
 
-  @Option(help: ArgumentHelp("How many times as fast, max, or step to go on by hand.", valueName: "factor"))
+  @Option(help: ArgumentHelp("Speed factor, max, or step to advance by hand.", valueName: "factor"))
   var speed: String?
 
-  @Option(help: ArgumentHelp("Begin at this moment, 12:04:16, or 42 for an event.", valueName: "time"))
+  @Option(help: ArgumentHelp("Start at this time, 12:04:16, or 42 for an event.", valueName: "time"))
   var at: String?
 
-  @Flag(help: "Print the messages of the protocol that were kept, a line each, and show no session.")
+  @Flag(help: "Print the recorded protocol messages, one per line, and show no session.")
   var messages = false
 
-  @Flag(help: "With --messages: print them as JSON, an object a line.")
+  @Flag(help: "With --messages: print them as JSON, one object per line.")
   var json = false
 
   @Option(help: ArgumentHelp("Record the screen for asciinema: the bytes of each frame.", valueName: "file"))
   var cast: String?
 
-  @Flag(help: "With --cast: overwrite a file that is there.")
+  @Flag(help: "With --cast: overwrite an existing file.")
   var force = false
 
   @OptionGroup var appearance: AppearanceOptions
@@ -88,10 +88,10 @@ struct ReplayCommand: AsyncParsableCommand {
   mutating func validate() throws {
     let ofScreen = [(speed != nil, "--speed"), (at != nil, "--at"), (cast != nil, "--cast")]
     if messages, let option = ofScreen.first(where: { $0.0 }) {
-      throw ValidationError("--messages prints lines, and \(option.1) is about the screen. Leave one of them out.")
+      throw ValidationError("--messages prints lines, and \(option.1) needs the screen. Remove one of them.")
     }
-    if json, !messages { throw ValidationError("--json is about --messages; give both.") }
-    if force, cast == nil { throw ValidationError("--force is about --cast; give both.") }
+    if json, !messages { throw ValidationError("--json needs --messages.") }
+    if force, cast == nil { throw ValidationError("--force needs --cast.") }
     _ = try playback()
     _ = try TimelinePlace.parse(at)
   }
@@ -104,7 +104,7 @@ struct ReplayCommand: AsyncParsableCommand {
     case let text?:
       guard let factor = Double(text.hasPrefix("x") ? String(text.dropFirst()) : text), factor >= 0.01, factor <= 1000
       else {
-        throw ValidationError("--speed \(text): give a number from 0.01 to 1000, max, or step.")
+        throw ValidationError("--speed \(text): use a number from 0.01 to 1000, max, or step.")
       }
       return Playback(speed: .times(factor), isPlaying: true)
     }
@@ -135,7 +135,7 @@ extension TimelinePlace {
   static func parse(_ text: String?) throws -> TimelinePlace? {
     guard let text else { return nil }
     guard let place = TimelinePlace(text) else {
-      throw ValidationError("--at \(text): write a time as 12:04:16, or the number of an event.")
+      throw ValidationError("--at \(text): use a time such as 12:04:16, or the number of an event.")
     }
     return place
   }
@@ -146,27 +146,27 @@ struct RedactCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "redact", abstract: "Copy a recorded session without the values of some fields.",
     discussion: """
-      Of each value its type and its length stay. What was typed becomes as many x, and texts that were edited go \
-      whole. With all, messages of servers go too, because they may quote values. In messages of the protocol (record \
-      FILE --messages) a value of which no field is named goes as well. What cannot be read is left out and \
-      said, as is what was taken out.
+      Keeps the type and the length of each value. Typed text becomes the same number of x, and edited texts are \
+      removed. With all, messages of servers are also removed, because they may quote values. In protocol messages \
+      (record FILE --messages), values without a field name are also removed. Lines that cannot be read are left out. \
+      The command reports what it removed.
 
-      Exit status: 65, and nothing is written, if a field of --fields is nowhere in the recording.
+      Exit status: 65, and nothing is written, if a field of --fields is not in the recording.
       """)
 
   @Argument(help: ArgumentHelp("The recording; - for standard input.", valueName: "in"))
   var input: String
 
-  @Argument(help: ArgumentHelp("The copy, which must not be there yet; - for standard output.", valueName: "out"))
+  @Argument(help: ArgumentHelp("The copy, which must not exist yet; - for standard output.", valueName: "out"))
   var output: String
 
-  @Option(help: ArgumentHelp("Names of fields, parted by commas, or all.", valueName: "fields"))
+  @Option(help: ArgumentHelp("Names of fields, separated by commas, or all.", valueName: "fields"))
   var fields = "all"
 
   @Flag(name: .customLong("hash-ids"), help: "Give documents other ids.")
   var hidesIDs = false
 
-  @Flag(help: "Overwrite a file that is there.")
+  @Flag(help: "Overwrite an existing file.")
   var force = false
 
   func run() throws {
@@ -201,7 +201,7 @@ struct RedactCommand: ParsableCommand {
     }
     if !force, access(output, F_OK) == 0 {
       throw CommandFailure(
-        .cannotCreate, "\(output) is there already: choose another name, or overwrite it with --force.")
+        .cannotCreate, "\(output) already exists. Choose another name, or overwrite it with --force.")
     }
     let file = try FileReplacement(of: output, mode: 0o600)
     let out = OutputFile(file.descriptor, output)

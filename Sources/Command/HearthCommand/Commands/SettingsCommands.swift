@@ -9,7 +9,7 @@ import TerminalTheme
 /// `hearth keys`: the key bindings.
 struct KeysCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "keys", abstract: "Print the key bindings, those of the configuration included.")
+    commandName: "keys", abstract: "Print the key bindings, including those of the configuration.")
 
   mutating func run() throws {
     let preferences = Preferences.read(Paths.ofProcess)

@@ -18,31 +18,31 @@ struct WallCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "wall", abstract: "Show the last minute of all listeners on one screen, or as JSON.",
     discussion: """
-      A line for each listener: its events in each of the last 60 seconds, its documents, its events per second (the \
-      mean of ten seconds), and how many documents have each value of the field with few values that changes most. \
-      Below are the own writes, their round trips and the outages on the same axis, and what happened last. Each \
-      height of a graph stands for twice as many events as the one below, and for four times the milliseconds. s \
-      orders by rate and by name, enter shows the result of a listener, o goes offline, esc leads to the dashboard \
-      behind the wall, where M brings it back. At most two frames a second are sent.
+      Shows one line for each listener: its events in each of the last 60 seconds, its documents, its events per \
+      second (the mean of ten seconds), and the document count of each value of one field, the most changing one with \
+      few values. Below are your writes, their round trips and the outages on the same axis, and the latest events. \
+      Each height of a graph means twice as many events as the one below, and four times the milliseconds. s sorts by \
+      rate or by name, enter shows the result of a listener, o goes offline, esc returns to the dashboard, where M \
+      opens the wall again. At most two frames a second are sent.
 
-      Without --listen and --listeners it shows the listeners that were open when this database was last looked at, \
-      and changes nothing of what is kept about them. If there were none, and always with --json, it shows every \
-      collection at the root; none at Cloud Firestore, where reading costs money.
+      Without --listen and --listeners it shows the listeners of this database's last session, and does not change the \
+      saved list. If there were none, and always with --json, it shows every collection at the root; none at Cloud \
+      Firestore, where reads cost money.
 
-      With --json a line a second is an object with the figures that the screen shows: listeners (name, query, \
-      documents, fromCache, error, perSecond, events, values), writes, roundTrips and outages. Series begin with the \
-      oldest second. It ends with 0 when its reader goes away or after --timeout, and with 128 plus the signal that ends it.
+      With --json one line a second is an object with the figures that the screen shows: listeners (name, query, \
+      documents, fromCache, error, perSecond, events, values), writes, roundTrips and outages. Series start with the \
+      oldest second. Exit status 0 when the reader closes or after --timeout, and 128 plus the signal that ends it.
 
       Example: hearth wall --listen orders --listen users
       """)
 
   @OptionGroup var listened: ListenOptions
 
-  @Flag(help: "Print the figures as JSON, one object a second, and open no screen.")
+  @Flag(help: "Print the figures as JSON, one object a second, without a screen.")
   var json = false
 
   @Option(
-    help: ArgumentHelp("With --json: end after this long (500ms, 5s, 2m).", valueName: "time"),
+    help: ArgumentHelp("With --json: stop after this time (500ms, 5s, 2m).", valueName: "time"),
     transform: { try DurationText.parse($0) })
   var timeout: Duration?
 
@@ -52,7 +52,7 @@ struct WallCommand: AsyncParsableCommand {
   @OptionGroup var log: LogOptions
 
   mutating func validate() throws {
-    if timeout != nil, !json { throw ValidationError("--timeout ends --json; q ends the screen.") }
+    if timeout != nil, !json { throw ValidationError("--timeout needs --json. On the screen, press q.") }
     if json { try listened.check(storage) }
   }
 

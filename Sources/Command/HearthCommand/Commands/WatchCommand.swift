@@ -15,11 +15,11 @@ struct WatchCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "watch", abstract: "Print a line for every change of a document, a collection or a query.",
     discussion: """
-      First come the documents that are there, as added, then every change as it happens. Without --until the watch \
-      goes on until it is interrupted, its reader goes away, or the time is over, and ends with 0. With --until it \
-      ends with 0 when that happens, with 75 if the time is over before, and with 128 plus the signal if it is \
-      interrupted before. A server that cannot be reached at the beginning is an error, 69, unless --cache names a \
-      cache to begin with; one that goes away later is waited for, and said on standard error.
+      Prints the existing documents first, as added, then every change as it happens. Without --until the watch runs \
+      until it is interrupted, its reader closes, or the time is over, and exits with 0. With --until it exits with 0 \
+      at that event, with 75 after a timeout, and with 128 plus the signal if it is interrupted first. A server that \
+      is unreachable at the start is an error, 69, unless --cache names a cache to start with. If the server becomes \
+      unreachable later, the watch reports it on standard error and waits.
 
       With --json a line is an object with type (added, modified, removed), path, changed (the names of modified \
       fields), data, metadata (fromCache, pendingWrites), cause and time.
@@ -32,7 +32,7 @@ struct WatchCommand: AsyncParsableCommand {
   @Flag(help: "Also print when only pending writes of a document changed.")
   var includeMetadataChanges = false
 
-  @Flag(help: "Leave out what is there when the watch begins.")
+  @Flag(help: "Skip the documents that exist at the start.")
   var noInitial = false
 
   @Flag(help: "Print JSON, one object per line.")
@@ -40,14 +40,14 @@ struct WatchCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "End after N changes, at the first one that is added, modified, removed or metadata (of a document: added "
-        + "cities/SF), or when all that is there was printed (synced).",
+      "Stop after N changes, at the first one that is added, modified, removed or metadata (of a document: added "
+        + "cities/SF), or when all existing documents are printed (synced).",
       valueName: "number|event"),
     transform: { try EventGoal.parse($0, among: EventPattern.Kind.watched) })
   var until: EventGoal?
 
   @Option(
-    help: ArgumentHelp("End after this long (500ms, 5s, 2m, 1h30m).", valueName: "time"),
+    help: ArgumentHelp("Stop after this time (500ms, 5s, 2m, 1h30m).", valueName: "time"),
     transform: { try DurationText.parse($0) })
   var timeout: Duration?
 

@@ -38,20 +38,20 @@ enum BackslashCommand: String, CaseIterable {
     case .connect:
       (
         "\\c [NAME|PLACE|-]",
-        "go to a connection, emulator:HOST:PORT, cloud:PROJECT, ./FOLDER, or back; alone: say where"
+        "go to a connection, emulator:HOST:PORT, cloud:PROJECT, ./FOLDER, or back; alone: show it"
       )
     case .connections: ("\\l", "list the connections of connections.toml")
-    case .describe: ("\\d [PATH]", "list collections, or what is below a path")
-    case .expanded: ("\\x [on|off]", "show documents with a line for each field")
-    case .edit: ("\\e", "edit what was last run in $EDITOR, and run it")
-    case .watch: ("\\watch [SECONDS] [TIMES]", "run the last command again and again; ctrl-c ends it")
+    case .describe: ("\\d [PATH]", "list collections, or the contents of a path")
+    case .expanded: ("\\x [on|off]", "show documents with one line per field")
+    case .edit: ("\\e", "edit the last command in $EDITOR, and run it")
+    case .watch: ("\\watch [SECONDS] [TIMES]", "repeat the last command; ctrl-c ends it")
     case .copy: ("\\copy PATH to|from FILE", "documents to a file, or from one: JSON lines, .csv or .tsv")
-    case .timing: ("\\timing [on|off]", "say how long each command took")
+    case .timing: ("\\timing [on|off]", "print the time of each command")
     case .file: ("\\i FILE", "run the commands of a file")
-    case .output: ("\\o [FILE]", "write what commands print to a file; alone: end that")
-    case .history: ("\\s", "what was typed before")
-    case .system: ("\\! [COMMAND]", "run a command of the system, or its shell")
-    case .quit: ("\\q", "leave; ctrl-d does too")
+    case .output: ("\\o [FILE]", "write the output to a file; alone: stop that")
+    case .history: ("\\s", "show the history")
+    case .system: ("\\! [COMMAND]", "run a system command, or the system's shell")
+    case .quit: ("\\q", "quit; so does ctrl-d")
     }
   }
 
@@ -114,7 +114,7 @@ extension ShellSession {
         let hint = NearestName.suggestion(for: name, among: names.filter { $0.count > 1 }).map {
           " Did you mean \\\($0)?"
         }
-        throw CommandFailure(.usage, "there is no \\\(name).\(hint ?? " \\? shows what there is.")")
+        throw CommandFailure(.usage, "unknown command \\\(name).\(hint ?? " \\? lists all.")")
       }
       return try await run(command, rest, at: place)
     } catch {
@@ -166,7 +166,7 @@ extension ShellSession {
     guard let first = statements.first else { return [] }
     guard statements.count == 1, case .command(let words, _) = first else {
       throw CommandFailure(
-        .usage, "\\\(command.rawValue) takes its whole line: what follows the ; belongs into a line of its own.")
+        .usage, "\\\(command.rawValue) takes its whole line. Put the text after ; on a separate line.")
     }
     if let limit = command.largestCount, words.count > limit {
       throw CommandFailure(
@@ -204,7 +204,7 @@ extension ShellSession {
 
   private func former() throws(CommandFailure) -> StorageOptions {
     guard let lastStorage else {
-      throw CommandFailure(.usage, "\\c -: this is where commands have gone from the start.")
+      throw CommandFailure(.usage, "\\c -: there is nothing to go back to.")
     }
     return lastStorage
   }
@@ -215,7 +215,7 @@ extension ShellSession {
     let place = PlaceText(words[0])
     guard let database = place.database else { return ["--connection", words[0]] }
     if place.path != nil || place.time != nil {
-      throw CommandFailure(.usage, "\\c goes to a database: leave out what is behind it in \(words[0]).")
+      throw CommandFailure(.usage, "\\c takes a database without a path, not \(words[0]).")
     }
     return database.options
   }
@@ -237,7 +237,7 @@ extension ShellSession {
     do {
       try await surroundings.run { _ = try await locations.connect().datastore.listCollectionIDs(below: .root) }
     } catch let status as RPCStatus where status.code != .permissionDenied {
-      throw CommandFailure(ExitStatus(status), "\\c: \(status.message) Commands go where they went before.")
+      throw CommandFailure(ExitStatus(status), "\\c: \(status.message) The connection is unchanged.")
     } catch is RPCStatus {
       return
     }

@@ -10,29 +10,28 @@ import Glibc
 /// `hearth shell`: runs commands one after the other in one process.
 struct ShellCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "shell", abstract: "Type commands one after the other, over one open connection.",
+    commandName: "shell", abstract: "Type several commands over one open connection.",
     discussion: """
       Takes the same commands as the command line, without 'hearth' before them, and completes commands, options, \
-      paths, fields and files with TAB. JSON needs no quotes; a command goes on in the next line where a quote or a \
-      bracket is open. What follows a | is for the system's shell, as in get cities | head. \\? lists what else there is: \
-      other connections, help, files, times, an editor. ctrl-c ends a command that \
-      runs, ctrl-d the shell.
+      paths, fields and files with TAB. JSON needs no quotes. A command continues on the next line while a quote or a \
+      bracket is open. Text after a | goes to the system's shell, as in get cities | head. \\? lists more: other \
+      connections, help, files, times, an editor. ctrl-c ends the running command, ctrl-d the shell.
 
-      Without a terminal it runs the lines of standard input, and with --command those of its text, up to the first \
-      that fails, and ends with that one's exit status.
+      Without a terminal it runs the lines of standard input, and with --command those commands. It stops at the first \
+      failure and exits with its status.
 
       Example: echo 'count cities' | hearth shell -C local
       """)
 
   @Option(
     name: .shortAndLong, parsing: .unconditionalSingleValue,
-    help: ArgumentHelp("Run these commands, parted by ; or lines, and end. May be repeated.", valueName: "commands"))
+    help: ArgumentHelp("Run these commands, separated by ; or lines. May be repeated.", valueName: "commands"))
   var command: [String] = []
 
-  @Flag(help: "Without a terminal: go on after a command that failed; the exit status is that of the first that did.")
+  @Flag(help: "Without a terminal: continue after a failed command; the exit status is the first failure's.")
   var keepGoing = false
 
-  @Flag(help: "Refuse every command that writes.")
+  @Flag(help: "Reject every command that writes.")
   var readonly = false
 
   @OptionGroup var headless: HeadlessOptions
@@ -43,7 +42,7 @@ struct ShellCommand: AsyncParsableCommand {
     let environment = ProcessInfo.processInfo.environment
     let canEdit = isInteractive && !["dumb", "", nil].contains(environment["TERM"])
     if !canEdit, command.isEmpty, isatty(STDIN_FILENO) == 1, !headless.quiet {
-      StandardError.write("hearth: lines cannot be edited here; each is run as it is. ctrl-d ends.")
+      StandardError.write("hearth: line editing is not available; each line runs as typed. ctrl-d ends.")
     }
     let session = ShellSession(
       ShellSession.Options(

@@ -16,7 +16,7 @@ extension ShellSession {
     history = ShellHistory(options.paths.shellHistory)
     if !options.isQuiet {
       StandardError.write(
-        "hearth \(HearthCommand.programVersion), \(whereabouts) \\? shows what there is, ctrl-d leaves.")
+        "hearth \(HearthCommand.programVersion), \(whereabouts) \\? lists commands, ctrl-d quits.")
     }
     var screen = LineScreen(terminal)
     var toldProblem = false
@@ -29,7 +29,7 @@ extension ShellSession {
       history?.add(text)
       if let problem = history?.problem, !toldProblem {
         toldProblem = true
-        StandardError.write("hearth: what is typed is not kept: \(problem).")
+        StandardError.write("hearth: the history is not saved: \(problem).")
       }
       let status = await run(text, from: .typed)
       // The terminal echoed ^C without a line break.

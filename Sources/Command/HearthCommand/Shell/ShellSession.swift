@@ -174,18 +174,18 @@ actor ShellSession {
     guard let name = words.first else { return nil }
     if let meant = BackslashCommand.meant(by: words) {
       return CommandFailure(
-        .usage, "there is no command '\(name)'. Here that is \(meant.usage.form): \(meant.usage.text).")
+        .usage, "unknown command '\(name)'. Here that is \(meant.usage.form): \(meant.usage.text).")
     }
     // The help of such a command is still printed.
     if words.contains("--help") || words.contains("-h") { return nil }
     switch name {
-    case "shell": return CommandFailure(.usage, "this is a shell already; \\c NAME goes to another connection.")
+    case "shell": return CommandFailure(.usage, "this is already a shell. \\c NAME opens another connection.")
     case "dashboard", "serve":
-      return CommandFailure(.usage, "'\(name)' needs a terminal of its own: run 'hearth \(name)' in another one.")
+      return CommandFailure(.usage, "'\(name)' needs a separate terminal. Run 'hearth \(name)' in another one.")
     case "attach" where words.count > 1 && !words.contains("--json"):
-      return CommandFailure(.usage, "'attach' with a program needs a terminal of its own: run it in another one.")
+      return CommandFailure(.usage, "'attach' with a program needs a separate terminal. Run it in another one.")
     case _ where name.hasPrefix("-") && name != "--version":
-      return CommandFailure(.usage, "\(name) is an option, and a command comes first; \\? shows what there is.")
+      return CommandFailure(.usage, "\(name) is an option, and a command comes first. \\? lists commands.")
     default: return nil
     }
   }
@@ -206,7 +206,7 @@ actor ShellSession {
   /// Runs the commands of a file.
   func run(file path: String) async throws -> Int32 {
     guard depth < Self.depthLimit else {
-      throw CommandFailure(.usage, "\(path): files are read by files more than \(Self.depthLimit) deep.")
+      throw CommandFailure(.usage, "\(path): files run other files more than \(Self.depthLimit) levels deep.")
     }
     let text = try DocumentArgument.text(ofFile: path)
     depth += 1
@@ -251,13 +251,13 @@ extension ShellSession {
   /// Runs the last command at an interval of N seconds, until it fails, is interrupted, or reaches the repeat count.
   func watch(_ words: [String]) async throws -> Int32 {
     guard lastCommand != nil else {
-      throw CommandFailure(.usage, "\\watch runs the last command again, and there was none yet.")
+      throw CommandFailure(.usage, "\\watch repeats the last command, and there is none yet.")
     }
     let interval = words.first.map { Double($0) ?? 0 } ?? Self.usualInterval
     let times = words.count > 1 ? Int(words[1]) ?? 0 : Int.max
     guard interval > 0, interval <= Self.longestInterval, times > 0 else {
       throw CommandFailure(
-        .usage, "\\watch \(words.joined(separator: " ")): expected seconds from above 0 to 86400, and how often.")
+        .usage, "\\watch \(words.joined(separator: " ")): expected seconds above 0 and up to 86400, and a count.")
     }
     for time in 1...times {
       if !options.isQuiet { StandardError.write("\(Timestamp.now.rfc3339Text), every \(Self.text(interval)) s:") }
@@ -278,13 +278,13 @@ extension ShellSession {
   /// does.
   func copy(_ words: [String], at place: String) async throws -> Int32 {
     guard words.count == 3, ["to", "from"].contains(words[1].lowercased()) else {
-      throw CommandFailure(.usage, "it is \(BackslashCommand.copy.usage.form).")
+      throw CommandFailure(.usage, "use \(BackslashCommand.copy.usage.form).")
     }
     let (path, file) = (words[0], UserPath.absolute(words[2]))
     if words[1].lowercased() == "from" {
       if try Self.hasPaths(file) {
         throw CommandFailure(
-          .usage, "\(words[2]) has a column of paths: 'import \(words[2])' puts its documents where they were.")
+          .usage, "\(words[2]) has a column of paths. Use 'import \(words[2])' to write to these paths.")
       }
       return await run(["import", file, "--into", path], at: place)
     }

@@ -75,7 +75,7 @@ final class ShellPipe {
   init(_ text: String) throws(CommandFailure) {
     var ends: [CInt] = [0, 0]
     guard pipe(&ends) == 0 else {
-      throw CommandFailure(.failure, "there is no pipe to \(text): \(String(cString: strerror(errno))).")
+      throw CommandFailure(.failure, "no pipe can be opened to \(text): \(String(cString: strerror(errno))).")
     }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     defer { for end in ends { close(end) } }
