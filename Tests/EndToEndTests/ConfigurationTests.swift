@@ -101,7 +101,7 @@ extension EndToEndTests.OnPseudoTerminal {
       terminal.type("\u{1B}[I")
       try await terminal.wait("ctrl-o")
       terminal.type(":reload\r")
-      try await terminal.wait("as it was")
+      try await terminal.wait("is unchanged")
       try surroundings.write("dotfiles.toml", "mouse = 3\n")
       let changed = terminal.bytes.count
       terminal.type(":reload\r")

@@ -92,7 +92,7 @@ extension EndToEndTests.InPipes {
         for path in ["c/1", "c/1/s/x", "d/ghost/s/y"] { _ = try await hearth("set", path, "x=1") }
         _ = try await hearth("set", "c/1", "x=1", "--project", "other")
         let asked = try await hearth("clear")
-        #expect(asked.status == 64 && asked.errors.contains("add --yes"), "\(asked.errors)")
+        #expect(asked.status == 64 && asked.errors.contains("Add --yes"), "\(asked.errors)")
         #expect(try await hearth("clear", "--dry-run").errors.contains("3 documents of hearth/(default) would be"))
         let cleared = try await hearth("clear", "--yes")
         #expect(cleared.status == 0 && cleared.errors.contains("3 documents deleted"), "\(cleared.errors)")

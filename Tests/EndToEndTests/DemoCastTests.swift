@@ -161,7 +161,7 @@ extension EndToEndTests.OnPseudoTerminal {
       let first = try PseudoTerminal()
       let refused = try start(arguments, first, surroundings)
       #expect(try await first.exitStatus(of: refused) == 73)
-      #expect(first.text.contains("tour.cast is there already"), "\(first.text)")
+      #expect(first.text.contains("tour.cast already exists"), "\(first.text)")
       #expect(try surroundings.text("tour.cast") == "mine\n")
 
       let second = try PseudoTerminal()

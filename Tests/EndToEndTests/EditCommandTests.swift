@@ -32,7 +32,7 @@ extension EndToEndTests.InPipes {
       try editing("sed -i 's/\"a\": 1/\"a\": 2/' \"$1\"; \(Surroundings.hearth) update c/1 b=5")
       let edited = try await hearth("edit", "c/1", "--json")
       #expect(edited.status == 0 && edited.output.hasPrefix(#"{"path": "c/1", "commitTime": "#), "\(edited.errors)")
-      #expect(edited.errors == "hearth: Somebody else changed b meanwhile; only your fields are written.\n")
+      #expect(edited.errors == "hearth: Other clients changed b in the meantime; only your fields are written.\n")
       #expect(try await hearth("get", "c").output == "c/1  {\"a\": 2, \"b\": 5, \"see\": {\"$ref\": \"c/2\"}}\n")
       let time = try await hearth("get", "c/1", "--template", "{{updateTime}}").output
       try editing("true")

@@ -77,7 +77,7 @@ extension EndToEndTests.InTmux {
       try await hearth.wait("cities")
       try await hearth.keys("q")
       try await hearth.wait(for: "the user's own screen") { screen in
-        screen.text.contains("this is your own data again") && !screen.text.contains("SCENARIO")
+        screen.text.contains("this is your data again") && !screen.text.contains("SCENARIO")
           && !screen.text.contains("cities") && screen.text.contains("own")
       }
       try await hearth.keys("q")

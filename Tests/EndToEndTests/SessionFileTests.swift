@@ -167,7 +167,7 @@ extension EndToEndTests.InTmux {
       let file = surroundings.folder.appending(path: "x.ndjson").path
       let foreign = try await HeadlessRun(["draw", "80x24", "--replay", file], surroundings)
       #expect(foreign.status == 65)
-      #expect(foreign.errors == "hearth: \(file):1: this is no session that hearth recorded.\n")
+      #expect(foreign.errors == "hearth: \(file):1: this is not a session that hearth recorded.\n")
       let hearth = try await TmuxTerminal(["record", file, "--in-memory"], in: surroundings)
       #expect(try await hearth.exitStatus() == 73)
       #expect(try surroundings.text("errors").contains("already exists"))

@@ -46,7 +46,7 @@ struct ClipboardTests {
   func terminal() async {
     let plain = await copy("é", [:])
     #expect(plain.sent == ["\u{1b}]52;c;w6k=\u{7}"] && plain.tried == [])
-    #expect(plain.outcome.message == "Sent 2 bytes to the terminal's clipboard (OSC 52), which says no more.")
+    #expect(plain.outcome.message == "Sent 2 bytes to the terminal's clipboard (OSC 52), which does not confirm it.")
     let failed = await copy("a", ["DISPLAY": ":0", "TMUX": "t"])
     #expect(failed.sent.count == 1 && failed.tried.count == 4)
     #expect(failed.outcome.message.hasSuffix("says no more. xclip, xsel, tmux failed."))
@@ -75,7 +75,7 @@ struct ClipboardTests {
     let fails = await copy("abc", environment, working: ["tmux"], command: "nc -q0 desk 5556")
     #expect(fails.outcome.message == "Copied 3 bytes via tmux.")
     let alone = await copy("abc", [:], command: "nc -q0 desk 5556")
-    #expect(alone.sent.count == 1 && alone.outcome.message.hasSuffix("says no more. nc failed."))
+    #expect(alone.sent.count == 1 && alone.outcome.message.hasSuffix("does not confirm it. nc failed."))
   }
 
   @Test("Text that no method accepts is saved in a private file with a notice")

@@ -242,6 +242,6 @@ struct MessageTests {
     let data = try file([String(tick), good])
     let cut = try Recording(data.prefix(data.count - 9), name: "file")
     #expect(cut.actions.count == 1 && cut.messages.isEmpty && cut.problems.count == 1)
-    #expect(cut.problems[0].contains("the recording breaks off here"))
+    #expect(cut.problems[0].contains("the recording ends early here"))
   }
 }

@@ -82,7 +82,7 @@ struct PlainWordTests {
     "An invalid command gets a one-sentence error with a pointer to help",
     arguments: [
       ("dance", "help"), ("drop x", "queue"), ("set cities {}", "cities"), ("expect rain", "rain"),
-      ("document", "needs the path"), ("document --json", "needs the path"), ("document cities", "cities"),
+      ("document", "needs a path"), ("document --json", "needs a path"), ("document cities", "cities"),
     ])
   func wrong(_ line: String, _ named: String) {
     let failure = #expect(throws: CommandFailure.self) { _ = try parser.word(line) }

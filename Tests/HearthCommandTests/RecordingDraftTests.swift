@@ -157,7 +157,7 @@ struct RecordingDraftTests {
     await #expect {
       _ = try await RecordedScenario.make(of: file)
     } throws: { error in
-      (error as? CommandFailure)?.message.contains("nothing in it is a step") == true
+      (error as? CommandFailure)?.message.contains("it has no steps") == true
     }
   }
 

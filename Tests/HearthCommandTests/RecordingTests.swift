@@ -120,7 +120,7 @@ struct RecordingTests {
       }
       let whole = ends.filter { $0 < length }.count - 1
       #expect(recording.actions.count == max(0, whole) || recording.actions.count == whole + 1, "\(length)")
-      let told = recording.problems.last?.contains("the recording breaks off here") == true
+      let told = recording.problems.last?.contains("the recording ends early here") == true
       #expect(told == (recording.end == nil))
     }
   }
@@ -131,8 +131,8 @@ struct RecordingTests {
       do throws(CommandFailure) { _ = try Recording(Data(text.utf8), name: "file") } catch { return error.message }
       return nil
     }
-    #expect(failure("") == "file:1: this is no session that hearth recorded.")
-    #expect(failure("{\"version\": 2, \"width\": 80}\n") == "file:1: this is no session that hearth recorded.")
+    #expect(failure("") == "file:1: this is not a session that hearth recorded.")
+    #expect(failure("{\"version\": 2, \"width\": 80}\n") == "file:1: this is not a session that hearth recorded.")
     let later = failure("{\"hearth\":\"session\",\"format\":7,\"program\":\"9.0\"}\n")
     #expect(later == "file:1: recorded in format 7 by hearth 9.0; this one reads format 1. Use that version.")
     let broken = failure("{\"hearth\":\"session\",\"format\":1,\"program\":\"0.1.0\"}\n")
@@ -198,11 +198,11 @@ struct RecordingTests {
     let redaction = Redaction("secret,m.n,emial")
     _ = redaction.fields(["secret": 1, "email": "a", "m": .map(["secret": 2])])
     _ = redaction.value(.integer(1), at: FieldPath(segments: ["m", "n"]))
-    #expect(redaction.account.text == "the values of m, m.n, n, secret are taken out.")
+    #expect(redaction.account.text == "the values of m, m.n, n, secret were removed.")
     try redaction.account.check(["secret", "m.n", "*"])
     let failure = #expect(throws: CommandFailure.self) { try redaction.account.check(redaction.names) }
     #expect(failure?.status == .badData && failure?.message.hasSuffix("Did you mean email?") == true)
-    #expect(Redaction("a").account.text.hasPrefix("no values"))
+    #expect(Redaction("a").account.text.hasPrefix("there were no field values"))
   }
 
   @Test("Redacted dialog input keeps its length, and its listener is still created")
@@ -304,7 +304,7 @@ struct RecordingTests {
     let recorder = FileRecorder(path, try Self.sink(path)) { reasons.append($0) }
     for _ in 0..<40 { recorder.note("line", cost: 1 << 20) }
     await recorder.finish("over")
-    #expect(reasons == ["the disk is slower than what happens"])
+    #expect(reasons == ["the disk is slower than the events"])
   }
 
   @Test("A cast has a header, a line per frame and a line per resize")

@@ -48,7 +48,7 @@ import Testing
     arguments: [
       (["--project", ".."], "\"..\""), (["--project", "a/b"], "slash"), (["--database", "."], "\".\""),
       (["--data", ""], "--data is empty"), (["--cache", ""], "--cache is empty"),
-      (["--in-memory", "--cache", "c"], "leave out --cache"), (["--in-memory", "--data", "d"], "leave out --data"),
+      (["--in-memory", "--cache", "c"], "Remove --cache"), (["--in-memory", "--data", "d"], "Remove --data"),
       (["--emulator", "https://h:1"], "--host"), (["--host", "http://h"], "--emulator"),
       (["--insecure-credentials"], "--host"),
       (["--admin-secret", "f", "--emulator", "10.0.0.7:80"], "plain text"),

@@ -24,7 +24,7 @@ struct UndoTests {
       #expect(try await test.stored("orders/a") == nil)
 
       test.bridge.perform(.redo())
-      #expect(try await test.notice("done again").contains("\(batch) done again as #3"))
+      #expect(try await test.notice("redone as").contains("\(batch) redone as #3"))
       #expect(try await test.stored("orders/a") == ["n": 1])
       test.bridge.perform(.redo())
       _ = try await test.notice("nothing to redo")
@@ -112,7 +112,7 @@ struct UndoTests {
       test.bridge.perform(.undo())
       _ = try await test.notice("taken back before it was sent")
       test.bridge.perform(.redo())
-      #expect(try await test.notice("done again").contains("the server is told when you are online"))
+      #expect(try await test.notice("redone as").contains("the server gets it when you are online"))
       test.bridge.perform(.setNetwork(enabled: true))
       try await test.acknowledged()
       #expect(try await test.stored("orders/a") == ["n": 1])

@@ -160,9 +160,9 @@ struct ScenarioExporterTests {
       .gap("a\nline"))
     #expect(
       lines == [
-        "# not told: a listener of cities, whose query no step says; what it was told is left out",
-        "# not told: a write of a/b that no step says: fields are removed, or it has a condition",
-        "# not told: a line",
+        "# not recorded: a listener of cities with a query that no step can express; its events are left out",
+        "# not recorded: a write of a/b that no step can express: it removes fields, or has a condition",
+        "# not recorded: a line",
       ])
   }
 
@@ -215,7 +215,7 @@ struct ScenarioExporterTests {
     #expect(checked.unmet == ["expect added a/c within 1s"] && checked.failure == nil)
     #expect(
       checked.text.split(separator: "\n").map(String.init) == [
-        "listen a", "expect synced", "set a/b {}", "# not met when it was played: expect added a/c within 1s",
+        "listen a", "expect synced", "set a/b {}", "# not met when played: expect added a/c within 1s",
         "expect added a/b", "expect acknowledged a/b",
       ])
   }

@@ -157,7 +157,7 @@ import Testing
     let steps = try parser.steps("client ada user u1\nada: set a/b {}\nserver: delete a/b\nexpect same", of: "file")
     #expect(steps.map(\.client) == ["ada", "ada", "server", nil])
     let open = try #require(throws: CommandFailure.self) { try parser.steps("client ada\noffline", of: "file") }
-    #expect(open.message == "file, line 2: Whose step is this? Write ada: in front of it.")
+    #expect(open.message == "file, line 2: This step needs a client. Write ada: before it.")
   }
 
   @Test("The first comment is the summary, and a seed precedes the steps")

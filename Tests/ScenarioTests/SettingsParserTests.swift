@@ -22,12 +22,12 @@ import Testing
       ("bundle b\nset a/b {]\nend", "line 2, column 10: "),
       ("bundle b\nquery q a wher b == 1\nend", "line 2, column 11: "),
       ("bundle b\nset a/b {\"at\": {\"$serverTimestamp\": true}}\nend", "line 2, column 5: "),
-      ("bundle b\nupdate a/b n=1\nend", "line 2, column 1: \"update\" is no line of a bundle."),
+      ("bundle b\nupdate a/b n=1\nend", "line 2, column 1: \"update\" is not a line of a bundle."),
       ("bundle b form a", "line 1, column 8: Expected a name for the bundle"),
       ("bundle b from a wher x", "line 1, column 17: "),
-      ("load b", "line 1: There is no bundle b yet"),
-      ("client ada shares bob", "line 1: There is no client bob yet"),
-      ("client ada shares ada", "line 1: There is no client ada yet"),
+      ("load b", "line 1: Bundle b does not exist yet"),
+      ("client ada shares bob", "line 1: Client bob does not exist yet"),
+      ("client ada shares ada", "line 1: Client ada does not exist yet"),
       ("client ada share bob", "line 1: Expected \"user\" and a uid, \"shares\""),
       ("index cities", "line 1, column 7: Expected a collection and its fields"),
       ("index cities state, pop. desc", "line 1, column 20: "),
@@ -43,7 +43,7 @@ import Testing
       ("expect streams of ada", "line 1: Expected nothing after streams"),
       ("expect estimate a/b were c == 1", "line 1: Expected \"where\""),
       ("repeat 3 as\noffline\nend", "line 1, column 8: "),
-      ("repeat 6000 as n\noffline\nonline\nend", "line 1, column 8: Expected at most 10000 steps in all."),
+      ("repeat 6000 as n\noffline\nonline\nend", "line 1, column 8: Expected at most 10000 steps in total."),
     ])
   func places(_ text: String, _ message: String) throws {
     let failure = try #require(throws: CommandFailure.self) { try parser.steps(text, of: "file") }

@@ -45,7 +45,7 @@ import Testing
   @Test("A query name that no bundle has exits with 1")
   func unnamed() async throws {
     let failure = try await failure("listen named menu")
-    #expect(failure?.message.hasSuffix("no bundle that was loaded has a query of the name menu.") == true)
+    #expect(failure?.message.hasSuffix("no loaded bundle has a query named menu.") == true)
   }
 
   @Test("Bundle contents do not replace newer documents, and reloading changes nothing")

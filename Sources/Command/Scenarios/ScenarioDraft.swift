@@ -93,7 +93,7 @@ package struct ScenarioDraftCheck {
         names.swapAt(place, place - 1)
         continue
       }
-      lines[place] = "# not met when it was played: \(step.text)"
+      lines[place] = "# not met when played: \(step.text)"
       unmet.append(step.text)
     }
     return Checked(text: lines.joined(separator: "\n"), unmet: unmet, failure: failure)

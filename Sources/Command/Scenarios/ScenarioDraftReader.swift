@@ -42,7 +42,7 @@ package struct ScenarioDraftReader {
   /// - Throws: `bad-data` if no fact is a step; `hint` says more.
   package func finished(_ name: String, _ hint: String) throws(CommandFailure) -> ScenarioDraft {
     guard draft.moments.contains(where: { if case .gap = $0.event { false } else { true } }) else {
-      throw CommandFailure(.badData, "\(name): nothing in it is a step\(hint).")
+      throw CommandFailure(.badData, "\(name): it has no steps\(hint).")
     }
     return draft
   }

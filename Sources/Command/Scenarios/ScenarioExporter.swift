@@ -94,7 +94,7 @@ package struct ScenarioExporter {
 
   private mutating func remark(_ text: String) {
     let text = Self.oneLine(text)
-    lines.append("# not told: \(text)")
+    lines.append("# not recorded: \(text)")
     gaps.append(text)
   }
 
@@ -153,7 +153,7 @@ package struct ScenarioExporter {
     _ index: Int
   ) {
     guard let text = words.text(of: query) else {
-      return remark("a listener of \(query.path.text), whose query no step says; what it was told is left out")
+      return remark("a listener of \(query.path.text) with a query that no step can express; its events are left out")
     }
     var plain = String(name.map { $0.isLetter || $0.isNumber || "-_".contains($0) ? $0 : "-" })
     if plain.isEmpty { plain = "listener" }
@@ -215,7 +215,7 @@ package struct ScenarioExporter {
       expectations.append("\(word) \(path) on \(listener.name)")
     }
     if let omitted = snapshot.omitted, omitted > 0 {
-      remark("\(omitted) changes of \(listener.name) that the record leaves out")
+      remark("\(omitted) changes of \(listener.name) that the record does not have")
     }
     for expectation in expectations { expect(expectation, moment) }
     if isFirst || snapshot.isFromCache != listener.isFromCache {
@@ -252,7 +252,7 @@ package struct ScenarioExporter {
     let name = moment.client ?? ""
     let steps = mutations.map { words.step($0) }
     for (mutation, step) in zip(mutations, steps) where step == nil {
-      remark("a write of \(mutation.key.path.text) that no step says: fields are removed, or it has a condition")
+      remark("a write of \(mutation.key.path.text) that no step can express: it removes fields, or has a condition")
     }
     if steps.allSatisfy({ $0 == nil }) { return }
     let code = outcome(of: id, moment.client, after: index)
@@ -261,7 +261,7 @@ package struct ScenarioExporter {
       if clients[name]?.waiting.isEmpty ?? true {
         act("fault next write \(refused.name)", moment)
       } else {
-        remark("the cause of the refusal of the next write with \(refused.name): others wait before it")
+        remark("the cause of the next rejection with \(refused.name): other writes wait before it")
       }
     }
     if mutations.count > 1 { act("batch", moment) }

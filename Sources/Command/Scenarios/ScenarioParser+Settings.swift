@@ -34,7 +34,7 @@ extension ScenarioParser {
     let digits = size.prefix { $0.isASCII && $0.isNumber || $0 == "." }
     guard word == "size", let number = Double(digits), number > 0, number < 1e9,
       let unit = Self.units.first(where: { $0.0 == size.dropFirst(digits.count) })?.1
-    else { throw TextError(column: 1, "Expected \"size\" and so many bytes, such as size 500kB.") }
+    else { throw TextError(column: 1, "Expected \"size\" and a number of bytes, such as size 500kB.") }
     return Int64(number * unit)
   }
 
@@ -50,7 +50,7 @@ extension ScenarioParser {
       let words = part.split(whereSeparator: \.isWhitespace)
       let column = before + 1 + rest[..<part.startIndex].unicodeScalars.count
       guard let name = words.first, words.count <= 2 else {
-        throw TextError(column: column, "Expected a field, and asc, desc or contains behind it.")
+        throw TextError(column: column, "Expected a field, followed by asc, desc or contains.")
       }
       let kind: FieldIndex.Kind
       switch words.dropFirst().first {
@@ -91,7 +91,7 @@ extension ScenarioParser {
       case ("index", _), ("scan", _):
         return .plan(first == "index" ? .index : .scan, try QueryLine.parse(rest, in: database))
       case ("streams", _), ("no", "streams"):
-        if !rest.isEmpty { throw TextError("Expected nothing after streams; the client stands in front of it.") }
+        if !rest.isEmpty { throw TextError("Expected nothing after streams. Write the client before it.") }
         return .streams(!isDenied)
       case ("cached", _) where !rest.isEmpty && !rest.hasPrefix("on "), ("not", "cached"):
         return .cached(try key(rest), isThere: !isDenied)
@@ -207,7 +207,7 @@ extension ScenarioParser {
           do throws(TextError) { queries.append((name, try QueryLine.parse(query, in: database))) } catch {
             throw error.moved(by: rest.unicodeScalars.count - query.unicodeScalars.count)
           }
-        default: throw TextError("\"\(verb)\" is no line of a bundle. Expected set, missing, query or end.")
+        default: throw TextError("\"\(verb)\" is not a line of a bundle. Expected set, missing, query or end.")
         }
       } catch {
         let column = error.column.map { $0 + text.unicodeScalars.count - rest.unicodeScalars.count } ?? 1

@@ -87,7 +87,7 @@ extension ScenarioParser {
       case ("shares", let client?) where other == nil: other = client
       default:
         throw TextError(
-          "Expected \"user\" and a uid, \"shares\" and the client whose cache it is, or nothing, after the client's name."
+          "Expected \"user\" and a uid, \"shares\" and the client that has the cache, or nothing, after the client's name."
         )
       }
     }

@@ -78,8 +78,8 @@ package struct ScenarioParser {
     else {
       throw CommandFailure(
         .badData,
-        "\(name), line \(line.number), column 8: Expected how often, from 1 on, with at most \(Self.mostSteps) steps in "
-          + "all; \"as n\" behind it puts the number of the turn in place of $n.")
+        "\(name), line \(line.number), column 8: Expected a count from 1, with at most \(Self.mostSteps) steps in "
+          + "total. \"as n\" after it replaces $n with the number of the repetition.")
     }
     var steps: [ScenarioStep] = []
     let fixed = variable == nil ? try self.steps(body, of: name) : nil
@@ -88,7 +88,7 @@ package struct ScenarioParser {
       if let variable { steps += try self.steps(body.map { $0.replacing("$" + variable, by: turn) }[...], of: name) }
       guard count + steps.count <= Self.mostSteps else {
         throw CommandFailure(
-          .badData, "\(name), line \(line.number), column 8: Expected at most \(Self.mostSteps) steps in all.")
+          .badData, "\(name), line \(line.number), column 8: Expected at most \(Self.mostSteps) steps in total.")
       }
     }
     return steps
@@ -156,9 +156,9 @@ package struct ScenarioParser {
       let owner = step.client ?? ""
       if case .world(.open(let opening)) = step.action {
         if let other = opening.owner, !clients.contains(other) || other == owner {
-          throw fail(step, "There is no client \(other) yet, whose cache could be shared.")
+          throw fail(step, "Client \(other) does not exist yet, so its cache cannot be shared.")
         }
-        if !clients.insert(owner).inserted { throw fail(step, "The client \(owner) is there already.") }
+        if !clients.insert(owner).inserted { throw fail(step, "Client \(owner) already exists.") }
         if clients.count > Self.mostClients {
           throw fail(step, "A scenario can have at most \(Self.mostClients) clients.")
         }
@@ -171,28 +171,28 @@ package struct ScenarioParser {
         continue
       }
       if let client = step.client, !clients.contains(client) {
-        throw fail(step, "There is no client \(client) yet; \"client \(client)\" opens it.")
+        throw fail(step, "Client \(client) does not exist yet. Open it with \"client \(client)\".")
       }
       if case .client = step.action, step.client == nil, !clients.isEmpty {
-        throw fail(step, "Whose step is this? Write \(clients.sorted()[0]): in front of it.")
+        throw fail(step, "This step needs a client. Write \(clients.sorted()[0]): before it.")
       }
       switch step.action {
       case .client(.listen(_, let listener?, _)), .client(.listenNamed(_, let listener?, _)):
         listeners.insert(owner + "/" + listener)
       case .world(.bundle(let bundle)): bundles.insert(bundle.name)
       case .client(.load(let bundle)) where !bundles.contains(bundle):
-        throw fail(step, "There is no bundle \(bundle) yet; \"bundle \(bundle) from QUERY\" makes it.")
+        throw fail(step, "Bundle \(bundle) does not exist yet. Create it with \"bundle \(bundle) from QUERY\".")
       case .client(.beginBatch): batches[owner] = step
       case .client(.commitBatch) where batches.removeValue(forKey: owner) == nil:
         throw fail(step, "There is no batch to commit.")
       default: break
       }
       if let listener = step.action.listener, !listeners.contains(owner + "/" + listener) {
-        throw fail(step, "There is no listener \(listener) yet; \"listen PATH as \(listener)\" opens it.")
+        throw fail(step, "Listener \(listener) does not exist yet. Open it with \"listen PATH as \(listener)\".")
       }
     }
     if let open = batches.values.min(by: { $0.line < $1.line }) {
-      throw fail(open, "This batch has no \"commit\" below it, so that nothing writes it.")
+      throw fail(open, "This batch has no \"commit\" below it. Add it.")
     }
   }
 }

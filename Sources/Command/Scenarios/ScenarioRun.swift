@@ -106,7 +106,7 @@ package struct ScenarioRun: Sendable {
       try state.takeOpening(of: client)
     case .kill:
       if client.isCacheKept {
-        throw failure(step, "only a client whose cache the scenario has made is killed; leave out --cache.")
+        throw failure(step, "kill needs a cache that the scenario created. Remove --cache.")
       }
       do throws(RPCStatus) { try await client.client.kill() } catch {
         throw CommandFailure(.inputOutput, error.message)
@@ -114,7 +114,7 @@ package struct ScenarioRun: Sendable {
       try state.takeOpening(of: client)
     case .cacheSize(let bytes):
       if client.isCacheKept {
-        throw failure(step, "only a cache that the scenario has made gets a size; leave out --cache.", .usage)
+        throw failure(step, "cache size needs a cache that the scenario created. Remove --cache.", .usage)
       }
       await client.client.restart(sizeLimit: bytes)
       try state.takeOpening(of: client)
@@ -126,7 +126,7 @@ package struct ScenarioRun: Sendable {
     case .listen(let query, let name, let options): listen(to: query, name, options, by: client, step)
     case .listenNamed(let query, let name, let options):
       guard let found = try await client.engine.namedQuery(query) else {
-        throw failure(step, "no bundle that was loaded has a query of the name \(query).")
+        throw failure(step, "no loaded bundle has a query named \(query).")
       }
       listen(to: found, name, options, by: client, step)
     case .stop(let name): client.stop(name)
@@ -344,7 +344,7 @@ extension ScenarioRun {
   }
 
   private static func kept(_ client: ScenarioClient) -> String {
-    client.isCacheKept ? "; the cache keeps what is in its queue" : " and lost"
+    client.isCacheKept ? "; the cache keeps its queue" : " and lost"
   }
 
   /// Reports each pending write.

@@ -57,7 +57,7 @@ struct ScenarioRunState {
     world.follower?.opened(client.name, opened.opening.client, client.faults)
     let scenario = scenario
     opened.followInherited { batch, status in
-      "\(scenario): write #\(batch.rawValue), which was in the queue before, was rejected: \(status)"
+      "\(scenario): write #\(batch.rawValue), from an earlier session, was rejected: \(status)"
     }
     return opened
   }

@@ -100,8 +100,7 @@ package struct ScenarioWorld: Sendable {
     guard let simulation = clients.simulation else {
       throw RPCStatus(
         .unimplemented,
-        "in real time clients are administrators, whom rules do not concern; leave the place and --real-time out, or give "
-          + "the rules to 'hearth serve --rules'.")
+        "rules need simulated time. Remove --real-time and the backend options, or use 'hearth serve --rules'.")
     }
     rules.set(ruleset.map { .ruleset($0) })
     await simulation.backend.wakeWatches()

@@ -89,11 +89,11 @@ package struct InspectablePrograms {
     }
     if found.count > 1 {
       let list = found.map { "\($0.address) (\($0.words))" }.joined(separator: ", ")
-      throw CommandFailure(.usage, "\(text): several are called so. Say which by its number: \(list)")
+      throw CommandFailure(.usage, "\(text): several programs have this name. Use a number: \(list)")
     }
     guard let entry = found.first else {
       let others = entries.map { "\($0.address) (\($0.name ?? "?"))" }.joined(separator: ", ")
-      let list = others.isEmpty ? Self.nobody : "There are: \(others)."
+      let list = others.isEmpty ? Self.nobody : "Programs: \(others)."
       throw CommandFailure(.noInput, "\(text): no such program can be watched. \(list)")
     }
     switch entry.find {
@@ -101,8 +101,8 @@ package struct InspectablePrograms {
     case .other(let core):
       throw CommandFailure(
         .configuration,
-        "\(core.name) \(entry.address) tells what it does in version \(core.hearth), and this hearth "
-          + "reads version \(InspectionGreeting.currentVersion): use the hearth of the version that it was built with.")
+        "\(core.name) \(entry.address) reports in version \(core.hearth), and this hearth "
+          + "reads version \(InspectionGreeting.currentVersion). Use the hearth version that it was built with.")
     case .silent:
       throw CommandFailure(
         .unavailable, "\(entry.address) does not answer: it may be stopped (fg or kill -CONT \(entry.address.process))."

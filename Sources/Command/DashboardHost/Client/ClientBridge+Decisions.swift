@@ -17,7 +17,7 @@ extension ClientBridge {
   func listDecisions(after known: Int?) -> Task<Void, Never>? {
     if known != nil, isListingDecisions { return nil }
     guard let control else {
-      emit(.decisions(.failure(RPCStatus(.unimplemented, "This backend has no rules to tell of."))))
+      emit(.decisions(.failure(RPCStatus(.unimplemented, "This backend has no rules."))))
       return nil
     }
     let project = transferPlace.database.project
@@ -50,7 +50,7 @@ enum DecisionsReader {
   static func decisions(in body: [UInt8]) throws(RPCStatus) -> [RuleDecision] {
     guard let text = String(validating: body, as: UTF8.self),
       let json = try? JSONSyntax(parsing: text), case .array(let requests)? = json["requests"]?.kind
-    else { throw RPCStatus(.internal, "The server tells its requests in a way that is not known here.") }
+    else { throw RPCStatus(.internal, "The server reports its requests in an unknown format.") }
     // Earlier servers did not report it.
     if case .boolean(false)? = json["rules"]?.kind {
       throw RPCStatus(.failedPrecondition, "This server has no rules: 'hearth serve --rules FILE' decides on requests.")

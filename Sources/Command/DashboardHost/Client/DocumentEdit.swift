@@ -157,7 +157,7 @@ extension DocumentEdit {
   package static func notice(about others: [FieldPath]) -> String {
     let names = others.prefix(3).map(\.canonicalText).joined(separator: ", ")
     let more = others.count > 3 ? " and \(others.count - 3) more" : ""
-    return "Somebody else changed \(names)\(more) meanwhile; only your fields are written."
+    return "Other clients changed \(names)\(more) in the meantime; only your fields are written."
   }
 
   /// An edit, from the text editor or the field editor.

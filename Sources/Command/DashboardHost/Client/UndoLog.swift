@@ -166,8 +166,8 @@ enum UndoFailure: Error, Equatable, CustomStringConvertible {
 
   var description: String {
     switch self {
-    case .unknown(let key): "the cache does not know what \(key) held"
-    case .unfinished(let key): "\(key) had a server time before that the server had not filled in"
+    case .unknown(let key): "the cache does not have the earlier contents of \(key)"
+    case .unfinished(let key): "\(key) had a server timestamp that was still pending"
     }
   }
 }
@@ -243,7 +243,7 @@ extension ClientBridge {
       } catch let error as RPCStatus where error.code == .notFound {
         try await bridge.reverse(step, over: allowed)
       } catch let error as RPCStatus where error.code == .failedPrecondition {
-        bridge.tell(.notice(.warning, "\(step.batch) is on its way: undo it when it is acknowledged"))
+        bridge.tell(.notice(.warning, "\(step.batch) is being sent. Undo it when it is acknowledged."))
       }
     }
   }
@@ -309,7 +309,7 @@ extension ClientBridge {
       }
       let (again, handle) = try await bridge.perform(step.mutations)
       bridge.undoLog.noteRedone(step.batch, as: again)
-      bridge.report(handle, "\(step.batch) done again as \(again.batch): \(Self.text(of: step.mutations))") { _ in }
+      bridge.report(handle, "\(step.batch) redone as \(again.batch): \(Self.text(of: step.mutations))") { _ in }
     }
   }
 
@@ -318,7 +318,7 @@ extension ClientBridge {
   private func report(
     _ handle: WriteHandle, _ text: String, orElse undo: @escaping @MainActor (ClientBridge) -> Void
   ) {
-    if !canReachBackend { tell(.notice(.info, "\(text); the server is told when you are online")) }
+    if !canReachBackend { tell(.notice(.info, "\(text); the server gets it when you are online")) }
     request { bridge in
       do throws(RPCStatus) {
         _ = try await handle.acknowledged

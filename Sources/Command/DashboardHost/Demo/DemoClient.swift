@@ -78,7 +78,7 @@ struct DemoClient: Sendable {
     while !Task.isCancelled {
       do { return try await body() } catch is CancellationError { return } catch {
         Self.log.error("the demo waits", metadata: ["error": "\(error)"])
-        if failures == 0 { await notify("The demo waits, and goes on by itself: \(error)") }
+        if failures == 0 { await notify("The demo waits and continues automatically: \(error)") }
         let pause = Self.pauses[min(failures, Self.pauses.count - 1)]
         failures += 1
         // Cancellation ends the demo.
@@ -88,7 +88,7 @@ struct DemoClient: Sendable {
   }
 
   static let refusal =
-    "The demo leaves this database alone, which has other documents. Start it without --data, or --in-memory."
+    "The demo does not write to a database with other documents. Start it without --data, or with --in-memory."
 }
 
 /// The demo's customers: their actions and speed.

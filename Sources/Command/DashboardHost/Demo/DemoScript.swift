@@ -49,13 +49,13 @@ package struct DemoScript: Sendable {
       case "pace": pace = try time()
       case "keys":
         for word in rest.split(separator: " ") {
-          guard let key = Key(String(word)) else { throw refuse("\(word) is no key.") }
+          guard let key = Key(String(word)) else { throw refuse("\(word) is not a key.") }
           script.steps += [.pause(pace), .key(key)]
         }
       case "type": script.steps += rest.flatMap { [.pause(pace / 4), .key(.character($0))] }
       case "caption": script.steps.append(.caption(rest))
       case "quit": script.steps += [.pause(pace), .quit]
-      default: throw refuse("\(parts[0]) is no step: wait, pace, keys, type, caption, quit.")
+      default: throw refuse("\(parts[0]) is not a step. Use wait, pace, keys, type, caption or quit.")
       }
     }
     return script

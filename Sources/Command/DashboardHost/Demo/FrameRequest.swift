@@ -80,7 +80,7 @@ package enum FrameSizeText {
     guard numbers.count == 2, let width = numbers[0], let height = numbers[1], (1...500).contains(width),
       (1...200).contains(height)
     else {
-      throw ValidationError("\"\(text)\" is no size; write columns and rows as 120x36, at most 500x200.")
+      throw ValidationError("Invalid size \"\(text)\". Use columns and rows, as in 120x36, at most 500x200.")
     }
     return Size(width: width, height: height)
   }
@@ -91,7 +91,7 @@ package enum KeySequenceText {
   package static func parse(_ text: String) throws -> [Key] {
     try text.split(separator: " ").map { name in
       guard let key = Key(String(name)) else {
-        throw ValidationError("\"\(name)\" is no key; write a character, space, enter, ctrl-x, f5 or the like.")
+        throw ValidationError("Invalid key \"\(name)\". Use a character, space, enter, ctrl-x, f5 or similar.")
       }
       return key
     }

@@ -16,9 +16,9 @@ extension PlainSession {
     "words: offline, online, fault WORDS (latency 200ms, next write drop-ack, down watch), calm",
     "  listen PATH [where CONDITION] [order by FIELD] [limit N], stop NAME",
     "  set PATH JSON, update PATH FIELD=VALUE ..., delete PATH, undo, redo",
-    "  drop NUMBER, aside NUMBER (not sent, kept), again NUMBER (what was refused or set aside), retry",
-    "  queue, network, listeners, feed, inside, collections, requests, document PATH; with --json behind it: for programs",
-    "  follow requests: each as rules decide on it",
+    "  drop NUMBER, aside NUMBER (not sent, kept), again NUMBER (refused or set aside before), retry",
+    "  queue, network, listeners, feed, inside, collections, requests, document PATH; with --json after it: for programs",
+    "  follow requests: each decision of the rules",
     "  expect EVENT [PATH] [on LISTENER] [with CODE] [within TIME], expect nothing; EVENT: "
       + EventPattern.Kind.expected.map(\.rawValue).joined(separator: ", "),
     "  help, quit",
@@ -55,7 +55,7 @@ extension PlainSession {
       say("listens to \(QueryText.line(query))" + (state.listeners.last.map { " as \($0.name)" } ?? ""))
     case .stop(let name):
       guard let listener = state.listeners.first(where: { $0.name == name }) else {
-        return say("no listener is called \(name); listeners tells them")
+        return say("no listener is called \(name); 'listeners' lists them")
       }
       stop(listener)
     case .tell(let subject, let asJSON): await tell(subject, asJSON: asJSON || options.report == .lines)
@@ -79,7 +79,7 @@ extension PlainSession {
         if asJSON { return print([ClientJSON.inside(inside, survey, in: options.storage.database)]) }
         for line in PlainAccount.inside(inside, survey) { say(line) }
       } catch {
-        say("the client does not tell: \(error)")
+        say("the client cannot be inspected: \(error)")
       }
       return
     }
@@ -112,7 +112,7 @@ extension PlainSession {
 
   private func drop(_ batch: BatchID) async {
     guard let request = await present().request(dropping: batch) else {
-      return say("no write \(batch) waits or was refused; queue tells them")
+      return say("no write \(batch) is pending or refused; 'queue' lists them")
     }
     perform([.client(request)])
   }
@@ -137,7 +137,7 @@ extension PlainSession {
     await bridge?.readLayers(of: key).value
     let present = await present()
     guard let detail = present.detail, detail.key == key, detail.isLoaded else {
-      return say("\(key.path.text) cannot be told: neither the server nor the cache has answered")
+      return say("\(key.path.text) is unknown: neither the server nor the cache has answered")
     }
     if asJSON { return print([DetailJSON.line(detail, present)]) }
     for line in PlainAccount.lines(of: detail, present) { say(line) }

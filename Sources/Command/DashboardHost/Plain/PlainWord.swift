@@ -106,7 +106,7 @@ package struct PlainWordParser: Sendable {
     guard let step = try steps(line).first else { return nil }
     guard step.client == nil, case .client(let action) = step.action, let word = Self.word(action) else {
       throw CommandFailure(
-        .usage, "\(words[0]) … is a step of scenarios ('hearth play') in this form, and no word here.")
+        .usage, "\(words[0]) … works in this form only in scenarios ('hearth play').")
     }
     return word
   }
@@ -135,7 +135,7 @@ package struct PlainWordParser: Sendable {
     var path = line.dropFirst("document".count).trimming()
     let asJSON = path == "--json" || path.hasSuffix(" --json")
     if asJSON { path = path.dropLast("--json".count).trimming() }
-    if path.isEmpty { throw CommandFailure(.usage, "document needs the path of one, as in document cities/SF.") }
+    if path.isEmpty { throw CommandFailure(.usage, "document needs a path, as in document cities/SF.") }
     return .document(try DataPath.document(String(path)), asJSON: asJSON)
   }
 
@@ -146,7 +146,7 @@ package struct PlainWordParser: Sendable {
       let reason = error.message.replacing("words, line 1, ", with: "").replacing("words, line 1: ", with: "")
       let isUnknown = reason.contains("is not a step")
       throw CommandFailure(
-        .usage, isUnknown ? "\(line.split(separator: " ").first ?? "") is no word here; help tells them." : reason)
+        .usage, isUnknown ? "\(line.split(separator: " ").first ?? "") is not a command; help lists them." : reason)
     }
   }
 }

@@ -34,7 +34,7 @@ actor LineSink<Item: Sendable> {
     guard descriptor >= 0 else {
       if errno == EEXIST {
         throw CommandFailure(
-          .cannotCreate, "\(path) is there already: choose another name, or overwrite it with --force.")
+          .cannotCreate, "\(path) already exists. Choose another name, or overwrite it with --force.")
       }
       throw CommandFailure(.cannotCreate, "\(path) cannot be written: \(String(cString: strerror(errno))).")
     }
@@ -52,7 +52,7 @@ actor LineSink<Item: Sendable> {
     var lines = Data()
     for item in items {
       // The reason given is for the user; the encoder's would name types of the program.
-      guard let line = try? encode(item) else { throw ended("something that happened cannot be written as a line") }
+      guard let line = try? encode(item) else { throw ended("an event cannot be written as a line") }
       guard size + lines.count + line.count <= limit - Self.reserve else {
         try put(lines)
         throw ended("it has reached its limit of \(ByteCountText.text(limit))")
@@ -149,7 +149,7 @@ final class FileRecorder<Item: Sendable> {
     guard !isEnded else { return }
     waiting.append(item)
     waitingCost += cost
-    if waitingCost > Self.patience { return give(up: "the disk is slower than what happens") }
+    if waitingCost > Self.patience { return give(up: "the disk is slower than the events") }
     if writing == nil { writing = Task { await write() } }
   }
 

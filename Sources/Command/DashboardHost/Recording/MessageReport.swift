@@ -17,7 +17,7 @@ package enum MessageReport {
     guard !recording.messages.isEmpty else {
       throw CommandFailure(
         .badData,
-        "\(recording.name) has no messages of the protocol: 'hearth record FILE --messages' keeps them.")
+        "\(recording.name) has no protocol messages. Record them with 'hearth record FILE --messages'.")
     }
     let output = OutputFile.standard()
     for message in recording.messages {
@@ -68,7 +68,7 @@ package enum MessageReport {
     case .connection: ""
     case .listening: "listening on \(event.address ?? "")"
     case .faults: "faults:"
-    case .missed: "\(counted(event.message?.count ?? 0, "message")) came faster than they could be kept"
+    case .missed: "\(counted(event.message?.count ?? 0, "message")) came faster than they could be recorded"
     }
   }
 

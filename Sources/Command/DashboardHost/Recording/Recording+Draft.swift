@@ -16,12 +16,12 @@ extension Recording {
     if let outOfOrder { throw Self.disorder(at: "\(name):\(outOfOrder.line)", by: outOfOrder.by) }
     let configuration = header.configuration
     var draft = ScenarioDraft(
-      "What \(name) shows, recorded \(header.start.rfc3339Text).", in: configuration.database)
+      "The session \(name), recorded \(header.start.rfc3339Text).", in: configuration.database)
     let client = configuration.backend.user.map { _ in "app" }
     if let client { draft.clients = [(client, configuration.backend.user)] }
     var reader = ScenarioDraftReader(draft)
     if let names = header.redacted, !names.isEmpty {
-      let text = "values that were taken out of the recording: \(names.joined(separator: ", "))"
+      let text = "values that were removed from the recording: \(names.joined(separator: ", "))"
       reader.read(.gap(text), at: header.start, of: client)
     }
     // The requests of another program are known by its status alone.
@@ -60,7 +60,7 @@ extension Recording {
   package static func disorder(at place: String, by distance: Duration) -> CommandFailure {
     CommandFailure(
       .badData,
-      "\(place): The time of this line is \(DurationText.text(distance)) before that of an earlier line. "
-        + "Restore the order in which the lines were written.")
+      "\(place): The time of this line is \(DurationText.text(distance)) before an earlier line. "
+        + "Restore the original order of the lines.")
   }
 }

@@ -72,7 +72,7 @@ package struct Recording: Sendable {
         throw CommandFailure(.badData, "\(name):\(line): The line is longer than \(lineLimit >> 20) MiB.")
       }
       if data.count > limit {
-        throw CommandFailure(.badData, "\(name) is larger than \(limit >> 30) GiB. No recording is.")
+        throw CommandFailure(.badData, "\(name) is larger than the limit of \(limit >> 30) GiB.")
       }
     }
   }
@@ -93,7 +93,7 @@ package struct Recording: Sendable {
   private static func header(of line: Data, _ name: String) throws(CommandFailure) -> RecordingHeader {
     // The message below says what the file is not.
     guard let kind = try? RecordingLine.value(RecordingKind.self, of: line), kind.hearth == RecordingHeader.kind else {
-      throw CommandFailure(.badData, "\(name):1: this is no session that hearth recorded.")
+      throw CommandFailure(.badData, "\(name):1: this is not a session that hearth recorded.")
     }
     guard kind.format == RecordingHeader.currentFormat else {
       throw CommandFailure(
@@ -131,14 +131,14 @@ package struct Recording: Sendable {
         }
       } catch {
         isWhole = index < lines.count - 1
-        if isWhole { damaged.append("\(name):\(index + 2): \(RecordingLine.reason(error)); the line is left out.") }
+        if isWhole { damaged.append("\(name):\(index + 2): \(RecordingLine.reason(error)); line ignored.") }
       }
     }
     problems += damaged.prefix(3)
     if damaged.count > 3 { problems.append("\(name): \(damaged.count - 3) more lines cannot be read.") }
     if end == nil {
       problems.append(
-        "\(name):\(actions.count + messages.count + damaged.count + 1): the recording breaks off here; what came before is shown."
+        "\(name):\(actions.count + messages.count + damaged.count + 1): the recording ends early here; earlier events are shown."
       )
     }
   }

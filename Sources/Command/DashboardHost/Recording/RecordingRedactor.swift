@@ -115,9 +115,9 @@ extension RedactionAccount {
   /// The removed values, for people.
   package var text: String {
     let hidden = found.hidden.sorted()
-    if hidden.isEmpty { return "no values of fields were there to be taken out." }
+    if hidden.isEmpty { return "there were no field values to remove." }
     let more = hidden.count > 12 ? " and \(hidden.count - 12) more" : ""
-    return "the values of \(hidden.prefix(12).joined(separator: ", "))\(more) are taken out."
+    return "the values of \(hidden.prefix(12).joined(separator: ", "))\(more) were removed."
   }
 
   /// - Parameter wanted: the fields whose values were to be removed.
@@ -126,7 +126,7 @@ extension RedactionAccount {
     let met = found.met
     for name in wanted where name != "*" && !met.contains(name) {
       let hint = NearestName.suggestion(for: name, among: met).map { " Did you mean \($0)?" } ?? ""
-      throw CommandFailure(.badData, "no field \(name) is in the recording, so nothing was written.\(hint)")
+      throw CommandFailure(.badData, "the recording has no field \(name). Nothing was written.\(hint)")
     }
   }
 }

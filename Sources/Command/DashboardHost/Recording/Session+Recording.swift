@@ -36,14 +36,14 @@ extension Session {
   /// Records the session from its start, as far as its log reaches.
   private func startRecording(_ path: String) throws(CommandFailure) {
     if let recorder {
-      throw CommandFailure(.usage, "\(recorder.path) is being recorded already; record stop ends it.")
+      throw CommandFailure(.usage, "\(recorder.path) is already being recorded. 'record stop' ends it.")
     }
     if options.replay != nil {
-      throw CommandFailure(.usage, "This is a replay: there is nothing new to record.")
+      throw CommandFailure(.usage, "A replay cannot be recorded.")
     }
     guard dashboard.log.all != nil else {
       throw CommandFailure(
-        .failure, "The session is too old for that: its start is not kept any more. Start it with 'hearth record FILE'."
+        .failure, "The session is too long to record: its start was discarded. Start it with 'hearth record FILE'."
       )
     }
     var request = RecordingRequest(path: Self.expanded(path))
@@ -52,14 +52,14 @@ extension Session {
     request.limit = options.keeping.recording?.limit ?? RecordingRequest.standardLimit
     try Self.requireNew(request.path)
     try record(request)
-    let whose = stage.isShared ? " what \(stage.focused.name) shows" : ""
+    let whose = stage.isShared ? " \(stage.focused.name)'s screen" : ""
     notify(.info, "Recording\(whose) to \(path), from the session's start.")
   }
 
   /// Refuses a file that is there: inside the dashboard no option replaces it.
   static func requireNew(_ path: String) throws(CommandFailure) {
     guard FileManager.default.fileExists(atPath: path) else { return }
-    throw CommandFailure(.cannotCreate, "\(path) is there already: choose another name.")
+    throw CommandFailure(.cannotCreate, "\(path) already exists. Choose another name.")
   }
 
   /// Opens the file and writes the session so far.
@@ -71,7 +71,7 @@ extension Session {
     let header = RecordingHeader(start: first.now, size: first.size, configuration: configuration)
     let recorder = try FileRecorder(request, header) { [weak self] reason in
       self?.recorder = nil
-      self?.notify(.error, "The recording \(request.path) ended: \(reason). The session goes on.")
+      self?.notify(.error, "The recording \(request.path) ended: \(reason). The session continues.")
     }
     for action in past?.actions ?? [] { recorder.note(.action(action), cost: 0) }
     self.recorder = recorder
@@ -79,11 +79,11 @@ extension Session {
   }
 
   func startCast(_ path: String, replaces: Bool) throws(CommandFailure) {
-    if let cast { throw CommandFailure(.usage, "\(cast.file.path) is being recorded already; cast stop ends it.") }
+    if let cast { throw CommandFailure(.usage, "\(cast.file.path) is already being recorded. 'cast stop' ends it.") }
     let cast = try Cast(path, size: screen.size, replaces: replaces) { [weak self] reason in
       self?.cast = nil
       self?.screen.onFrame = nil
-      self?.notify(.error, "The cast \(path) ended: \(reason). The session goes on.")
+      self?.notify(.error, "The cast \(path) ended: \(reason). The session continues.")
     }
     screen.onFrame = { frame, size in cast.note(frame, size) }
     self.cast = cast

@@ -77,7 +77,7 @@ extension Session {
     let path = Self.expanded(file)
     guard let format = Shot.Format(ofFile: path) else {
       let ends = Shot.Format.allCases.map { ".\($0.rawValue)" }.joined(separator: ", ")
-      throw CommandFailure(.usage, "\(file): the name says what is written. Let it end with one of \(ends).")
+      throw CommandFailure(.usage, "\(file): the extension selects the format. Use one of \(ends).")
     }
     try Self.requireNew(path)
     let theme: Theme
@@ -108,11 +108,11 @@ extension Session {
   private func part(without fields: String) throws(CommandFailure) -> SessionPart {
     guard options.replay == nil, state.past == nil else {
       throw CommandFailure(
-        .usage, "Values are left out of the present only: esc leads there, redact does it to a file.")
+        .usage, "Only the present can be drawn without values. Press esc, or use 'hearth redact' on a file.")
     }
     guard let all = dashboard.log.all else {
       throw CommandFailure(
-        .failure, "The session is too old for that: its start is not kept any more, so nothing was written.")
+        .failure, "The session is too long for that: its start was discarded. Nothing was written.")
     }
     let redaction = Redaction(fields)
     let header = RecordingHeader(start: all.base.now, size: all.base.size, configuration: all.base.configuration)

@@ -84,7 +84,7 @@ struct Clipboard: Sendable {
     let encoded = Data(text.utf8).base64EncodedString()
     guard encoded.utf8.count <= Self.longestSequence else { return keep(text, size, tried) }
     return Outcome(
-      isCopied: true, message: "Sent \(size) to the terminal's clipboard (OSC 52), which says no more.\(tried)",
+      isCopied: true, message: "Sent \(size) to the terminal's clipboard (OSC 52), which does not confirm it.\(tried)",
       sequence: "\u{1b}]52;c;\(encoded)\u{7}")
   }
 

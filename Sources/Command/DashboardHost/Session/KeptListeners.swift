@@ -45,7 +45,7 @@ struct KeptListeners {
     }
     kept = file.problems.isEmpty ? file.definitions : nil
     if file.problems.isEmpty { return (file.definitions, []) }
-    return (file.definitions, file.problems + ["What could not be read of the open listeners: \(setAside())"])
+    return (file.definitions, file.problems + ["Some open listeners could not be read: \(setAside())"])
   }
 
   /// Renames the file's current content, or disables writing.
@@ -55,13 +55,13 @@ struct KeptListeners {
       if FileManager.default.fileExists(atPath: path + suffix) { continue }
       do {
         try FileManager.default.copyItem(atPath: path, toPath: path + suffix)
-        return "the file as it was is kept in \(name)\(suffix)."
+        return "the original file is kept in \(name)\(suffix)."
       } catch {
         break
       }
     }
     isRefused = true
-    return "\(name) is left as it is, so that listeners opened now do not come back: mend it, or move it away."
+    return "\(name) stays unchanged, so listeners opened now are not restored. Fix it, or move it away."
   }
 
   /// Writes the open listeners if they changed since the last write.
@@ -75,9 +75,9 @@ struct KeptListeners {
       try Self.write(text, path)
     } catch {
       isRefused = true
-      return ["\(error.message) The listeners that are open do not come back at the next start."]
+      return ["\(error.message) Open listeners are not restored at the next start."]
     }
-    return left.isEmpty ? [] : ["\(left.joined(separator: ", ")): not kept for the next start."]
+    return left.isEmpty ? [] : ["\(left.joined(separator: ", ")): not saved for the next start."]
   }
 
   private static func write(_ text: String, _ path: String) throws(CommandFailure) {
@@ -86,7 +86,7 @@ struct KeptListeners {
       try FileManager.default.createDirectory(
         atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     } catch {
-      throw CommandFailure(.cannotCreate, "\(folder) cannot be made.")
+      throw CommandFailure(.cannotCreate, "\(folder) cannot be created.")
     }
     try TextFile.write(text, to: path, mode: 0o600)
   }
@@ -133,7 +133,7 @@ extension Session {
       database: database)
     do throws(CommandFailure) {
       guard case .file(let name) = try OutputPlace(path) else {
-        throw CommandFailure(.cannotCreate, "\(file) is no regular file.")
+        throw CommandFailure(.cannotCreate, "\(file) is not a regular file.")
       }
       try TextFile.write(text, to: name)
     } catch {

@@ -26,7 +26,7 @@ package struct ListenerFile: Hashable, Sendable {
   package static func read(_ path: String, name: String, database: DatabaseID) throws(CommandFailure) -> ListenerFile {
     guard let data = FileManager.default.contents(atPath: path) else {
       // Foundation does not report the reason.
-      let reason = access(path, R_OK) == 0 ? "it is no file" : String(cString: strerror(errno))
+      let reason = access(path, R_OK) == 0 ? "it is not a file" : String(cString: strerror(errno))
       throw CommandFailure(.noInput, "\(name) cannot be read: \(reason).")
     }
     guard let text = String(validating: data, as: UTF8.self) else {
@@ -42,7 +42,7 @@ package struct ListenerFile: Hashable, Sendable {
       do throws(ListenerFileError) {
         let definition = try block.definition(in: database)
         guard names.insert(definition.name).inserted else {
-          throw ListenerFileError(line: block.firstLine, reason: "a listener before it is called \(definition.name)")
+          throw ListenerFileError(line: block.firstLine, reason: "an earlier listener is called \(definition.name)")
         }
         file.definitions.append(definition)
       } catch {
@@ -152,7 +152,7 @@ struct ListenerBlock {
     let known = Set(Self.keys)
     if let key = table.keys.sorted().first(where: { !known.contains($0) }) {
       let hint = NearestName.suggestion(for: key, among: Self.keys).map { "did you mean \($0)?" }
-      throw error(key, "unknown key \"\(key)\"; \(hint ?? "known are \(Self.keys.joined(separator: ", "))")")
+      throw error(key, "unknown key \"\(key)\"; \(hint ?? "known keys: \(Self.keys.joined(separator: ", "))")")
     }
     let query = try query(table, database)
     let name = try string("name", in: table)
@@ -224,7 +224,7 @@ struct ListenerBlock {
 
   private func string(_ key: String, in table: TOMLTable) throws(ListenerFileError) -> String? {
     guard let value = table[key] else { return nil }
-    guard let text = value.string else { throw error(key, "\(key) must be a text in quotes") }
+    guard let text = value.string else { throw error(key, "\(key) must be text in quotes") }
     return text
   }
 
@@ -233,7 +233,7 @@ struct ListenerBlock {
     guard let value = table[key] else { return [] }
     let all = value.array.map { array in array.map(\.string) } ?? [value.string]
     let texts = all.compactMap(\.self)
-    guard texts.count == all.count else { throw error(key, "\(key) must be a text in quotes, or a list of them") }
+    guard texts.count == all.count else { throw error(key, "\(key) must be text in quotes, or a list of texts") }
     return texts
   }
 

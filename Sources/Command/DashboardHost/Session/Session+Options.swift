@@ -84,8 +84,8 @@ package struct FaultOptions: ParsableArguments {
   @Option(
     name: .customLong("fault"),
     help: ArgumentHelp(
-      "Begin with this fault between the client and its backend: \"latency 200ms\", \"loss 10%\", \"next write "
-        + "drop-ack\", \"down watch\"; repeatable. The manual's page testing lists them.",
+      "Start with this fault between the client and its backend: \"latency 200ms\", \"loss 10%\", \"next write "
+        + "drop-ack\", \"down watch\"; repeatable. 'hearth help testing' lists them.",
       valueName: "words"),
     transform: FaultOptions.parse)
   package var faults: [FaultChange] = []

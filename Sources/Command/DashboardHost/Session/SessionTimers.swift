@@ -88,7 +88,7 @@ struct ExitDeadline {
     timer = DispatchSource.makeTimerSource(queue: .global())
     timer.schedule(deadline: .now() + Self.patience)
     timer.setEventHandler {
-      StandardError.write("hearth: the client did not end in time and was left behind; what was written is kept.")
+      StandardError.write("hearth: the client did not end in time and was abandoned; stored writes are kept.")
       _exit(status)
     }
     timer.activate()

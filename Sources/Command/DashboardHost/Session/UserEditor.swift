@@ -129,7 +129,7 @@ extension Session {
         if status == 0 { await write(try file.text(), for: request, of: client) }
         if let failure = editor.failure(status) { apply(.host(.editorGaveUp(failure), at: .now), from: client) }
       } catch {
-        apply(.host(.editorGaveUp("The text cannot be handed to an editor: \(error)"), at: .now), from: client)
+        apply(.host(.editorGaveUp("The text cannot be opened in an editor: \(error)"), at: .now), from: client)
       }
       editing = nil
     }

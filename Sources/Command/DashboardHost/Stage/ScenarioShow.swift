@@ -302,7 +302,7 @@ extension Session {
     do throws(CommandFailure) {
       parsed = try ScenarioParser(database: database).scenario(shipped.text, of: name)
     } catch { return notify(.error, error.message) }
-    let live = LiveScenario(parsed, in: "a world of its own: your data is left alone") { scenario in
+    let live = LiveScenario(parsed, in: "a separate backend: your data is unchanged") { scenario in
       try ScenarioWorld(simulating: database, seed: scenario.seed)
     }
     closeScenario()
@@ -330,7 +330,7 @@ extension Session {
       return perform([.terminal(.quit(code: scenarioFailure?.status.rawValue ?? 0))])
     }
     closeScenario()
-    notify(.info, "the scenario is over; this is your own data again")
+    notify(.info, "the scenario is over; this is your data again")
     setNeedsFrame(for: .input)
   }
 

@@ -77,7 +77,7 @@ extension BackendConnection {
       try? session.signIn(mockUser: user)
       let authorization = UserAuthorization(user: user, current: { user }) { forcingRefresh throws(RPCStatus) in
         do { return try await session.token(forcingRefresh: forcingRefresh) } catch {
-          throw RPCStatus(.unauthenticated, "There is no token for \(user): \(error).")
+          throw RPCStatus(.unauthenticated, "No token for \(user): \(error).")
         }
       }
       credentials = .user(authorization)
@@ -107,7 +107,7 @@ extension Session {
   func open(_ number: ClientNumber) {
     guard let member = stage[number] else { return }
     guard let first = own else {
-      return perform(stage.giveUp(number, because: "there is no client of the dashboard's own here", at: .now))
+      return perform(stage.giveUp(number, because: "the dashboard has no client here", at: .now))
     }
     first.bridge.tellsAnswers = true
     let storage = options.storage
