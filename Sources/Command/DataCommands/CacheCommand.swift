@@ -36,7 +36,7 @@ package struct CollectCommand: AsyncParsableCommand {
       With --json one object with isDryRun, isDue, results and documents: the counts that were removed, or would be.
       """)
 
-  @Flag(help: "Only print the counts to remove, whatever the size of the cache.")
+  @Flag(help: "Only print the counts to remove, for a cache of any size.")
   var dryRun = false
 
   @Flag(help: "Print JSON.")

@@ -184,7 +184,7 @@ package struct ScenarioParser {
         throw fail(step, "Bundle \(bundle) does not exist yet. Create it with \"bundle \(bundle) from QUERY\".")
       case .client(.beginBatch): batches[owner] = step
       case .client(.commitBatch) where batches.removeValue(forKey: owner) == nil:
-        throw fail(step, "There is no batch to commit.")
+        throw fail(step, "No batch is open to commit.")
       default: break
       }
       if let listener = step.action.listener, !listeners.contains(owner + "/" + listener) {

@@ -41,7 +41,7 @@ package struct AppearanceOptions: ParsableArguments {
   package var theme: String?
 
   @Option(
-    help: "When to use color. Default: the configuration's setting, else what the terminal supports (auto).")
+    help: "When to use color. Default: the configuration's setting, else the terminal's capabilities (auto).")
   package var color: Color?
 
   @Flag(help: "Leave the mouse to the terminal.")

@@ -115,7 +115,7 @@ extension RedactionAccount {
   /// The removed values, for people.
   package var text: String {
     let hidden = found.hidden.sorted()
-    if hidden.isEmpty { return "there were no field values to remove." }
+    if hidden.isEmpty { return "no field values had to be removed." }
     let more = hidden.count > 12 ? " and \(hidden.count - 12) more" : ""
     return "the values of \(hidden.prefix(12).joined(separator: ", "))\(more) were removed."
   }

@@ -20,7 +20,7 @@ package struct ListCommand: AsyncParsableCommand {
       and --template have the same names.
       """)
 
-  @Argument(help: "Path of a collection or a document; the whole database if there is none.")
+  @Argument(help: "Path of a collection or a document. Default: the whole database.")
   var path: String?
 
   @Flag(help: "Count the documents of each collection; a server may charge for it.")
@@ -80,7 +80,7 @@ package struct TreeCommand: AsyncParsableCommand {
       Example: hearth tree cities --depth 2
       """)
 
-  @Argument(help: "Path of a collection or a document; the whole database if there is none.")
+  @Argument(help: "Path of a collection or a document. Default: the whole database.")
   var path: String?
 
   @Option(parsing: .unconditional, help: ArgumentHelp("Show this many levels below the path.", valueName: "number"))

@@ -154,7 +154,7 @@ struct ScreenStart {
   init(_ appearance: AppearanceOptions, _ log: LogOptions, otherwise alternative: String) throws {
     guard isatty(STDOUT_FILENO) == 1 else {
       throw ValidationError(
-        "standard output is not a terminal, so there is no screen. \(alternative); 'hearth --help' lists the commands.")
+        "standard output is not a terminal, so no screen opens. \(alternative); 'hearth --help' lists the commands.")
     }
     AllocatorArenas.limit()
     preferences = Preferences.read(paths)

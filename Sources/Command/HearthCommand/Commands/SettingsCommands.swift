@@ -9,7 +9,7 @@ import TerminalTheme
 /// `hearth keys`: the key bindings.
 struct KeysCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "keys", abstract: "Print the key bindings, including those of the configuration.")
+    commandName: "keys", abstract: "Print the key bindings, including your configuration.")
 
   mutating func run() throws {
     let preferences = Preferences.read(Paths.ofProcess)

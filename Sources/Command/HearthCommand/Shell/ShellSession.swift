@@ -251,7 +251,7 @@ extension ShellSession {
   /// Runs the last command at an interval of N seconds, until it fails, is interrupted, or reaches the repeat count.
   func watch(_ words: [String]) async throws -> Int32 {
     guard lastCommand != nil else {
-      throw CommandFailure(.usage, "\\watch repeats the last command, and there is none yet.")
+      throw CommandFailure(.usage, "\\watch repeats the last command. Run a command first.")
     }
     let interval = words.first.map { Double($0) ?? 0 } ?? Self.usualInterval
     let times = words.count > 1 ? Int(words[1]) ?? 0 : Int.max
