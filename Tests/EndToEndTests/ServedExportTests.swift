@@ -90,7 +90,7 @@ extension EndToEndTests.InPipes {
       try FileManager.default.createDirectory(atPath: path("full"), withIntermediateDirectories: true)
       try surroundings.write("full/letter", "x")
       let cases: [([String], CInt, String)] = [
-        (["--import-data", path("absent")], 66, "absent"), (["--import-data", path("full")], 66, "There is no export"),
+        (["--import-data", path("absent")], 66, "absent"), (["--import-data", path("full")], 66, "has no export"),
         (["--export-on-exit", path("left")], 64, "--project-id"),
         (["--project-id", "p", "--export-on-exit", path("full")], 73, "letter"),
         (["--project-id", "p", "--export-on-exit", path("a/b/c")], 73, "a/b/c"),

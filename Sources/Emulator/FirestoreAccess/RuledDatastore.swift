@@ -133,7 +133,7 @@ package struct RuledDatastore: AnsweringDatastore {
   }
 
   package func followCommits(deliver: @Sendable (CommitNews) async -> Void) async throws(RPCStatus) {
-    try access.checkIsAdmin("News of commits", in: database)
+    try access.checkIsAdmin("Commit notifications", in: database)
     try await whole.followCommits(deliver: deliver)
   }
 }

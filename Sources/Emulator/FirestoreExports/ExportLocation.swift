@@ -39,7 +39,7 @@ package struct ExportLocation: Hashable, Sendable {
       metadata = first
     } else if found.isEmpty {
       throw ExportError(
-        .absent, path, "There is no export in this folder: no file in it or one level below ends with \(Self.ending).")
+        .absent, path, "This folder has no export: no file in it or one level below ends with \(Self.ending).")
     } else {
       throw ExportError(
         .absent, path, "There are several exports. Choose one: \(found.sorted().joined(separator: ", ")).")

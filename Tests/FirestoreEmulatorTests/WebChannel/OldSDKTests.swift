@@ -135,6 +135,6 @@ import Testing
     let answer = try server.ask("POST", "Commit", "RID=1", "count=0")
     #expect(answer.status == "404 Not Found")
     #expect(answer.has("Access-Control-Allow-Origin: \(BrowserFixture.page)"))
-    #expect(answer.body.contains("There is no channel"))
+    #expect(answer.body.contains("Unknown channel"))
   }
 }

@@ -52,7 +52,7 @@ struct WebChannelRequest {
     guard let root, let method = StreamMethod(rawValue: String(call.dropFirst(root.count))) else {
       throw RPCStatus(
         .notFound,
-        "There is no channel \(call.prefix(100)) here. Use Listen or Write of google.firestore.v1.Firestore.")
+        "Unknown channel \(call.prefix(100)). Use Listen or Write of google.firestore.v1.Firestore.")
     }
     self.method = method
     var parameters: [String: String] = [:]

@@ -223,7 +223,7 @@ enum ChannelAnswer {
     whole(Array("\(status.message)\n".utf8), code: status.code.httpStatus, origin: origin)
   }
 
-  static let isUnknown = RPCStatus(.invalidArgument, "There is no such session here: Unknown SID.")
+  static let isUnknown = RPCStatus(.invalidArgument, "The session does not exist: Unknown SID.")
 
   private static func marked(_ answer: HTTPAnswer, _ origin: String?) -> HTTPAnswer {
     answer.allowing(origin)

@@ -39,7 +39,7 @@ private struct ValueWriter {
     case .set(let set): add(set)
     case .map(let map): add(map)
     case .mapDiff: text += "a difference of maps"
-    case .constraint: text += "any value that the query finds"
+    case .constraint: text += "any value of the query's results"
     case .oneOf(let values): add(values, "one of [", "]") { $0.add($1) }
     }
   }
