@@ -66,8 +66,8 @@ struct AttachedTests {
     let tag = driver.state.listeners[0].tag
     driver.client(
       .snapshotsMissed(1204, [tag: ListenerState.Result(count: 77, isFromCache: false)]), at: 60)
-    #expect(driver.screen.contains("missed \(grouped(1204)) snapshots: shop goes first"))
-    #expect(driver.screen.contains("\(grouped(1204)) snapshots, not told"))
+    #expect(driver.screen.contains("missed \(grouped(1204)) snapshots: shop was busy"))
+    #expect(driver.screen.contains("\(grouped(1204)) snapshots, left out"))
     #expect(driver.state.listeners[0].count == 77)
   }
 
@@ -86,10 +86,10 @@ struct AttachedTests {
     driver.client(.attachmentEnded("shop 4711 has ended"), at: 60)
     #expect(header(driver).contains("ENDED"))
     #expect(!header(driver).contains("ONLINE"))
-    #expect(driver.screen.contains("[ENDED]") && driver.screen.contains("shop 4711 has ended: what was last known"))
+    #expect(driver.screen.contains("[ENDED]") && driver.screen.contains("shop 4711 has ended: last known state"))
     #expect(!header(driver).contains("184ms"))
     driver.press("o")
-    #expect(driver.effects == [] && driver.screen.contains("nothing to change any more"))
+    #expect(driver.effects == [] && driver.screen.contains("nothing can be changed any more"))
     driver.press("Q")
     #expect(driver.effects == [.terminal(.quit(code: 0))])
   }

@@ -39,7 +39,7 @@ struct CacheCommandTests {
     run("pin users", &driver)
     let users = try #require(retained(driver).first)
     #expect(users.target == Query(path: ResourcePath("users")).target && users.kind == .pinned)
-    #expect(driver.screen.contains("has of users stays until you pin it once more"))
+    #expect(driver.screen.contains("users stays in the cache until you pin it once more"))
     tell([users], &driver)
     driver.press(":")
     driver.type("pin users")
@@ -51,7 +51,7 @@ struct CacheCommandTests {
     status.isDurable = false
     driver.client(.status(status), at: 2)
     run("pin users", &driver)
-    #expect(driver.screen.contains("stays until this session ends: the cache is in memory"))
+    #expect(driver.screen.contains("in the cache until this session ends: the cache is in memory"))
     driver.client(.status(Scenario.status(3)), at: 3)
 
     run("pin orders where state == 'done'", &driver)
@@ -83,7 +83,7 @@ struct CacheCommandTests {
     driver.client(.status(Scenario.status(30, isEnabled: false)), at: 30)
     run("evict users", &driver)
     #expect(driver.effects.allSatisfy { if case .client = $0 { false } else { true } })
-    #expect(driver.screen.contains("cannot be read again before you are online"))
+    #expect(driver.screen.contains("cannot be read again until you are online"))
     driver.press("tab enter")
     #expect(driver.effects == [.client(.evict(.path(ResourcePath("users"))))])
   }
@@ -102,7 +102,7 @@ struct CacheCommandTests {
     }
     driver.client(.status(Scenario.status(30, isEnabled: false)), at: 30)
     run("evict older than 2h", &driver)
-    #expect(driver.screen.contains("What is in the cache that is older than 2 h cannot be read again"))
+    #expect(driver.screen.contains("Everything in the cache that is older than 2 h cannot be read again"))
   }
 
   @Test("A lifetime is applied immediately and then every minute while online")
@@ -139,8 +139,8 @@ struct CacheCommandTests {
     let retention = try #require(retained(driver).first)
     #expect(retention.kind == .lifetime(.seconds(5_400)) && retention.target.filters.count == 1)
     for (wrong, reason) in [
-      ("lifetime users/ada 2h", "lifetimes are those of collections and queries"),
-      ("lifetime zzz", "write: orders 2h"),
+      ("lifetime users/ada 2h", "lifetimes are for collections and queries"),
+      ("lifetime zzz", "use: orders 2h"),
       ("lifetime orders limit 5 2h", "a lifetime has no limit"),
       ("lifetime orders soon", "Expected a number with a unit"),
       ("lifetime orders -2h", "Expected a number with a unit"),

@@ -68,7 +68,7 @@ import Testing
     driver.press("enter")
     driver.type("San Francisco")
     driver.press("ctrl-s")
-    for text in ["set cities/SF", "all of it: 1 field, no mask", "on condition that there is no document yet"] {
+    for text in ["set cities/SF", "all of it: 1 field, no mask", "only if the document does not exist yet"] {
       #expect(driver.screen.contains(text), "\(text)")
     }
     driver.press("enter")
@@ -93,7 +93,7 @@ import Testing
     other.press("1 n p ctrl-u")
     other.type("orders/a")
     other.press("enter ctrl-s enter")
-    #expect(other.effects.isEmpty && other.screen.contains("there is a document already: E edits it"))
+    #expect(other.effects.isEmpty && other.screen.contains("the document already exists: E edits it"))
   }
 
   @Test("e opens a new document in $EDITOR instead")

@@ -190,7 +190,7 @@ struct InsideTests {
     section(.cache, &driver)
     let orders = lines(driver).first { $0.contains("orders") && $0.contains("1 204") }
     #expect(driver.screen.contains("WAITING") && orders?.contains("  3  ") == true, "\(driver.screen)")
-    #expect(driver.screen.contains("3 with writes that wait, of which an overlay is kept"))
+    #expect(driver.screen.contains("3 with pending writes, stored as overlays"))
   }
 
   @Test("Pins and lifetimes are listed, d ends one, and enter opens its collection")
@@ -237,7 +237,7 @@ struct InsideTests {
     #expect(lines(driver).contains { $0.contains("orders(total ascending)") && $0.contains("1 204  29 kB") })
     #expect(driver.screen.contains("8 entries of dropped indexes are still to be removed"))
     driver.press("down")
-    #expect(driver.screen.contains("600 of 1 204 documents have been looked at"))
+    #expect(driver.screen.contains("600 of 1 204 documents are indexed"))
     var inside = Self.inside
     inside.indexes[1].backfill = nil
     driver.client(.inside(.success(inside)), at: 2)
@@ -326,7 +326,7 @@ struct InsideTests {
 
     driver.state.configuration.attached = AttachedProgram(process: 4711, name: "shop", allowsControl: false)
     driver.press("K")
-    #expect(driver.effects.isEmpty && driver.screen.contains("attached to look only"))
+    #expect(driver.effects.isEmpty && driver.screen.contains("attached read-only"))
   }
 
   @Test("A failure replaces the rows until the next response")

@@ -82,14 +82,14 @@ struct KeyBindingTests {
   @Test(
     "An unknown command, key or section is reported with its line and a suggestion",
     arguments: [
-      (KeyBinding("quit-noww", ["x"], line: 2), "2: quit-noww: there is no such command; did you mean quit?"),
-      (KeyBinding("follow", ["ctrl-"], line: 3), "3: follow: \"ctrl-\" is no key; write a character, space, enter"),
+      (KeyBinding("quit-noww", ["x"], line: 2), "2: quit-noww: unknown command; did you mean quit?"),
+      (KeyBinding("follow", ["ctrl-"], line: 3), "3: follow: invalid key \"ctrl-\"; use a character, space, enter"),
       (
         KeyBinding(section: "feed", "follow", ["x"], line: 4),
         "4: feed.follow: no part of the screen is called feed; did you mean live-feed?"
       ),
       (KeyBinding("next-field", ["x"], line: 5), "5: next-field: no such command there; it is one of [keys.question]"),
-      (KeyBinding("interrupt", [], line: 6), "6: interrupt: it cannot do without a key"),
+      (KeyBinding("interrupt", [], line: 6), "6: interrupt: it needs a key"),
       (
         KeyBinding(section: "question", "cancel", ["x"], line: 7),
         "7: question.cancel: x is text or a choice in dialogs"

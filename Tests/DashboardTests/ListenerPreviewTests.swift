@@ -70,7 +70,7 @@ struct ListenerPreviewTests {
       .previewed(orders, .success(QueryPreview(query: orders, count: nil, documentsToScan: 1_000_000))), at: 1)
     #expect(driver.screen.contains("too many in the cache to count"))
     driver.client(.previewed(orders, .failure(RPCStatus(.internal, "damaged"))), at: 1)
-    #expect(driver.screen.contains("the cache cannot be asked"))
+    #expect(driver.screen.contains("the cache cannot be read"))
     while driver.state.overlay?.editor?.slot != .limit { driver.press("tab") }
     driver.type("5")
     var five = orders

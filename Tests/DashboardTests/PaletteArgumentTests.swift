@@ -246,6 +246,6 @@ struct PaletteArgumentTests {
     run("glyphs auto")
     #expect(driver.effects.contains(.terminal(.adoptGlyphs)))
     run("glyphs emoji")
-    #expect(driver.screen.contains("it is auto, unicode or ascii"))
+    #expect(driver.screen.contains("use auto, unicode or ascii"))
   }
 }

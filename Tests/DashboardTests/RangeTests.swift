@@ -90,7 +90,7 @@ struct RangeTests {
     var driver = opened()
     driver.press("v j \(key)")
     #expect(driver.effects == [])
-    #expect(driver.state.toasts.last?.text.hasPrefix("a range of 2 is selected, and this is about one row") == true)
+    #expect(driver.state.toasts.last?.text.hasPrefix("a range of 2 is selected, and this needs one row") == true)
     #expect(driver.state.rangeCount == 2)
   }
 
@@ -125,7 +125,7 @@ struct RangeTests {
     var driver = Scenario.online.play(size)
     driver.press("2 g v G x")
     #expect(driver.screen.contains("Cancel 2 writes"))
-    #expect(driver.screen.contains("1 of those chosen stay"))
+    #expect(driver.screen.contains("1 of the selected stay"))
     driver.press("tab enter")
     #expect(driver.effects == [.client(.cancelWrite(BatchID(43))), .client(.cancelWrite(BatchID(44)))])
     driver.press("g v j space")

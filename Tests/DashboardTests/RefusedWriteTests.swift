@@ -80,7 +80,7 @@ struct RefusedWriteTests {
     var driver = driver()
     driver.press("2 G enter r")
     driver.client(.decisions(.success([decision(1, "delete", "users/grace", at: -90)])), at: 18.2)
-    #expect(driver.screen.contains("the server has not told of the request of #44"), "\(driver.screen)")
+    #expect(driver.screen.contains("the server has not reported the request of #44"), "\(driver.screen)")
 
     var embedded = self.driver(kind: .embedded)
     embedded.press("2 G enter r")

@@ -48,7 +48,7 @@ struct RequestsTests {
     #expect(driver.effects == [.client(.listDecisions(after: nil))])
     #expect(driver.screen.contains("asking the server"))
     driver.client(.decisions(.success([])), at: 0.2)
-    #expect(driver.screen.contains("no request has been put to rules so far"))
+    #expect(driver.screen.contains("rules have checked no request so far"))
     #expect(driver.state.nextTick <= at(1))
     driver.tick(1)
     #expect(driver.effects.contains(.client(.listDecisions(after: 0))))
@@ -104,7 +104,7 @@ struct RequestsTests {
     var driver = Driver(kind: kind == "cloud" ? .cloud : .embedded)
     driver.press("4 ]")
     #expect(!isAsking(driver))
-    let reason = kind == "cloud" ? "Cloud Firestore does not tell" : "rules hold at 'hearth serve --rules'"
+    let reason = kind == "cloud" ? "Cloud Firestore does not report" : "rules hold at 'hearth serve --rules'"
     #expect(driver.screen.contains(reason), "\(driver.screen)")
     driver.tick(2)
     #expect(!isAsking(driver))
@@ -186,7 +186,7 @@ struct RequestsTests {
     var driver = opened()
     driver.client(.decisions(.success([decision(1, denial: "false")])), at: 0.1)
     driver.press("enter")
-    #expect(driver.screen.contains("This server does not tell what its rules saw."))
+    #expect(driver.screen.contains("This server does not report its rules' values."))
   }
 
   @Test("The list fits any size", arguments: [(24, 4), (1, 1), (60, 16), (200, 60), (30, 8), (50, 14), (80, 24)])

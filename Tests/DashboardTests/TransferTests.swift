@@ -60,7 +60,7 @@ struct TransferTests {
     driver.host(.transferring(news), at: 3)
     #expect(driver.state.overlay == nil, "news open nothing that was hidden")
     #expect(driver.screen.contains("[IMPORT 50 %]"))
-    run("how far it is", &driver)
+    run("its progress", &driver)
     driver.press("x")
     #expect(driver.effects == [.client(.cancelTransfer)])
   }
@@ -80,7 +80,7 @@ struct TransferTests {
     #expect(driver.state.feed.rows.last?.summary == account.text)
     driver.press("esc")
     #expect(driver.state.storage.transfers.running == nil)
-    run("how far it is", &driver)
+    run("its progress", &driver)
     #expect(driver.screen.contains("998 documents imported"))
   }
 

@@ -28,7 +28,7 @@ struct TypedCommandTests {
     "An unknown command is rejected with its column",
     arguments: [
       ("offlin 30s", 1, "no command is called offlin; did you mean offline?"),
-      ("wall; ofline", 7, "no command is called ofline"), ("wall now", 6, "wall takes nothing behind it"),
+      ("wall; ofline", 7, "no command is called ofline"), ("wall now", 6, "wall takes no argument"),
       ("theme", 6, "theme needs more: a theme's name"), (" wall;  thme x", 9, "no command is called thme"),
     ])
   func refused(_ line: String, _ column: Int, _ reason: String) {

@@ -136,7 +136,7 @@ struct VersionHistoryTests {
   func first() {
     var driver = opened()
     driver.press("]")
-    #expect(driver.screen.contains("there is none to compare it with"))
+    #expect(driver.screen.contains("no earlier one to compare it with"))
     var driver2 = Driver(Self.size)
     var created = order("new", at: 0)
     created.createTime = created.version

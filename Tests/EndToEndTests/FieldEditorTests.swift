@@ -25,7 +25,7 @@ extension EndToEndTests.InTmux {
         try await hearth.wait(for: "the field") { $0.rows("+", name, "string", text).count == 1 }
       }
       try await hearth.keys("s")
-      try await hearth.wait("on condition that there is no document yet")
+      try await hearth.wait("only if the document does not exist yet")
       try await hearth.keys("Enter")
       try await hearth.wait(for: "the acknowledgement") { $0.text.contains("ack #1") && $0.lines[0].contains("⇡0") }
 

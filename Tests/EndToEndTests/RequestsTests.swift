@@ -41,7 +41,7 @@ extension EndToEndTests.InTmux {
       let hearth = try await TmuxTerminal(connection, in: surroundings)
       try await hearth.wait("4 Live feed")
       try await hearth.keys("4", "]")
-      try await hearth.wait("no request has been put to rules so far")
+      try await hearth.wait("rules have checked no request so far")
       let client = try ask(server, for: "rooms/a", surroundings)
       try await hearth.wait(for: "the refusal") { $0.rows("ERROR", "nobody", "get", "rooms/a", "L5", "ms").count == 1 }
       #expect(try await client.exitStatus() == 0)

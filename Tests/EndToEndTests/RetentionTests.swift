@@ -42,7 +42,7 @@ extension EndToEndTests.InTmux {
       let first = try await TmuxTerminal([], in: surroundings)
       try await first.wait("orders")
       try await run("pin orders", first)
-      try await first.wait("stays until you pin it once more")
+      try await first.wait("until you pin it once more")
       try await run("lifetime orders where state == done 2h", first)
       try await first.wait("leaves the cache 2 h after")
       try await quit(first)

@@ -50,7 +50,7 @@ struct PreferencesTests {
     try folder.write(".config/hearth/themes/mine.toml", "schema = 1\ninherits = \"ember\"\n[palette]\nfg = \"#12\"\n")
     try folder.write(".config/hearth/config.toml", "theme = \"mine\"\n")
     let wrong =
-      "~/.config/hearth/themes/mine.toml:4: fg: \"#12\" is no colour; write \"#rrggbb\", \"default\" or an ANSI name"
+      "~/.config/hearth/themes/mine.toml:4: fg: invalid color \"#12\"; use \"#rrggbb\", \"default\" or an ANSI name"
     #expect(try choice() == ("ember", .terminal, [wrong + ". The theme is ember."]))
     try folder.write(".config/hearth/config.toml", "theme = \"nord\"\n")
     #expect(try choice() == ("nord", .configuration(line: 1), [wrong]))

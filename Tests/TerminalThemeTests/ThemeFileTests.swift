@@ -27,7 +27,7 @@ import Testing
         "x.toml:6: border must be one of \"rounded\", \"single\", \"none\", \"ascii\""
       ),
       ("schema = 1\npalette = 3", "x.toml:2: palette"),
-      ("schema = 1\n[palette]\nfg = \"#ff\"", "x.toml:3: fg: \"#ff\" is no colour"),
+      ("schema = 1\n[palette]\nfg = \"#ff\"", "x.toml:3: fg: invalid color \"#ff\""),
       ("schema = 1\n[palette]\n\"a b\" = 3", "x.toml:3: a b must be"),
       ("schema = 1\n[palette]\nfg = { hex = 1 }", "x.toml:3: fg: hex"),
       ("schema = 1\n[palette]\nfg = { hex = \"#fff\", c256 = 3 }", "x.toml:3: fg: c256"),
@@ -35,7 +35,7 @@ import Testing
       ("schema = 1\n[palette]\nfg = { hex = \"#fff\", c88 = 1 }", "x.toml:3: fg: unknown key c88"),
       (head + "[roles]\n\"text\" = 1", "x.toml:6: text must be"),
       (head + "[roles]\n'ok' = { fg = 1 }", "x.toml:6: ok: fg"),
-      (head + "[roles]\nok = { attrs = [\"blink\"] }", "x.toml:6: ok: \"blink\" is no attribute"),
+      (head + "[roles]\nok = { attrs = [\"blink\"] }", "x.toml:6: ok: unknown attribute \"blink\""),
       (head + "[roles]\nok = { attrs = \"bold\" }", "x.toml:6: ok: attributes"),
       (head + "[roles]\nok = { mono = [1] }", "x.toml:6: ok: use"),
       (

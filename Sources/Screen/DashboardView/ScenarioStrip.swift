@@ -144,7 +144,7 @@ package struct ScenarioStrip {
     case .passed?:
       if rows >= 2 {
         add(
-          "\(glyphs.check) all \(play.steps.count) steps hold; \(leaveKey) leaves, the clients can be looked at",
+          "\(glyphs.check) all \(play.steps.count) steps hold; \(leaveKey) leaves, the clients stay open",
           .writeAcked)
       }
     case nil:

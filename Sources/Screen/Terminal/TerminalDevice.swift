@@ -21,7 +21,7 @@ import TerminalCanvas
       descriptor = open(name, flags)
     }
     guard descriptor >= 0 else {
-      throw TerminalError(.notATerminal, "there is no terminal to draw on: run hearth in a terminal")
+      throw TerminalError(.notATerminal, "no terminal to draw on: run hearth in a terminal")
     }
     var modes = termios()
     guard tcgetattr(descriptor, &modes) == 0 else {

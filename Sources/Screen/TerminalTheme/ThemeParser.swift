@@ -83,7 +83,7 @@ struct ThemeParser {
       if let text = value.string {
         source.palette[name] = ThemeColor(text: text)
         guard source.palette[name] == nil else { continue }
-        refuse(name, in: "palette", "\(name): \"\(text)\" is no colour; write \"#rrggbb\", \"default\" or an ANSI name")
+        refuse(name, in: "palette", "\(name): invalid color \"\(text)\"; use \"#rrggbb\", \"default\" or an ANSI name")
       } else if let entry = value.table {
         source.palette[name] = color(entry, name)
       } else {
@@ -180,7 +180,7 @@ struct ThemeParser {
     var attributes: Attributes = []
     for element in array {
       guard let text = element.string, let attribute = Self.attributeNames[text] else {
-        let shown = element.string.map { "\"\($0)\" is no attribute; " } ?? ""
+        let shown = element.string.map { "unknown attribute \"\($0)\"; " } ?? ""
         refuse(name, in: "roles", "\(name): \(shown)use \(Self.attributeNames.keys.sorted().joined(separator: ", "))")
         continue
       }

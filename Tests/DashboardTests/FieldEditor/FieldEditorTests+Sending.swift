@@ -90,7 +90,7 @@ extension FieldEditorTests {
         isDeleted: now == nil, overwriting: [], keepingTheirs: [], replacing: [], again: .fields(over: now))
     }
     driver.host(.editConflict(conflict(over: ["count": 4, "other": 1])), at: 3)
-    #expect(driver.screen.contains("Somebody else changed what you edited"))
+    #expect(driver.screen.contains("Another client changed what you edited"))
     driver.press("e")
     #expect(driver.screen.contains("was 4"))
     let again = Self.sent(&driver)

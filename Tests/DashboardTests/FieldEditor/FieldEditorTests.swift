@@ -264,7 +264,7 @@ struct FieldEditorTests {
     "An invalid name or a path through a non-map is rejected with the reason",
     arguments: [
       ("a..b", "segment is empty"), ("__x__", "reserved"), ("__name__", "document's own name"),
-      ("count.x", "count is no map: its type is integer"), ("items.x", "items is an array: select it"),
+      ("count.x", "count is not a map: its type is integer"), ("items.x", "items is an array: select it"),
     ])
   func names(_ name: String, _ reason: String) {
     var driver = Self.opened(at: ["count"])

@@ -60,7 +60,7 @@ struct FieldTextTests {
       (.bytes, "aG*=", "column 3: * is not of base64"), (.bytes, "aGk", "column 4: base64 comes in groups of four"),
       (.bytes, "hex:0g", "column 6: a hexadecimal digit"), (.bytes, "hex:012", "column 8: a byte has two digits"),
       (.reference, "users", "column 6: "), (.reference, "users//a", "column 7: "),
-      (.reference, "projects/other/databases/d/documents/a/b", "column 1: it leads into another database"),
+      (.reference, "projects/other/databases/d/documents/a/b", "column 1: it refers to another database"),
       (.geoPoint, "52", "column 3: two numbers"), (.geoPoint, "52, 181", "column 5: a longitude lies between"),
       (.geoPoint, "5x, 1", "column 2: a digit"),
       (.array, "[1, ]", "column 5: "), (.array, "{}", "column 1: this is no array"),

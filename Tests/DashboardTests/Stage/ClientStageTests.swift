@@ -91,16 +91,16 @@ struct ClientStageTests {
   @Test(
     "An invalid client is rejected with a reason that names it",
     arguments: [
-      ("client add bob", "bob is a client that is there already"),
-      ("client add one", "one is the client that hearth began with"),
-      ("client add 7up", "a client's name is a letter and then"), ("client add add", "add is a word of this command"),
+      ("client add bob", "bob is already a client"),
+      ("client add one", "one is the first client"),
+      ("client add 7up", "a client's name is a letter, then"), ("client add add", "add is a word of this command"),
       ("client add averyverylongname", "12 in all at most"), ("client add", "name the client"),
-      ("client add carl user", "name the client, and perhaps its user"),
-      ("client add carl usr x", "name the client, and perhaps its user"),
+      ("client add carl user", "name the client, and optionally its user"),
+      ("client add carl usr x", "name the client, and optionally its user"),
       ("client carl", "no client is called carl: there are one, bob"),
-      ("client remove carl", "no client is called carl"), ("client remove", "name the client that is to end"),
-      ("client remove one", "one is the client that hearth began with, and ends with it"),
-      ("client bob carl", "it is a client's name alone"),
+      ("client remove carl", "no client is called carl"), ("client remove", "name the client to end"),
+      ("client remove one", "one is the first client, and ends with hearth"),
+      ("client bob carl", "use a client's name"),
     ])
   func refused(_ command: String, _ reason: String) {
     var driver = StageDriver.shared()
@@ -113,7 +113,7 @@ struct ClientStageTests {
   func bounds() {
     var single = StageDriver()
     single.run("client remove one")
-    #expect(single.names == ["one"] && single.toasts.contains { $0.contains("ends with it: q quits") })
+    #expect(single.names == ["one"] && single.toasts.contains { $0.contains("ends with hearth: q quits") })
     var full = StageDriver.shared(Size(width: 200, height: 60), ["a", "b", "c"])
     full.run("client add d")
     #expect(full.names.count == 4 && full.toasts.contains { $0.contains("there are 4 clients") })
@@ -123,7 +123,7 @@ struct ClientStageTests {
   func cloudUser() {
     var driver = StageDriver(kind: .cloud)
     driver.run("client add bob user x")
-    #expect(driver.names == ["one"] && driver.toasts.contains { $0.contains("takes signed users only") })
+    #expect(driver.names == ["one"] && driver.toasts.contains { $0.contains("needs signed users") })
     driver.run("client add bob")
     #expect(driver.names == ["one", "bob"])
   }
@@ -134,7 +134,7 @@ struct ClientStageTests {
     let bob = try #require(driver.number("bob"))
     driver.tell("bob", .pendingWrites([pendingWrite(1, .set, "cities/SF", at: at(1), .held)]), at: 1)
     driver.run("client remove bob")
-    #expect(driver.names == ["one", "bob"] && driver.screen.contains("1 write of bob that the server has not taken"))
+    #expect(driver.names == ["one", "bob"] && driver.screen.contains("1 write of bob not acknowledged yet"))
     driver.press("enter")
     #expect(driver.names == ["one", "bob"], "cancelling is the answer that is selected")
     driver.run("client remove bob")

@@ -119,7 +119,7 @@ import Testing
     #expect(driver.effects.isEmpty)
     #expect(driver.state.toasts.map(\.text).contains { $0.contains("did you mean conflict?") })
     driver.send(.run("pace 1s", at: at(0)))
-    #expect(driver.state.toasts.map(\.text).contains { $0.contains("no scenario is played here") })
+    #expect(driver.state.toasts.map(\.text).contains { $0.contains("no scenario is playing here") })
   }
 
   // MARK: The feed

@@ -59,7 +59,7 @@ extension Keymap {
       completions: { _, _ in ["0ms", "50ms", "200ms", "1s"] },
       read: { text, _ throws(TextError) in
         let duration = try DurationText.parse(text, longest: .seconds(60), allowsZero: true)
-        let account = duration == .zero ? "no added latency" : "\(DurationText.text(duration)) of latency on purpose"
+        let account = duration == .zero ? "no added latency" : "\(DurationText.text(duration)) of added latency"
         return CommandArgument.Meaning(account: account) { state in
           state.faults.latency = duration
           return [.client(.setFaults(state.faults))]
@@ -67,7 +67,7 @@ extension Keymap {
       }))
 
   private static let fault = Command(
-    "fault", "disturb the network on purpose; calm ends it",
+    "fault", "inject a network fault; calm ends it",
     CommandArgument(
       name: "FAULT", hint: "latency 200ms on write, loss 10%, next write drop-ack, down watch",
       completions: { text, _ in FaultText.forms.map(\.word).filter { $0.hasPrefix(text) } },
@@ -77,7 +77,7 @@ extension Keymap {
       }))
 
   private static let theme = Command(
-    "theme", "show a theme, at the next start too",
+    "theme", "show a theme, also at the next start",
     CommandArgument(
       name: "NAME", hint: "a theme's name", completions: { _, state in state.configuration.themes.map(\.slug) },
       read: { text, state throws(TextError) in
@@ -88,34 +88,34 @@ extension Keymap {
       }))
 
   private static let glyphs = Command(
-    "glyphs", "draw with signs or in ASCII, until the end of this session",
+    "glyphs", "draw in Unicode or ASCII, until the session ends",
     CommandArgument(
-      name: "SET", hint: "auto, as the terminal has them; unicode; ascii",
+      name: "SET", hint: "auto, for the terminal's characters; unicode; ascii",
       completions: { _, _ in ["auto", "unicode", "ascii"] },
       read: { text, _ throws(TextError) in
         switch text {
         case "auto":
-          return CommandArgument.Meaning(account: "draw with the signs that the terminal has") { _ in
+          return CommandArgument.Meaning(account: "draw with the terminal's characters") { _ in
             [.terminal(.adoptGlyphs)]
           }
         case "unicode", "ascii":
-          let account = text == "ascii" ? "draw in ASCII" : "draw with signs beyond ASCII"
+          let account = text == "ascii" ? "draw in ASCII" : "draw in Unicode"
           return CommandArgument.Meaning(account: account) { state in
             state.configuration.glyphs = text == "ascii" ? .ascii : .unicode
             return []
           }
-        default: throw TextError(column: 1, "it is auto, unicode or ascii")
+        default: throw TextError(column: 1, "use auto, unicode or ascii")
         }
       }))
 
   private static let keys = Command(
-    "keys", "show the keys that are pressed on the screen, for an audience, or no longer",
+    "keys", "show pressed keys on the screen, for an audience, or hide them",
     CommandArgument(
       name: "STATE", hint: "on, or off", isOptional: true,
       completions: { _, _ in ["on", "off"] },
       read: { text, _ throws(TextError) in
-        guard ["on", "off"].contains(text) else { throw TextError(column: 1, "it is on or off") }
-        let account = text == "on" ? "show the keys that are pressed" : "show no keys that are pressed"
+        guard ["on", "off"].contains(text) else { throw TextError(column: 1, "use on or off") }
+        let account = text == "on" ? "show pressed keys" : "hide pressed keys"
         return CommandArgument.Meaning(account: account) { state in
           state.typing.showKeys(text == "on")
           return []
@@ -155,20 +155,20 @@ extension Keymap {
       read: { text, state throws(TextError) in
         let query = try QueryLine.parse(text, in: state.configuration.database)
         let isRunning = state.listeners.contains { $0.query == query && $0.failure == nil }
-        if isRunning { throw TextError(column: 1, "a listener has this query already") }
+        if isRunning { throw TextError(column: 1, "a listener already has this query") }
         return CommandArgument.Meaning(account: "listen to \(QueryText.line(query))") {
           $0.listen(to: query, name: ListenerRecord.defaultName(for: query))
         }
       }))
 
   private static let query = Command(
-    "query", "ask a query once, and show the result in its order",
+    "query", "run a query once, and show the result in its order",
     CommandArgument(
       name: "QUERY", hint: "orders where total >= 10 and status == paid order by total desc limit 5",
       completions: { text, state in state.queryCompletions(text) },
       read: { text, state throws(TextError) in
         let query = try QueryLine.parse(text, in: state.configuration.database)
-        return CommandArgument.Meaning(account: "ask once for \(QueryText.line(query))") { $0.ask(query) }
+        return CommandArgument.Meaning(account: "run once: \(QueryText.line(query))") { $0.ask(query) }
       }))
 
   private static let stop = Command(
@@ -186,11 +186,11 @@ extension Keymap {
   private static let shot = Command(
     "shot", "write the screen to a file: shot FILE.svg, .ansi or .txt; its last 30 seconds: FILE.cast",
     CommandArgument(
-      name: "FILE", hint: "screen.svg, screen.cast; screen.svg without email,name leaves values out",
+      name: "FILE", hint: "screen.svg, screen.cast; screen.svg without email,name omits values",
       read: { text, _ throws(TextError) in
         let (file, fields) = Self.shotParts(text)
         guard !file.isEmpty, fields?.isEmpty != true else {
-          throw TextError(column: 1, "name a file, and fields behind without: screen.svg without email,name")
+          throw TextError(column: 1, "name a file, and fields after \"without\": screen.svg without email,name")
         }
         let what = file.lowercased().hasSuffix(".cast") ? "the last 30 seconds of the screen" : "the screen"
         return CommandArgument.Meaning(account: "write \(what) to \(file)" + (fields.map { " without \($0)" } ?? "")) {
@@ -336,12 +336,12 @@ enum EvictionText {
   static func account(of scope: EvictionScope, _ age: Duration?) -> String {
     let what =
       switch scope {
-      case .everything: "take everything out of the cache"
-      case .path(let path): "take \(path.text) out of the cache"
-      case .matching(let query): "take \(QueryText.line(query)) out of the cache"
+      case .everything: "evict everything from the cache"
+      case .path(let path): "evict \(path.text) from the cache"
+      case .matching(let query): "evict \(QueryText.line(query)) from the cache"
       case .tombstones(let path):
-        "forget which documents\(path.map { " of \($0.text)" } ?? "") are known not to exist"
+        "remove the tombstones\(path.map { " of \($0.text)" } ?? "") from the cache"
       }
-    return what + (age.map { ", as far as the server has not confirmed it for \(DurationText.text($0))" } ?? "")
+    return what + (age.map { ", unless the server confirmed it within \(DurationText.text($0))" } ?? "")
   }
 }

@@ -11,7 +11,7 @@ extension Keymap {
   static let cache: [Command] = [bundle, freeze, pin, evict, purge, lifetime]
 
   private static let bundle = Command(
-    "bundle", "", in: .screen, "write what is selected as a bundle, from which clients fill their caches",
+    "bundle", "", in: .screen, "write the selection as a bundle that fills clients' caches",
     title: Wording { state in "bundle " + (state.bundledContents?.text ?? "the selection") },
     unless: { $0.reasonAgainstTransfer }, change: { $0.askForBundle() }
   ).taking(
@@ -33,12 +33,12 @@ extension Keymap {
       }))
 
   private static let pin = Command(
-    "pin", "", in: .screen, "keep in the cache what is selected, after this session too, or no longer",
+    "pin", "", in: .screen, "pin the selection in the cache, also after this session, or unpin it",
     title: Wording { state in "pin " + (state.bundledContents?.text ?? "the selection") },
     run: { $0.togglePin($0.selectedQueries) }
   ).taking(
     CommandArgument(
-      name: "QUERY", hint: "orders, orders/abc or orders where state == done; without it, what is selected",
+      name: "QUERY", hint: "orders, orders/abc or orders where state == done; default: the selection",
       isOptional: true,
       completions: { _, state in state.knownPaths },
       read: { text, state throws(TextError) in
@@ -49,7 +49,7 @@ extension Keymap {
       }))
 
   private static let evict = Command(
-    "evict", "", in: .screen, "take out of the cache what is selected, unless something listens to it",
+    "evict", "", in: .screen, "evict the selection from the cache, unless something listens to it",
     title: Wording { state in "evict " + (state.evictedPath?.text ?? "the selection") },
     run: { $0.evictSelected() }
   ).taking(
@@ -67,8 +67,8 @@ extension Keymap {
       }))
 
   private static let purge = Command(
-    "purge", "", in: .screen, "take out of the cache what it knows of documents that do not exist, of all collections",
-    title: "purge the traces of documents that do not exist",
+    "purge", "", in: .screen, "remove the tombstones of missing documents from the cache, for all collections",
+    title: "purge the tombstones of missing documents",
     run: { $0.evict(.tombstones(nil)) }
   ).taking(
     CommandArgument(
@@ -85,10 +85,10 @@ extension Keymap {
       }))
 
   private static let lifetime = Command(
-    "lifetime", "let documents of a collection or query leave the cache some time after the server last confirmed them",
+    "lifetime", "evict documents of a collection or query some time after the server last confirmed them",
     CommandArgument(
       name: "QUERY TIME",
-      hint: "orders 2h, or orders where state == done 2h; off in place of the time ends it",
+      hint: "orders 2h, or orders where state == done 2h; off instead of the time ends it",
       completions: { text, state in
         let lifetimes = state.storage.retentions.filter { $0.lifetime != nil }.map {
           "\(QueryText.line($0.target)) off"
@@ -98,21 +98,21 @@ extension Keymap {
       read: { text, state throws(TextError) in
         let words = text.split(separator: " ")
         guard words.count >= 2, let last = words.last else {
-          throw TextError(column: 1, "write: orders 2h, or orders off")
+          throw TextError(column: 1, "use: orders 2h, or orders off")
         }
         let query = try QueryLine.parse(String(text[..<last.startIndex]).trimmed, in: state.configuration.database)
-        if query.isDocumentQuery { throw TextError(column: 1, "lifetimes are those of collections and queries") }
-        if query.limit != nil { throw TextError(column: 1, "a lifetime has no limit: it is that of all that match") }
+        if query.isDocumentQuery { throw TextError(column: 1, "lifetimes are for collections and queries") }
+        if query.limit != nil { throw TextError(column: 1, "a lifetime has no limit: it applies to all matches") }
         let time = last == "off" ? nil : try DurationText.parse(String(last))
         let what = QueryText.line(query)
-        let account = time.map { "let \(what) leave the cache after \(DurationText.text($0))" }
-        return CommandArgument.Meaning(account: account ?? "let \(what) stay in the cache") {
+        let account = time.map { "evict \(what) after \(DurationText.text($0))" }
+        return CommandArgument.Meaning(account: account ?? "keep \(what) in the cache") {
           $0.setLifetime(time, of: query)
         }
       }))
 
   private static let freeze = Command(
-    "freeze", "", in: .screen, "write what the cache has to a file, offline too: FILE.jsonl or FILE.bundle",
+    "freeze", "", in: .screen, "write the cache to a file, also offline: FILE.jsonl or FILE.bundle",
     title: "freeze the cache in a file",
     unless: { $0.storage.transfers.running.map { "one thing at a time: \($0.request.title) is under way" } },
     change: { $0.askForFreezing() }
@@ -127,7 +127,7 @@ extension Keymap {
         var path: ResourcePath?
         if let mark { path = try state.cachedPath(String(text[mark.upperBound...]).trimmed) }
         let request = TransferRequest.freezing(path, file: file)
-        return CommandArgument.Meaning(account: "write \(path?.text ?? "the cache") as it is to \(file)") {
+        return CommandArgument.Meaning(account: "write \(path?.text ?? "the cache") to \(file)") {
           $0.start(request)
         }
       }))

@@ -16,7 +16,7 @@ extension Keymap {
 
   /// The palette-only command.
   static let client = Command(
-    "client", "clients on this screen: go to one, add one with a cache and a plug of its own, end one",
+    "client", "clients on this screen: go to one, add one with a separate cache and network, end one",
     CommandArgument(
       name: "NAME", hint: ClientWords.hint, completions: { ClientWords.completions($0, $1) },
       read: { text, state throws(TextError) in
@@ -29,14 +29,14 @@ extension DashboardState {
   var reasonAgainstOtherClients: String? {
     if isInScenario { return stage == nil ? "the scenario has one client" : nil }
     return reasonAgainstClients
-      ?? (stage == nil ? "there is one client; :client add NAME opens another beside it" : nil)
+      ?? (stage == nil ? "there is only one client; :client add NAME opens another" : nil)
   }
 
   /// The reason why this screen cannot have other clients.
   fileprivate var reasonAgainstClients: String? {
     if isInScenario { return nil }
-    if let program = configuration.attached { return "attached: the client is \(program.name)'s, and alone here" }
-    return past?.isReplay == true ? "this is a replay: there is no client here" : nil
+    if let program = configuration.attached { return "attached: the client is \(program.name)'s, the only one here" }
+    return past?.isReplay == true ? "this is a replay: it has no clients" : nil
   }
 }
 
@@ -44,10 +44,10 @@ extension DashboardState {
 extension Keymap {
   static let scenario: [Command] = [
     Command(
-      "scenario-play", "space", in: .scenario, "stop before the next step, or go on; with --step do the next one",
+      "scenario-play", "space", in: .scenario, "pause before the next step, or continue; with --step run it",
       hint: "stop or go on", 0, run: { _ in [.stage(.scenario(.toggle))] }),
     Command(
-      "scenario-next", "n", in: .scenario, "do the next step now", hint: "next step", 1,
+      "scenario-next", "n", in: .scenario, "run the next step now", hint: "next step", 1,
       run: { _ in [.stage(.scenario(.next))] }),
     Command(
       "scenario-faster", "+", in: .scenario, "play faster", hint: "faster", 2,
@@ -63,9 +63,9 @@ extension Keymap {
   /// The palette-only commands.
   static let scenarioWords: [Command] = [
     Command(
-      "scenario", "play a scenario on this screen, in a world of its own; your data is left alone",
+      "scenario", "play a scenario on this screen, on a separate backend; your data is unchanged",
       CommandArgument(
-        name: "NAME", hint: "the name of a scenario that is shipped; hearth play --list has a sentence about each",
+        name: "NAME", hint: "the name of a shipped scenario; hearth play --list describes each",
         completions: { _, state in state.configuration.scenarios.map(\.name) },
         read: { text, state throws(TextError) in
           let all = state.configuration.scenarios
@@ -78,12 +78,12 @@ extension Keymap {
           }
         })),
     Command(
-      "pace", "of a scenario that is played: show each step for so long before it is done",
+      "pace", "of a playing scenario: how long to show each step before it runs",
       CommandArgument(
         name: "TIME", hint: "500ms, 2s",
         read: { text, state throws(TextError) in
           guard state.isInScenario else {
-            throw TextError(column: 1, "no scenario is played here; scenario NAME plays one")
+            throw TextError(column: 1, "no scenario is playing here; scenario NAME plays one")
           }
           let time = try DurationText.parse(text)
           return CommandArgument.Meaning(account: "a step each \(text)") { _ in [.stage(.scenario(.pace(time)))] }

@@ -9,9 +9,9 @@ extension Keymap {
     + list(.themes, accept: "keep this theme", hint: "keep")
     + list(.copyMenu, accept: "copy", hint: "copy")
     + list(.newMenu, accept: "choose", hint: "choose")
-    + list(.faults, accept: "switch it, or let it happen to the next write", hint: "switch")
-    + list(.explanation, accept: "do what the row says", hint: "do it")
-    + list(.decision, accept: "do what the row says", hint: "do it")
+    + list(.faults, accept: "switch it, or apply it to the next write", hint: "switch")
+    + list(.explanation, accept: "do the row's action", hint: "do it")
+    + list(.decision, accept: "do the row's action", hint: "do it")
     + list(.messages, accept: "close", hint: nil)
     + list(.columns, accept: "keep these columns", hint: "keep")
     + list(.request, accept: "open the document or collection", hint: "open")
@@ -45,7 +45,7 @@ extension Keymap {
 
   private static let palette: [Command] = [
     Command(
-      "complete", "tab", in: .overlay(.palette), "type what the row says; right at the end of the line too",
+      "complete", "tab", in: .overlay(.palette), "type the row's text; right does so too, at the end of the line",
       hint: "complete", 5, change: { $0.completePalette() })
   ]
 
@@ -54,12 +54,12 @@ extension Keymap {
       "next-section", "tab right", in: .overlay(.inside), "next section", hint: "next", 3, run: { $0.turnInside(by: 1) }
     ),
     Command(
-      "previous-section", "shift-tab left", in: .overlay(.inside), "section before", run: { $0.turnInside(by: -1) }),
+      "previous-section", "shift-tab left", in: .overlay(.inside), "previous section", run: { $0.turnInside(by: -1) }),
     Command(
       "refresh-inside", "r", in: .overlay(.inside), "ask again, or count the cache again", hint: "again", 5,
       run: { $0.refreshInside() }),
     Command(
-      "restart-stream", "K", in: .overlay(.inside), "give the selected stream up, and begin it anew", hint: "restart",
+      "restart-stream", "K", in: .overlay(.inside), "close the selected stream, and reopen it", hint: "restart",
       4, unless: { $0.reasonAgainstRestart }, run: { $0.restartSelectedStream() }),
     Command(
       "end-retention", "d", in: .overlay(.inside), "end the selected pin or lifetime", hint: "end", 6,
@@ -81,7 +81,7 @@ extension Keymap {
       "toggle-column", "space", in: .overlay(.columns), "show or hide the field's column", hint: "show or hide", 1,
       change: { $0.toggleColumn() }),
     Command(
-      "reset-columns", "a", in: .overlay(.columns), "automatic: the fields that tell most", hint: "automatic", 3,
+      "reset-columns", "a", in: .overlay(.columns), "automatic: the most informative fields", hint: "automatic", 3,
       change: { $0.resetColumns() }),
   ]
 
@@ -155,12 +155,12 @@ extension Keymap {
       "save", "s", in: .overlay(.listeners), "save all to a file", hint: "save", 9,
       unless: { $0.listeners.isEmpty ? "no listener is open" : nil }, change: { $0.askWhereToSaveListeners() }),
     Command(
-      "open-file", "o", in: .overlay(.listeners), "open those of a file", hint: "open file", 10,
+      "open-file", "o", in: .overlay(.listeners), "open the listeners of a file", hint: "open file", 10,
       change: { $0.askForListenerFile() }),
   ]
 
   private static let prompt: [Command] = [
-    Command("accept", "enter", in: .overlay(.prompt), "take the line", hint: "do it", 1, run: { $0.acceptPrompt() }),
+    Command("accept", "enter", in: .overlay(.prompt), "accept the line", hint: "do it", 1, run: { $0.acceptPrompt() }),
     Command("cancel", "esc", in: .overlay(.prompt), "cancel", hint: "cancel", 2, run: { $0.cancel() }),
   ]
 }
@@ -182,13 +182,13 @@ extension Keymap {
       "accept", "enter", in: .overlay(.fields), "type the value; a map's or array's as JSON", hint: "edit", 1,
       run: { $0.typeField() }),
     Command(
-      "review", "ctrl-s s", in: .overlay(.fields), "see the write that it comes to, and send it", hint: "review", 2,
+      "review", "ctrl-s s", in: .overlay(.fields), "review the resulting write, and send it", hint: "review", 2,
       change: { $0.reviewEdit() }),
     Command("cancel", "esc q", in: .overlay(.fields), "leave the editor", hint: "leave", 3, run: { $0.cancel() }),
     Command(
       "next-field", "tab", in: .overlay(.fields), "edit the next field", change: { $0.typeNextField(by: 1) }),
     Command(
-      "previous-field", "shift-tab", in: .overlay(.fields), "edit the field before",
+      "previous-field", "shift-tab", in: .overlay(.fields), "edit the previous field",
       change: { $0.typeNextField(by: -1) }),
     Command("down", "j down ctrl-n", in: .overlay(.fields), "down", run: { $0.moveInEditor(by: 1) }),
     Command("up", "k up ctrl-p", in: .overlay(.fields), "up", run: { $0.moveInEditor(by: -1) }),
@@ -203,7 +203,7 @@ extension Keymap {
 
   private static let changing: [Command] = [
     Command(
-      "type", "t ctrl-t", in: .overlay(.fields), "choose the type, or what the server is to compute", hint: "type", 4,
+      "type", "t ctrl-t", in: .overlay(.fields), "choose the type, or a server-computed value", hint: "type", 4,
       change: { $0.chooseType() }),
     Command(
       "add", "a", in: .overlay(.fields), "add a field, or an element", hint: "add", 5, change: { $0.nameField() }),
@@ -213,53 +213,53 @@ extension Keymap {
     Command(
       "switch", "space", in: .overlay(.fields), "true or false; fold or unfold", change: { $0.switchEdited() }),
     Command(
-      "revert", "u", in: .overlay(.fields), "as it was before", hint: "revert", 8, change: { $0.revertEdited() }),
+      "revert", "u", in: .overlay(.fields), "undo the change", hint: "revert", 8, change: { $0.revertEdited() }),
     Command(
-      "edit", "e", in: .overlay(.fields), "go on with the whole document in $EDITOR", hint: "$EDITOR", 7,
+      "edit", "e", in: .overlay(.fields), "edit the whole document in $EDITOR", hint: "$EDITOR", 7,
       writes: true, unless: { $0.reasonAgainstTextEditor }, run: { $0.editAsText() }),
   ]
 
   private static let naming: [Command] = [
     Command(
-      "accept", "enter tab", in: .overlay(.fieldName), "go on to its value", hint: "go on", 1,
+      "accept", "enter tab", in: .overlay(.fieldName), "continue to its value", hint: "go on", 1,
       change: { $0.acceptFieldName() }),
     Command("cancel", "esc", in: .overlay(.fieldName), "back", hint: "back", 2, run: { $0.cancel() }),
   ]
 
   private static let typing: [Command] = [
     Command(
-      "accept", "enter", in: .overlay(.fieldValue), "take the value, and go on to the next row", hint: "take", 1,
+      "accept", "enter", in: .overlay(.fieldValue), "accept the value, and go to the next row", hint: "take", 1,
       change: { $0.acceptFieldValueAndGoOn() }),
     Command("cancel", "esc", in: .overlay(.fieldValue), "back, without it", hint: "back", 2, run: { $0.cancel() }),
     Command(
-      "type", "ctrl-t", in: .overlay(.fieldValue), "choose the type, or what the server is to compute", hint: "type", 3,
+      "type", "ctrl-t", in: .overlay(.fieldValue), "choose the type, or a server-computed value", hint: "type", 3,
       change: { $0.chooseType() }),
     Command("next-type", "ctrl-n", in: .overlay(.fieldValue), "the next type", change: { $0.cycleType(by: 1) }),
     Command(
-      "previous-type", "ctrl-p", in: .overlay(.fieldValue), "the type before", change: { $0.cycleType(by: -1) }),
+      "previous-type", "ctrl-p", in: .overlay(.fieldValue), "the previous type", change: { $0.cycleType(by: -1) }),
     Command(
-      "down", "down", in: .overlay(.fieldValue), "the next line of the text; the next type of a short one",
+      "down", "down", in: .overlay(.fieldValue), "the next line of the text; the next type for a short one",
       change: { $0.moveInValue(by: 1) }),
     Command(
-      "up", "up", in: .overlay(.fieldValue), "the line before; the type before of a short text",
+      "up", "up", in: .overlay(.fieldValue), "the previous line; the previous type for a short text",
       change: { $0.moveInValue(by: -1) }),
     Command(
-      "next-field", "tab", in: .overlay(.fieldValue), "take it, and edit the next field", hint: "next", 4,
+      "next-field", "tab", in: .overlay(.fieldValue), "accept it, and edit the next field", hint: "next", 4,
       change: { $0.typeNextField(by: 1) }),
     Command(
-      "previous-field", "shift-tab", in: .overlay(.fieldValue), "take it, and edit the field before",
+      "previous-field", "shift-tab", in: .overlay(.fieldValue), "accept it, and edit the previous field",
       change: { $0.typeNextField(by: -1) }),
     Command(
       "line-break", "ctrl-j alt-enter", in: .overlay(.fieldValue), "a line break in the text", hint: "line break", 6,
       change: { $0.breakLine() }),
     Command(
-      "review", "ctrl-s", in: .overlay(.fieldValue), "take it, and see the write that it comes to", hint: "review", 5,
+      "review", "ctrl-s", in: .overlay(.fieldValue), "accept it, and review the resulting write", hint: "review", 5,
       change: { $0.reviewEdit() }),
   ]
 
   private static let choosing: [Command] = [
     Command(
-      "accept", "enter", in: .overlay(.fieldType), "take the type", hint: "take", 1, change: { $0.acceptType() }),
+      "accept", "enter", in: .overlay(.fieldType), "accept the type", hint: "take", 1, change: { $0.acceptType() }),
     Command("cancel", "esc q", in: .overlay(.fieldType), "back", hint: "back", 2, run: { $0.cancel() }),
     Command("down", "down ctrl-n", in: .overlay(.fieldType), "down", hint: "down", 4, run: { $0.moveInEditor(by: 1) }),
     Command("up", "up ctrl-p", in: .overlay(.fieldType), "up", hint: "up", 3, run: { $0.moveInEditor(by: -1) }),
@@ -271,7 +271,7 @@ extension Keymap {
       unless: { $0.reasonAgainstSending }, run: { $0.sendEdit() }),
     Command("cancel", "esc q", in: .overlay(.review), "back to the fields", hint: "back", 2, run: { $0.cancel() }),
     Command(
-      "whole", "w", in: .overlay(.review), "write the whole document (set), or only what was changed (update)",
+      "whole", "w", in: .overlay(.review), "write the whole document (set), or only the changes (update)",
       hint: "set or update", 4, unless: { $0.overlay?.fieldEditor?.isNew == true ? "a new document is set" : nil },
       change: { $0.toggleReplacing() }),
     Command("down", "j down ctrl-n", in: .overlay(.review), "down", run: { $0.moveInEditor(by: 1) }),

@@ -33,7 +33,7 @@ extension Keymap {
       "sort", "s", in: .pane(.collections), "next order: id, columns, last changed, created", hint: "sort", 22,
       unless: { $0.reasonAgainstSorting }, run: { $0.chooseNextOrder() }),
     Command(
-      "sort-direction", "S", in: .pane(.collections), "the order in the other direction",
+      "sort-direction", "S", in: .pane(.collections), "reverse the order",
       unless: { $0.reasonAgainstSorting }, run: { $0.reverseOrder() }),
     Command(
       "columns", "c", in: .pane(.collections), "choose the columns beside the documents", hint: "columns", 21,
@@ -50,13 +50,13 @@ extension Keymap {
       hint: Wording { $0.writes.hasChosenRejected ? "drop" : "cancel" }, 1,
       writes: true, unless: { $0.reasonAgainstCancelling }, change: { $0.askToCancelWrites() }),
     Command(
-      "set-aside", "s", in: .pane(.writes), "set a waiting write aside: it is not sent, and kept to be sent again",
+      "set-aside", "s", in: .pane(.writes), "set a pending write aside: it is not sent, but kept to be sent again",
       hint: "set aside", 12, writes: true, unless: { $0.reasonAgainstSettingAside }, run: { $0.setWritesAside() }),
     Command(
       "mark", "space", in: .pane(.writes), "mark the write", hint: "mark", 2, unless: { $0.reasonAgainstMarking },
       change: { $0.markWrite() }),
     Command(
-      "retry", "r", in: .pane(.writes), "send now without waiting for the retry; a rejected write again",
+      "retry", "r", in: .pane(.writes), "send now without waiting for the retry; resend a rejected write",
       hint: Wording { $0.writes.hasChosenRejected ? "send again" : "retry now" }, 5,
       unless: { $0.writes.hasChosenRejected ? nil : $0.reasonAgainstRetrying }, run: { $0.sendNow() }),
     Command(
@@ -99,7 +99,7 @@ extension Keymap {
       "time-format", "t", in: .pane(.feed), "time of day, or time since the row above",
       change: { $0.feed.showsDeltas.toggle() }),
     Command(
-      "way", "#", in: .pane(.feed), "the way of the write behind the row: each try, the answer, who heard of it",
+      "way", "#", in: .pane(.feed), "the history of the row's write: each try, the answer, the listeners",
       unless: { $0.reasonAgainstWay }, change: { $0.openFeedWrite() }),
     Command(
       "wrap", "w", in: .pane(.feed), "the selected row in full below the feed, or not",
@@ -141,10 +141,10 @@ extension Keymap {
       "newer-version", ".", in: .pane(.detail), "compare with a newer version",
       change: { $0.stepVersion(by: 1) }),
     Command(
-      "compare-from", "b", in: .pane(.detail), "let Diff compare with this version, or with the one before again",
+      "compare-from", "b", in: .pane(.detail), "let Diff compare with this version, or again with the previous one",
       unless: { $0.reasonAgainstMarkingVersion }, change: { $0.toggleBaseVersion() }),
     Command(
-      "way", "#", in: .pane(.detail), "the way of the write that caused this version",
+      "way", "#", in: .pane(.detail), "the history of the write that caused this version",
       unless: { $0.reasonAgainstVersionWay }, change: { $0.openVersionWrite() }),
     Command(
       "listen", "space", in: .pane(.detail), "listen to the document, or stop", run: { $0.toggleListener() }),
@@ -187,7 +187,7 @@ extension Keymap {
       hint: Wording { $0.requests.isFollowing ? "hold" : "follow" }, 4, change: { $0.toggleRequestsHeld() }),
     Command("follow", "f", in: .requests, "follow the tail", change: { $0.requests.follow() }),
     Command(
-      "toggle-denied", "d", in: .requests, "only what was denied, or all", hint: "denied", 2,
+      "toggle-denied", "d", in: .requests, "only denied requests, or all", hint: "denied", 2,
       change: { $0.requests.isDeniedOnly.toggle() }),
     Command(
       "only-user", "a", in: .requests, "only requests as this user, or all again",

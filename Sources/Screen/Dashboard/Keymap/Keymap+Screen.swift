@@ -63,11 +63,11 @@ extension Keymap {
 
   private static let leaving: [Command] = [
     Command(
-      "open", "enter", in: .screen, "open what is selected", hint: "open", 9, isListed: false,
+      "open", "enter", in: .screen, "open the selection", hint: "open", 9, isListed: false,
       run: { $0.openSelected() }),
     Command("back", "esc", in: .screen, "back, close, clear the filter", isListed: false, run: { $0.goBack() }),
     Command("quit", "q", in: .screen, "back; at the top quit", hint: "quit", 20, run: { $0.goBackOrQuit() }),
-    Command("quit-now", "Q", in: .screen, "quit at once, also from a list", run: { _ in [.terminal(.quit(code: 0))] }),
+    Command("quit-now", "Q", in: .screen, "quit now, also from a list", run: { _ in [.terminal(.quit(code: 0))] }),
   ]
 
   private static let motions: [Command] = [
@@ -93,7 +93,7 @@ extension Keymap {
       "unzoom", "_", in: .screen, "show all panes again", unless: { $0.screen.isZoomed ? nil : "nothing is zoomed" },
       change: { $0.screen.zoom(false) }),
     Command(
-      "layout", "|", in: .screen, "next layout, without what the mouse has moved",
+      "layout", "|", in: .screen, "next layout, without changes by the mouse",
       change: { $0.screen.nextLayout() }),
   ]
 
@@ -102,10 +102,10 @@ extension Keymap {
       "range", "v", in: .screen, "select a range of rows: delete, cancel, send or copy them; again to end it",
       unless: { $0.reasonAgainstRange }, change: { $0.toggleRange() }),
     Command(
-      "range-down", "shift-down", in: .screen, "a range, and one row more of it downwards", isListed: false,
+      "range-down", "shift-down", in: .screen, "extend the range downwards by a row", isListed: false,
       unless: { $0.reasonAgainstRange }, run: { $0.extendRange(by: 1) }),
     Command(
-      "range-up", "shift-up", in: .screen, "a range, and one row more of it upwards", isListed: false,
+      "range-up", "shift-up", in: .screen, "extend the range upwards by a row", isListed: false,
       unless: { $0.reasonAgainstRange }, run: { $0.extendRange(by: -1) }),
     Command(
       "set-mark", "m", in: .screen, "mark this row with the letter that follows", change: { $0.typing.wait(for: .set) }),
@@ -115,7 +115,7 @@ extension Keymap {
     Command(
       "undo", "u", in: .screen, "undo the last write made here", writes: true, run: { _ in [.client(.undo())] }),
     Command(
-      "redo", "U ctrl-r", in: .screen, "do again what was undone last", writes: true,
+      "redo", "U ctrl-r", in: .screen, "redo the last undone write", writes: true,
       run: { _ in [.client(.redo())] }),
     Command(
       "copy", "y", in: .screen, "copy path, JSON, value, row or Swift", unless: { $0.reasonAgainstCopying },
@@ -150,14 +150,14 @@ extension Keymap {
     withArgument + recording + scenarioWords + [
       Command("calm", "", in: .screen, "end all faults of the network", run: { $0.cause(.calm) }),
       Command(
-        "connections", "", in: .screen, "connections: which there are, and how another one is opened",
-        unless: { $0.configuration.connections.isEmpty ? "connections.toml names none" : nil },
+        "connections", "", in: .screen, "connections: list them, and how to open another",
+        unless: { $0.configuration.connections.isEmpty ? "connections.toml has none" : nil },
         change: { $0.tellConnections() }),
       Command(
-        "requests", "", in: .screen, "requests: what the server's security rules decided",
+        "requests", "", in: .screen, "requests: decisions of the server's security rules",
         run: { $0.openRequests() }),
       Command(
-        "messages", "", in: .screen, "messages: what was said before", change: { $0.openMessages() }),
+        "messages", "", in: .screen, "messages: show earlier messages", change: { $0.openMessages() }),
       Command(
         "save-listeners", "", in: .screen, "listeners: save to a file",
         unless: { $0.listeners.isEmpty ? "no listener is open" : nil }, change: { $0.askWhereToSaveListeners() }),
@@ -165,7 +165,7 @@ extension Keymap {
         "open-listeners", "", in: .screen, "listeners: open a file",
         change: { $0.askForListenerFile() }),
       Command(
-        "export", "", in: .screen, "export what is selected, with what is below it, to a file",
+        "export", "", in: .screen, "export the selection and everything below it to a file",
         title: Wording { state in "export " + (state.exportedPath.map { "\($0.text) to a file" } ?? "the selection") },
         unless: { $0.reasonAgainstTransfer ?? ($0.exportedPath == nil ? "nothing is selected" : nil) },
         change: { state in state.exportedPath.map { state.askForExport(of: [$0]) } }
@@ -188,7 +188,7 @@ extension Keymap {
         change: { $0.askForImport(into: $0.selectedCollection) }
       ).taking(importFile { $0.selectedCollection }),
       Command(
-        "transfer", "", in: .screen, "import or export: how far it is, cancel it, what it came to",
+        "transfer", "", in: .screen, "import or export: its progress, cancel it, its result",
         unless: { $0.reasonAgainstShowingTransfer },
         change: { $0.showTransfer() }),
       Command(
@@ -202,7 +202,7 @@ extension Keymap {
         "reload", "", in: .screen, "reload: read the configuration and the themes again",
         run: { _ in [.terminal(.readAgain)] }),
       Command(
-        "row-highlight", "", in: .screen, "selected row: in all of its width, or a sign only",
+        "row-highlight", "", in: .screen, "selected row: full width, or only a mark",
         change: { $0.screen.toggleHighlight() }),
     ]
 }

@@ -19,7 +19,7 @@ extension Keymap {
         run: { _ in [.timeline(.earlier)] }),
       Command(
         "later", ".", in: context, "show all panes as of the next event", hint: isLive ? nil : "later", 2,
-        unless: { $0.past == nil ? "this is the present; , shows what was before" : nil },
+        unless: { $0.past == nil ? "this is the present; , shows earlier moments" : nil },
         run: { _ in [.timeline(.later)] }),
     ]
   }
@@ -33,7 +33,7 @@ extension Keymap {
         run: { state in state.steppedListener.map { [.timeline(.earlierSnapshot($0))] } ?? [] }),
       Command(
         "later-snapshot", ")", in: context, "the result and all panes as of this listener's next snapshot",
-        unless: { $0.past == nil ? "this is the present; ( shows what was before" : $0.reasonAgainstSnapshots },
+        unless: { $0.past == nil ? "this is the present; ( shows earlier moments" : $0.reasonAgainstSnapshots },
         run: { state in state.steppedListener.map { [.timeline(.laterSnapshot($0))] } ?? [] }),
     ]
   }
@@ -60,16 +60,16 @@ extension Keymap {
       "at", "", in: .screen, "show all panes as of a time: at 12:04:16, at -30s",
       change: { $0.openPalette(typed: "at ") }),
     Command(
-      "record", "", in: .screen, "record this session, its start too: record FILE, record stop",
-      unless: { $0.past?.isReplay == true ? "this is a replay: there is nothing new to record" : nil },
+      "record", "", in: .screen, "record this session from its start: record FILE, record stop",
+      unless: { $0.past?.isReplay == true ? "this is a replay: it cannot be recorded" : nil },
       change: { $0.openPalette(typed: "record ") }),
     Command(
       "cast", "", in: .screen, "record the screen, as asciicast: cast FILE, cast stop",
       change: { $0.openPalette(typed: "cast ") }),
     Command(
-      "caption", "explain the screen to those who watch, in the last row and in the cast",
+      "caption", "explain the screen to an audience, in the last row and in the cast",
       CommandArgument(
-        name: "TEXT", hint: "what is to be seen; without a text the keys come back", isOptional: true,
+        name: "TEXT", hint: "the caption; without a text the keys return", isOptional: true,
         read: { text, _ throws(TextError) in
           CommandArgument.Meaning(account: "caption: \(text)") { $0.show(caption: text) }
         }),

@@ -138,7 +138,7 @@ extension Keymap {
         throw problem("no such command there; it is one of [keys.\(elsewhere)]")
       }
       let names = all.filter { $0.context.section == binding.section || binding.section == nil }.map(\.name)
-      throw problem("there is no such command", Self.hint(binding.command, names))
+      throw problem("unknown command", Self.hint(binding.command, names))
     }
     let isDialog = meant.contains { if case .overlay = $0.context { true } else { false } }
     var keys: [Key] = []
@@ -149,12 +149,12 @@ extension Keymap {
         problems.append(problem("\(text) is text or a choice in dialogs; use a key with ctrl- or alt-, or f1 to f12"))
       } else {
         problems.append(
-          problem("\"\(text)\" is no key; write a character, space, enter, ctrl-x, alt-x, f5 or the like"))
+          problem("invalid key \"\(text)\"; use a character, space, enter, ctrl-x, alt-x, f5 or similar"))
       }
     }
-    if keys.isEmpty, !binding.keys.isEmpty { throw problem("it keeps its own keys") }
+    if keys.isEmpty, !binding.keys.isEmpty { throw problem("its keys cannot be changed") }
     if keys.isEmpty, ["interrupt", "cancel", "accept", "palette"].contains(binding.command) {
-      throw problem("it cannot do without a key")
+      throw problem("it needs a key")
     }
     return keys
   }

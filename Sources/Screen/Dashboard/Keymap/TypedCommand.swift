@@ -51,7 +51,7 @@ package enum TypedCommand {
       throw TextError(column: 1, "no command is called \(name)\(Keymap.hint(name, all.map(\.name)))")
     }
     if command.argument == nil, !rest.isEmpty {
-      throw TextError(column: name.unicodeScalars.count + 2, "\(name) takes nothing behind it")
+      throw TextError(column: name.unicodeScalars.count + 2, "\(name) takes no argument")
     }
     if let argument = command.argument, !argument.isOptional, rest.isEmpty {
       throw TextError(column: name.unicodeScalars.count + 1, "\(name) needs more: \(argument.hint)")

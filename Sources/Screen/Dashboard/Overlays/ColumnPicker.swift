@@ -51,7 +51,7 @@ extension DashboardState {
   }
 
   var reasonAgainstColumns: String? {
-    if browser.result != nil { return "the columns of a result are its query's: esc leads back to the tree" }
+    if browser.result != nil { return "a result has its query's columns: esc returns to the tree" }
     guard let path = selectedCollection else { return "no collection is selected" }
     return browser.statistics[path]?.documentCount ?? 0 == 0 ? "no document of \(path.text) was seen yet" : nil
   }

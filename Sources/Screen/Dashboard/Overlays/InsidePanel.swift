@@ -232,7 +232,7 @@ extension DashboardState {
   /// Restarts the selected stream.
   mutating func restartSelectedStream() -> [Effect] {
     guard let kind = restartedStream else { return [] }
-    toast(.info, "the \(kind.rawValue) stream is given up, and begun anew")
+    toast(.info, "the \(kind.rawValue) stream is closed and reopened")
     return [.client(.restartStream(kind))]
   }
 

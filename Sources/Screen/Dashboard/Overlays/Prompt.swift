@@ -38,7 +38,7 @@ extension DashboardState {
     ask(
       Prompt(
         title: "Rename \(listener.name)", label: "name",
-        lead: ["Shown wherever the listener is, and found by filters. Empty for a name made from its query."],
+        lead: ["Shown with the listener, and found by filters. Empty for a name made from its query."],
         ghost: ListenerRecord.defaultName(for: listener.query), field: TextField(listener.isNamed ? listener.name : ""),
         subject: .rename(tag)))
   }
@@ -48,7 +48,7 @@ extension DashboardState {
     ask(
       Prompt(
         title: "Save \(count) listener\(count == 1 ? "" : "s")", label: "file",
-        lead: ["TOML, to be read, changed and passed on: open it here, or with hearth --listeners FILE."],
+        lead: ["A TOML file that you can edit and share: open it here, or with hearth --listeners FILE."],
         field: TextField("listeners.toml"), subject: .saveListeners))
   }
 
@@ -56,7 +56,7 @@ extension DashboardState {
     ask(
       Prompt(
         title: "Open listeners", label: "file",
-        lead: ["Each listener of the file is started beside those that are open."], ghost: "listeners.toml",
+        lead: ["Each listener of the file is started next to the open ones."], ghost: "listeners.toml",
         subject: .openListeners))
   }
 

@@ -10,7 +10,7 @@ extension DashboardState {
   package var reasonAgainstRequests: String? {
     switch configuration.backend.kind {
     case .embedded: "rules hold at 'hearth serve --rules': connect to it (--emulator)"
-    case .cloud: "Cloud Firestore does not tell what its rules decide"
+    case .cloud: "Cloud Firestore does not report its rules' decisions"
     case .emulator: nil
     }
   }
@@ -58,8 +58,8 @@ extension DashboardState {
     requests.take(result)
     guard let (write, found) = requests.takeWanted() else { return }
     guard let found else {
-      let kept = requests.failure == nil ? "; it keeps its last decisions only" : ""
-      return toast(.warning, "the server has not told of the request of \(write.batch)\(kept)")
+      let kept = requests.failure == nil ? "; it keeps only its last decisions" : ""
+      return toast(.warning, "the server has not reported the request of \(write.batch)\(kept)")
     }
     show(found)
   }

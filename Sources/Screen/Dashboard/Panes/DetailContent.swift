@@ -87,7 +87,7 @@ package enum DetailContent {
     let head = (isMarked ? older.map { [versionLine($0)] } ?? [] : []) + [versionLine(newer)]
     let conflicts = conflictLines(detail.key, state) { $0.batch == newer.acknowledges }
     guard let changes = changes(from: older, to: newer) else {
-      return head + note("the first version that was seen: there is none to compare it with") + conflicts
+      return head + note("the first version that was seen: no earlier one to compare it with") + conflicts
     }
     if changes.isEmpty {
       return head + note("no field differs \(isMarked ? "between the two" : "from the version before")") + conflicts
@@ -107,7 +107,7 @@ package enum DetailContent {
 
   private static func unseen(_ detail: Detail) -> String {
     if !detail.isLoaded { return "loading" }
-    return detail.local?.exists == true ? "what was seen of it is no longer kept" : "it has not existed in this session"
+    return detail.local?.exists == true ? "its versions are no longer kept" : "it has not existed in this session"
   }
 
   private static func overlay(_ detail: Detail, _ state: DashboardState) -> [Line] {
@@ -139,7 +139,7 @@ package enum DetailContent {
       let time = TimeText.clock(conflict.commitTime.timestamp, offset: state.configuration.utcOffset)
       let head = Line(
         id: ["conflict", conflict.batch.description],
-        content: .note("conflict: \(conflict.batch), applied \(time), replaced what its author had not seen"))
+        content: .note("conflict: \(conflict.batch), applied \(time), replaced changes that its author had not seen"))
       return [head]
         + conflict.fields.flatMap { field in
           let id = ["conflict", conflict.batch.description] + field.path.segments
@@ -214,7 +214,7 @@ package enum DetailContent {
   private static func pendingText(_ document: Document?) -> String {
     switch document?.pending {
     case .local?: document?.exists == true ? "yes, not acknowledged" : "delete, not acknowledged"
-    case .committed?: "acknowledged, the server's version is on its way"
+    case .committed?: "acknowledged, the server's version is not here yet"
     case Document.PendingWrites.none?, nil: "no"
     }
   }

@@ -31,7 +31,7 @@ package struct AttachedProgram: Hashable, Sendable {
 
   // MARK: Refusals with another program's client
 
-  var documentsReason: String { reason("\(owner) alone writes its documents") }
+  var documentsReason: String { reason("only \(owner) writes its documents") }
   var listenersReason: String { reason("the listeners are \(owner)'s") }
   var indexesReason: String { reason("the indexes are \(owner)'s") }
   var cacheReason: String { reason("the cache is \(owner)'s") }
@@ -39,10 +39,10 @@ package struct AttachedProgram: Hashable, Sendable {
   var transferReason: String { reason("the backend is \(owner)'s to ask") }
   var controlReason: String {
     isOfScenario
-      ? reason("its steps alone change network and faults")
-      : "attached to look only: hearth attach --control may change it"
+      ? reason("only its steps change network and faults")
+      : "attached read-only: hearth attach --control may change it"
   }
-  var recordingReason: String { reason("its file is what repeats it; cast FILE keeps the screen") }
+  var recordingReason: String { reason("its file repeats it; cast FILE records the screen") }
 
   /// The subject of rejections and of remarks in the feed.
   var owner: String { isOfScenario ? "the scenario" : name }
@@ -64,7 +64,7 @@ extension AttachedProgram {
   func reason(against command: Command, _ state: DashboardState) -> String? {
     if Self.controls.contains(command.name) {
       if !allowsControl { return controlReason }
-      return state.attachment.end.map { "nothing to change any more: \($0)" }
+      return state.attachment.end.map { "nothing can be changed any more: \($0)" }
     }
     let editsListener =
       command.name == "accept" && command.context == .overlay(.listener) || command.name == "edit-listener"
@@ -168,7 +168,7 @@ extension DashboardState {
     attachment.miss(count)
     let what = "\(grouped(count)) snapshot\(count == 1 ? "" : "s")"
     feed.append(
-      FeedRow(time: now, kind: .divider, summary: "missed \(what): \(configuration.attached?.name ?? "it") goes first"))
+      FeedRow(time: now, kind: .divider, summary: "missed \(what): \(configuration.attached?.name ?? "it") was busy"))
     feed.countEvents(count, at: now)
   }
 
@@ -176,6 +176,6 @@ extension DashboardState {
   mutating func endAttachment(_ reason: String) {
     guard attachment.end(because: reason) else { return }
     feed.append(FeedRow(time: now, kind: .divider, summary: reason))
-    toast(.error, "\(reason). The screen shows what was last known; q quits.")
+    toast(.error, "\(reason). The screen shows the last known state; q quits.")
   }
 }

@@ -16,7 +16,7 @@ extension DashboardState {
       Confirmation(
         title: "End the client \(name)",
         body: [
-          "\(count) write\(count == 1 ? "" : "s") of \(name) that the server has not taken will be lost:",
+          "\(count) write\(count == 1 ? "" : "s") of \(name) not acknowledged yet will be lost:",
           "its cache is in memory.",
         ], action: "End it", subject: .perform(effects)))
     return []
@@ -54,14 +54,14 @@ enum ClientWords {
   static func meaning(of text: String, _ state: DashboardState) throws(TextError) -> CommandArgument.Meaning {
     let words = text.split(separator: " ").map(String.init)
     if state.isInScenario, words.first == "add" || words.first == "remove" {
-      throw TextError(column: 1, "scenario: its steps alone open and end clients")
+      throw TextError(column: 1, "scenario: only its steps open and end clients")
     }
     switch words.first {
     case "add": return try add(words, state)
     case "remove": return try remove(words, state)
     case let name?:
       guard words.count == 1 else {
-        throw TextError(column: 1, "it is a client's name alone, or add or remove before it")
+        throw TextError(column: 1, "use a client's name, or add or remove before it")
       }
       try require(name, column: 1, state)
       return CommandArgument.Meaning(account: "let the keys act on the client \(name)") { _ in
@@ -73,7 +73,7 @@ enum ClientWords {
 
   private static func add(_ words: [String], _ state: DashboardState) throws(TextError) -> CommandArgument.Meaning {
     guard words.count == 2 || words.count == 4 && words[2] == "user" else {
-      throw TextError(column: 5, "name the client, and perhaps its user: add bob, add bob user uid")
+      throw TextError(column: 5, "name the client, and optionally its user: add bob, add bob user uid")
     }
     let name = words[1]
     try StageName.check(name, column: 5)
@@ -81,28 +81,28 @@ enum ClientWords {
     if let user { try StageName.check(user: user, column: 11 + name.count) }
     let names = names(state)
     if names.contains(name) {
-      let what = name == names[0] ? "the client that hearth began with" : "a client that is there already"
+      let what = name == names[0] ? "the first client" : "already a client"
       throw TextError(column: 5, "\(name) is \(what); choose another name")
     }
     if names.count >= StageFacts.mostClients {
       throw TextError(
-        column: 1, "there are \(names.count) clients, and no screen has room for more: client remove NAME ends one")
+        column: 1, "there are \(names.count) clients, the most for one screen: client remove NAME ends one")
     }
     if user != nil, state.configuration.backend.kind == .cloud {
       throw TextError(
         column: 6 + name.count,
-        "Cloud Firestore takes signed users only, and no key of one is known here: leave out user")
+        "Cloud Firestore needs signed users, and no key for one is known here: remove user")
     }
-    let account = "open a client \(name)" + (user.map { " as \($0)" } ?? "") + ", with a cache and a plug of its own"
+    let account = "open a client \(name)" + (user.map { " as \($0)" } ?? "") + ", with a separate cache and network"
     return CommandArgument.Meaning(account: account) { _ in [.stage(.add(name: name, user: user))] }
   }
 
   private static func remove(_ words: [String], _ state: DashboardState) throws(TextError) -> CommandArgument.Meaning {
-    guard words.count == 2 else { throw TextError(column: 8, "name the client that is to end: remove bob") }
+    guard words.count == 2 else { throw TextError(column: 8, "name the client to end: remove bob") }
     let name = words[1]
     try require(name, column: 8, state)
     if name == names(state)[0] {
-      throw TextError(column: 8, "\(name) is the client that hearth began with, and ends with it: q quits")
+      throw TextError(column: 8, "\(name) is the first client, and ends with hearth: q quits")
     }
     return CommandArgument.Meaning(account: "end the client \(name)") { $0.askToRemove(name) }
   }
@@ -110,8 +110,8 @@ enum ClientWords {
   private static func require(_ name: String, column: Int, _ state: DashboardState) throws(TextError) {
     let names = names(state)
     guard !names.contains(name) else { return }
-    let there = names.count == 1 ? "there is \(names[0]) alone" : "there are \(names.joined(separator: ", "))"
-    throw TextError(column: column, "no client is called \(name): \(there); add \(name) would open it")
+    let there = names.count == 1 ? "the only client is \(names[0])" : "clients are \(names.joined(separator: ", "))"
+    throw TextError(column: column, "no client is called \(name): \(there); add \(name) opens it")
   }
 
   /// The texts that can be typed, given the present clients.
@@ -140,10 +140,10 @@ enum StageName {
     else {
       throw TextError(
         column: column,
-        "a client's name is a letter and then letters, digits, - or _, \(longest) in all at most: bob, phone-2")
+        "a client's name is a letter, then letters, digits, - or _, at most \(longest) in total: bob, phone-2")
     }
     if words.contains(name) {
-      throw TextError(column: column, "\(name) is a word of this command; another name tells the client apart from it")
+      throw TextError(column: column, "\(name) is a word of this command; choose another name")
     }
   }
 
@@ -155,7 +155,7 @@ enum StageName {
     guard !user.isEmpty, user.count <= longestUser,
       user.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7F })
     else {
-      throw TextError(column: column, "a user is a uid of 1 to \(longestUser) signs without blanks")
+      throw TextError(column: column, "a user is a uid of 1 to \(longestUser) characters without spaces")
     }
   }
 }

@@ -140,7 +140,7 @@ extension DashboardState {
   }
 
   var reasonAgainstDeleting: String? {
-    if rowRange(in: focus) != nil { return rangeCount == 0 ? "there is no document in the range" : nil }
+    if rowRange(in: focus) != nil { return rangeCount == 0 ? "no document is in the range" : nil }
     return selectedKey == nil ? "no document is selected" : nil
   }
 
@@ -164,7 +164,7 @@ extension DashboardState {
     case .feed, .writes, .detail: nil
     case .collections:
       browser.result != nil
-        ? "a result shows all that its query finds: esc leads back to the tree"
+        ? "a result shows its whole query: esc returns to the tree"
         : selectedCollection == nil ? "no collection is selected" : nil
     case .network: "this pane has no filter"
     }
@@ -182,7 +182,7 @@ extension DashboardState {
     if !writes.marked.isEmpty { return nil }
     if rowRange(in: .writes) != nil {
       let canGo = writes.chosen.contains { $0.isRejected || !$0.isFinished && $0.write.state != .inFlight }
-      return canGo ? nil : "every write of the range is on its way or acknowledged"
+      return canGo ? nil : "every write of the range is in flight or acknowledged"
     }
     if case .acknowledged = selected.outcome { return "\(selected.batch) is acknowledged" }
     let isInFlight = !selected.isFinished && selected.write.state == .inFlight

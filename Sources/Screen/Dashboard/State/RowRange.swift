@@ -44,7 +44,7 @@ extension DashboardState {
     switch focus {
     case .collections:
       browser.result != nil
-        ? "ranges are selected in the tree: esc leads back to it"
+        ? "ranges are selected in the tree: esc returns to it"
         : browser.cursor.id == nil ? "no row is selected" : nil
     case .writes: writes.selected == nil ? "no write is selected" : nil
     case .network, .feed, .detail: "ranges are selected among documents and writes, in panes 1 and 2"
@@ -59,7 +59,7 @@ extension DashboardState {
   /// The reason why a command is unavailable for a range.
   func reasonAgainstRange(for command: String) -> String? {
     guard Self.ofOneRow.contains(command), overlay == nil, let count = rangeCount else { return nil }
-    return "a range of \(grouped(count)) is selected, and this is about one row: v or esc ends the range"
+    return "a range of \(grouped(count)) is selected, and this needs one row: v or esc ends the range"
   }
 }
 
@@ -108,13 +108,13 @@ extension DashboardState {
   mutating func askToDeleteRange() {
     let keys = rangeKeys
     guard !keys.isEmpty else {
-      toast(.info, "there is no document in the range")
+      toast(.info, "no document is in the range")
       return
     }
     let count = "\(grouped(keys.count)) document\(keys.count == 1 ? "" : "s")"
     var body = keys.prefix(5).map(\.path.text)
     if keys.count > 5 { body.append("and \(grouped(keys.count - 5)) more, to \(keys.last?.path.text ?? "")") }
-    body.append("They are deleted in one batch; u undoes it as one. What is below them stays.")
+    body.append("They are deleted in one batch; u undoes it as one. Their subcollections stay.")
     if network.isOffline { body.append("You are offline: the delete waits in the queue.") }
     let isReal = configuration.backend.isProduction
     let collections = Set(keys.map(\.collection))

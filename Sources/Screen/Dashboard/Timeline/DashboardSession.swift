@@ -227,7 +227,9 @@ package struct DashboardSession: Sendable {
     case .start: move(to: log.start)
     case .end: playback == nil ? leave() : move(to: log.end)
     case .event(let number):
-      guard number <= log.steps(in: log.start..<log.end) else { return nothing("there are no \(number) events") }
+      guard number <= log.steps(in: log.start..<log.end) else {
+        return nothing("there are fewer than \(number) events")
+      }
       move(to: log.position(ofStep: number))
     case .ago(let seconds): move(to: log.position(at: moment.advanced(seconds: -Int64(seconds))))
     case .moment(let time):

@@ -44,7 +44,7 @@ extension DashboardState {
     }
     let new = queries.map(\.target).filter { storage.retention(of: $0, isPin: true) == nil }
     let end = network.isDurable ? "you pin it once more" : "this session ends: the cache is in memory"
-    toast(.info, "pinned: what the cache has of \(pinText(queries)) stays until \(end)")
+    toast(.info, "pinned: \(pinText(queries)) stays in the cache until \(end)")
     return new.map { .client(.retain(Retention($0, .pinned, since: now))) }
   }
 
@@ -64,15 +64,15 @@ extension DashboardState {
     guard network.isOffline else { return [effect] }
     let what =
       switch scope {
-      case .everything: "What is in the cache"
-      case .path(let path): path.isDocument ? path.text : "What is in \(path.text)"
-      case .matching(let query): "What is in \(QueryText.line(query))"
-      case .tombstones: "What is known of documents that do not exist"
+      case .everything: "Everything in the cache"
+      case .path(let path): path.isDocument ? path.text : "Everything in \(path.text)"
+      case .matching(let query): "Everything in \(QueryText.line(query))"
+      case .tombstones: "Knowledge of missing documents"
       }
     let old = age.map { " that is older than \(DurationText.text($0))" } ?? ""
     overlay = .confirm(
       Confirmation(
-        title: "Evict", body: ["You are offline: \(what)\(old) cannot be read again before you are online."],
+        title: "Evict", body: ["You are offline: \(what)\(old) cannot be read again until you are online."],
         action: "Evict", subject: .perform([effect])))
     return []
   }

@@ -333,7 +333,7 @@ extension DashboardState {
     noteReconnection { $0.note(conflict) }
     feed.note(.conflict, at: now)
     feed.countEvents(at: now)
-    toast(.warning, "\(conflict.batch) replaced what you had not seen in \(conflict.key.path.text)")
+    toast(.warning, "\(conflict.batch) replaced changes that you had not seen in \(conflict.key.path.text)")
   }
 
   private func text(of value: Value?) -> String { value.map(ValueText.short) ?? "nothing" }

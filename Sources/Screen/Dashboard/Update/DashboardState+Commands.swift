@@ -94,7 +94,7 @@ extension DashboardState {
   mutating func goBackOrQuit() -> [Effect] {
     if focus == .detail || screen.isZoomed || focus == .collections && browser.result != nil { return goBack() }
     if let transfer = storage.transfers.running {
-      let rest = transfer.request.isImport ? "The same import goes on from there another time." : "No file is written."
+      let rest = transfer.request.isImport ? "The same import continues there another time." : "No file is written."
       overlay = .confirm(
         Confirmation(
           title: "Quit", body: ["\(transfer.request.title) is under way.", rest], action: "Quit", subject: .quit))

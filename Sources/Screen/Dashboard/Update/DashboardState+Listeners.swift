@@ -110,7 +110,7 @@ extension DashboardState {
   mutating func edit(_ tag: ListenerTag, asCopy: Bool = false) {
     guard let listener = listeners.first(where: { $0.tag == tag }) else { return }
     guard var editor = ListenerEditor(listener.definition, in: configuration.database) else {
-      toast(.info, "\(listener.name) asks for what the editor has no fields for")
+      toast(.info, "the editor has no fields for parts of \(listener.name)")
       return
     }
     if asCopy {
@@ -218,7 +218,7 @@ extension ListenerEditor {
   package var countText: String? {
     switch preview {
     case nil: return nil
-    case .failure: return "the cache cannot be asked"
+    case .failure: return "the cache cannot be read"
     case .success(let preview):
       if preview.query.isDocumentQuery { return preview.count == 0 ? "not in the cache" : "in the cache" }
       guard let count = preview.count else { return "too many in the cache to count" }

@@ -14,13 +14,13 @@ extension DashboardState {
   /// The reason why no transfer is possible now; `nil` if one is.
   var reasonAgainstTransfer: String? {
     if let transfer = storage.transfers.running { return "one thing at a time: \(transfer.request.title) is under way" }
-    return network.isNetworkEnabled ? nil : "you are offline: import and export are the server's. Go online first"
+    return network.isNetworkEnabled ? nil : "you are offline: import and export need the server. Go online first"
   }
 
   mutating func askForExport(of paths: [ResourcePath]?) {
     let name = paths.map { $0.first?.text.replacing("/", with: "-") ?? "" } ?? configuration.database.project
     let what = paths.map { $0.map(\.text).joined(separator: ", ") } ?? "the database"
-    var lead = ["One document per line, with what is below the documents; hearth import reads it."]
+    var lead = ["One document per line, with all subcollections; hearth import reads the file."]
     if writes.waiting > 0 {
       let count = writes.waiting
       lead.append(
@@ -34,11 +34,11 @@ extension DashboardState {
   mutating func askForImport(into path: ResourcePath?) {
     let what =
       path.map { "Plain documents, one per line or in a JSON array; their ids are made for \($0.text)." }
-      ?? "What export wrote: {\"path\": \u{2026}, \"data\": \u{2026}} per line, or a JSON array of them."
+      ?? "Output of export: {\"path\": \u{2026}, \"data\": \u{2026}} per line, or a JSON array of them."
     ask(
       Prompt(
         title: "Import" + (path.map { " into \($0.text)" } ?? " a file"), label: "file",
-        lead: [what, "Documents of the same path are replaced. Undo does not take an import back."],
+        lead: [what, "Documents with the same path are replaced. You cannot undo an import."],
         ghost: "backup.jsonl", subject: .importFile(into: path)))
   }
 
@@ -150,7 +150,7 @@ extension DashboardState {
     let name = contents.text.split(separator: " ").first.map { $0.replacing("/", with: "-") } ?? "documents"
     var lead = ["As the server has it now, for loadBundle of Apple's, Google's and Hearth's clients."]
     if case .result(_, let name) = contents { lead.append("They find the query as \(name).") }
-    if writes.waiting > 0 { lead.append("Writes that wait are not in it.") }
+    if writes.waiting > 0 { lead.append("Pending writes are not in it.") }
     ask(
       Prompt(
         title: "Bundle \(contents.text)", label: "file", lead: lead, field: TextField("\(name).bundle"),
@@ -159,9 +159,9 @@ extension DashboardState {
 
   mutating func askForFreezing() {
     var lead = [
-      "What the cache has, as the server had it, offline too: for hearth import, or as FILE.bundle for loadBundle."
+      "The cached server data, also offline: for hearth import, or as FILE.bundle for loadBundle."
     ]
-    if writes.waiting > 0 { lead.append("Writes that wait are not in it.") }
+    if writes.waiting > 0 { lead.append("Pending writes are not in it.") }
     ask(
       Prompt(title: "Freeze the cache", label: "file", lead: lead, field: TextField("cache.jsonl"), subject: .freeze))
   }

@@ -98,7 +98,7 @@ extension DashboardState {
     if version.batch == nil, version.acknowledges == nil {
       return "no write of this client caused it: \(version.why ?? version.summary)"
     }
-    return versionJourney == nil ? "the way of that write is no longer kept" : nil
+    return versionJourney == nil ? "the history of that write is no longer kept" : nil
   }
 
   /// Shows the history of the write that caused the shown version.

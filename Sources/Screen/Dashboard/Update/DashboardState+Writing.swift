@@ -193,7 +193,7 @@ extension DashboardState {
     writes.anchor = nil
     guard let first = waiting.first else { return [] }
     let what = waiting.count == 1 ? "\(first.batch) is" : "\(grouped(waiting.count)) writes are"
-    let stay = others > 0 ? "; \(grouped(others)) stay: on their way, or answered" : ""
+    let stay = others > 0 ? "; \(grouped(others)) stay: in flight, or answered" : ""
     toast(.info, "\(what) set aside, and not sent: r sends again, x drops\(stay)")
     return waiting.map { .client(.setWriteAside($0.batch)) }
   }
@@ -222,9 +222,9 @@ extension DashboardState {
     let what = (waiting.isEmpty ? "rejected " : "") + "write"
     var body = rows.prefix(4).map { "\($0.batch) \($0.operation.rawValue) \($0.documents.first?.path.text ?? "")" }
     if rows.count > 4 { body.append("and \(grouped(rows.count - 4)) more") }
-    if others > 0 { body.append("\(grouped(others)) of those chosen stay: on their way, or acknowledged.") }
+    if others > 0 { body.append("\(grouped(others)) of the selected stay: in flight, or acknowledged.") }
     if !waiting.isEmpty { body.append("Its local effect is undone. It will never be sent.") }
-    if !rejected.isEmpty { body.append("What was rejected cannot be sent again after that.") }
+    if !rejected.isEmpty { body.append("A rejected write cannot be sent again after that.") }
     let title = rows.count == 1 ? "\(verb) \(what)" : "\(verb) \(grouped(rows.count)) \(what)s"
     overlay = .confirm(
       Confirmation(

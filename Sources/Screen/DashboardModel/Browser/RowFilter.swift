@@ -227,7 +227,7 @@ struct FilterParser {
     let source = cursor.text(start + 1..<cursor.position)
     guard cursor.take("/") else { throw error("a pattern ends with /; \"/…\" is a word", at: start) }
     if let after = cursor.next, !after.properties.isWhitespace {
-      throw error("a blank parts the pattern from what follows")
+      throw error("a space must follow the pattern")
     }
     if source.isEmpty { throw error("the pattern is empty", at: start) }
     do throws(PatternError) { return try Pattern(source) } catch {
@@ -256,7 +256,7 @@ struct FilterParser {
     guard name.contains("`") || isName && name.first?.isNumber == false && name.first != "-" else { return nil }
     cursor.position = end + 1
     let path = try FieldPathText.parse(name, column: start + 1)
-    if path.isDocumentID { throw error("ids are words: ^abc for those that begin with abc", at: start) }
+    if path.isDocumentID { throw error("ids are words: ^abc for ids with the prefix abc", at: start) }
     return path
   }
 

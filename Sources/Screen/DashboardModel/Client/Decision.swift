@@ -49,7 +49,7 @@ extension Decision {
     lead = [
       conflict.isDeleted
         ? "It was deleted while you edited it. Nothing is written yet."
-        : "Somebody else changed what you edited. Nothing is written yet."
+        : "Another client changed what you edited. Nothing is written yet."
     ]
     heads = ["field", "before", "yours", "now there"]
     rows = conflict.fields.map { field in
@@ -63,11 +63,11 @@ extension Decision {
       switch conflict.again {
       case .text(let request):
         MenuItem(
-          letter: "e", title: "edit again", detail: "with what is there now in the text",
+          letter: "e", title: "edit again", detail: "with the current values in the text",
           choice: .perform([.terminal(.edit(request))]))
       case .fields(let now):
         MenuItem(
-          letter: "e", title: "edit again", detail: "your changes, beside what is there now",
+          letter: "e", title: "edit again", detail: "your changes, next to the current values",
           choice: .editFields(over: now))
       }
     let dropped = "Nothing was written; your edit is dropped."
@@ -79,7 +79,7 @@ extension Decision {
     if !conflict.keepingTheirs.isEmpty {
       items.append(
         MenuItem(
-          letter: "t", title: "keep theirs", detail: "write only what nobody else changed",
+          letter: "t", title: "keep theirs", detail: "write only fields that others left alone",
           choice: .perform([.client(.write(conflict.keepingTheirs))])))
     }
     if conflict.isDeleted {
@@ -109,7 +109,7 @@ extension Decision {
     let more = conflict.documents.count > 3 ? " and \(conflict.documents.count - 3) more" : ""
     let done = conflict.isRedo ? "\(batch) was undone" : "\(batch)"
     lead = [
-      "Since \(done), there were other changes to what is written here, in \(names)\(more). Nothing is written yet."
+      "Since \(done), other clients changed the same data, in \(names)\(more). Nothing is written yet."
     ]
     heads = ["field", conflict.isRedo ? "after the undo" : "after \(batch)", "now there", "will be"]
     let isOne = conflict.documents.count == 1
@@ -118,9 +118,9 @@ extension Decision {
     }
     let effect: ClientRequest = conflict.isRedo ? .redo(over: conflict) : .undo(over: conflict)
     items = [
-      MenuItem(letter: "c", title: "cancel", detail: "everything stays as it is", choice: .perform([])),
+      MenuItem(letter: "c", title: "cancel", detail: "nothing is changed", choice: .perform([])),
       MenuItem(
-        letter: "a", title: "\(verb) all the same", detail: "what is now there above is replaced",
+        letter: "a", title: "\(verb) all the same", detail: "the current values above are replaced",
         choice: .perform([.client(effect)])),
     ]
   }
@@ -240,10 +240,10 @@ extension Decision {
     self.init(
       title: progress.request.title, lead: [progress.text], heads: [], rows: [],
       items: [
-        MenuItem(letter: "h", title: "hide", detail: "it goes on meanwhile", choice: .perform([])),
+        MenuItem(letter: "h", title: "hide", detail: "it continues", choice: .perform([])),
         MenuItem(
           letter: "x", title: "cancel",
-          detail: progress.request.isImport ? "what is imported stays" : "no file is written",
+          detail: progress.request.isImport ? "imported documents stay" : "no file is written",
           choice: .perform([.client(.cancelTransfer)])),
       ])
     isTransfer = true
@@ -327,7 +327,7 @@ extension TransferAccount {
     switch (end, request.isImport) {
     case (.complete, _): return "\(count) \(request.outcome) \(request.file) in \(time)\(refused)"
     case (.cancelled, true): return "import of \(request.file) cancelled after \(count)\(refused)"
-    case (.cancelled, false): return "\(request.noun) cancelled after \(count): \(request.file) is as it was before"
+    case (.cancelled, false): return "\(request.noun) cancelled after \(count): \(request.file) is unchanged"
     case (.failed(let reason), true): return "import of \(request.file) ended after \(count)\(refused): \(reason)"
     case (.failed(let reason), false): return "nothing \(request.outcome) \(request.file): \(reason)"
     }

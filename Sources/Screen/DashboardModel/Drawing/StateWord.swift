@@ -33,13 +33,13 @@ package enum StateWord: CaseIterable, Sendable {
     case .connecting: "it is being asked"
     case .offline: "it does not answer, or you switched it off"
     case .notConnected: "no listener, no write needs it"
-    case .refused: "the server lets you in nowhere"
+    case .refused: "the server rejects every request"
     case .ended: "the watched program is gone"
     case .server: "the server confirmed it then"
-    case .cache: "as the server last told it"
+    case .cache: "the server's last version"
     case .asking: "the server was asked"
-    case .idle: "the last event was then, keys are none"
-    case .acknowledged: "the server has taken write 7"
+    case .idle: "no event since then; keys do not count"
+    case .acknowledged: "the server accepted write 7"
     }
   }
 

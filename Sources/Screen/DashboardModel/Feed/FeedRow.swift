@@ -173,7 +173,7 @@ package struct SnapshotRows {
       rows = snapshot.changes.map { row($0, causes) }
     }
     if let omitted = snapshot.omitted {
-      var row = base(.modified, "\(grouped(omitted)) more change\(omitted == 1 ? "" : "s"), not told")
+      var row = base(.modified, "\(grouped(omitted)) more change\(omitted == 1 ? "" : "s"), left out")
       row.count = omitted
       rows.append(row)
     }

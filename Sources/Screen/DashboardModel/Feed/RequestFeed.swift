@@ -48,7 +48,7 @@ package struct RequestFeed: Sendable {
   package var note: String? {
     if let failure { return failure }
     guard let all else { return "asking the server" }
-    if all.isEmpty { return "no request has been put to rules so far; administrators' are not" }
+    if all.isEmpty { return "rules have checked no request so far; administrators bypass them" }
     return shown.isEmpty ? "none of the last \(all.count) passes; esc shows all" : nil
   }
 
@@ -222,7 +222,7 @@ extension RuleDecision {
   package var account: [AccountLine] {
     let head = AccountLine(kind: .text, text: sentence)
     guard let statements else {
-      return [head, AccountLine(kind: .note, text: "This server does not tell what its rules saw.")]
+      return [head, AccountLine(kind: .note, text: "This server does not report its rules' values.")]
     }
     return [head] + statements.flatMap(\.account)
   }

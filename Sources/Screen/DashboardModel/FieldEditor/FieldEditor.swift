@@ -169,7 +169,7 @@ package struct FieldEditor: Sendable {
       if case .map = value { continue }
       let name = FieldPath(segments: parent).canonicalText
       if case .array = value { throw ModelError("\(name) is an array: select it, and a adds an element") }
-      throw ModelError("\(name) is no map: its type is \(FieldKind(value).title)")
+      throw ModelError("\(name) is not a map: its type is \(FieldKind(value).title)")
     }
     return path.segments
   }

@@ -273,8 +273,8 @@ package enum FieldKind: CaseIterable, Hashable, Sendable {
     case .increment: "by 1, or -0.5"
     case .maximum: "the larger of it and 10"
     case .minimum: "the smaller of it and 10"
-    case .arrayUnion: "[\"a\"] is added where it is not in"
-    case .arrayRemove: "[\"a\"] is taken out"
+    case .arrayUnion: "[\"a\"] is added if it is missing"
+    case .arrayRemove: "[\"a\"] is removed"
     case .delete: "the field is deleted"
     }
   }

@@ -45,7 +45,7 @@ package struct FieldReview: Sendable {
       title = "set \(place)"
       facts.append("all of it: \(fields.count) field\(fields.count == 1 ? "" : "s"), no mask")
       if isNew {
-        facts.append("on condition that there is no document yet")
+        facts.append("only if the document does not exist yet")
       } else {
         facts.append("on condition that the document exists")
         facts.append("fields that others add meanwhile are lost")
@@ -76,7 +76,7 @@ package struct FieldReview: Sendable {
           new: Self.text(of: transform.operation, in: editor.database))
       }
     text = mutation.map { WriteJSON.text(of: [$0], relativeTo: editor.database) } ?? ""
-    problem = exists ? "there is a document already: E edits it" : Self.problem(of: mutation, edit, in: editor.database)
+    problem = exists ? "the document already exists: E edits it" : Self.problem(of: mutation, edit, in: editor.database)
   }
 
   private static func problem(of mutation: Mutation?, _ edit: FieldEdit, in database: DatabaseID) -> String? {

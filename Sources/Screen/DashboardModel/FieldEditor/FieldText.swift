@@ -44,12 +44,12 @@ package enum FieldText {
     case .vector: return try vector(text, in: database)
     case .array, .arrayUnion, .arrayRemove:
       let value = try json(text, in: database, expects: "[")
-      guard case .array = value else { throw FieldTextError("this is no array, which is written in [ ]") }
+      guard case .array = value else { throw FieldTextError("this is not an array: write it in [ ]") }
       return value
     case .map:
       let value = try json(text, in: database, expects: "{")
       guard case .map = value else {
-        throw FieldTextError("this is a \(FieldKind(value).title), not a map; it has a type of its own")
+        throw FieldTextError("this is a \(FieldKind(value).title), not a map: choose that type")
       }
       return value
     }
@@ -70,7 +70,7 @@ package enum FieldText {
   private static func reference(_ text: String, in database: DatabaseID) throws(FieldTextError) -> Value {
     if let reference = Value(referenceName: text) {
       guard case .reference(let other, _) = reference, other != database else { return reference }
-      throw FieldTextError("it leads into another database, \(other.name); a write can only refer to this one's")
+      throw FieldTextError("it refers to another database, \(other.name); use a reference within this one")
     }
     do throws(ModelError) { return .reference(database, try DocumentKey(validating: text)) } catch {
       let gap = text.ranges(of: "//").first.map { text.distance(from: text.startIndex, to: $0.lowerBound) + 1 }

@@ -56,10 +56,10 @@ extension InsideTable {
     }
     if share.overlays > 0 {
       words.append(
-        "\(grouped(share.overlays)) with writes that wait, of which an overlay is kept beside what the server has")
+        "\(grouped(share.overlays)) with pending writes, stored as overlays on the server's version")
     }
     if share.names > 0 {
-      words.append("\(grouped(share.names)) of which no content is here: known not to exist, or by name alone")
+      words.append("\(grouped(share.names)) without content here: known not to exist, or known only by name")
     }
     return words.joined(separator: "; ")
   }
@@ -86,13 +86,13 @@ extension InsideTable {
         table.rows.append(
           Row(
             cells: ["\(index + 1)", key.path.text, "document", use, age, "", ByteText.short(Int(clamping: bytes))],
-            subject: .document(key), detail: "in no result, shown by nobody, and without a pending write"))
+            subject: .document(key), detail: "in no result, not shown, and without a pending write"))
       }
     }
     table.empty = survey.collection
     table.notes = [
       survey.collection,
-      "in the order of last use, which the cache counts, the longest unused first; what is pinned stays",
+      "in the order of last use, the longest unused first; pinned data stays",
     ]
     let documents = survey.shares.reduce(0) { $0 + $1.leavingDocuments }
     if survey.leavingTargets + documents > table.rows.count {
@@ -179,13 +179,13 @@ extension CacheSurvey {
   /// The work of a garbage collection now, and whether one will run.
   fileprivate var collection: String {
     switch policy {
-    case .eager: return "a document goes as soon as nothing refers to it"
+    case .eager: return "a document is evicted as soon as nothing refers to it"
     case .never: return "never collected: \(grouped(targets)) results are kept"
     case .leastRecentlyUsed:
       let documents = shares.reduce(0) { $0 + $1.leavingDocuments }
       let bytes = shares.reduce(Int64(0)) { $0 &+ $1.leavingBytes }
-      if documents == 0, leavingTargets == 0 { return "a garbage collection now would take nothing" }
-      return "a garbage collection now would take \(grouped(leavingTargets)) of \(grouped(targets)) results and "
+      if documents == 0, leavingTargets == 0 { return "a garbage collection now would evict nothing" }
+      return "a garbage collection now would evict \(grouped(leavingTargets)) of \(grouped(targets)) results and "
         + "\(grouped(documents)) documents, \(ByteText.short(Int(clamping: bytes)))"
     }
   }
@@ -223,12 +223,12 @@ extension InsideTable {
       switch retention.kind {
       case .pinned:
         rule = "pinned"
-        detail = "stay, whatever the size of the cache: not collected, and not evicted"
+        detail = "stay at any size of the cache: not collected, and not evicted"
       case .lifetime(let time):
         rule = "\(DurationText.text(time)) after confirmed"
         detail = "leave \(DurationText.text(time)) after the server last confirmed them, while you are online"
       }
-      let limit = retention.target.limit == nil ? "" : "; all that match, whatever the limit"
+      let limit = retention.target.limit == nil ? "" : "; all matches, not only up to the limit"
       return Row(
         cells: [
           QueryText.line(retention.target), rule, TimeText.elapsed(seconds: now.wholeSeconds(since: retention.since)),
@@ -260,14 +260,14 @@ extension InsideTable {
         ],
         isNotable: index.backfill != nil,
         detail: index.backfill.map {
-          "\(grouped($0.documentsIndexed)) of \(grouped($0.documentsTotal)) documents have been looked at; until then no "
+          "\(grouped($0.documentsIndexed)) of \(grouped($0.documentsTotal)) documents are indexed; until all are, no "
             + "query uses it"
-        } ?? "kept with every change of a document; the newest documents get their entries many at a time")
+        } ?? "updated with every change of a document; the newest documents get their entries in batches")
     }
     table.empty = "the cache has no index: i on a query makes one"
     if let counted {
       table.notes.append(
-        "entries and sizes as the cache was counted last; the size is about that of values and numbers")
+        "entries and sizes from the last count of the cache; sizes are approximate")
       if counted.droppedEntries > 0 {
         table.notes.append("\(grouped(counted.droppedEntries)) entries of dropped indexes are still to be removed")
       }
@@ -294,7 +294,7 @@ extension InsideTable {
       "\(grouped(contents.pageCount)) pages of \(ByteText.short(Int(clamping: contents.pageBytes))), "
         + "\(ByteText.short(Int(clamping: survey.freeBytes))) of them empty; the log has "
         + "\(ByteText.short(Int(clamping: contents.logBytes))); \(contents.checksums.words)",
-      "sizes of what the rows hold, without what SQLite adds: its own indexes, and room in pages",
+      "sizes of the rows' contents, without SQLite's own indexes and free space in pages",
     ]
     return table
   }
@@ -306,8 +306,8 @@ extension InsideTable {
     "collection_parents": "collections", "index_configuration": "indexes", "retentions": "pins and lifetimes",
     "bundles": "loaded bundles", "named_queries": "queries of bundles", "users": "users with writes",
     "globals": "counters", "index_tails": "documents without entries yet", "sharing_clients": "programs that share it",
-    "sharing_targets": "what they listen to", "sharing_target_states": "results that are complete",
-    "sharing_notices": "what they tell each other",
+    "sharing_targets": "their listeners", "sharing_target_states": "results that are complete",
+    "sharing_notices": "their notices",
   ]
 }
 
@@ -320,7 +320,7 @@ extension CacheContents.Checksums {
   fileprivate var words: String {
     switch self {
     case .intact: "every page has a checksum, which each read compares"
-    case .damaged: "damage was met: the next start looks through all of it"
+    case .damaged: "damage found: the next start checks every page"
     case .unneeded: "in memory, without checksums"
     }
   }

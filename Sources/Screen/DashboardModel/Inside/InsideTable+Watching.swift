@@ -21,7 +21,7 @@ extension InsideTable {
     let cost = inside.targets.reduce(0) { $0 + $1.readsAnew }
     if cost > 0 {
       table.notes.append(
-        "after more than 30 minutes offline Cloud Firestore bills them anew: \(reads(cost)) in all, whatever is sent")
+        "after more than 30 minutes offline Cloud Firestore bills them again: \(reads(cost)), even if nothing is sent")
     }
     return table
   }
@@ -64,8 +64,8 @@ extension InsideTable {
         ],
         isNotable: lookup.target == nil, subject: .document(lookup.key),
         detail: lookup.target == nil
-          ? "asked for when those before it are answered, \(lookups.limit) at a time"
-          : "a result shows it, and the server did not list it: its answer is awaited")
+          ? "requested when earlier ones are answered, \(lookups.limit) at a time"
+          : "a result shows it, but the server did not list it: waiting for its answer")
     }
     table.empty = "no document is in doubt: the server has listed every document that a result shows"
     let listed = lookups.listed.count < lookups.asked + lookups.waiting ? "; \(lookups.listed.count) are listed" : ""
@@ -128,9 +128,9 @@ extension InsideTable {
     }
     table.rows.append(row(inside.connection, at: now))
     if inside.streams.allSatisfy({ $0.bytes == nil }) {
-      table.notes.append("messages are counted; they do not become bytes, because the server is in this process")
+      table.notes.append("only messages are counted, not bytes: the server is in this process")
     } else {
-      table.notes.append("messages and their bytes, without what HTTP/2 and TLS add")
+      table.notes.append("messages and their bytes, without HTTP/2 and TLS overhead")
     }
     return table
   }
@@ -159,10 +159,10 @@ extension InsideTable {
   private static func detail(_ stream: StreamUse) -> String {
     if let error = stream.status.lastError { return "last failure: \(error)" }
     if let limit = stream.longestSilence {
-      return "given up after \(TimeText.span(limit)) without a message while something is watched"
+      return "closed after \(TimeText.span(limit)) without a message while something is watched"
     }
     return stream.kind == .watch
-      ? "brings what listeners show" : "takes writes to the server; closed a minute after the last"
+      ? "delivers the results of listeners" : "sends writes to the server; closed a minute after the last"
   }
 
   /// - Parameter now: the reference time for ages.
@@ -171,7 +171,7 @@ extension InsideTable {
       Column(title: "PROCESS", isFlexible: true), Column(title: "LEASE"), Column(title: "NETWORK"),
       Column(title: "SCREEN", rank: 1), Column(title: "SEEN", isNumber: true),
     ])
-    table.empty = "the cache is this client's alone, and the streams with it"
+    table.empty = "only this client uses the cache and the streams"
     guard let company = inside.company else { return table }
     table.rows = company.members.map { member in
       Row(
@@ -183,8 +183,8 @@ extension InsideTable {
     }
     table.notes = [
       company.renewed.map { "renewed \(TimeText.elapsed(seconds: now.wholeSeconds(since: $0))) ago" }
-        ?? "nobody has the lease now",
-      "who has it watches and sends for all that share the cache",
+        ?? "no client has the lease now",
+      "its holder watches and sends for all clients of the cache",
     ]
     return table
   }
@@ -240,9 +240,9 @@ extension InsideTable {
     if inside.targetCount > inside.targets.count {
       table.notes.append("the first \(inside.targets.count) of \(grouped(inside.targetCount)) targets")
     }
-    if !context.isBilled { table.notes.append("this server bills nothing: it is what Cloud Firestore would bill") }
+    if !context.isBilled { table.notes.append("this server bills nothing: these are Cloud Firestore's prices") }
     table.notes.append(price.assumption)
-    table.notes.append("reads of present targets; not counts, writes, deletes, storage, the network, and what is free")
+    table.notes.append("reads of current targets; not counts, writes, deletes, storage, the network, or the free quota")
     return table
   }
 }

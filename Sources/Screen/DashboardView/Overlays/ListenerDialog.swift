@@ -207,7 +207,7 @@ struct ListenersDialog {
     guard area.height > 0 else { return }
     if count == 0 {
       canvas.put(
-        "none is open: n makes one, o opens those of a file", at: area.origin, role: .textMuted, clip: area)
+        "none is open: n makes one, o opens a file", at: area.origin, role: .textMuted, clip: area)
     }
     canvas.rows(of: list.cursor, count: count, in: area, frame.state) {
       line(of: frame.state.listeners[$0], width: area.width)

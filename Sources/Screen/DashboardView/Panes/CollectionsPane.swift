@@ -70,7 +70,7 @@ struct CollectionsPane {
   /// The reasons for the lack of rows.
   private func emptyTexts(width: Int) -> [String] {
     if frame.state.browser.roots == nil { return ["reading the collections"] }
-    if frame.state.network.isOffline { return ["no collection is cached", "what the server has is seen online"] }
+    if frame.state.network.isOffline { return ["no collection is cached", "go online to see the server's data"] }
     if let outage = frame.state.browser.rootsOutage {
       let again = "Hearth tries again until it is listed."
       return ["no collection is cached", "not listed: \(outage.code.name)"]

@@ -90,7 +90,7 @@ struct DetailPane {
           ("listeners see", columns.value),
         ]
       case .history: [("versions seen in this session, newest first", columns.name + columns.value)]
-      case .meta: [("what is known of the document", columns.name + columns.value)]
+      case .meta: [("known state of the document", columns.name + columns.value)]
       }
     line.skip(4)
     for (index, (title, width)) in titles.enumerated() {

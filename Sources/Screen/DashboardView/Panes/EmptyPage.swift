@@ -83,7 +83,7 @@ struct EmptyPage {
   private var signs: [(sign: String, role: Role, text: String)] {
     [
       ("+", .changeAdded, "a document came in, into the collection or the listener's result"),
-      ("~", .changeModified, "fields of a document changed: old and new value stand beside it"),
+      ("~", .changeModified, "fields of a document changed: old and new value follow"),
       ("-", .changeRemoved, "a document was deleted, or left the listener's result"),
       ("=", .changeSynced, "a snapshot without changes: in sync with the server, or from the cache"),
       ("!", .error, "refused by the server, a listener that ended, or a conflict"),
@@ -92,7 +92,7 @@ struct EmptyPage {
       (glyphs.listeningInPart, .stateOnline, "a listener hears a part of it: the first documents, or a filter"),
       (glyphs.listeningFromCache, .flagCache, "a listener has it from the cache only"),
       ("L", .sourceLocal, "LOCAL: made here, not acknowledged yet"),
-      ("S", .sourceServer, "SERVER: as the server has it, or had it when it was heard last"),
+      ("S", .sourceServer, "SERVER: the server's version, as of its last message"),
       ("c", .flagCache, "from the cache"), ("p", .flagPending, "with pending writes"),
       (glyphs.online, .stateOnline, "ONLINE: the server answers"),
       (glyphs.offline, .stateOffline, "OFFLINE: it does not, or you pulled the plug"),
@@ -119,18 +119,18 @@ struct EmptyPage {
   // MARK: Commands
 
   private static let commands: [(name: String, text: String)] = [
-    ("ls", "collections, the documents of one, or what is below a document"),
+    ("ls", "collections, the documents of one, or subcollections"),
     ("tree", "collections, documents and subcollections as a tree"),
-    ("get cities/SF", "a document, or those of a collection: where, order, limit"),
+    ("get cities/SF", "a document, or a collection's: where, order, limit"),
     ("count cities", "the number of documents, counted at the server; also sum, avg"),
     ("set cities/SF name=SF", "a document written; add and create make new ones"),
-    ("update cities/SF n=1", "some fields of a document, or of all that a query finds"),
-    ("delete cities/SF", "a document, what a query finds, or all below a path"),
+    ("update cities/SF n=1", "some fields of a document, or of a query's results"),
+    ("delete cities/SF", "a document, a query's results, or all below a path"),
     ("watch cities", "a line for every change, for people or as JSON"),
     ("wall", "the last minute of all listeners on one screen"),
     ("import FILE", "the documents of a file: JSON, JSON lines, CSV, TSV"),
     ("export cities", "documents as a file that import reads"),
-    ("backup DIR", "all of a database, rules and indexes too; restore brings it back"),
+    ("backup DIR", "a whole database, with rules and indexes; or restore it"),
     ("schema cities", "the fields that documents have, and their types"),
     ("run FILE", "a scenario: go offline, write, expect events in time"),
     ("serve", "this backend for Firestore SDKs: an emulator"),

@@ -257,16 +257,16 @@ extension NetworkPane {
     guard let program = frame.state.configuration.attached else { return [] }
     var lines: [Line] = []
     if let end = frame.state.attachment.end {
-      lines.append(fact("client", "\(end): what was last known", .warn))
+      lines.append(fact("client", "\(end): last known state", .warn))
     } else {
       let way =
         program.isScenario == true
-        ? "which a scenario moves" : program.allowsControl ? "looked at and controlled from here" : "looked at only"
+        ? "run by a scenario" : program.allowsControl ? "watched and controlled from here" : "watched only"
       lines.append(fact("client", "of \(program.title), \(way)", .text))
     }
     if frame.state.attachment.missedSnapshots > 0 {
       let count = frame.state.attachment.missedSnapshots
-      lines.append(fact("missed", "\(grouped(count)) snapshot\(count == 1 ? "" : "s"), not told", .warn))
+      lines.append(fact("missed", "\(grouped(count)) snapshot\(count == 1 ? "" : "s"), left out", .warn))
     }
     return lines
   }

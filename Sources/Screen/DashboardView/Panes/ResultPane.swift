@@ -191,12 +191,12 @@ struct ResultPane {
       }
       if kept.isTooLarge {
         return [
-          ("\(grouped(count)) documents: more than \(grouped(KeptResult.most)) are not put in order here", .textMuted),
+          ("\(grouped(count)) documents: more than \(grouped(KeptResult.most)) are not sorted here", .textMuted),
           ("a listener with a limit shows the first of them", .textMuted),
         ]
       }
       guard kept.documents.isEmpty else { return [] }
-      if count > 0 { return [("\(grouped(count)) documents, none of which was told yet", .textMuted)] }
+      if count > 0 { return [("\(grouped(count)) documents, none received yet", .textMuted)] }
       return [
         (ResultTitle.isFromCache(frame.state) ? "the cache has none that match" : "no document matches", .textMuted)
       ]

@@ -34,7 +34,7 @@ extension DashboardState {
   private var counted: [ResourcePath] { browser.windows.values.filter { $0.total != nil }.map(\.path).sorted() }
 
   var reasonAgainstRecount: String? {
-    if network.isOffline { return "offline: the server cannot be asked" }
+    if network.isOffline { return "offline: the server cannot be reached" }
     return counted.isEmpty ? "nothing has been counted yet" : nil
   }
 

@@ -94,7 +94,7 @@ extension DashboardState {
       if let row { return go(toRow: row - 1, of: path) }
       let window = browser.windows[path]
       guard let total = window?.filter == nil ? window?.total : nil, let percent else {
-        toast(.info, "how many documents \(path.text) shows is not known: :42 goes to a row")
+        toast(.info, "the document count of \(path.text) is not known: :42 goes to a row")
         return []
       }
       // Avoids a product larger than the count.
@@ -139,7 +139,7 @@ extension DashboardState {
   private mutating func go(toOrderedRow row: Int, of window: CollectionWindow) -> [Effect] {
     let place = row - (window.offset ?? 0)
     guard window.offset != nil, window.documents.indices.contains(place) else {
-      toast(.info, "in the order of \(window.shownOrder.words) only rows that are loaded are counted: s goes to id")
+      toast(.info, "in the order of \(window.shownOrder.words) only loaded rows are counted: s goes to id")
       return []
     }
     browser.cursor.select(.document(window.documents[place].key))
@@ -242,7 +242,7 @@ extension DashboardState {
       if let line { detail?.cursor.select(line) }
       return effects
     }
-    toast(.info, "what was marked \(letter) is gone")
+    toast(.info, "the row marked \(letter) is gone")
     return []
   }
 

@@ -99,7 +99,7 @@ extension DashboardState {
 
   var reasonAgainstAsking: String? {
     guard let result = browser.result else { return "no result is shown: :query asks for one" }
-    return result.isQuestion ? nil : "a listener's result is renewed by itself"
+    return result.isQuestion ? nil : "a listener's result updates automatically"
   }
 
   /// Returns to the tree.

@@ -47,7 +47,7 @@ extension DashboardState {
     let window = browser.windows[path]
     if let range = window?.filter?.range, order.key != .field(range) {
       let field = range.segments.joined(separator: ".")
-      toast(.info, "the filter asks for a range of \(field), which comes in the order of \(field); S turns it")
+      toast(.info, "the filter has a range of \(field), so the order is by \(field); S reverses it")
       return []
     }
     browser.choose(order, of: path)
@@ -66,8 +66,8 @@ extension DashboardState {
   var reasonAgainstSorting: String? {
     if let result = browser.result {
       return result.isQuestion
-        ? "the query decides on the order: :query asks another"
-        : "the listener's query decides on the order: e in its list (W) changes it"
+        ? "the query sets the order: :query runs another"
+        : "the listener's query sets the order: e in its list (W) changes it"
     }
     return selectedCollection == nil ? "no collection is selected" : nil
   }
