@@ -94,7 +94,7 @@ struct ClientStageTests {
       ("client add bob", "bob is already a client"),
       ("client add one", "one is the first client"),
       ("client add 7up", "a client's name is a letter, then"), ("client add add", "add is a word of this command"),
-      ("client add averyverylongname", "12 in all at most"), ("client add", "name the client"),
+      ("client add averyverylongname", "at most 12 in total"), ("client add", "name the client"),
       ("client add carl user", "name the client, and optionally its user"),
       ("client add carl usr x", "name the client, and optionally its user"),
       ("client carl", "no client is called carl: there are one, bob"),
