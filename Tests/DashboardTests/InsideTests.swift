@@ -198,7 +198,7 @@ struct InsideTests {
     var driver = Self.opened()
     section(.kept, &driver)
     driver.press("d")
-    #expect(driver.effects == [.client(.release(Self.pin))] && driver.screen.contains("users limit 5 may leave"))
+    #expect(driver.effects == [.client(.release(Self.pin))] && driver.screen.contains("users limit 5 can be evicted"))
     driver.press("down")
     #expect(
       lines(driver).contains { $0.contains("orders where state == \"done\"") && $0.contains("2 h after confirmed") })

@@ -84,7 +84,7 @@ struct RefusedWriteTests {
 
     var embedded = self.driver(kind: .embedded)
     embedded.press("2 G enter r")
-    #expect(embedded.screen.contains("rules hold at 'hearth serve --rules'"), "\(embedded.screen)")
+    #expect(embedded.screen.contains("rules apply at 'hearth serve --rules'"), "\(embedded.screen)")
   }
 
   @Test("A write rejected for another reason has no request")

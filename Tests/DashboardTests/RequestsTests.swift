@@ -104,7 +104,7 @@ struct RequestsTests {
     var driver = Driver(kind: kind == "cloud" ? .cloud : .embedded)
     driver.press("4 ]")
     #expect(!isAsking(driver))
-    let reason = kind == "cloud" ? "Cloud Firestore does not report" : "rules hold at 'hearth serve --rules'"
+    let reason = kind == "cloud" ? "Cloud Firestore does not report" : "rules apply at 'hearth serve --rules'"
     #expect(driver.screen.contains(reason), "\(driver.screen)")
     driver.tick(2)
     #expect(!isAsking(driver))

@@ -179,7 +179,7 @@ extension EndToEndTests.InShells {
       #expect((objects[4]["problem"] as? String)?.contains("--rules") == true)
       for said in [
         "collections: 1", "cities: 1 document, listened to", "document cities/SF, from the cache",
-        "state: \"NV\", at the server \"CA\"", "requests: rules hold at", "not understood: ",
+        "state: \"NV\", at the server \"CA\"", "requests: rules apply at", "not understood: ",
       ] {
         #expect(run.output.contains(said), "\(said) is not in:\n\(run.output)")
       }

@@ -9,7 +9,7 @@ extension EndToEndTests.InTmux {
     @Test("--step runs one step at a time at every size, and q exits with 0")
     func stepByStep() async throws {
       let hearth = try await TmuxTerminal(["play", "--live", "--step", "conflict"], in: Surroundings())
-      try await hearth.wait("space does a step")
+      try await hearth.wait("space runs a step")
       let count = try #require(hearth.lines[0].firstMatch(of: #/step 0/(\d+)/#)?.1)
       for done in 1...(try #require(Int(count))) {
         try await hearth.keys("Space")

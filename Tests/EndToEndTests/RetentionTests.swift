@@ -44,7 +44,7 @@ extension EndToEndTests.InTmux {
       try await run("pin orders", first)
       try await first.wait("until you pin it once more")
       try await run("lifetime orders where state == done 2h", first)
-      try await first.wait("leaves the cache 2 h after")
+      try await first.wait("is evicted 2 h after")
       try await quit(first)
 
       let second = try await TmuxTerminal([], in: surroundings)
@@ -60,7 +60,7 @@ extension EndToEndTests.InTmux {
       try await quit(beside)
 
       try await second.keys("d")
-      try await second.wait("may leave the cache again")
+      try await second.wait("can be evicted again")
       try await second.wait(for: "the pin to be gone") { !$0.text.contains("pinned") }
       try await quit(second)
 

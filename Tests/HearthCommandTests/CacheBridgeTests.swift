@@ -35,18 +35,18 @@ struct CacheBridgeTests {
       _ = try await test.next { if case .pendingWrites(let writes, _) = $0, !writes.isEmpty { () } else { nil } }
 
       test.bridge.perform(.evict(.path(ResourcePath("rooms"))))
-      let account = try await test.notice("left the cache")
+      let account = try await test.notice("evicted")
       #expect(
         account
-          == "2 documents of rooms left the cache; 1 stays that is shown, listened to or pinned; "
-          + "1 stays with pending writes")
+          == "2 documents of rooms evicted; 1 stays: shown, listened to or pinned; "
+          + "1 stays: with pending writes")
       #expect(await test.bridge.cachedDocument(key("rooms/a"))?.exists == true)
       #expect(await test.bridge.cachedDocument(key("rooms/c"))?.exists != true)
 
       test.bridge.perform(.release(pin))
       _ = try await test.next { if case .retentions([]) = $0 { () } else { nil } }
       test.bridge.perform(.evict(.path(ResourcePath("rooms/a"))))
-      #expect(try await test.notice("left the cache") == "rooms/a left the cache")
+      #expect(try await test.notice("evicted") == "rooms/a evicted")
       test.bridge.perform(.evict(.path(ResourcePath("rooms/a"))))
       #expect(try await test.notice("in the cache") == "rooms/a is not in the cache")
     }
@@ -58,7 +58,7 @@ struct CacheBridgeTests {
       for id in ["a", "b"] { try await test.others(set("rooms/\(id)", ["n": 1])) }
       try await read("rooms", test)
       test.bridge.perform(.evict(.path(ResourcePath("rooms/a"))))
-      _ = try await test.notice("left the cache")
+      _ = try await test.notice("evicted")
       test.bridge.perform(.ask(WindowTag(2), Query(path: ResourcePath("rooms"))))
       let documents = try await test.next {
         if case .windowLoaded(WindowTag(2), let documents, false, _) = $0 { documents } else { nil }
@@ -113,8 +113,8 @@ struct CacheBridgeTests {
       try await test.others(set("rooms/a", ["n": 1]))
       try await read("rooms", test)
       test.bridge.perform(.evict(.everything, olderThan: .seconds(3_600)))
-      let account = try await test.notice("left the cache")
-      #expect(account.contains("0 documents left the cache") && account.contains("confirmed within 1 h"), "\(account)")
+      let account = try await test.notice("evicted")
+      #expect(account.contains("0 documents evicted") && account.contains("confirmed within 1 h"), "\(account)")
       let rooms = Query(path: ResourcePath("rooms")).target
       test.bridge.perform(.retain(Retention(rooms, .lifetime(.seconds(3_600)), since: .now)))
       _ = try await test.next { if case .retentions(let all) = $0, !all.isEmpty { () } else { nil } }
@@ -135,8 +135,8 @@ struct CacheBridgeTests {
       _ = try await test.next { if case .retentions(let all) = $0, !all.isEmpty { () } else { nil } }
       test.bridge.perform(.applyLifetimes)
       #expect(
-        try await test.notice("left the cache")
-          == "1 document of rooms where state == \"done\" left the cache, 0 ms after the server confirmed them")
+        try await test.notice("evicted")
+          == "1 document of rooms where state == \"done\" evicted, 0 ms after the server confirmed them")
       #expect(await test.bridge.cachedDocument(key("rooms/a")) == nil)
       #expect(await test.bridge.cachedDocument(key("rooms/b"))?.exists == true)
 
@@ -144,13 +144,13 @@ struct CacheBridgeTests {
       try await test.detail { $0?.exists == false }
       test.bridge.perform(.evict(.tombstones(nil)))
       #expect(
-        try await test.notice("left the cache")
-          == "the traces of 0 documents that do not exist left the cache; 1 stays that is shown, listened to or pinned")
+        try await test.notice("tombstone")
+          == "0 tombstones removed; 1 stays: shown, listened to or pinned")
       test.bridge.perform(.closeDetail(key("rooms/none")))
       test.bridge.perform(.evict(.tombstones(ResourcePath("rooms"))))
       #expect(
-        try await test.notice("left the cache")
-          == "the trace of 1 document of rooms that does not exist left the cache")
+        try await test.notice("tombstone")
+          == "1 tombstone of rooms removed")
     }
   }
 

@@ -70,7 +70,7 @@ package struct ScenarioStrip {
     switch play.ending {
     case .passed?: line.add(" \(glyphs.check) passed ", .stateOnline)
     case .failed?: line.add(" \(glyphs.cross) failed ", .headerOffline)
-    case nil where play.isStepped: line.add(" \(nextKey) does a step ", .headerPaused)
+    case nil where play.isStepped: line.add(" \(nextKey) runs a step ", .headerPaused)
     case nil where !play.isPlaying: line.add(" stopped ", .headerPaused)
     case nil: if width >= 72 { line.add(" a step each \(play.paceText) ", .header) }
     }

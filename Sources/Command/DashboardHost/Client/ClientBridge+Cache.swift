@@ -24,23 +24,22 @@ extension ClientBridge {
         let what = QueryText.line(retention.target)
         let count = "\(grouped(total.removed)) document\(total.removed == 1 ? "" : "s")"
         let age = retention.lifetime.map { ", \(DurationText.text($0)) after the server confirmed them" } ?? ""
-        bridge.tell(.notice(.info, "\(count) of \(what) left the cache\(age)"))
+        bridge.tell(.notice(.info, "\(count) of \(what) evicted\(age)"))
       }
     }
   }
 }
 
 extension EvictionTotal {
-  /// The result in words: `120 documents of orders left the cache; 50 stay that are shown, listened to or pinned`.
+  /// The result in words: `120 documents of orders evicted; 50 stay: shown, listened to or pinned`.
   func account(of scope: EvictionScope, _ age: Duration?) -> String {
     let parts = scope.isTombstones ? [tracesAccount(of: scope.path)] : documentsAccount(of: scope)
     return (parts + reasons(age)).joined(separator: "; ")
   }
 
   private func tracesAccount(of path: ResourcePath?) -> String {
-    let traces = tombstones == 1 ? "the trace of 1 document" : "the traces of \(grouped(tombstones)) documents"
-    return traces + (path.map { " of \($0.text)" } ?? "")
-      + " that \(tombstones == 1 ? "does" : "do") not exist left the cache"
+    let count = "\(grouped(tombstones)) tombstone\(tombstones == 1 ? "" : "s")"
+    return count + (path.map { " of \($0.text)" } ?? "") + " removed"
   }
 
   private func documentsAccount(of scope: EvictionScope) -> [String] {
@@ -50,9 +49,9 @@ extension EvictionTotal {
     let count = "\(grouped(removed)) document\(removed == 1 ? "" : "s")"
     let what = isDocument ? path?.text ?? "" : count + (name.map { " of \($0)" } ?? "")
     let isGone = removed > 0 || !isDocument
-    var parts = [isGone ? "\(what) left the cache" : "\(what) did not leave the cache"]
+    var parts = [isGone ? "\(what) evicted" : "\(what) not evicted"]
     if removed + listened + modified + fresh == 0, isDocument { parts = ["\(what) is not in the cache"] }
-    if tombstones > 0 { parts.append("with the traces of \(grouped(tombstones)) that do not exist") }
+    if tombstones > 0 { parts.append("\(grouped(tombstones)) tombstone\(tombstones == 1 ? "" : "s") removed") }
     return parts
   }
 
@@ -60,11 +59,9 @@ extension EvictionTotal {
   private func reasons(_ age: Duration?) -> [String] {
     func stay(_ count: Int) -> String { "\(grouped(count)) stay\(count == 1 ? "s" : "")" }
     var parts: [String] = []
-    if listened > 0 {
-      parts.append("\(stay(listened)) that \(listened == 1 ? "is" : "are") shown, listened to or pinned")
-    }
-    if modified > 0 { parts.append("\(stay(modified)) with pending writes") }
-    if fresh > 0, let age { parts.append("\(stay(fresh)) that the server confirmed within \(DurationText.text(age))") }
+    if listened > 0 { parts.append("\(stay(listened)): shown, listened to or pinned") }
+    if modified > 0 { parts.append("\(stay(modified)): with pending writes") }
+    if fresh > 0, let age { parts.append("\(stay(fresh)): confirmed within \(DurationText.text(age))") }
     return parts
   }
 }

@@ -114,7 +114,7 @@ extension Keymap {
   private static let freeze = Command(
     "freeze", "", in: .screen, "write the cache to a file, also offline: FILE.jsonl or FILE.bundle",
     title: "freeze the cache in a file",
-    unless: { $0.storage.transfers.running.map { "one thing at a time: \($0.request.title) is under way" } },
+    unless: { $0.storage.transfers.running.map { "\($0.request.title) is still running" } },
     change: { $0.askForFreezing() }
   ).taking(
     CommandArgument(

@@ -9,7 +9,7 @@ extension DashboardState {
   /// The reason why requests are unavailable; `nil` if they are available.
   package var reasonAgainstRequests: String? {
     switch configuration.backend.kind {
-    case .embedded: "rules hold at 'hearth serve --rules': connect to it (--emulator)"
+    case .embedded: "rules apply at 'hearth serve --rules': connect to it (--emulator)"
     case .cloud: "Cloud Firestore does not report its rules' decisions"
     case .emulator: nil
     }

@@ -39,7 +39,7 @@ extension DashboardState {
       return []
     }
     if arePinned(queries) {
-      toast(.info, "\(pinText(queries)) may leave the cache again")
+      toast(.info, "\(pinText(queries)) can be evicted again")
       return queries.compactMap { storage.retention(of: $0.target, isPin: true) }.map { .client(.release($0)) }
     }
     let new = queries.map(\.target).filter { storage.retention(of: $0, isPin: true) == nil }
@@ -67,7 +67,7 @@ extension DashboardState {
       case .everything: "Everything in the cache"
       case .path(let path): path.isDocument ? path.text : "Everything in \(path.text)"
       case .matching(let query): "Everything in \(QueryText.line(query))"
-      case .tombstones: "Knowledge of missing documents"
+      case .tombstones: "Information about missing documents"
       }
     let old = age.map { " that is older than \(DurationText.text($0))" } ?? ""
     overlay = .confirm(
@@ -82,7 +82,7 @@ extension DashboardState {
     let what = QueryText.line(query)
     if let lifetime {
       let end = network.isDurable ? "" : ", in this session: the cache is in memory"
-      toast(.info, "\(what) leaves the cache \(DurationText.text(lifetime)) after the server last confirmed it\(end)")
+      toast(.info, "\(what) is evicted \(DurationText.text(lifetime)) after the server last confirmed it\(end)")
       return [.client(.retain(Retention(query.target, .lifetime(lifetime), since: now)))]
     }
     guard let retention = storage.retention(of: query.target, isPin: false) else {
@@ -98,7 +98,7 @@ extension DashboardState {
     toast(
       .info,
       retention.kind.isPin
-        ? "\(what) may leave the cache again" : "\(what) stays in the cache, however old it gets")
+        ? "\(what) can be evicted again" : "\(what) stays in the cache at any age")
     return [.client(.release(retention))]
   }
 

@@ -97,7 +97,7 @@ extension DashboardState {
       let rest = transfer.request.isImport ? "The same import continues there another time." : "No file is written."
       overlay = .confirm(
         Confirmation(
-          title: "Quit", body: ["\(transfer.request.title) is under way.", rest], action: "Quit", subject: .quit))
+          title: "Quit", body: ["\(transfer.request.title) is still running.", rest], action: "Quit", subject: .quit))
       return []
     }
     // Only the scenario's own writes are lost with it.

@@ -13,7 +13,7 @@ extension DashboardState {
 
   /// The reason why no transfer is possible now; `nil` if one is.
   var reasonAgainstTransfer: String? {
-    if let transfer = storage.transfers.running { return "one thing at a time: \(transfer.request.title) is under way" }
+    if let transfer = storage.transfers.running { return "\(transfer.request.title) is still running" }
     return network.isNetworkEnabled ? nil : "you are offline: import and export need the server. Go online first"
   }
 
