@@ -232,7 +232,7 @@ struct InsideTests {
     }
     #expect(
       lines(driver).contains { $0.contains("orders(total ascending)") && $0.contains("ready") && $0.contains("?") })
-    #expect(lines(driver).contains { $0.contains("orders(state ascending)") && $0.contains("by itself  49 %") })
+    #expect(lines(driver).contains { $0.contains("orders(state ascending)") && $0.contains("automatic  49 %") })
     driver.client(.surveyed(.success(Self.survey)), at: 1)
     #expect(lines(driver).contains { $0.contains("orders(total ascending)") && $0.contains("1 204  29 kB") })
     #expect(driver.screen.contains("8 entries of dropped indexes are still to be removed"))

@@ -91,7 +91,7 @@ struct TransferTests {
     driver.press("h :")
     driver.host(.transferred(TransferAccount(request, .cancelled, documents: 5, elapsed: .seconds(1))), at: 2)
     #expect(driver.state.overlay?.kind == .palette)
-    #expect(driver.state.messages.last?.text == "import of a.jsonl cancelled after 5 documents")
+    #expect(driver.state.messages.last?.text == "import of a.jsonl canceled after 5 documents")
   }
 
   @Test("Only one transfer runs at a time, and none offline, with a message")

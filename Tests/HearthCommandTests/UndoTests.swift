@@ -110,7 +110,7 @@ struct UndoTests {
       try await test.isOffline(true)
       test.bridge.perform(.write([set("orders/a", ["n": 1], .exists(false))]))
       test.bridge.perform(.undo())
-      _ = try await test.notice("taken back before it was sent")
+      _ = try await test.notice("canceled before it was sent")
       test.bridge.perform(.redo())
       #expect(try await test.notice("redone as").contains("the server gets it when you are online"))
       test.bridge.perform(.setNetwork(enabled: true))

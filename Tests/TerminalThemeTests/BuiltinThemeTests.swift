@@ -81,7 +81,7 @@ import Testing
     let findings = ThemeLint.findings(theme).map(\.subject)
 
     #expect(findings.contains("contrast of text"))
-    #expect(findings.contains("difference of change.added and change.removed for colour-blind people"))
+    #expect(findings.contains("difference of change.added and change.removed for color-blind people"))
     #expect(!findings.contains("contrast of border"))
   }
 

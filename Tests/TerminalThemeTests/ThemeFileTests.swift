@@ -40,7 +40,7 @@ import Testing
       (head + "[roles]\nok = { mono = [1] }", "x.toml:6: ok: use"),
       (
         head + "[roles]\n\n\"change.added\" = \"fgg\"",
-        "x.toml:7: change.added: \"fgg\" is not a colour of the palette; did you mean \"fg\"?"
+        "x.toml:7: change.added: \"fgg\" is not a color of the palette; did you mean \"fg\"?"
       ),
       ("schema = 1\n[palette]\nfg = \"#fff\"", "x.toml: [palette] must define fg and bg"),
     ])

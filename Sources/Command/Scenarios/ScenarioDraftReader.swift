@@ -105,7 +105,7 @@ package struct ScenarioDraftReader {
       let id = -state.unlistedCount
       state.unlisted.append((id, mutations))
       add(.write(id, mutations))
-    case .cancelWrite, .setWriteAside: add(.gap("a write that was taken back"))
+    case .cancelWrite, .setWriteAside: add(.gap("a write that was canceled"))
     case .dropRejected: add(.gap("refused writes that were dropped"))
     case .evict, .applyLifetimes: add(.gap("documents that were removed from the cache"))
     case .transfer: add(.gap("an import or export"))

@@ -16,7 +16,7 @@ package enum ThemeLint {
     package var description: String {
       func short(_ value: Double) -> String { "\((value * 10).rounded() / 10)" }
       return
-        "\(subject): \(short(value)) \(depth == .c256 ? "in 256 colours" : "in true colour"), needs \(short(minimum))"
+        "\(subject): \(short(value)) \(depth == .c256 ? "in 256 colors" : "in true color"), needs \(short(minimum))"
     }
   }
 
@@ -73,7 +73,7 @@ package enum ThemeLint {
           }
           return Finding(
             depth: depth, role: group[i],
-            subject: "difference of \(other.rawValue) and \(group[i].rawValue) for colour-blind people", value: value,
+            subject: "difference of \(other.rawValue) and \(group[i].rawValue) for color-blind people", value: value,
             minimum: 25)
         }
       }

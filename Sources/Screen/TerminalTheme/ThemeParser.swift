@@ -150,7 +150,7 @@ struct ThemeParser {
       } else if let style = value.table {
         read(style, of: name, into: &entry)
       } else {
-        refuse(name, in: "roles", "\(name) must be a colour or a table")
+        refuse(name, in: "roles", "\(name) must be a color or a table")
       }
       source.roles[role] = entry
     }
@@ -275,7 +275,7 @@ struct ThemeSource {
     if let color = ThemeColor(text: name) { return color }
     let hint = NearestName.suggestion(for: name, among: palette.keys).map { "; did you mean \"\($0)\"?" } ?? ""
     throw ThemeError(
-      file: entry.file, line: entry.line, reason: "\(role.rawValue): \"\(name)\" is not a colour of the palette" + hint)
+      file: entry.file, line: entry.line, reason: "\(role.rawValue): \"\(name)\" is not a color of the palette" + hint)
   }
 }
 

@@ -239,7 +239,7 @@ extension ClientBridge {
       do {
         try await bridge.engine.cancelWrite(step.batch)
         bridge.undoLog.noteUndone(step, left: try await bridge.contents(of: Set(step.changes.map(\.key))))
-        bridge.tell(.notice(.info, "\(step.batch) taken back before it was sent"))
+        bridge.tell(.notice(.info, "\(step.batch) canceled before it was sent"))
       } catch let error as RPCStatus where error.code == .notFound {
         try await bridge.reverse(step, over: allowed)
       } catch let error as RPCStatus where error.code == .failedPrecondition {

@@ -367,7 +367,7 @@ extension DashboardState {
     writes.cancel(batch, at: now)
     noteReconnection { $0.noteCancelled(batch) }
     guard let key = row?.documents.first, !isWatched(key) else { return }
-    feed.append(FeedRow(time: now, kind: .modified, key: key, isLocal: true, summary: "\(batch) taken back"))
+    feed.append(FeedRow(time: now, kind: .modified, key: key, isLocal: true, summary: "\(batch) canceled"))
     feed.countEvents(at: now)
   }
 }

@@ -120,7 +120,7 @@ extension Decision {
     items = [
       MenuItem(letter: "c", title: "cancel", detail: "nothing is changed", choice: .perform([])),
       MenuItem(
-        letter: "a", title: "\(verb) all the same", detail: "the current values above are replaced",
+        letter: "a", title: "\(verb) anyway", detail: "the current values above are replaced",
         choice: .perform([.client(effect)])),
     ]
   }
@@ -326,8 +326,8 @@ extension TransferAccount {
     let time = "\(tenths / 10).\(tenths % 10) s"
     switch (end, request.isImport) {
     case (.complete, _): return "\(count) \(request.outcome) \(request.file) in \(time)\(refused)"
-    case (.cancelled, true): return "import of \(request.file) cancelled after \(count)\(refused)"
-    case (.cancelled, false): return "\(request.noun) cancelled after \(count): \(request.file) is unchanged"
+    case (.cancelled, true): return "import of \(request.file) canceled after \(count)\(refused)"
+    case (.cancelled, false): return "\(request.noun) canceled after \(count): \(request.file) is unchanged"
     case (.failed(let reason), true): return "import of \(request.file) ended after \(count)\(refused): \(reason)"
     case (.failed(let reason), false): return "nothing \(request.outcome) \(request.file): \(reason)"
     }

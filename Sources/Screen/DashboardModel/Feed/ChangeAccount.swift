@@ -164,7 +164,7 @@ package struct CausesOfChanges {
     for cause in causes {
       switch cause {
       case .rejected(let batch, let status) where touches(batch, key): return "\(batch) undone: \(status.code.name)"
-      case .cancelled(let batch) where touches(batch, key): return "\(batch) taken back"
+      case .cancelled(let batch) where touches(batch, key): return "\(batch) canceled"
       default: continue
       }
     }

@@ -255,7 +255,7 @@ extension InsideTable {
       let amount = counted?.indexes.first { $0.state.definition == index.definition }
       return Row(
         cells: [
-          "\(index.definition)", index.isAutomatic ? "by itself" : "by hand", index.backfill?.words ?? "ready",
+          "\(index.definition)", index.isAutomatic ? "automatic" : "manual", index.backfill?.words ?? "ready",
           amount.map { grouped($0.entries) } ?? "?", amount.map { ByteText.short(Int(clamping: $0.bytes)) } ?? "?",
         ],
         isNotable: index.backfill != nil,

@@ -70,7 +70,7 @@ package struct WriteLanes: Sendable {
         Lane(kind: .rejected, name: "rejected", from: time, to: nil, text: "\(code), \(since(time, start)) after made"))
     case .cancelled(let time)?:
       lanes.append(
-        Lane(kind: .rejected, name: "taken back", from: time, to: nil, text: "\(since(time, start)) after made"))
+        Lane(kind: .rejected, name: "canceled", from: time, to: nil, text: "\(since(time, start)) after made"))
     case nil: break
     }
     lanes += results.map {
