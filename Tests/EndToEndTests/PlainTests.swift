@@ -83,7 +83,7 @@ extension EndToEndTests.InShells {
           """, surroundings)
       #expect(run.status == 0 && run.errors.isEmpty, "\(run.errors)\(run.output)")
       for said in [
-        "as expected: added cities/SF happened", "queue: 1 write waits", "#1 set cities/SF", "held while offline",
+        "as expected: added cities/SF happened", "queue: 1 write pending", "#1 set cities/SF", "held while offline",
         "not understood: dance is no word", "as expected: acknowledged cities/SF happened",
         "state \"CA\" to \"NV\"", "cities: cities, 1 document",
       ] {
@@ -98,7 +98,7 @@ extension EndToEndTests.InShells {
         ["plain", "--in-memory"],
         input: "offline\n" + (1...20).map { "set c/\($0) {\"n\": \($0)}\n" }.joined() + "queue\nquit\n",
         try Surroundings())
-      #expect(run.output.contains("queue: 20 writes wait"), "\(run.output)")
+      #expect(run.output.contains("queue: 20 writes pending"), "\(run.output)")
     }
 
     @Test("--json prints one object per line for every event and requested part")

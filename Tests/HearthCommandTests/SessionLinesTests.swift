@@ -217,7 +217,7 @@ struct SessionLinesTests {
   func sentences() {
     let state = session()
     let queue = PlainAccount.lines(of: .queue, state)
-    #expect(queue.first == "queue: 1 write waits, 0 refused, 1 set aside")
+    #expect(queue.first == "queue: 1 write pending, 0 rejected, 1 set aside")
     #expect(queue.contains { $0.contains("#5") && $0.contains("set aside by hand, not sent") })
     #expect(PlainAccount.lines(of: .network, state).first?.hasPrefix("network: online since") == true)
     #expect(PlainAccount.lines(of: .feed, state).contains { $0.contains("rooms/a") })

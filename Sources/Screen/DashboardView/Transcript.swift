@@ -51,7 +51,7 @@ package struct Transcript: Sendable {
     let word = VitalSigns(frame: FrameState(state), glyphs: state.configuration.glyphs).word.lowercased()
     var parts = ["status: \(word)"]
     let (waiting, rejected) = (state.writes.waiting, state.writes.refusedCount)
-    if waiting > 0 { parts.append("\(waiting) write\(waiting == 1 ? " waits" : "s wait")") }
+    if waiting > 0 { parts.append("\(waiting) write\(waiting == 1 ? "" : "s") pending") }
     if rejected > 0 { parts.append("\(rejected) rejected") }
     let aside = state.writes.setAsideCount
     if aside > 0 { parts.append("\(aside) set aside") }

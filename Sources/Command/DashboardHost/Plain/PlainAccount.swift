@@ -57,10 +57,10 @@ enum PlainAccount {
 
   static func queue(_ state: DashboardState) -> [String] {
     let (waiting, rejected) = (state.writes.waiting, state.writes.rejected)
-    if waiting == 0, rejected.isEmpty { return ["queue: no write waits, none was refused"] }
+    if waiting == 0, rejected.isEmpty { return ["queue: no pending and no rejected writes"] }
     let aside = state.writes.setAsideCount
     var lines = [
-      "queue: \(count(waiting)) wait\(waiting == 1 ? "s" : ""), \(grouped(state.writes.refusedCount)) refused"
+      "queue: \(count(waiting)) pending, \(grouped(state.writes.refusedCount)) rejected"
         + (aside > 0 ? ", \(grouped(aside)) set aside" : "")
     ]
     for row in (state.writes.live + rejected).prefix(most) { lines.append("  \(sentence(row, at: state.now))") }
@@ -77,11 +77,11 @@ enum PlainAccount {
     let state =
       switch row.write.state {
       case _ where row.isSetAside: "set aside by hand, not sent"
-      case _ where row.isRejected: "refused: \(row.error?.description ?? "unknown reason")"
+      case _ where row.isRejected: "rejected: \(row.error?.description ?? "unknown reason")"
       case .held: "held while offline"
-      case .queued: "waits its turn"
+      case .queued: "queued"
       case .inFlight: "sent, not answered yet"
-      case .backoff: "to be sent again"
+      case .backoff: "waiting to be sent again"
       }
     let age = TimeText.elapsed(seconds: now.wholeSeconds(since: row.write.localWriteTime))
     let tries = row.tries > 0 ? ", \(row.tries) \(row.tries == 1 ? "try" : "tries")" : ""
