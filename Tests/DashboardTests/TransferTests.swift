@@ -53,7 +53,7 @@ struct TransferTests {
     driver.host(.transferring(TransferState(request)), at: 1)
     var news = TransferState(request, documents: 1204, refused: 2, perSecond: 3210, fraction: 0.45, secondsLeft: 72)
     driver.host(.transferring(news), at: 2)
-    #expect(driver.screen.contains("1 204 documents, 3 210/s, 45 %, 1:12 left, 2 refused"))
+    #expect(driver.screen.contains("1 204 documents, 3 210/s, 45 %, 1:12 left, 2 rejected"))
     driver.press("h")
     #expect(driver.state.overlay == nil)
     news.fraction = 0.5
@@ -74,7 +74,7 @@ struct TransferTests {
       refusedCount: 2, notes: ["Rejected documents are in a.jsonl.rejected. Fix and import them."])
     driver.host(.transferred(account), at: 2)
     #expect(driver.effects == [.client(.listCollections(below: .root))], "new collections show")
-    for text in ["998 documents imported from a.jsonl in 1.2 s; 2 refused", "line 3, column 9", "no value", "1 more"] {
+    for text in ["998 documents imported from a.jsonl in 1.2 s; 2 rejected", "line 3, column 9", "no value", "1 more"] {
       #expect(driver.screen.contains(text), "\(text) is missing:\n\(driver.screen)")
     }
     #expect(driver.state.feed.rows.last?.summary == account.text)

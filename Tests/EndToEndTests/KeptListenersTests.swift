@@ -102,7 +102,7 @@ extension EndToEndTests.InTmux {
       try await second.keys("Enter")
       try await second.type(bad)
       try await second.keys("Enter")
-      try await second.wait("1 refused")
+      try await second.wait("1 rejected")
       try await second.wait("line 21")
       try await second.keys("c")
       try await second.wait("20 docs")

@@ -157,7 +157,7 @@ struct StagedClientTests {
 
       await harness.until { !harness.conflicts("bob").isEmpty && !harness.conflicts("one").isEmpty }
       #expect(harness.conflicts("bob")[0].hasPrefix("conflict: one had deleted it; #"))
-      #expect(harness.conflicts("one")[0].hasPrefix("conflict: bob's write was refused, not-found, "))
+      #expect(harness.conflicts("one")[0].hasPrefix("conflict: bob's write was rejected, not-found, "))
       await harness.until { harness.state("bob").writes.rejected.count == 1 }
     }
   }

@@ -106,7 +106,7 @@ package struct ScenarioDraftReader {
       state.unlisted.append((id, mutations))
       add(.write(id, mutations))
     case .cancelWrite, .setWriteAside: add(.gap("a write that was canceled"))
-    case .dropRejected: add(.gap("refused writes that were dropped"))
+    case .dropRejected: add(.gap("rejected writes that were dropped"))
     case .evict, .applyLifetimes: add(.gap("documents that were removed from the cache"))
     case .transfer: add(.gap("an import or export"))
     default: break

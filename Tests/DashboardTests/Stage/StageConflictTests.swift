@@ -101,8 +101,8 @@ struct StageConflictTests {
     var driver = StageDriver.shared()
     driver.tell("one", applied(3, Mutation(key: key("cities/SF"), operation: .delete), at: 10), at: 10)
     driver.tell("bob", refused(.notFound, update(2), existed: true), at: 13)
-    #expect(told(driver, "bob") == ["conflict: one had deleted it; #5 was refused, not-found, 3.0 s later"])
-    #expect(told(driver, "one") == ["conflict: bob's write was refused, not-found, 3.0 s after #3 had deleted it"])
+    #expect(told(driver, "bob") == ["conflict: one had deleted it; #5 was rejected, not-found, 3.0 s later"])
+    #expect(told(driver, "one") == ["conflict: bob's write was rejected, not-found, 3.0 s after #3 had deleted it"])
   }
 
   @Test("A create that lost a race is reported, and other rejections are not")

@@ -16,7 +16,7 @@ extension PlainSession {
     "words: offline, online, fault WORDS (latency 200ms, next write drop-ack, down watch), calm",
     "  listen PATH [where CONDITION] [order by FIELD] [limit N], stop NAME",
     "  set PATH JSON, update PATH FIELD=VALUE ..., delete PATH, undo, redo",
-    "  drop NUMBER, aside NUMBER (not sent, kept), again NUMBER (refused or set aside before), retry",
+    "  drop NUMBER, aside NUMBER (not sent, kept), again NUMBER (rejected or set aside before), retry",
     "  queue, network, listeners, feed, inside, collections, requests, document PATH; with --json after it: for programs",
     "  follow requests: each decision of the rules",
     "  expect EVENT [PATH] [on LISTENER] [with CODE] [within TIME], expect nothing; EVENT: "
@@ -112,7 +112,7 @@ extension PlainSession {
 
   private func drop(_ batch: BatchID) async {
     guard let request = await present().request(dropping: batch) else {
-      return say("no write \(batch) is pending or refused; 'queue' lists them")
+      return say("no write \(batch) is pending or rejected; 'queue' lists them")
     }
     perform([.client(request)])
   }

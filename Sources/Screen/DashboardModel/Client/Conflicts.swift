@@ -81,8 +81,8 @@ extension ClientConflict {
       let time = TimeText.span(after)
       parts = [
         isLater
-          ? "\(other) had \(effect.verb) it; \(batch) was refused, \(code.name), \(time) later"
-          : "\(other)'s write was refused, \(code.name), \(time) after \(batch) had \(effect.verb) it"
+          ? "\(other) had \(effect.verb) it; \(batch) was rejected, \(code.name), \(time) later"
+          : "\(other)'s write was rejected, \(code.name), \(time) after \(batch) had \(effect.verb) it"
       ]
     }
     return "conflict: " + parts.joined(separator: " \(bullet) ")

@@ -189,7 +189,7 @@ extension Decision {
     if row.isRejected, row.error?.code == .permissionDenied {
       items.append(
         MenuItem(
-          letter: "r", title: "what the rules saw", detail: "its request, with the line that refused it",
+          letter: "r", title: "what the rules saw", detail: "its request, with the line that denied it",
           choice: .openRequest(of: row.batch)))
     }
     if let key = row.documents.first {
@@ -252,7 +252,7 @@ extension Decision {
   package init(_ account: TransferAccount) {
     self.init(
       title: account.request.title, lead: [account.text] + account.notes,
-      heads: account.refused.isEmpty ? [] : ["refused", "why"],
+      heads: account.refused.isEmpty ? [] : ["rejected", "why"],
       rows: account.refused.map { text in
         let parts = text.split(separator: ": ", maxSplits: 1).map(String.init)
         return Row(isDisputed: true, cells: parts.count == 2 ? parts : ["", text])
@@ -306,7 +306,7 @@ extension TransferState {
       let seconds = secondsLeft % 60
       parts.append("\(secondsLeft / 60):\(seconds < 10 ? "0" : "")\(seconds) left")
     }
-    if refused > 0 { parts.append("\(grouped(refused)) refused") }
+    if refused > 0 { parts.append("\(grouped(refused)) rejected") }
     return parts.joined(separator: ", ")
   }
 
@@ -321,7 +321,7 @@ extension TransferAccount {
   /// The result in one sentence, for a row and for a message.
   package var text: String {
     let count = "\(grouped(documents)) document\(documents == 1 ? "" : "s")"
-    let refused = refusedCount > 0 ? "; \(grouped(refusedCount)) refused" : ""
+    let refused = refusedCount > 0 ? "; \(grouped(refusedCount)) rejected" : ""
     let tenths = Int((elapsed / .milliseconds(100)).rounded())
     let time = "\(tenths / 10).\(tenths % 10) s"
     switch (end, request.isImport) {

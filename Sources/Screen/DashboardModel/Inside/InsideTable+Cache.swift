@@ -302,7 +302,7 @@ extension InsideTable {
   private static let holdings = [
     "documents": "documents as the server had them", "pending_documents": "writes by document, overlays",
     "target_documents": "which result has which document", "index_entries": "entries of local indexes",
-    "mutation_batches": "writes that wait", "rejected_writes": "refused writes", "targets": "results and their tokens",
+    "mutation_batches": "pending writes", "rejected_writes": "rejected writes", "targets": "results and their tokens",
     "collection_parents": "collections", "index_configuration": "indexes", "retentions": "pins and lifetimes",
     "bundles": "loaded bundles", "named_queries": "queries of bundles", "users": "users with writes",
     "globals": "counters", "index_tails": "documents without entries yet", "sharing_clients": "programs that share it",

@@ -86,7 +86,7 @@ struct EmptyPage {
       ("~", .changeModified, "fields of a document changed: old and new value follow"),
       ("-", .changeRemoved, "a document was deleted, or left the listener's result"),
       ("=", .changeSynced, "a snapshot without changes: in sync with the server, or from the cache"),
-      ("!", .error, "refused by the server, a listener that ended, or a conflict"),
+      ("!", .error, "rejected by the server, a listener that ended, or a conflict"),
       (glyphs.pending, .flagPending, "writes of this client that wait for the server's answer"),
       (glyphs.listening, .stateOnline, "a listener hears this collection, as the server has it"),
       (glyphs.listeningInPart, .stateOnline, "a listener hears a part of it: the first documents, or a filter"),
