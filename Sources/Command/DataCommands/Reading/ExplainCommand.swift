@@ -24,8 +24,8 @@ package struct ExplainCommand: AsyncParsableCommand {
       have, or null), and with --analyze execution (results, milliseconds, documentsRead, indexEntriesRead, \
       readsBilled).
 
-      Exit status: 1 if the server does not explain queries, such as Google's emulator. 'hearth cache explain' \
-      explains the cache.
+      Exit status: 1 if the server does not explain queries, which Google's emulator may not do. 'hearth cache \
+      explain' explains the cache.
 
       Example: hearth explain cities --where 'state == CA' --order population:desc --limit 10 --analyze
       """)

@@ -18,12 +18,12 @@ struct WallCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "wall", abstract: "Show the last minute of all listeners on one screen, or as JSON.",
     discussion: """
-      Shows one line for each listener: its events in each of the last 60 seconds, its documents, its events per \
-      second (the mean of ten seconds), and the document count of each value of one field, the most changing one with \
-      few values. Below are your writes, their round trips and the outages on the same axis, and the latest events. \
-      Each height of a graph means twice as many events as the one below, and four times the milliseconds. s sorts by \
-      rate or by name, enter shows the result of a listener, o goes offline, esc returns to the dashboard, where M \
-      opens the wall again. At most two frames a second are sent.
+      Shows one line for each listener: its events in each of the last 60 seconds, its documents, and its events per \
+      second (the mean of ten seconds). For the field with few values that changes most, it also shows the document \
+      count of each value. Below are your writes, their round trips and the outages on the same axis, and the latest \
+      events. Each height of a graph means twice as many events as the one below, and four times the milliseconds. s \
+      sorts by rate or by name, enter shows the result of a listener, o goes offline, esc returns to the dashboard, \
+      where M opens the wall again. At most two frames a second are sent.
 
       Without --listen and --listeners it shows the listeners of this database's last session, and does not change the \
       saved list. If there were none, and always with --json, it shows every collection at the root; none at Cloud \
