@@ -132,7 +132,7 @@ struct EmptyPage {
     ("export cities", "documents as a file that import reads"),
     ("backup DIR", "a whole database, with rules and indexes; or restore it"),
     ("schema cities", "the fields that documents have, and their types"),
-    ("run FILE", "a scenario: go offline, write, expect events in time"),
+    ("play FILE", "a scenario: go offline, write, expect events in time"),
     ("serve", "this backend for Firestore SDKs: an emulator"),
     ("attach", "the client of a running program, in a dashboard"),
   ]
