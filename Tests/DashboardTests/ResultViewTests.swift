@@ -168,7 +168,7 @@ struct ResultViewTests {
 
     var driver = opened()
     driver.client(snapshot([.init(.modified, Self.first[0], previous: Self.first[0])], count: 9, omitted: 5), at: 2)
-    #expect(driver.screen.contains("3 of 9 told"))
+    #expect(driver.screen.contains("3 of 9 sent"))
   }
 
   @Test("A result of 10,000 rows is drawn and traversed by its visible rows")

@@ -67,7 +67,7 @@ struct StateWordTests {
     var driver = opened()
     driver.press("esc ?")
     for word in StateWord.allCases { #expect(driver.screen.contains("\(word.text): \(word.meaning)"), "\(word)") }
-    for sign in ["◉ heard", "◌ from the cache", "⇡3 writes wait"] { #expect(driver.screen.contains(sign)) }
+    for sign in ["◉ live", "◌ from the cache", "⇡3 pending"] { #expect(driver.screen.contains(sign)) }
   }
 
   @Test("Listeners without a line in the reads are counted")

@@ -94,12 +94,12 @@ struct WideScreenTests {
     Scenario.snapshot(&driver, tag, [.init(.added, Self.orders[0])], count: 6, [.fromServer], synced: true, at: 1)
     driver.tick(3)
     #expect(row(of: "◉ orders", in: driver).contains("▁▁▁█"))
-    #expect(driver.screen.contains("heard in the last minute") && driver.screen.contains(" a second "))
+    #expect(driver.screen.contains("events in the last minute") && driver.screen.contains(" a second "))
     #expect(driver.state.nextTick <= at(6))
     driver.tick(62)
     driver.tick(66)
     #expect(driver.state.nextTick > at(70))
-    #expect(!driver.screen.contains("heard in the last minute"))
+    #expect(!driver.screen.contains("events in the last minute"))
   }
 
   @Test("A feed row expands maps and arrays if there is room")

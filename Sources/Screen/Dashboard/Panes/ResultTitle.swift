@@ -49,7 +49,7 @@ package enum ResultTitle {
       words.append(isFromCache(state) ? "\(glyphs.listeningFromCache) cache" : "\(glyphs.listening) live")
       total = count
       if let kept = state.listening.result(of: tag), !kept.isWhole, !kept.isTooLarge {
-        words.append("\(grouped(kept.documents.count)) of \(grouped(count)) told")
+        words.append("\(grouped(kept.documents.count)) of \(grouped(count)) sent")
         total = nil
       }
     }

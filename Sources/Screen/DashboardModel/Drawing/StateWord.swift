@@ -30,14 +30,14 @@ package enum StateWord: CaseIterable, Sendable {
   package var meaning: String {
     switch self {
     case .online: "the server answers"
-    case .connecting: "it is being asked"
+    case .connecting: "waiting for the server"
     case .offline: "it does not answer, or you switched it off"
     case .notConnected: "no listener, no write needs it"
     case .refused: "the server rejects every request"
     case .ended: "the watched program is gone"
     case .server: "the server confirmed it then"
     case .cache: "the server's last version"
-    case .asking: "the server was asked"
+    case .asking: "waiting for the server"
     case .idle: "no event since then; keys do not count"
     case .acknowledged: "the server accepted write 7"
     }

@@ -80,7 +80,7 @@ extension InsideTable {
           Row(
             cells: ["\(index + 1)", QueryText.line(target), "result", use, age, grouped(documents), ""],
             subject: target.collectionGroup == nil && !target.isDocumentTarget ? .collection(target.path) : nil,
-            detail: "forgotten, so that a listener asks for all of it again; its documents stay while other results "
+            detail: "evicted, so a listener requests all of it again; its documents stay while other results "
               + "have them"))
       case .document(let key, let bytes):
         table.rows.append(

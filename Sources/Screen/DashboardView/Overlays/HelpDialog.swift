@@ -117,8 +117,8 @@ struct HelpLegend {
       ["+ added", "~ modified", "- removed", "= in sync", "! failed", "#42 by batch 42"].joined(separator: gap),
       ["LOCAL L you, at once", "SERVER S confirmed", "c from cache", "p pending writes"].joined(separator: gap),
       [
-        "\(glyphs.listening) heard", "\(glyphs.listeningInPart) in part", "\(glyphs.listeningFromCache) from the cache",
-        "\(glyphs.pending)3 writes wait", "!1 rejected",
+        "\(glyphs.listening) live", "\(glyphs.listeningInPart) in part", "\(glyphs.listeningFromCache) from the cache",
+        "\(glyphs.pending)3 pending", "!1 rejected",
       ].joined(separator: gap),
     ]
   }

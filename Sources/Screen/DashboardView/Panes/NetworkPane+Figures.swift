@@ -155,7 +155,7 @@ extension NetworkPane {
     guard let most = seconds.max(), most > 0 else { return [] }
     var head = Line(glyphs)
     head.skip(1)
-    head.add("heard in the last minute ", .textMuted)
+    head.add("events in the last minute ", .textMuted)
     let text = " at most \(grouped(most)) a second"
     head.add(String(repeating: glyphs.horizontal, count: max(0, width - head.width - text.count - 1)), .border)
     head.add(text, .textMuted)
