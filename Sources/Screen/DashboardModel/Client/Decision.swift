@@ -109,7 +109,7 @@ extension Decision {
     let more = conflict.documents.count > 3 ? " and \(conflict.documents.count - 3) more" : ""
     let done = conflict.isRedo ? "\(batch) was undone" : "\(batch)"
     lead = [
-      "Since \(done), other clients changed the same data, in \(names)\(more). Nothing is written yet."
+      "Since \(done), the same data has changed again, in \(names)\(more). Nothing is written yet."
     ]
     heads = ["field", conflict.isRedo ? "after the undo" : "after \(batch)", "now there", "will be"]
     let isOne = conflict.documents.count == 1
