@@ -192,6 +192,57 @@ struct AccessTests {
     #expect(error?.code == .invalidArgument && error?.message.contains("compiling") == true)
   }
 
+  @Test(
+    "A write's precondition decides between create and update, whatever is stored",
+    arguments: [
+      (true, false, false, StatusCode.alreadyExists), (false, true, false, .permissionDenied),
+      (false, true, true, .ok), (true, false, true, .permissionDenied),
+    ])
+  func preconditions(_ create: Bool, _ update: Bool, _ exists: Bool, _ code: StatusCode) async throws {
+    let world = try World(
+      "rules_version = '2'; service cloud.firestore { match /databases/{d}/documents/c/{id} { "
+        + "allow create: if \(create); allow update: if \(update); } }")
+    try await world.owner.set("c/a", ["n": .integer(1)])
+    let request = bytes { writer in
+      writer.field(1, string: database)
+      writer.field(2) { write in
+        write.field(1) { $0.document("c/a", ["n": .integer(2)]) }
+        write.field(4) { $0.field(1, boolean: exists) }
+      }
+    }
+    var found = StatusCode.ok
+    do throws(RPCStatus) { try await world.alice.answer(.commit, request) } catch { found = error.code }
+    #expect(found == code)
+  }
+
+  @Test("A list that its query does not prove is allowed with one warning, unless proofs are strict")
+  func proofs() async throws {
+    let text =
+      "rules_version = '2'; service cloud.firestore { match /databases/{d}/documents/c/{id} { "
+      + "allow list: if !('gone' in resource.data); } }"
+    let query = bytes { writer in
+      writer.field(1, string: root)
+      writer.query(2, "c")
+    }
+    for provesLists in [false, true] {
+      let lines = Mutex<[String]>([])
+      let rules = AccessRules(provesLists: provesLists) { line in lines.withLock { $0.append(line) } }
+      rules.set(.ruleset(try Self.ruleset(text)))
+      let service = FirestoreService(backend: try makeService().backend, rules: rules)
+      let nobody = try service.serving(as: nil)
+      for _ in 0..<2 {
+        if provesLists {
+          _ = await denied { try await nobody.answer(.runQuery, query) }
+        } else {
+          try await nobody.answer(.runQuery, query)
+        }
+      }
+      let logged = lines.withLock { $0 }
+      #expect(
+        logged.count == (provesLists ? 0 : 1) && logged.allSatisfy { $0.contains("does not name gone") }, "\(logged)")
+    }
+  }
+
   @Test("Evaluations are counted and reported to watchers")
   func told() async throws {
     let world = try World()

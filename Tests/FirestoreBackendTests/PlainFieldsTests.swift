@@ -26,7 +26,7 @@ import Testing
     let fields = random.fields()
     let parts = fields.entries.shuffled(using: &random).map { Fields(sorted: [$0]) }
     guard let plain = Self.plain(Self.message(parts)) else { return }
-    let stored = EncodedFields(WriteValidation.truncatingTimestamps(fields)).bytes
+    let stored = EncodedFields(fields.truncatingTimestamps).bytes
     #expect(plain.arePlain && EncodedFields(plain).bytes == stored && plain == fields, "seed \(seed)")
     try WriteValidation.check(Mutation(key: key("c/a"), operation: .set(fields)))
     try WriteValidation.check(Mutation(key: key("c/a"), operation: .set(plain)))

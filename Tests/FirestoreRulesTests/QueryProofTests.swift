@@ -7,6 +7,12 @@ import Testing
 struct QueryProofTests {
   /// Whether the condition allows a query of `e` with these filters to the user `me`.
   private static func allows(_ condition: String, _ filters: String) throws -> Bool {
+    try decide(condition, filters, provesLists: true).isAllowed
+  }
+
+  private static func decide(
+    _ condition: String, _ filters: String, provesLists: Bool = false
+  ) throws -> RulesVerdict {
     let rules =
       "rules_version = '2'; service cloud.firestore { match /databases/{database}/documents/e/{id} { "
       + "allow list: if \(condition); } }"
@@ -16,7 +22,27 @@ struct QueryProofTests {
     let syntax = try JSONSyntax(
       parsing: #"{"method": "list", "path": "e", "user": "me", "query": {"where": \#(filters)}, "expect": "allow"}"#)
     let content = try #require(try reader.read(syntax))
-    return ruleset.decide(content.request, content.documents).isAllowed
+    return ruleset.decide(content.request, content.documents, provesLists: provesLists)
+  }
+
+  @Test(
+    "Without a proof a field that the query does not name is absent, and the verdict names it",
+    arguments: [
+      ("!('fans' in resource.data)", "[]", true, ["fans"]),
+      ("!('fans' in resource.data) || 'me' in resource.data.fans", #"[["public", "==", true]]"#, true, ["fans"]),
+      ("'me' in resource.data.fans", #"[["public", "==", true]]"#, false, nil),
+      ("resource.data.get('deleted', false) == false", "[]", true, ["deleted"]),
+      ("resource.data.keys().hasOnly(['n'])", #"[["n", "==", 1]]"#, true, []),
+      ("resource.data.n is int", #"[["n", "==", 1]]"#, true, []),
+      ("resource.data.n is int", #"[["n", ">", 1]]"#, false, nil),
+      ("resource.data.n == 1", #"[["n", "==", 1]]"#, true, nil),
+      ("!('b' in resource.data.a)", #"[["a.c", "==", 1]]"#, true, ["b"]),
+    ] as [(String, String, Bool, [String]?)])
+  func view(_ condition: String, _ filters: String, _ isAllowed: Bool, _ assumed: [String]?) throws {
+    let verdict = try Self.decide(condition, filters)
+    #expect(verdict.isAllowed == isAllowed && verdict.assumed == assumed, "\(verdict)")
+    #expect((verdict.warning != nil) == (assumed != nil))
+    if assumed != nil { #expect(try !Self.allows(condition, filters)) }
   }
 
   /// With `resource.data.n` for `F`.

@@ -33,6 +33,35 @@ struct RulesetTests {
 
   private static var none: KnownDocuments { KnownDocuments() }
 
+  @Test("A second service of another name is ignored, and its names are not checked")
+  func services() {
+    let firestore = "service cloud.firestore { match /{path=**} { allow read: if true; } }"
+    let storage =
+      "service firebase.storage { function f() { return firestore.get(x); } "
+      + "match /b/{bucket}/o { allow read: if request.resource.size < 5 && f(); } }"
+    for text in [firestore + storage, storage + firestore] {
+      let (ruleset, issues) = Ruleset.compile([RulesFile(name: "r", content: "rules_version = '2'; " + text)])
+      #expect(ruleset?.decide(Self.get("c/a"), Self.none).isAllowed == true)
+      #expect(
+        issues.map(\.message) == ["Rules of 'firebase.storage' are ignored. Only 'cloud.firestore' is supported."])
+    }
+  }
+
+  @Test("The verdict has the values of debug with their lines, once for each call")
+  func debug() throws {
+    let ruleset = try Self.compile(
+      """
+      match /a/{id} {
+        function isNorth() { return debug('pier ' + id) == 'pier north'; }
+        allow read: if isNorth() && debug([1, 2])[0] == 1;
+      }
+      """)
+    for (id, texts) in [("north", ["2 \"pier north\"", "3 [1, 2]"]), ("south", ["2 \"pier south\""])] {
+      let verdict = ruleset.decide(Self.get("a/\(id)"), Self.none)
+      #expect(verdict.debugged.map { "\($0.line - 1) \($0.text)" } == texts, "\(verdict)")
+    }
+  }
+
   @Test("A verdict lists the evaluated statements with results and the deciding one")
   func outcomes() throws {
     let ruleset = try Self.compile(

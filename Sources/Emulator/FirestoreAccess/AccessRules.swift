@@ -64,10 +64,21 @@ package final class AccessRules: AccessPolicy {
   private let tokens: TokenReader
   /// Whether a rejected caller learns which rule rejected the request.
   package let tellsWhy: Bool
+  /// Whether a list needs a proof for all documents that its query can find (`Ruleset.decide`).
+  private let provesLists: Bool
+  /// Takes lines for the server's log; called on the thread of a decision.
+  private let log: (@Sendable (String) -> Void)?
+  /// The warnings that were logged, each once.
+  private let warnings = Mutex<Set<String>>([])
 
-  package init(_ tokens: TokenReader = TokenReader(), tellsWhy: Bool = true) {
+  package init(
+    _ tokens: TokenReader = TokenReader(), tellsWhy: Bool = true, provesLists: Bool = false,
+    log: (@Sendable (String) -> Void)? = nil
+  ) {
     self.tokens = tokens
     self.tellsWhy = tellsWhy
+    self.provesLists = provesLists
+    self.log = log
   }
 
   /// Whether callers must authenticate: with signed tokens, or the secret of an administrator.
@@ -141,7 +152,7 @@ package final class AccessRules: AccessPolicy {
     case nil: return nil
     }
     let start = ContinuousClock.now
-    let verdict = ruleset.decide(request, documents, &room, tellsValues: tellsValues)
+    let verdict = ruleset.decide(request, documents, &room, tellsValues: tellsValues, provesLists: provesLists)
     let time = ContinuousClock.now - start
     let news = state.withLock { state in
       state.putBack(room, of: ruleset, for: project)
@@ -152,7 +163,22 @@ package final class AccessRules: AccessPolicy {
       return News(evaluation: evaluation, watchers: Array(state.watchers.values))
     }
     if let news { for watcher in news.watchers { watcher(news.evaluation) } }
+    log(verdict, request.value, ruleset)
     return verdict
+  }
+
+  /// The most different warnings that are logged.
+  private static let mostWarnings = 1_000
+
+  /// Logs the values of `debug`, and each warning once.
+  private func log(_ verdict: RulesVerdict, _ request: RulesRequest, _ ruleset: Ruleset) {
+    guard let log, !verdict.debugged.isEmpty || verdict.assumed != nil else { return }
+    let file = ruleset.files.first?.name ?? "rules"
+    for remark in verdict.debugged { log("\(file):\(remark.line): debug: \(remark.text)") }
+    guard let warning = verdict.warning, let line = verdict.decidingLine else { return }
+    let text = "\(file):\(line): list of \(request.path.text.isEmpty ? "all documents" : request.path.text): \(warning)"
+    let isNew = warnings.withLock { $0.count < Self.mostWarnings && $0.insert(text).inserted }
+    if isNew { log(text) }
   }
 
   /// The rules with their counts; `nil` for a project without rules.
@@ -235,6 +261,7 @@ struct PastEvaluations {
     let isAllowed: Bool
     let decidingLine: Int?
     let denial: String
+    let assumed: [String]?
     let outcomes: [RulesOutcome]
     let duration: Duration
     let ruleset: Ruleset
@@ -245,7 +272,8 @@ struct PastEvaluations {
       let request = RulesRequest(method: method, database: database, path: path, user: user, time: time)
       return RulesEvaluation(
         number: number, request: whole ?? SharedRequest(request),
-        verdict: RulesVerdict(isAllowed: isAllowed, outcomes: outcomes, decidingLine: decidingLine, denial: denial),
+        verdict: RulesVerdict(
+          isAllowed: isAllowed, outcomes: outcomes, decidingLine: decidingLine, denial: denial, assumed: assumed),
         time: duration, ruleset: ruleset)
     }
   }
@@ -270,7 +298,8 @@ struct PastEvaluations {
     let past = Past(
       number: count + 1, method: request.value.method, database: request.value.database, path: request.value.path,
       user: request.value.user, time: request.value.time, isAllowed: verdict.isAllowed,
-      decidingLine: verdict.decidingLine, denial: verdict.denial, outcomes: verdict.outcomes, duration: time,
+      decidingLine: verdict.decidingLine, denial: verdict.denial, assumed: verdict.assumed, outcomes: verdict.outcomes,
+      duration: time,
       ruleset: ruleset,
       whole: isWhole ? request : nil)
     if ring.count < Self.most { ring.append(past) } else { ring[count % Self.most] = past }

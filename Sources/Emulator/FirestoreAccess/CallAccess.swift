@@ -122,13 +122,16 @@ struct CallAccess: CallerPermissions {
 }
 
 extension CommitPreview.Entry {
-  /// The method for the rules. Deleting a missing document counts as a deletion, and updating one as an update.
-  /// one as an update.
+  /// The method for the rules. The precondition of the first write decides, as in the emulator: `exists: false` asks for
+  /// a create and the others for an update, whatever is stored. Deleting a missing document is a deletion.
   fileprivate var method: RulesRequest.Method {
     if isVerification { return .get }
     if case nil = after { return .delete }
-    if case nil = before { return isMissed ? .update : .create }
-    return .update
+    switch mutations.first?.precondition {
+    case .exists(false): return .create
+    case .exists(true), .updateTime: return .update
+    case .none?, nil: if case nil = before { return .create } else { return .update }
+    }
   }
 }
 

@@ -30,20 +30,26 @@ package final class Ruleset: Sendable {
   }
 
   /// Decides one request; allowed if any matching `allow` statement is true.
-  package func decide(_ request: RulesRequest, _ documents: any RulesDocuments) -> RulesVerdict {
+  package func decide(
+    _ request: RulesRequest, _ documents: any RulesDocuments, provesLists: Bool = false
+  ) -> RulesVerdict {
     var room = RulesRoom()
-    return decide(SharedRequest(request), documents, &room)
+    return decide(SharedRequest(request), documents, &room, provesLists: provesLists)
   }
 
   /// Decides one request, and counts the values of each expression in `room`.
-  /// - Parameter tellsValues: whether the outcomes contain the values of conditions; for a denial they always do.
+  /// - Parameters:
+  ///   - tellsValues: whether the outcomes contain the values of conditions; for a denial they always do.
+  ///   - provesLists: whether a list is allowed only if the query proves the rule for all documents that it can find.
+  ///     Otherwise a field that the query does not name is taken for absent, as Google's emulator does.
   package func decide(
-    _ request: SharedRequest, _ documents: any RulesDocuments, _ room: inout RulesRoom, tellsValues: Bool = false
+    _ request: SharedRequest, _ documents: any RulesDocuments, _ room: inout RulesRoom, tellsValues: Bool = false,
+    provesLists: Bool = false
   ) -> RulesVerdict {
     // The room is moved to the decision, not copied.
     var lent = RulesRoom()
     swap(&lent, &room)
-    var decision = Decision(self, request, documents, consume lent, tellsValues: tellsValues)
+    var decision = Decision(self, request, documents, consume lent, tellsValues: tellsValues, provesLists: provesLists)
     let verdict = decision.verdict()
     room = decision.leftRoom()
     return verdict
@@ -146,6 +152,17 @@ package struct RulesOutcome: Sendable, Hashable {
   }
 }
 
+/// A value that rules passed to `debug`.
+package struct RulesRemark: Sendable, Hashable {
+  /// The maximum number of remarks of one decision.
+  static let most = 100
+
+  /// The line of the call, counted from 1.
+  package var line: Int
+  /// The value as a literal.
+  package var text: String
+}
+
 /// The decision about a request, with its causes.
 package struct RulesVerdict: Sendable {
   package var isAllowed: Bool
@@ -160,10 +177,15 @@ package struct RulesVerdict: Sendable {
   package var read: [DocumentKey]
   /// The number of documents that this decision was the first to read for the request, without duplicates.
   package var accesses: Int
+  /// The fields that an allowed list took for absent because its query does not name them. `nil` if the decision
+  /// assumes nothing; empty if it assumes that the results have no other fields.
+  package var assumed: [String]?
+  /// The values that the rules passed to `debug`.
+  package var debugged: [RulesRemark]
 
   package init(
     isAllowed: Bool, outcomes: [RulesOutcome] = [], decidingLine: Int? = nil, denial: String = "",
-    read: [DocumentKey] = [], accesses: Int = 0
+    read: [DocumentKey] = [], accesses: Int = 0, assumed: [String]? = nil, debugged: [RulesRemark] = []
   ) {
     self.isAllowed = isAllowed
     self.outcomes = outcomes
@@ -171,5 +193,15 @@ package struct RulesVerdict: Sendable {
     self.denial = denial
     self.read = read
     self.accesses = accesses
+    self.assumed = assumed
+    self.debugged = debugged
+  }
+
+  /// The warning about an allowed list that the query does not prove; `nil` if there is nothing to warn of.
+  package var warning: String? {
+    guard let assumed else { return nil }
+    let names = assumed.prefix(3).joined(separator: ", ") + (assumed.count > 3 ? " and others" : "")
+    let what = assumed.isEmpty ? "other fields" : names
+    return "Allowed although the query does not name \(what). Documents with such fields may not satisfy the rule."
   }
 }

@@ -15,7 +15,7 @@ package struct RuleDecision: Hashable, Sendable {
   package var isAllowed: Bool
   /// The line of the deciding statement; `nil` if none matched.
   package var line: Int?
-  /// The reason for the denial.
+  /// The reason for the denial, or the warning about an allowed list.
   package var reason: String
   /// The time spent on the rules, in milliseconds; `nil` if the server does not report it.
   package var milliseconds: Double?

@@ -65,8 +65,6 @@ struct CommitEvaluation {
   /// The keys of `documents` in the order of their first use.
   private(set) var order: [DocumentKey] = []
   private(set) var touched: Set<DocumentKey> = []
-  /// The missing documents that a write requires to exist, if such writes are recorded.
-  private(set) var missed: Set<DocumentKey> = []
   private var pendingResults: [(key: DocumentKey, isDelete: Bool, transformResults: [Value])] = []
 
   /// Whether a failing precondition is recorded and treated as met until all mutations have been evaluated.
@@ -95,15 +93,14 @@ struct CommitEvaluation {
     do throws(StoreError) { try check(mutation.precondition, of: mutation) } catch {
       guard defersPreconditions else { throw error }
       failure = failure ?? error
-      if mutation.precondition == .exists(true) { missed.insert(key) }
     }
 
     var transformResults: [Value] = []
     switch mutation.operation {
     case .set(let new):
-      try finish(mutation, with: WriteValidation.truncatingTimestamps(new), &transformResults)
+      try finish(mutation, with: new.truncatingTimestamps, &transformResults)
     case .patch(let new, let mask):
-      let new = WriteValidation.truncatingTimestamps(new)
+      let new = new.truncatingTimestamps
       let mask = mask.paths.contains(.documentID) ? FieldMask(mask.paths.subtracting([.documentID])) : mask
       let patched = (documents[key]?.fields ?? Fields()).patched(with: new, at: mask)
       try finish(mutation, with: patched, &transformResults)
@@ -238,8 +235,6 @@ package final class CommitPreview {
     package let after: Document?
     /// Whether the commit only verifies the document.
     package let isVerification: Bool
-    /// Whether the commit requires a document to exist that does not.
-    package let isMissed: Bool
     /// The mutations of the document, in order.
     package let mutations: [Mutation]
   }
@@ -270,7 +265,7 @@ package final class CommitPreview {
     }
     return Entry(
       before: before, after: after, isVerification: !evaluation.touched.contains(key),
-      isMissed: evaluation.missed.contains(key), mutations: working.mutations)
+      mutations: working.mutations)
   }
 
   /// A stored document of the database; `nil` if it does not exist.

@@ -127,7 +127,7 @@ extension CommitWriter {
     try WriteValidation.check(Mutation(key: key, operation: .set(fields), precondition: .none))
     let collection = try collection(of: key, connection)
     let name = DocumentName(key.documentID).bytes
-    let encoded = EncodedFields(WriteValidation.truncatingTimestamps(fields)).bytes
+    let encoded = EncodedFields(fields.truncatingTimestamps).bytes
     try connection.run(
       """
       INSERT INTO documents (collection, name, version, created, fields) VALUES (?1, ?2, ?3, ?3, ?4)

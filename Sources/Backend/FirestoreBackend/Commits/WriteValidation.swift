@@ -109,39 +109,6 @@ extension WriteValidation {
   }
 }
 
-extension WriteValidation {
-  /// The fields with every timestamp truncated to microseconds, the backend's precision.
-  static func truncatingTimestamps(_ fields: Fields) -> Fields {
-    if fields.arePlain { return fields }
-    var fields = fields
-    for entry in fields.entries {
-      if let value = truncated(entry.value) { fields[entry.name] = value }
-    }
-    return fields
-  }
-
-  /// - Returns: `nil` if nothing must be truncated.
-  private static func truncated(_ value: Value) -> Value? {
-    switch value {
-    case .timestamp(let time):
-      return time.nanoseconds % 1000 == 0
-        ? nil : .timestamp(Timestamp(seconds: time.seconds, nanoseconds: time.nanoseconds / 1000 * 1000))
-    case .array(let elements):
-      guard elements.contains(where: { truncated($0) != nil }) else { return nil }
-      return .array(elements.map { truncated($0) ?? $0 })
-    case .map(var fields):
-      var isCut = false
-      for entry in fields.entries {
-        guard let value = truncated(entry.value) else { continue }
-        fields[entry.name] = value
-        isCut = true
-      }
-      return isCut ? .map(fields) : nil
-    default: return nil
-    }
-  }
-}
-
 /// Checks one property's value recursively.
 struct ValueCheck {
   /// The top-level field, which the error texts name.

@@ -13,7 +13,8 @@ extension SyncCore {
     _ mutations: [Mutation], at now: Timestamp, insteadOf rejected: BatchID? = nil
   ) throws(StoreError) -> BatchID {
     if let refusal = health.refusal { throw refusal }
-    let result = try store.write(mutations, at: now, insteadOf: rejected, after: writes.queue.newest)
+    let result = try store.write(
+      mutations.map(\.truncatingTimestamps), at: now, insteadOf: rejected, after: writes.queue.newest)
     output.statusChanged()
     writes.appendNew(result.others)
     writes.append(result.batch)

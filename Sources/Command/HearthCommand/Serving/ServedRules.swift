@@ -30,7 +30,9 @@ struct ServedRules {
       let owner = try options.adminSecret.map(Self.secret)
       keys = try AuthKeys(file: path).keys(owner: owner)
     }
-    rules = AccessRules(TokenReader(keys), tellsWhy: isLoopback)
+    rules = AccessRules(
+      TokenReader(keys), tellsWhy: isLoopback, provesLists: options.rulesProof == .strict,
+      log: { StandardError.write("hearth: \($0)") })
     if let file {
       let (ruleset, issues) = Ruleset.compile([try Self.read(file)])
       guard let ruleset else { throw CommandFailure(.badData, Self.text(of: issues)) }
@@ -164,12 +166,21 @@ struct RequiredIndexes {
   }
 }
 
+/// How rules judge lists.
+enum RulesProof: String, ExpressibleByArgument, CaseIterable { case query, strict }
+
 /// The access options of a server.
 struct AccessOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Enforce these security rules, for all projects; read again when the file changes.", valueName: "file"))
   var rules: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "How a list is judged: query, by the fields that its query names, as Google's emulator does, with a warning in the "
+        + "log; or strict, only if the query proves the rule for every document that it can find."))
+  var rulesProof = RulesProof.query
 
   @Option(
     help: ArgumentHelp(

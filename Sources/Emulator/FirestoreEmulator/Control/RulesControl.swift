@@ -191,6 +191,8 @@ struct RulesControl: Sendable {
     if let line = verdict.decidingLine { members.append(("line", number(line))) }
     if !verdict.isAllowed {
       members.append(("reason", text(String(verdict.denial.drop(while: \.isWhitespace)))))
+    } else if let warning = verdict.warning {
+      members.append(("reason", text(warning)))
     }
     members.append(("statements", DecisionJSON.statements(of: evaluation)))
     return object(members)

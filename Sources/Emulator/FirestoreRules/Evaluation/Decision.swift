@@ -17,13 +17,18 @@ struct Decision: ~Copyable {
   private var decidingLine: Int?
   /// Whether to report the values of conditions of allowed requests too.
   private let tellsValues: Bool
+  /// Whether a list must be proven for all documents that the query can find.
+  private let provesLists: Bool
+  /// The fields that were taken for absent; `nil` for a decision that assumes nothing.
+  private var assumed: [String]?
 
   init(
     _ ruleset: Ruleset, _ request: SharedRequest, _ documents: any RulesDocuments, _ room: consuming RulesRoom,
-    tellsValues: Bool
+    tellsValues: Bool, provesLists: Bool
   ) {
     self.ruleset = ruleset
     self.tellsValues = tellsValues
+    self.provesLists = provesLists
     evaluator = Evaluator(ruleset, request, DocumentAccess(request, documents), room)
   }
 
@@ -40,7 +45,8 @@ struct Decision: ~Copyable {
     let denial = isAllowed ? "" : (decidingLine == nil ? "" : "\n") + reasons.joined(separator: ", ")
     return RulesVerdict(
       isAllowed: isAllowed, outcomes: outcomes, decidingLine: decidingLine, denial: denial,
-      read: evaluator.documents.read, accesses: evaluator.documents.count)
+      read: evaluator.documents.read, accesses: evaluator.documents.count, assumed: isAllowed ? assumed : nil,
+      debugged: evaluator.debugged)
   }
 
   private mutating func decideOnDocument() -> Bool {
@@ -89,11 +95,31 @@ struct Decision: ~Copyable {
         evaluator.path = MatchedPath(request.database, request.path, rest)
         evaluator.resource = .known(alternative.data)
       }
-      let isAllowed = decideOnDocument()
+      let before = (outcomes, reasons)
+      var isAllowed = decideOnDocument()
+      if !isAllowed, !provesLists, alternative.key == nil {
+        isAllowed = isAllowedInView(of: alternative.data, before)
+      }
       evaluator.path = collection
       if !isAllowed { return false }
     }
     return true
+  }
+
+  /// Whether the documents may be listed if they have only the fields that the query names, as Google's emulator
+  /// decides. The outcomes of an allowed list are those of this decision.
+  private mutating func isAllowedInView(of data: RuleEntries, _ before: ([RulesOutcome], [String])) -> Bool {
+    let strict = (outcomes, reasons, decidingLine, evaluator.resource)
+    let absent = AbsentFields()
+    evaluator.resource = .view(data.view(absent), absent)
+    (outcomes, reasons) = before
+    let isAllowed = isAllowedBySome()
+    if isAllowed {
+      assumed = (assumed ?? []) + absent.names.filter { !(assumed ?? []).contains($0) }
+    } else {
+      (outcomes, reasons, decidingLine, evaluator.resource) = strict
+    }
+    return isAllowed
   }
 
   /// The path segments between the request's path and the documents that the query may find.

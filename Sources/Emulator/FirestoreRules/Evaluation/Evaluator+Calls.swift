@@ -106,7 +106,7 @@ extension Evaluator.Resource {
   fileprivate var isOfOneDocument: Bool {
     switch self {
     case .stored, .document: true
-    case .known, .hidden: false
+    case .known, .view, .hidden: false
     }
   }
 }

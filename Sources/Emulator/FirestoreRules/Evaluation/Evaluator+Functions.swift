@@ -10,7 +10,13 @@ extension Evaluator {
     case .exists, .existsAfter, .get, .getAfter: return try access(builtin, ids[0])
     default: break
     }
-    return try outcome(builtin, values(ids))
+    let arguments = try values(ids)
+    if builtin == .debug, debugged.count < RulesRemark.most {
+      let line = program.sources[program.files[ids[0]]].lineAndColumn(of: program.expressions[ids[0]].range.lowerBound)
+        .line
+      debugged.append(RulesRemark(line: line, text: arguments[0].text(atMost: SeenValue.longest)))
+    }
+    return try outcome(builtin, arguments)
   }
 
   private mutating func outcome(_ builtin: Builtin, _ arguments: [RuleValue]) throws(RuleFailure) -> RuleValue {

@@ -271,7 +271,7 @@ extension RuleValue {
     case .set(let set): 1 + 4 * set.elements.count
     case .map(.fields(let fields)): 1 + fields.byteSize / 8
     case .map(.document(let document)), .map(.data(let document)): 1 + document.fields.byteSize / 8
-    case .map(.entries(let entries)), .map(.known(let entries)):
+    case .map(.entries(let entries)), .map(.known(let entries)), .map(.view(let entries, _)):
       entries.sorted.reduce(1) { $0 + 1 + $1.value.weight }
     case .map(.user(let user)): 1 + user.claims.byteSize / 8
     case .mapDiff(let diff): diff.added.count + diff.removed.count + diff.changed.count + diff.unchanged.count
@@ -292,7 +292,7 @@ extension RuleValue {
     case .constraint, .oneOf: false
     case .map(.known): false
     case .list(let values): values.allSatisfy(\.isKnown)
-    case .map(.entries(let entries)): entries.sorted.allSatisfy(\.value.isKnown)
+    case .map(.entries(let entries)), .map(.view(let entries, _)): entries.sorted.allSatisfy(\.value.isKnown)
     default: true
     }
   }

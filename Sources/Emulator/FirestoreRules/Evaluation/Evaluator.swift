@@ -22,6 +22,8 @@ struct Evaluator: ~Copyable {
     case document(RuleDocument?)
     /// The facts about the data of a query's possible results.
     case known(RuleEntries)
+    /// The data of a query's possible results, as if they had only the fields that the query names.
+    case view(RuleEntries, AbsentFields)
     /// A document that is not read, to find out which conditions are true or fail without it.
     case hidden
   }
@@ -45,6 +47,8 @@ struct Evaluator: ~Copyable {
   var remainingWork = RulesLimits.work
   var locals: [Local] = []
   var frame = 0
+  /// The values of `debug` with their lines; the calls are those of this evaluation, not of its repetitions.
+  var debugged: [RulesRemark] = []
   /// The evaluated parts; `nil` unless requested.
   var seen: [Seen]?
   /// The document `request.resource`; `nil` before its first use.
@@ -95,7 +99,12 @@ struct Evaluator: ~Copyable {
   var request: RulesRequest { _read { yield shared.value } }
   var program: Program { _read { yield ruleset.program } }
 
-  var isProof: Bool { if case .known = resource { true } else { false } }
+  var isProof: Bool {
+    switch resource {
+    case .known, .view: true
+    case .stored, .document, .hidden: false
+    }
+  }
 
   /// Whether a condition is true.
   mutating func holds(_ condition: Expression.ID) throws(RuleFailure) -> Bool {
@@ -258,7 +267,7 @@ extension Evaluator {
       resource = .document(document)
       return document
     case (.stored, .document(let document)): return document
-    case (.stored, .known), (.stored, .hidden): return nil
+    case (.stored, .known), (.stored, .view), (.stored, .hidden): return nil
     case (.written, _): return request.method.hasResult ? newResource : nil
     }
   }
@@ -271,6 +280,8 @@ extension Evaluator {
       var entries = RuleEntries()
       entries["data"] = .map(.known(data))
       return .map(.known(entries))
+    case .view(let data, let absent):
+      return .map(.entries(RuleEntries(sorted: [.init(name: "data", value: .map(.view(data, absent)))])))
     case .hidden: throw .notKnown
     }
   }

@@ -179,7 +179,25 @@ extension RuleEntries {
   }
 }
 
+extension RuleEntries {
+  /// The entries as Google's emulator sees those of a query: nothing besides what the query names, and a number only in
+  /// the query's own type.
+  func view(_ absent: AbsentFields) -> RuleEntries {
+    RuleEntries(sorted: sorted.map { Entry(name: $0.name, value: $0.value.view(absent)) })
+  }
+}
+
 extension RuleValue {
+  fileprivate func view(_ absent: AbsentFields) -> RuleValue {
+    switch self {
+    case .oneOf(let candidates): candidates[0]
+    case .list(let values): .list(values.map { $0.view(absent) })
+    case .map(.known(let entries)): .map(.view(entries.view(absent), absent))
+    case .map(.entries(let entries)): .map(.entries(entries.view(absent)))
+    default: self
+    }
+  }
+
   /// The possible values of a field that equals a value in a query. For queries an integer and a float of the same
   /// number are equal, and so are both zeros, also inside lists and maps; rules distinguish them.
   /// - Returns: `nil` if the possible values cannot be determined here.

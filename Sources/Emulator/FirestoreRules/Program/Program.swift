@@ -118,6 +118,8 @@ extension Program {
       case .builtin(.get, _), .builtin(.exists, _): found.looksAtDocuments = true
       // Functions that read the result of a commit.
       case .builtin(.getAfter, _), .builtin(.existsAfter, _): found.isSteady = false
+      // A remembered result would not be logged.
+      case .builtin(.debug, _): found.isSteady = false
       case .capture(let place): if place > 0 { found.isSteady = false }
       case .requestProperty(let property): if property != .auth { found.isSteady = false }
       case .request, .resource, .field, .name, .undefined, .call, .unknownCall: found.isSteady = false

@@ -26,9 +26,10 @@ struct RulesParser {
   /// Whether the path of a block around the current position contains a `{name=**}`.
   var isBelowRest = false
   var scope = 0
-  /// Whether the file has declared its version, and its service.
+  /// Whether the file has declared its version.
   private var hasVersion = false
-  private var hasService = false
+  /// The names of the file's services.
+  private var services: Set<String> = []
 
   init(_ source: SourceText, into program: Program) {
     self.source = source
@@ -55,7 +56,7 @@ struct RulesParser {
         attempt { parser throws(SyntaxFailure) in try parser.declaration() }
       }
     }
-    if !hasService, issues.isEmpty {
+    if services.isEmpty, issues.isEmpty {
       report(lastEnd..<lastEnd, "The file has no 'service cloud.firestore { … }'.")
     }
   }
@@ -183,8 +184,10 @@ struct RulesParser {
     var name = try identifier("the name of the service").text
     while try take(".") { name += "." + (try identifier("a name")).text }
     let range = first..<lastEnd
-    if hasService { report(range, "Duplicate service name declaration.") }
-    hasService = true
+    if !services.insert(name).inserted { report(range, "Duplicate service name declaration.") }
+    // The blocks of another service are parsed, but their names have other meanings.
+    let outerProgram = program
+    defer { if name != "cloud.firestore" { program = outerProgram } }
     if name != "cloud.firestore" {
       report(range, "Rules of '\(name)' are ignored. Only 'cloud.firestore' is supported.", isError: false)
     }

@@ -13,6 +13,8 @@ enum RuleMap {
   case user(RulesUser)
   /// The known entries of a query's possible results; there may be others.
   case known(RuleEntries)
+  /// The entries that a query names, as if its results had no others.
+  case view(RuleEntries, AbsentFields)
 
   /// Whether an entry that is not found is certainly missing, rather than unknown.
   var isComplete: Bool { if case .known = self { false } else { true } }
@@ -22,6 +24,7 @@ enum RuleMap {
     switch self {
     case .fields(let fields): fields[name.first].map { RuleValue($0) }
     case .entries(let entries), .known(let entries): entries[name.first]
+    case .view(let entries, let absent): entries[name.first] ?? absent.noting(name.first)
     case .document(let document): document[name.first]
     case .data(let document): document.field(name)
     case .user(let user): user[name.first]
@@ -33,7 +36,7 @@ enum RuleMap {
   var count: Int {
     switch self {
     case .fields(let fields): fields.count
-    case .entries(let entries), .known(let entries): entries.sorted.count
+    case .entries(let entries), .known(let entries), .view(let entries, _): entries.sorted.count
     case .document: 3
     case .user: 2
     case .data(let document): document.fields.count
@@ -44,7 +47,7 @@ enum RuleMap {
   var entries: RuleEntries {
     switch self {
     case .fields(let fields): RuleEntries(fields)
-    case .entries(let entries), .known(let entries): entries
+    case .entries(let entries), .known(let entries), .view(let entries, _): entries
     case .document(let document): document.entries
     case .data(let document): RuleEntries(document.fields)
     case .user(let user): user.entries
@@ -66,6 +69,17 @@ extension RulesUser {
       RuleEntries.Entry(name: "token", value: .map(.fields(claims))),
       RuleEntries.Entry(name: "uid", value: .string(uid)),
     ])
+  }
+}
+
+/// The fields that a decision took for absent because the query does not name them.
+final class AbsentFields {
+  private(set) var names: [String] = []
+
+  /// - Returns: `nil`, the value of an absent field.
+  func noting(_ name: String) -> RuleValue? {
+    if !names.contains(name) { names.append(name) }
+    return nil
   }
 }
 

@@ -81,7 +81,7 @@ struct RequestsPane {
       line.skip(1)
       line.cell(decision.timeText ?? "", .textMuted, width: columns.duration, right: true)
     }
-    if !decision.isAllowed { line.add("  \(decision.reason)", .textMuted) }
+    if !decision.reason.isEmpty { line.add("  \(decision.reason)", .textMuted) }
     return line
   }
 

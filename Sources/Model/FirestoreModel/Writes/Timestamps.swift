@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The precision of timestamps in documents: microseconds, as Cloud Firestore stores them. Google's SDKs truncate when
+// the write is made, so that listeners see the same value before and after the acknowledgement.
+
+extension Mutation {
+  /// The mutation with every timestamp truncated to microseconds.
+  package var truncatingTimestamps: Mutation {
+    var mutation = self
+    switch operation {
+    case .set(let fields): mutation.operation = .set(fields.truncatingTimestamps)
+    case .patch(let fields, let mask): mutation.operation = .patch(fields.truncatingTimestamps, mask)
+    case .delete, .verify: break
+    }
+    for index in mutation.transforms.indices {
+      switch mutation.transforms[index].operation {
+      case .arrayUnion(let values): mutation.transforms[index].operation = .arrayUnion(values.map(\.truncated))
+      case .arrayRemove(let values): mutation.transforms[index].operation = .arrayRemove(values.map(\.truncated))
+      case .increment, .minimum, .maximum, .serverTimestamp: break
+      }
+    }
+    return mutation
+  }
+}
+
+extension Fields {
+  /// The fields with every timestamp truncated to microseconds.
+  package var truncatingTimestamps: Fields {
+    if arePlain { return self }
+    var fields = self
+    for entry in entries {
+      if let value = entry.value.cut { fields[entry.name] = value }
+    }
+    return fields
+  }
+}
+
+extension Value {
+  fileprivate var truncated: Value { cut ?? self }
+
+  /// The value with truncated timestamps; `nil` if nothing must be truncated.
+  fileprivate var cut: Value? {
+    switch self {
+    case .timestamp(let time):
+      return time.nanoseconds % 1000 == 0
+        ? nil : .timestamp(Timestamp(seconds: time.seconds, nanoseconds: time.nanoseconds / 1000 * 1000))
+    case .array(let elements):
+      guard elements.contains(where: { $0.cut != nil }) else { return nil }
+      return .array(elements.map(\.truncated))
+    case .map(var fields):
+      var isCut = false
+      for entry in fields.entries {
+        guard let value = entry.value.cut else { continue }
+        fields[entry.name] = value
+        isCut = true
+      }
+      return isCut ? .map(fields) : nil
+    default: return nil
+    }
+  }
+}
