@@ -34,6 +34,17 @@ extension EndToEndTests.InPipes {
       try surroundings.write(
         "indexes.json",
         #"{"indexes": [{"collectionGroup": "cities", "fields": [{"fieldPath": "state", "order": "ASCENDING"}]}]}"#)
+      try surroundings.write(
+        "old.json",
+        """
+        { // by state
+          "note": 1,
+          "indexes": [{"collectionId": "old", "fields": [{"fieldPath": "a", "mode": "ASCENDING"}]}]
+        }
+        """)
+      let old = try await hearth("cache", "indexes", "--set", surroundings.folder.appending(path: "old.json").path)
+      #expect(old.status == 0 && old.output == "old(a ascending)  configured, ready\n", "\(old.errors)")
+      #expect(old.errors.contains("old.json, line 2, column 11: note is unknown and has no effect."), "\(old.errors)")
       let set = try await hearth("cache", "indexes", "--set", surroundings.folder.appending(path: "indexes.json").path)
       #expect(set.status == 0 && set.output == "cities(state ascending)  configured, ready\n", "\(set.errors)")
       let after = try await hearth("cache", "explain", "cities", "--where", "state == S7", "--json")

@@ -11,9 +11,10 @@ import FirestoreModel
 import FirestoreQuery
 import FirestoreSync
 import Foundation
+
 import class Hearth.Client
 import struct Hearth.FirestoreError
-import enum Hearth.IndexConfigurationReader
+import struct Hearth.IndexConfiguration
 
 /// `hearth cache`: the dashboard's offline cache.
 package struct CacheCommand: ParsableCommand {
@@ -184,8 +185,8 @@ package struct IndexesCommand: AsyncParsableCommand {
   package mutating func run() async throws {
     if suggest { return try await printSuggestion() }
     let locations = storage.locations
-    let definitions = try set.map { try Self.definitions(in: $0) }
     let (deletesAll, headless) = (deleteAll, headless)
+    let definitions = try set.map { try Self.definitions(in: $0, headless) }
     let states = try await CacheReader.withClient(locations, isMade: definitions != nil) { client in
       if deletesAll { client.engine.deleteAllIndexes() }
       if let definitions {
@@ -220,11 +221,15 @@ package struct IndexesCommand: AsyncParsableCommand {
     try OutputFile.print(data: String(decoding: text, as: UTF8.self))
   }
 
-  private static func definitions(in file: String) throws(CommandFailure) -> [FieldIndex] {
+  private static func definitions(
+    in file: String, _ headless: HeadlessOptions
+  ) throws(CommandFailure) -> [FieldIndex] {
     let name = file == "-" ? "standard input" : file
     let text = try DocumentArgument.text(ofFile: file)
     do throws(FirestoreError) {
-      return try IndexConfigurationReader.read(text)
+      let configuration = try IndexConfiguration(parsing: text)
+      for warning in configuration.warnings { headless.note(ShownText("\(name), \(warning)")) }
+      return configuration.fieldIndexes
     } catch {
       throw CommandFailure(.badData, "\(name): \(error.message)")
     }

@@ -8,6 +8,10 @@ struct JSONParser {
 
   private let bytes: [UInt8]
   private let numbers: JSONSyntax.Numbers
+  /// Whether comments are white space, and a comma may precede a closing bracket.
+  private let isCommented: Bool
+  /// The first comma before a closing bracket.
+  private(set) var trailingComma: JSONError?
   private var position = 0
   private var line = 1
   /// The start of the current line.
@@ -15,9 +19,12 @@ struct JSONParser {
   /// The number of continuation bytes in this line, which do not count as columns.
   private var continuationBytes = 0
 
-  init(_ text: String, _ numbers: JSONSyntax.Numbers = .exact) {
+  init(_ text: String, _ numbers: JSONSyntax.Numbers = .exact, isCommented: Bool = false) {
     bytes = Array(text.utf8)
     self.numbers = numbers
+    self.isCommented = isCommented
+    // Editors on Windows write a byte order mark.
+    if isCommented, bytes.starts(with: [0xef, 0xbb, 0xbf]) { (position, lineStart) = (3, 3) }
   }
 
   mutating func document() throws(JSONError) -> JSONSyntax {
@@ -54,6 +61,7 @@ struct JSONParser {
     if take(UInt8(ascii: "}")) { return [] }
     while true {
       skipWhitespace()
+      if takeAfterComma(UInt8(ascii: "}")) { break }
       guard current == UInt8(ascii: "\"") else { throw error("Expected a name in double quotes, found \(found).") }
       places.append((line, column))
       let name = try string()
@@ -100,6 +108,8 @@ struct JSONParser {
     skipWhitespace()
     if take(UInt8(ascii: "]")) { return [] }
     while true {
+      skipWhitespace()
+      if takeAfterComma(UInt8(ascii: "]")) { return elements }
       elements.append(try value(depth: depth))
       skipWhitespace()
       if take(UInt8(ascii: "]")) { return elements }
@@ -287,19 +297,54 @@ struct JSONParser {
     return true
   }
 
-  /// Skips whitespace. Lines end with a line feed, optionally after a carriage return.
+  /// Consumes a bracket that follows a comma, where comments are allowed.
+  private mutating func takeAfterComma(_ bracket: UInt8) -> Bool {
+    guard isCommented, current == bracket else { return false }
+    let sign = bracket == UInt8(ascii: "}") ? "}" : "]"
+    if trailingComma == nil { trailingComma = error("A comma precedes \"\(sign)\".") }
+    return take(bracket)
+  }
+
+  /// Skips whitespace, and comments where they are allowed. Lines end with a line feed, optionally after a carriage
+  /// return.
   private mutating func skipWhitespace() {
     while let byte = current {
       switch byte {
       case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"): position += 1
-      case UInt8(ascii: "\n"):
-        position += 1
-        line += 1
-        lineStart = position
-        continuationBytes = 0
+      case UInt8(ascii: "\n"): takeLineFeed()
+      case UInt8(ascii: "/") where isCommented: if !skipComment() { return }
       default: return
       }
     }
+  }
+
+  private mutating func takeLineFeed() {
+    position += 1
+    line += 1
+    lineStart = position
+    continuationBytes = 0
+  }
+
+  /// - Returns: whether there was a whole comment; the position is unchanged if not.
+  private mutating func skipComment() -> Bool {
+    let rest = bytes[(position + 1)...]
+    guard let second = rest.first else { return false }
+    switch second {
+    case UInt8(ascii: "/"): while let byte = current, byte != UInt8(ascii: "\n") { passComment(byte) }
+    case UInt8(ascii: "*"):
+      var end = position + 2
+      while end + 1 < bytes.count, bytes[end] != UInt8(ascii: "*") || bytes[end + 1] != UInt8(ascii: "/") { end += 1 }
+      guard end + 1 < bytes.count else { return false }
+      while position < end + 2 { passComment(bytes[position]) }
+    default: return false
+    }
+    return true
+  }
+
+  private mutating func passComment(_ byte: UInt8) {
+    if byte == UInt8(ascii: "\n") { return takeLineFeed() }
+    if byte & 0xc0 == 0x80 { continuationBytes += 1 }
+    position += 1
   }
 }
 

@@ -50,6 +50,15 @@ package struct JSONSyntax: Sendable {
     self = try parser.document()
   }
 
+  /// Parses a configuration file: JSON with comments (`//`, `/* */`) and commas before closing brackets, after an
+  /// optional byte order mark.
+  /// - Returns: the value, and the first comma before a closing bracket as an error, since some readers reject it.
+  package static func commented(_ text: String) throws(JSONError) -> (value: JSONSyntax, trailingComma: JSONError?) {
+    var parser = JSONParser(text, isCommented: true)
+    let value = try parser.document()
+    return (value, parser.trailingComma)
+  }
+
   /// An error at this value's position.
   package func error(_ reason: String) -> JSONError { JSONError(line: line, column: column, reason: reason) }
 

@@ -10,7 +10,8 @@ extension Firestore {
   ///
   /// Replaces the previous indexes. An index in both lists keeps its entries, a missing one is dropped. A new one
   /// serves queries once the cached documents are indexed, which happens in the background. Results are the same with
-  /// and without indexes. Indexes are stored with the cache, in memory or on disk.
+  /// and without indexes. Indexes are stored with the cache, in memory or on disk. Unknown members are logged as
+  /// warnings and have no effect.
   /// - Parameter completion: called without an error, or with `invalidArgument` with the line and column of the error.
   public func setIndexConfiguration(_ json: String, completion: (@Sendable ((any Error)?) -> Void)? = nil) {
     complete(completion) { try await self.setIndexConfiguration(json) }
@@ -20,7 +21,9 @@ extension Firestore {
   /// - Throws: `invalidArgument` with the line and column of the error.
   public func setIndexConfiguration(_ json: String) async throws {
     _ = try client()
-    try await set(try IndexConfigurationReader.read(json))
+    let configuration = try IndexConfiguration(parsing: json)
+    try await set(configuration.fieldIndexes)
+    for warning in configuration.warnings { ClientLog.warn("index configuration, \(warning)", database) }
   }
 
   /// Sets the local indexes from definitions, with the same effects as from JSON.

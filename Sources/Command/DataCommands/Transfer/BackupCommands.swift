@@ -8,8 +8,9 @@ import FirestoreJSON
 import FirestoreModel
 import FirestoreProtocol
 import Glibc
+
 import struct Hearth.FirestoreError
-import enum Hearth.IndexConfigurationReader
+import struct Hearth.IndexConfiguration
 
 /// `hearth backup`: a database with its rules and indexes in one folder.
 package struct BackupCommand: AsyncParsableCommand {
@@ -50,7 +51,7 @@ package struct BackupCommand: AsyncParsableCommand {
     let locations = storage.locations
     var companions = BackupFolder.Companions()
     companions.rules = try rules.map { try Self.rules(in: $0) }
-    companions.indexes = try indexes.map { try Self.indexes(in: $0) }
+    companions.indexes = try indexes.map { try Self.indexes(in: $0, headless) }
     try locations.requireData()
     let isServed = companions.rules == nil
     if case .remote = locations.backend { try await addDeployed(to: &companions, locations) }
@@ -114,9 +115,13 @@ package struct BackupCommand: AsyncParsableCommand {
     return text
   }
 
-  private static func indexes(in file: String) throws(CommandFailure) -> String {
+  private static func indexes(
+    in file: String, _ headless: HeadlessOptions
+  ) throws(CommandFailure) -> String {
     let text = try DocumentArgument.text(ofFile: file)
-    do throws(FirestoreError) { _ = try IndexConfigurationReader.read(text) } catch {
+    do throws(FirestoreError) {
+      for warning in try IndexConfiguration(parsing: text).warnings { headless.note(ShownText("\(file), \(warning)")) }
+    } catch {
       throw CommandFailure(.badData, "\(file): \(error.message)")
     }
     return text

@@ -13,7 +13,7 @@ import Glibc
 import TransportSecurity
 
 import struct Hearth.FirestoreError
-import enum Hearth.IndexConfigurationReader
+import struct Hearth.IndexConfiguration
 
 /// The security rules of `hearth serve`, from its options: read at the start and whenever their file changes.
 struct ServedRules {
@@ -148,7 +148,11 @@ struct RequiredIndexes {
   }
 
   private static func read(_ text: String, of file: String) throws(CommandFailure) -> [CompositeIndex] {
-    do throws(FirestoreError) { return try IndexConfigurationReader.composites(text) } catch {
+    do throws(FirestoreError) {
+      let configuration = try IndexConfiguration(parsing: text)
+      for warning in configuration.warnings { StandardError.write("hearth: \(file), \(warning)") }
+      return configuration.composites
+    } catch {
       throw CommandFailure(.badData, "\(file): \(error.message)")
     }
   }
