@@ -60,6 +60,32 @@ struct ExportFolderTests {
     #expect(throws: ExportError.self) { try ExportReader(folder("one/all_namespaces")) }
   }
 
+  @Test("An export made on Windows is read, with folders or with backslashes in file names", arguments: [false, true])
+  func windows(isUnpackedFlat: Bool) throws {
+    let folder = try TemporaryFolder.made()
+    try export(folder("e"), [("c/d", ["n": 1]), ("c/e", [:])], in: home)
+    let metadata = folder("e/e.overall_export_metadata")
+    var overall = try OverallMetadata(reading: records(bytes(of: metadata))[1])
+    for index in overall.parts.indices { overall.parts[index].file.replace("/", with: "\\") }
+    try Data(log([OverallMetadata.version, overall.record])).write(to: URL(filePath: metadata))
+    if isUnpackedFlat {
+      let inner = "all_namespaces/all_kinds"
+      for name in try FileManager.default.contentsOfDirectory(atPath: folder("e/\(inner)")) {
+        let flat = inner.replacing("/", with: "\\") + "\\" + name
+        try FileManager.default.moveItem(atPath: folder("e/\(inner)/\(name)"), toPath: folder("e/\(flat)"))
+      }
+      try FileManager.default.removeItem(atPath: folder("e/all_namespaces"))
+    }
+
+    #expect(try documents(folder("e")) == ["c/d": ["n": 1], "c/e": [:]])
+  }
+
+  @Test(
+    "Backslashes in metadata do not lead out of the export", arguments: ["..\\x", "a\\..\\..\\x", "\\x", "a/..\\x"])
+  func windowsEscape(name: String) {
+    #expect(throws: ExportError.self) { try ExportLocation.file(name, namedBy: "/tmp/e/e.overall_export_metadata") }
+  }
+
   @Test("An unfinished export leaves the previous one unchanged and no files")
   func atomic() throws {
     let folder = try TemporaryFolder.made()

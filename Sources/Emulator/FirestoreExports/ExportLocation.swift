@@ -87,14 +87,29 @@ package struct ExportLocation: Hashable, Sendable {
   }
 
   /// The path of a file in the metadata, which must be below the metadata's folder.
+  ///
+  /// An export that was made on Windows names its files with `\`; Google's emulator reads it on Linux, too. An archive
+  /// that was unpacked without its folders has `\` in the names of the files.
   /// - Throws: `unsupported`.
   static func file(_ name: String, namedBy metadata: String) throws(ExportError) -> String {
-    let parts = name.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-    let isBelow = parts.allSatisfy { !$0.isEmpty && !$0.elementsEqual(".".utf8) && !$0.elementsEqual("..".utf8) }
-    guard isBelow, !name.utf8.contains(0) else {
+    let (slash, backslash) = (UInt8(ascii: "/"), UInt8(ascii: "\\"))
+    let parts = name.utf8.split(separator: slash, omittingEmptySubsequences: false)
+    let windows = name.utf8.split(omittingEmptySubsequences: false) { $0 == slash || $0 == backslash }
+    func isBelow(_ parts: [Substring.UTF8View]) -> Bool {
+      parts.allSatisfy { !$0.isEmpty && !$0.elementsEqual(".".utf8) && !$0.elementsEqual("..".utf8) }
+    }
+    guard isBelow(parts), isBelow(windows), !name.utf8.contains(0) else {
       throw ExportError(.unsupported, metadata, "It refers to a file outside the export: \"\(name.prefix(200))\".")
     }
-    return folder(of: metadata) + "/" + name
+    let folder = folder(of: metadata) + "/"
+    let own = metadata.utf8.split(separator: slash).last ?? Substring(metadata).utf8
+    let prefix = own.lastIndex(of: backslash).map { String(decoding: own[...$0], as: UTF8.self) } ?? ""
+    let candidates = [
+      folder + name, folder + windows.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "/"),
+      folder + prefix + windows.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "\\"),
+    ]
+    var status = stat()
+    return candidates.first { stat($0, &status) == 0 } ?? candidates[0]
   }
 }
 
