@@ -9,7 +9,7 @@ import TerminalTheme
 /// `hearth theme`: themes and theme files.
 package struct ThemeCommand: ParsableCommand {
   package static let configuration = CommandConfiguration(
-    commandName: "theme", abstract: "List the themes, check theme files, or make one of a base16 scheme.",
+    commandName: "theme", abstract: "List the themes, check theme files, or make one of another program's colors.",
     subcommands: [List.self, Check.self, Import.self])
 
   /// `hearth theme list`.
@@ -114,14 +114,16 @@ extension ThemeCommand {
   /// `hearth theme import FILE`.
   struct Import: ParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "import", abstract: "Make a theme of a base16 scheme, of which there are hundreds.",
+      commandName: "import", abstract: "Make a theme of a base16 scheme, or of the colors of another program.",
       discussion: """
-        The file is the scheme's YAML, with base00 to base0F. The theme is written to your folder of themes, under the \
-        scheme's name. Colours that are too faint for text are moved towards black or white until they have a contrast \
-        of 4.5, and named.
+        The file is a base16 scheme (YAML with base00 to base0F), or the colors of iTerm2 (.itermcolors), Alacritty \
+        (.toml, .yml), k9s (a skin) or btop (.theme), which its content shows. The theme is written to your folder of \
+        themes, under the scheme's or the file's name. Colors that are too faint for text are moved towards black or \
+        white until they have a contrast of 4.5. A selection on which text cannot be read is moved towards the \
+        background. Each correction is reported.
         """)
 
-    @Argument(help: ArgumentHelp("The scheme's YAML file; - is standard input.", valueName: "file"))
+    @Argument(help: ArgumentHelp("A scheme or a color file; - is standard input.", valueName: "file"))
     var file: String
 
     @Option(
@@ -135,8 +137,8 @@ extension ThemeCommand {
     func run() throws {
       let name = file == "-" ? "standard input" : file
       let source = try DocumentArgument.text(ofFile: file)
-      let scheme: Base16Scheme
-      do throws(ThemeError) { scheme = try Base16Scheme(source, file: name) } catch {
+      let (scheme, kind): (Base16Scheme, ColorFile)
+      do throws(ThemeError) { (scheme, kind) = try ColorFile.scheme(source, file: name) } catch {
         throw CommandFailure(.badData, "\(error)")
       }
       let (text, corrections) = scheme.theme()
@@ -145,10 +147,8 @@ extension ThemeCommand {
       } else {
         try write(text, scheme)
       }
-      for correction in corrections {
-        StandardError.remark(
-          "\(correction.slot) \(correction.color) is too faint on base00: \(correction.replacement) in its place")
-      }
+      if kind != .base16 { StandardError.remark("\(name): the colors of \(kind.rawValue).") }
+      for correction in corrections { StandardError.remark("\(correction)") }
     }
 
     private func write(_ text: String, _ scheme: Base16Scheme) throws {

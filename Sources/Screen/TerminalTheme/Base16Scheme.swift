@@ -2,18 +2,33 @@
 
 /// A base16 color scheme: sixteen colors by number, in YAML (github.com/tinted-theming/home, "styling.md").
 package struct Base16Scheme: Hashable, Sendable {
-  /// A color that was too faint for text, and its replacement.
-  package struct Correction: Hashable, Sendable {
+  /// A color that was too faint for text, or too strong behind text, and its replacement.
+  package struct Correction: Hashable, Sendable, CustomStringConvertible {
+    /// The slot, or the name of the color in the file of another program.
     package var slot: String
     package var color: RGB
     package var replacement: RGB
+    /// Whether text is drawn on the color.
+    package var isBackdrop = false
+
+    package var description: String {
+      let reason = isBackdrop ? "Text on it cannot be read." : "It cannot be read on the background."
+      return "\(slot) \(color): \(reason) The theme has \(replacement)."
+    }
   }
 
   package private(set) var name = "base16"
   package private(set) var author: String?
   private var slots: [String: RGB] = [:]
+  /// The names of the colors in the file of another program, by slot.
+  private var origins: [String: String] = [:]
 
   private static let names = (0..<16).map { "base0" + String($0, radix: 16, uppercase: true) }
+
+  /// A scheme of the colors of another program's file.
+  init(name: String, slots: [String: RGB], origins: [String: String]) {
+    (self.name, self.slots, self.origins) = (name, slots, origins)
+  }
 
   /// Reads the current format, with a nested palette, and the earlier flat one.
   /// - Parameter file: the file's name in errors.
@@ -38,7 +53,7 @@ package struct Base16Scheme: Hashable, Sendable {
   }
 
   /// `key: "value"`, without quotes and comments.
-  private static func entry(_ line: Substring) -> (key: String, value: String)? {
+  static func entry(_ line: Substring) -> (key: String, value: String)? {
     guard let colon = line.firstIndex(of: ":") else { return nil }
     let key = line[..<colon].filter { !$0.isWhitespace && $0 != "\"" && $0 != "'" }
     var value = line[line.index(after: colon)...].drop(while: \.isWhitespace)
@@ -61,7 +76,7 @@ package struct Base16Scheme: Hashable, Sendable {
 
   /// Converts the scheme to a theme file. Its colors become the colors of text, changes and states. A color that is
   /// unreadable on the background, which base16 uses for comments, is moved towards black or white until its contrast
-  /// is 4.5.
+  /// is 4.5. A surface or selection on which no text can be read is moved towards the background.
   package func theme() -> (text: String, corrections: [Correction]) {
     let paper = self["base00"]
     let isLight = Theme.Variant(background: paper) == .light
@@ -70,11 +85,21 @@ package struct Base16Scheme: Hashable, Sendable {
       let color = self[slot]
       let replacement = Self.readable(color, on: [paper], isLight: isLight)
       if replacement != color {
-        corrections.append(Correction(slot: slot, color: color, replacement: replacement))
+        corrections.append(Correction(slot: origins[slot] ?? slot, color: color, replacement: replacement))
       }
       return replacement
     }
-    let (ink, surface, selection) = (readable("base05"), self["base01"], self["base02"])
+    let ink = readable("base05")
+    func backdrop(_ slot: String) -> RGB {
+      let color = self[slot]
+      let replacement = Self.backdrop(color, on: paper, isLight: isLight)
+      if replacement != color {
+        corrections.append(
+          Correction(slot: origins[slot] ?? slot, color: color, replacement: replacement, isBackdrop: true))
+      }
+      return replacement
+    }
+    let (surface, selection) = (backdrop("base01"), backdrop("base02"))
     // Text is drawn on these too.
     let strong = Self.readable(ink, on: [paper, surface, selection], isLight: isLight)
     let muted = Self.readable(readable("base03"), on: [paper, surface], isLight: isLight)
@@ -117,6 +142,16 @@ package struct Base16Scheme: Hashable, Sendable {
       if papers.allSatisfy({ isReadable(candidate, on: $0) }) { return candidate }
     }
     return end
+  }
+
+  /// A color on which the strongest text of the background can be read.
+  private static func backdrop(_ color: RGB, on paper: RGB, isLight: Bool) -> RGB {
+    let ink = isLight ? RGB(0, 0, 0) : RGB(255, 255, 255)
+    for step in 0..<20 {
+      let candidate = color.mixed(with: paper, Double(step) / 20)
+      if isReadable(ink, on: candidate) { return candidate }
+    }
+    return paper
   }
 
   /// The strongest tint of a background with readable text.
