@@ -137,6 +137,30 @@ extension EndToEndTests.InPipes {
       #expect(wrong.status == 64 && wrong.hasOneErrorLine && wrong.errors.contains("hearth get"))
     }
 
+    @Test("Standard input is recognized like a file, and what is recognized is reported")
+    func recognizedInputs() async throws {
+      let array = try await hearth(
+        "import", "-", "--into", "a", "--id-field", "id", input: "[{\"id\": \"x\", \"n\": 1}]")
+      #expect(array.status == 0, "\(array.errors)")
+      let rows = try await hearth("import", "-", "--into", "a", "--id-field", "id", input: "id,ok\ny,TRUE\nz,FALSE\n")
+      #expect(rows.status == 0, "\(rows.errors)")
+      let tree = #"{"b": {"u": {"at": {"_seconds": 1, "_nanoseconds": 0}}}}"#
+      let dry = try await hearth("import", "-", "--dry-run", input: tree)
+      #expect(dry.status == 0 && dry.errors.contains("standard input: collections with documents by id (b)."))
+      #expect(dry.errors.contains("read as timestamp: 1 object {\"_seconds\", \"_nanoseconds\"}, such as at."))
+      #expect(try await hearth("import", "-", "--into", "b", input: tree).status == 0)
+      #expect(
+        try await hearth("export", "--all").output == """
+          {"path": "a/x", "data": {"id": "x", "n": 1}}
+          {"path": "a/y", "data": {"id": "y", "ok": true}}
+          {"path": "a/z", "data": {"id": "z", "ok": false}}
+          {"path": "b/u", "data": {"at": {"$timestamp": "1970-01-01T00:00:01Z"}}}
+
+          """)
+      try surroundings.write("tree.json", tree)
+      #expect(try await hearth("diff", path("tree.json"), "b").status == 0)
+    }
+
     @Test("Duplicate paths and a file changed since the interrupted import are reported")
     func surprises() async throws {
       try surroundings.write("in.jsonl", lines(2) + lines(3) + "{")

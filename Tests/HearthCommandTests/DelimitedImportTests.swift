@@ -36,7 +36,7 @@ import Testing
     var rules = ImportRules(database: database, collection: collection.map { ResourcePath($0) }, idField: id)
     rules.columns = try DelimitedColumns(
       all, #require(format.delimiter), isPlain: collection != nil, types: types, in: database)
-    return try all.dropFirst().map { try rules.mutation(for: $0) }
+    return try all.dropFirst().map { try rules.onlyMutation(for: $0) }
   }
 
   @Test(
@@ -111,6 +111,27 @@ import Testing
         ]))
   }
 
+  @Test("TRUE and FALSE of spreadsheets are booleans in any case")
+  func spreadsheetBooleans() throws {
+    let found = try mutations("path,ok,py,no\nc/a,TRUE,True,TRUE\nc/b,FALSE,false,yes\n")
+    #expect(found[0].operation == .set(["ok": true, "py": true, "no": "TRUE"]))
+    #expect(found[1].operation == .set(["ok": false, "py": false, "no": "yes"]))
+  }
+
+  @Test("Empty columns without a name and empty rows of spreadsheets are skipped, the line for Excel is named")
+  func spreadsheetGaps() throws {
+    let all = try rows("id,n,\n1,2,\n,,\n")
+    var rules = ImportRules(database: database, collection: ResourcePath("c"), idField: FieldPath("id"))
+    rules.columns = try DelimitedColumns(all, .comma, isPlain: true, types: [:], in: database)
+    var forms = RecognizedForms()
+    let found = try all.dropFirst().flatMap { try rules.mutations(for: $0, &forms) }
+    #expect(found.map(\.key.path.text) == ["c/1"] && found.map(\.operation) == [.set(["id": 1, "n": 2])])
+    #expect { try mutations("path,\nc/a,5\n") } throws: { ($0 as? JSONError)?.reason.contains("has no name") == true }
+    #expect {
+      try mutations("sep=;\nid;n\n", into: "c")
+    } throws: { ($0 as? JSONError)?.reason.contains("is for Excel") == true }
+  }
+
   @Test("A given type applies, and plain documents get their ids from a column")
   func given() throws {
     let types = try ColumnTypesText.parse("n=string, who=ref")
@@ -127,7 +148,7 @@ import Testing
     "An invalid row or name is reported with its position in the file",
     arguments: [
       ("path,n\nc/1,1,2\n", 2, 7), ("path,n\nc/1,\"1\n", 2, 5), ("path,n\nc/1,\"1\"x\n", 2, 8), ("n\n1\n", 1, 1),
-      ("path,n,n\nc/1,1,2\n", 1, 8), ("path,a.b,a\nc/1,1,2\n", 1, 10), ("path,\nc/1,1\n", 1, 6), ("", 1, 1),
+      ("path,n,n\nc/1,1,2\n", 1, 8), ("path,a.b,a\nc/1,1,2\n", 1, 10), ("path,\nc/1,1\n", 2, 5), ("", 1, 1),
       ("path,n\n,1\n", 2, 1),
     ])
   func refusals(text: String, line: Int, column: Int) {

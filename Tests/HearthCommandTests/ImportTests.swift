@@ -21,8 +21,8 @@ import Testing
   private func mutation(
     _ record: InputRecord, into collection: String? = nil, idField: FieldPath? = nil
   ) throws -> Mutation {
-    try ImportRules(database: database, collection: collection.map { ResourcePath($0) }, idField: idField).mutation(
-      for: record)
+    try ImportRules(database: database, collection: collection.map { ResourcePath($0) }, idField: idField)
+      .onlyMutation(for: record)
   }
 
   @Test("A record has a path, or its name is the path")

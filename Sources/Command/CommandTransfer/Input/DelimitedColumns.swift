@@ -14,12 +14,14 @@ package struct DelimitedColumns: Sendable {
     var type: ColumnType
     /// Whether the user chose the type.
     var isTypeGiven = false
+    /// Whether the column has no name, as spreadsheets write columns that are empty.
+    var isNameless = false
   }
 
   let columns: [Column]
   private let delimiter: Delimiter
   private let database: DatabaseID
-  private var hasPath: Bool { columns.contains { $0.field == nil } }
+  private var hasPath: Bool { columns.contains { $0.field == nil && !$0.isNameless } }
 
   /// - Parameters:
   ///   - sample: the first rows, beginning with the names.
@@ -39,6 +41,13 @@ package struct DelimitedColumns: Sendable {
     var columns: [Column] = []
     for (index, cell) in header.cells.enumerated() {
       func error(_ reason: String) -> JSONError { JSONError(line: cell.line, column: cell.column, reason: reason) }
+      if index == 0, cell.text.hasPrefix("sep=") {
+        throw error("The line \"\(cell.text)…\" is for Excel. Remove it, and name the separator with --delimiter.")
+      }
+      if cell.text.isEmpty {
+        columns.append(Column(field: nil, name: "", type: .string, isNameless: true))
+        continue
+      }
       if cell.text == "path", !isPlain {
         columns.append(Column(field: nil, name: "path", type: .string))
         continue
@@ -61,13 +70,20 @@ package struct DelimitedColumns: Sendable {
     }
     (self.columns, self.delimiter, self.database) = (columns, delimiter, database)
     if !isPlain, !hasPath {
-      throw JSONError(line: 1, column: 1, reason: "There is no column path; say --into COLLECTION for plain documents.")
+      throw JSONError(
+        line: 1, column: 1, reason: "There is no column path. For plain documents, add --into COLLECTION.")
     }
   }
 
   /// `n integer, name string`
   var summary: String {
     columns.filter { $0.field != nil }.map { "\($0.name) \($0.type.rawValue)" }.joined(separator: ", ")
+  }
+
+  /// Whether all cells of a row are empty, as in rows that spreadsheets add at the end.
+  func isBlank(_ record: InputRecord) -> Bool {
+    guard let row = try? DelimitedRow(record.bytes, delimiter) else { return false }
+    return row.cells.count > 1 && row.cells.allSatisfy { $0.text.isEmpty && !$0.isQuoted }
   }
 
   /// A row as JSON for the import.
@@ -84,7 +100,12 @@ package struct DelimitedColumns: Sendable {
     var path: String?
     for (cell, column) in zip(row.cells, columns) {
       guard let field = column.field else {
-        path = cell.text
+        if !column.isNameless {
+          path = cell.text
+        } else if !cell.text.isEmpty {
+          throw JSONError(
+            line: cell.line, column: cell.column, reason: "The column of this cell has no name in the first row.")
+        }
         continue
       }
       do throws(TextError) {
@@ -163,7 +184,8 @@ package enum ColumnType: String, CaseIterable, Hashable, Codable, Sendable {
   /// Whether a cell is more likely of this type than a string.
   private func fits(_ cell: String) -> Bool {
     switch self {
-    case .boolean: cell == "true" || cell == "false"
+    // Spreadsheets write TRUE and FALSE, Python True and False.
+    case .boolean: ["true", "false"].contains(cell.lowercased())
     case .integer: Self.isNumber(cell) && Int64(cell) != nil
     case .double: Self.isNumber(cell) && Double(cell) != nil && (Int64(cell) != nil || !Self.isWhole(cell))
     case .timestamp: Timestamp(rfc3339: cell) != nil

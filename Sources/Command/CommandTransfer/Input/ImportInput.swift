@@ -14,9 +14,9 @@ package enum ImportInput {
   /// Documents that are written in one commit.
   package struct Batch: Sendable {
     /// The limit of writes in one commit (PROTOCOL §3.10).
-    private static let mostRecords = 500
+    fileprivate static let mostRecords = 500
     /// The size of a batch, well below the 10 MiB limit of a commit.
-    private static let mostBytes = 3 * 1024 * 1024
+    fileprivate static let mostBytes = 3 * 1024 * 1024
 
     private(set) var records: [InputRecord] = []
     private var byteCount = 0
@@ -32,8 +32,25 @@ package enum ImportInput {
   }
 
   /// - Parameter path: `-` for standard input.
-  init(_ path: String, _ format: TransferFormat) throws(CommandFailure) {
-    self = format == .google ? .export(try ExportInput(path)) : .text(try TextInput(path, format))
+  init(_ path: String, _ format: TransferFormat, layout: InputLayout = .documents) throws(CommandFailure) {
+    self =
+      format == .google
+      ? .export(try ExportInput(path)) : .text(try TextInput(path, InputForm(format: format, layout: layout)))
+  }
+
+  /// Recognizes the form of a text by its first bytes. Call it before reading.
+  /// - Parameters:
+  ///   - path: the path of the input; `-` for standard input.
+  ///   - format: the format that the options give.
+  ///   - layout: the layout that the options give.
+  ///   - collection: the collection that the options give.
+  /// - Throws: `CommandFailure` for a text that cannot be imported, with what it is.
+  package mutating func recognize(
+    _ path: String, _ format: TransferFormat?, _ layout: InputLayout? = nil, into collection: ResourcePath?
+  ) throws -> InputForm {
+    let recognition = InputRecognition(
+      name: name, path: path, format: format, layout: layout, collection: collection)
+    return try change(text: { try $0.recognize(recognition) }, export: { _ in InputForm(format: .google) })
   }
 
   package var name: String {
@@ -130,20 +147,34 @@ package struct ParsedBatch: Sendable {
   private(set) var records: [InputRecord] = []
   private(set) var mutations: [Mutation] = []
   var rejections: [Rejection] = []
+  /// The document count, with the rejected records.
   private(set) var recordCount: Int
   private(set) var end: InputPosition
+  /// The forms recognized in the documents.
+  private(set) var recognized = RecognizedForms()
+  /// The ends of the parts that are committed together: a record with subcollections has many documents.
+  private var parts: [Int] = []
 
   init(_ batch: ImportInput.Batch, _ rules: ImportRules) {
-    recordCount = batch.records.count
     end = batch.end
+    var (count, bytes) = (0, 0)
     for record in batch.records {
       do throws(Rejection.Reason) {
-        mutations.append(try rules.mutation(of: record))
-        records.append(record)
+        let found = try rules.mutations(of: record, &recognized)
+        for mutation in found {
+          mutations.append(mutation)
+          records.append(record)
+          (count, bytes) = (count + 1, bytes + record.byteCount / found.count)
+          guard count >= ImportInput.Batch.mostRecords || bytes >= ImportInput.Batch.mostBytes else { continue }
+          parts.append(mutations.count)
+          (count, bytes) = (0, 0)
+        }
       } catch {
         rejections.append(Rejection(record: record, reason: error))
       }
     }
+    if count > 0 { parts.append(mutations.count) }
+    recordCount = mutations.count + rejections.count
   }
 
   /// Drops an invalid record and all following ones.
@@ -151,6 +182,7 @@ package struct ParsedBatch: Sendable {
     let count = records.prefix { $0.place.offset < bad.record.place.offset }.count
     records.removeLast(records.count - count)
     mutations.removeLast(mutations.count - count)
+    parts = parts.filter { $0 < count } + (count > 0 ? [count] : [])
     rejections = []
     recordCount = count
     end = bad.record.start
@@ -161,9 +193,20 @@ package struct ParsedBatch: Sendable {
   /// - Returns: the documents that the server rejected.
   /// - Throws: `Rejection.Reason`, or `RPCStatus` for a failure that does not concern individual documents.
   func commit(at datastore: any Datastore, _ retries: CommitRetries, rejecting: Bool) async throws -> [Rejection] {
-    guard try await retries.refusal(of: mutations, at: datastore) != nil else { return [] }
+    var (refused, start) = ([Rejection](), 0)
+    for end in parts {
+      refused += try await commit(start..<end, at: datastore, retries, rejecting: rejecting)
+      start = end
+    }
+    return refused
+  }
+
+  private func commit(
+    _ part: Range<Int>, at datastore: any Datastore, _ retries: CommitRetries, rejecting: Bool
+  ) async throws -> [Rejection] {
+    guard try await retries.refusal(of: Array(mutations[part]), at: datastore) != nil else { return [] }
     var refused: [Rejection] = []
-    for (record, mutation) in zip(records, mutations) {
+    for (record, mutation) in zip(records[part], mutations[part]) {
       guard let status = try await retries.refusal(of: [mutation], at: datastore) else { continue }
       let place = record.entity == nil ? "line \(record.place.line)" : "\(mutation.key.path)"
       let reason = Rejection.Reason.refused(status, at: place)

@@ -7,6 +7,8 @@ import FirestoreJSON
 package struct InputRecord: Sendable {
   /// The name before the document, in an object of documents by name; still encoded as JSON.
   var name: String?
+  /// The name of the collection around the document, in a file with several; still encoded as JSON.
+  var collection: String?
   var bytes: [UInt8]
   /// The position of the document.
   var place: InputPosition
@@ -15,8 +17,10 @@ package struct InputRecord: Sendable {
   /// The record of an export in Google's format, without a text.
   private(set) var entity: ExportReader.Record?
 
-  init(name: String? = nil, bytes: [UInt8], place: InputPosition, start: InputPosition) {
-    (self.name, self.bytes, self.place, self.start) = (name, bytes, place, start)
+  init(
+    name: String? = nil, collection: String? = nil, bytes: [UInt8], place: InputPosition, start: InputPosition
+  ) {
+    (self.name, self.collection, self.bytes, self.place, self.start) = (name, collection, bytes, place, start)
   }
 
   init(entity: ExportReader.Record, place: InputPosition) {
@@ -34,14 +38,26 @@ package struct InputPosition: Hashable, Codable, Sendable {
   var line = 1
   /// The column, counted from 1 in Unicode scalars.
   var column = 1
-  /// The array or object around the documents, known after the first bytes of a JSON file.
-  var container: Container?
-  /// Whether a comma must precede the next document.
-  var followsDocument = false
+  /// The open arrays and objects of a JSON file, outermost first.
+  var levels: [Level] = []
+  /// Whether the JSON value of the whole file has ended.
+  var isClosed = false
   /// The approximate number of compressed bytes before the position; `nil` for an uncompressed file.
   var compressed: Int?
 
-  enum Container: String, Codable, Sendable { case array, object, closed }
+  enum Container: String, Codable, Sendable { case array, object }
+
+  /// An array or object around documents.
+  struct Level: Hashable, Codable, Sendable {
+    var container: Container
+    /// The name before it, still encoded as JSON; `nil` in an array and for the outermost.
+    var name: String?
+    /// Whether a comma must precede the next element.
+    var followsElement = false
+
+    var end: UInt8 { container == .array ? UInt8(ascii: "]") : UInt8(ascii: "}") }
+    var endText: String { container == .array ? "\"]\"" : "\"}\"" }
+  }
 }
 
 /// Splits a byte stream into documents, with at most one of them in memory. It finds the beginning and end of each;
@@ -54,6 +70,7 @@ struct RecordSplitter {
   private let format: TransferFormat
   /// The delimiter of cells; `nil` for files without rows.
   private let delimiter: Delimiter?
+  private let layout: InputLayout
   private(set) var buffer: [UInt8] = []
   /// The index of the first unconsumed byte in the buffer.
   var start = 0
@@ -63,10 +80,15 @@ struct RecordSplitter {
 
   /// - Parameters:
   ///   - delimiter: the delimiter of rows; `nil` for the format's own.
+  ///   - layout: the place of the documents in a JSON value.
   ///   - position: the position of the first bytes.
-  init(_ format: TransferFormat, _ delimiter: Delimiter? = nil, at position: InputPosition = InputPosition()) {
+  init(
+    _ format: TransferFormat, _ delimiter: Delimiter? = nil, _ layout: InputLayout = .documents,
+    at position: InputPosition = InputPosition()
+  ) {
     self.format = format
     self.delimiter = delimiter ?? format.delimiter
+    self.layout = layout
     self.position = position
   }
 
@@ -123,89 +145,146 @@ struct RecordSplitter {
   // MARK: Elements
 
   private mutating func nextElement() throws(JSONError) -> InputRecord? {
-    skipSpace()
-    guard let container = position.container else { return try open() }
-    guard start < buffer.count else { return try end(of: container) }
-    if container == .closed { throw error("Expected nothing more after the end of the documents.") }
-    if buffer[start] == (container == .array ? UInt8(ascii: "]") : UInt8(ascii: "}")) {
-      advance(to: start + 1)
-      position.container = .closed
-      return try nextElement()
-    }
-    // Bytes are consumed only when the element is complete, so that a repeated call reports the same error.
-    let (savedStart, savedPosition) = (start, position)
-    do throws(JSONError) {
-      if let record = try separatedElement(of: container) {
-        position.followsDocument = true
-        return record
+    while true {
+      skipSpace()
+      guard let level = position.levels.last else {
+        if position.isClosed {
+          if start < buffer.count { throw error("Expected nothing more after the end of the documents.") }
+          return nil
+        }
+        if layout == .single || layout == .sequence { return try whole() }
+        guard try open() else { return nil }
+        continue
       }
-      if isAtEnd { throw error("Expected a whole document, found the end of the file.") }
-    } catch {
+      guard start < buffer.count else {
+        guard isAtEnd else { return nil }
+        throw error("Expected \(level.endText) after the documents, found the end of the file.")
+      }
+      if buffer[start] == level.end {
+        advance(to: start + 1)
+        close()
+        continue
+      }
+      // Bytes are consumed only when the element is complete, so that a repeated call reports the same error.
+      let (savedStart, savedPosition) = (start, position)
+      do throws(JSONError) {
+        switch try separatedElement() {
+        case .record(let record): return record
+        case .level, .nothing: continue
+        case .incomplete: if isAtEnd { throw error("Expected a whole document, found the end of the file.") }
+        }
+      } catch {
+        (start, position) = (savedStart, savedPosition)
+        throw error
+      }
       (start, position) = (savedStart, savedPosition)
-      throw error
-    }
-    (start, position) = (savedStart, savedPosition)
-    try checkLength()
-    return nil
-  }
-
-  private mutating func separatedElement(of container: InputPosition.Container) throws(JSONError) -> InputRecord? {
-    if position.followsDocument {
-      guard buffer[start] == UInt8(ascii: ",") else {
-        throw error("Expected \",\" or \"\(container == .array ? "]" : "}")\" after a document.")
-      }
-      advance(to: start + 1)
-      position.followsDocument = false
-      skipSpace()
-    }
-    return try element(of: container)
-  }
-
-  private mutating func open() throws(JSONError) -> InputRecord? {
-    if position.offset == 0, buffer.starts(with: Self.byteOrderMark) {
-      start += Self.byteOrderMark.count
-      position.offset += Self.byteOrderMark.count
-      skipSpace()
-    }
-    guard start < buffer.count else {
-      if isAtEnd { throw error("Expected an array or an object of documents, found the end of the file.") }
+      try checkLength()
       return nil
     }
+  }
+
+  private enum Element {
+    case record(InputRecord)
+    /// The beginning of an inner array or object.
+    case level
+    /// An element that has no documents.
+    case nothing
+    case incomplete
+  }
+
+  private mutating func close() {
+    position.levels.removeLast()
+    if position.levels.isEmpty { position.isClosed = true } else { followElement() }
+  }
+
+  private mutating func followElement() { position.levels[position.levels.count - 1].followsElement = true }
+
+  private mutating func separatedElement() throws(JSONError) -> Element {
+    let level = position.levels[position.levels.count - 1]
+    if level.followsElement {
+      guard buffer[start] == UInt8(ascii: ",") else {
+        throw error("Expected \",\" or \(level.endText) after a document.")
+      }
+      advance(to: start + 1)
+      position.levels[position.levels.count - 1].followsElement = false
+      skipSpace()
+    }
+    return try element(of: level.container)
+  }
+
+  /// - Returns: whether the outermost array or object has begun.
+  private mutating func open() throws(JSONError) -> Bool {
+    skipByteOrderMark()
+    guard start < buffer.count else {
+      if isAtEnd { throw error("Expected an array or an object of documents, found the end of the file.") }
+      return false
+    }
     switch buffer[start] {
-    case UInt8(ascii: "["): position.container = .array
-    case UInt8(ascii: "{"): position.container = .object
+    case UInt8(ascii: "["): position.levels = [InputPosition.Level(container: .array)]
+    case UInt8(ascii: "{"): position.levels = [InputPosition.Level(container: .object)]
     default: throw error("Expected \"[\" or \"{\" before the documents.")
     }
     advance(to: start + 1)
-    return try nextElement()
+    return true
   }
 
-  private func end(of container: InputPosition.Container) throws(JSONError) -> InputRecord? {
-    guard isAtEnd, container != .closed else { return nil }
-    throw error("Expected \"\(container == .array ? "]" : "}")\" after the documents, found the end of the file.")
+  private mutating func skipByteOrderMark() {
+    guard position.offset == 0, buffer.starts(with: Self.byteOrderMark) else { return }
+    start += Self.byteOrderMark.count
+    position.offset += Self.byteOrderMark.count
+    skipSpace()
   }
 
-  private mutating func element(of container: InputPosition.Container) throws(JSONError) -> InputRecord? {
-    guard start < buffer.count else { return nil }
+  /// A whole value as one document.
+  private mutating func whole() throws(JSONError) -> InputRecord? {
+    skipByteOrderMark()
+    if layout == .sequence, start == buffer.count { return nil }
+    guard start < buffer.count, let end = endOfValue() else {
+      if isAtEnd { throw error("Expected a whole document, found the end of the file.") }
+      try checkLength()
+      return nil
+    }
+    let record = InputRecord(bytes: Array(buffer[start..<end]), place: position, start: position)
+    advance(to: end)
+    position.isClosed = layout == .single
+    return record
+  }
+
+  private mutating func element(of container: InputPosition.Container) throws(JSONError) -> Element {
+    guard start < buffer.count else { return .incomplete }
     let beginning = position
     var name: String?
     if container == .object {
       guard buffer[start] == UInt8(ascii: "\"") else { throw error("Expected a document's name in double quotes.") }
-      guard let nameEnd = endOfValue() else { return nil }
+      guard let nameEnd = endOfValue() else { return .incomplete }
       name = String(decoding: buffer[start..<nameEnd], as: UTF8.self)
       advance(to: nameEnd)
       skipSpace()
-      guard start < buffer.count else { return nil }
+      guard start < buffer.count else { return .incomplete }
       guard buffer[start] == UInt8(ascii: ":") else { throw error("Expected \":\" after the document's name.") }
       advance(to: start + 1)
       skipSpace()
-      guard start < buffer.count else { return nil }
+      guard start < buffer.count else { return .incomplete }
     }
-    guard let end = endOfValue() else { return nil }
+    let content = layout.content(of: name, in: position.levels)
+    if content == .level {
+      let isArray = buffer[start] == UInt8(ascii: "[")
+      guard isArray || buffer[start] == UInt8(ascii: "{") else {
+        throw error("Expected the documents of \(name ?? "a collection") in an object or an array.")
+      }
+      advance(to: start + 1)
+      position.levels.append(InputPosition.Level(container: isArray ? .array : .object, name: name))
+      return .level
+    }
+    guard let end = endOfValue() else { return .incomplete }
     if end == start { throw error("Expected a document.") }
-    let record = InputRecord(name: name, bytes: Array(buffer[start..<end]), place: position, start: beginning)
+    let record = InputRecord(
+      name: name, collection: layout.hasCollections ? position.levels.last?.name : nil,
+      bytes: Array(buffer[start..<end]),
+      place: position, start: beginning)
     advance(to: end)
-    return record
+    followElement()
+    return content == .document ? .record(record) : .nothing
   }
 
   /// The index after the value at `start`; `nil` if it extends beyond the buffer.

@@ -18,16 +18,30 @@ package struct TextInput {
   private var hasBegun = false
   /// The reason why reading stopped, reported after the preceding documents.
   private var failure: CommandFailure?
-  private let format: TransferFormat
+  private var form: InputForm
+  private var format: TransferFormat { form.format }
   /// The delimiter of rows; `nil` for inputs without rows.
   private(set) var delimiter: Delimiter?
 
   /// - Parameter path: `-` for standard input.
-  init(_ path: String, _ format: TransferFormat) throws(CommandFailure) {
-    splitter = RecordSplitter(format)
-    self.format = format
-    delimiter = format.delimiter
+  init(_ path: String, _ form: InputForm) throws(CommandFailure) {
+    splitter = RecordSplitter(form.format, nil, form.layout)
+    self.form = form
+    delimiter = form.format.delimiter
     bytes = try InputBytes(path)
+  }
+
+  /// The number of bytes whose form is recognized.
+  private static let recognizedBytes = 256 * 1024
+
+  /// Recognizes the form by the first bytes. Call it before reading.
+  mutating func recognize(_ recognition: InputRecognition) throws(CommandFailure) -> InputForm {
+    if beginning.isEmpty { try lookAhead() }
+    form = try recognition.form(
+      of: Array(beginning.prefix(Self.recognizedBytes)), isAll: beginning.count <= Self.recognizedBytes)
+    delimiter = form.format.delimiter
+    splitter = RecordSplitter(form.format, nil, form.layout)
+    return form
   }
 
   /// Sets the delimiter of rows, or infers it from the first row. Call it before reading any row.
@@ -36,12 +50,12 @@ package struct TextInput {
     guard format == .csv || given != nil else { return }
     if given == nil, beginning.isEmpty { try lookAhead() }
     delimiter = given ?? Delimiter.recognized(in: beginning)
-    splitter = RecordSplitter(format, delimiter)
+    splitter = RecordSplitter(format, delimiter, form.layout)
   }
 
   /// The first documents or rows, beginning with the names.
   mutating func sample() throws -> [InputRecord] {
-    var splitter = RecordSplitter(format, delimiter)
+    var splitter = RecordSplitter(format, delimiter, form.layout)
     var (rows, looked) = ([InputRecord](), 0)
     while rows.isEmpty {
       // One document can be larger than one chunk.
@@ -81,7 +95,7 @@ package struct TextInput {
 
   /// Continues after a document.
   mutating func skip(to position: InputPosition, _ format: TransferFormat) throws(CommandFailure) {
-    splitter = RecordSplitter(format, delimiter, at: position)
+    splitter = RecordSplitter(format, delimiter, form.layout, at: position)
     hasBegun = true
     // Already examined bytes are skipped as well.
     if size == nil, !beginning.isEmpty {

@@ -160,17 +160,21 @@ package enum ComparedSide: Sendable {
 
   /// All documents of a file by path. The last one wins if several have the same path.
   private static func read(_ file: String, _ database: DatabaseID) throws -> [(key: DocumentKey, data: DocumentData)] {
-    let format = TransferFormat(input: file)
-    var input = try ImportInput(file, format)
+    let named = TransferFormat(input: file)
+    var input = try ImportInput(file, named)
+    let format = try input.recognize(file, named == .google ? named : nil, into: nil).format
     var rules = ImportRules(database: database, collection: nil, idField: nil)
     var found: [DocumentKey: DocumentData] = [:]
+    var forms = RecognizedForms()
     do {
-      if let delimiter = format.delimiter {
+      if format.delimiter != nil { try input.part(by: nil) }
+      if let delimiter = input.delimiter {
         rules.columns = try DelimitedColumns(input.sample(), delimiter, isPlain: false, types: [:], in: database)
       }
       while let batch = try input.next() {
-        for record in batch.records {
-          let mutation = try rules.mutation(of: record)
+        for (record, mutation) in try batch.records.flatMap({ record in
+          try rules.mutations(of: record, &forms).map { (record, $0) }
+        }) {
           guard case .set(let fields) = mutation.operation, mutation.transforms.isEmpty else {
             throw JSONError(
               line: record.place.line, column: record.place.column,

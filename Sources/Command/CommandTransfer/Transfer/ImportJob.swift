@@ -43,6 +43,10 @@ package struct ImportJob: Sendable {
   /// The path of the input; `-` for standard input.
   package var file: String
   package var format: TransferFormat
+  /// Whether the format is as given; otherwise the first bytes may show another one.
+  package var isFormatGiven: Bool
+  /// The layout of JSON; `nil` to recognize it.
+  package var layout: InputLayout?
   package var rules: ImportRules
   /// The backend's name in the import's progress record.
   package var backend: String
@@ -52,7 +56,7 @@ package struct ImportJob: Sendable {
   /// The file that records the progress of the import; `nil` for none.
   package var state: String?
   package var badDocuments = BadDocuments.stop
-  /// The explicit types of columns.
+  /// The explicit types of columns, and of fields in JSON.
   package var types: [FieldPath: ColumnType] = [:]
   /// The delimiter of rows; `nil` to infer it.
   package var delimiter: Delimiter?
@@ -60,10 +64,13 @@ package struct ImportJob: Sendable {
   package init(
     file: String, format: TransferFormat, rules: ImportRules, backend: String, into: String? = nil,
     idField: String? = nil, state: String? = nil, badDocuments: BadDocuments = BadDocuments.stop,
-    types: [FieldPath: ColumnType] = [:], delimiter: Delimiter? = nil
+    types: [FieldPath: ColumnType] = [:], delimiter: Delimiter? = nil, isFormatGiven: Bool = true,
+    layout: InputLayout? = nil
   ) {
     self.file = file
     self.format = format
+    self.isFormatGiven = isFormatGiven
+    self.layout = layout
     self.rules = rules
     self.backend = backend
     self.into = into
@@ -97,10 +104,24 @@ package struct ImportJob: Sendable {
     progress: @escaping (ImportProgressPoint, _ fraction: Double?, _ first: TransferProgress.Start) throws -> Void
   ) async throws -> Outcome {
     var input = try ImportInput(file, format)
+    var job = self
+    let form = try input.recognize(file, isFormatGiven ? format : nil, layout, into: rules.collection)
+    (job.format, job.layout, job.isFormatGiven) = (form.format, form.layout, true)
+    if let text = form.note { note(text) }
+    return try await job.run(&input, into: connect, note: note, reject: reject, show: show, progress: progress)
+  }
+
+  /// Runs the import of an input whose form is known.
+  private func run(
+    _ input: inout ImportInput, into connect: () throws -> (any Datastore)?, note: @escaping (String) -> Void,
+    reject: @escaping (String) -> Void, show: @escaping (Mutation) throws -> Void,
+    progress: @escaping (ImportProgressPoint, _ fraction: Double?, _ first: TransferProgress.Start) throws -> Void
+  ) async throws -> Outcome {
     let resolved = try placed(try columns(of: &input, note), &input)
     let identity = ImportState.Identity(
       backend: backend, database: rules.database.name, into: into, idField: idField,
       renames: rules.paths.renames.isEmpty ? nil : rules.paths.renames.map { "\($0.from)=\($0.to)" }, format: format,
+      layout: layout == .documents ? nil : layout,
       delimiter: input.delimiter == format.delimiter ? nil : input.delimiter?.name,
       types: types.isEmpty ? nil : Dictionary(uniqueKeysWithValues: types.map { ($0.key.canonicalText, $0.value) }),
       size: input.size, modified: input.modified)
@@ -137,10 +158,17 @@ package struct ImportJob: Sendable {
     do {
       try await run.run(&input)
     } catch {
+      for line in run.recognized.lines { note(line) }
       try checkpoint.save()
       throw Failure(error: error, done: run.done)
     }
     checkpoint.remove()
+    for line in run.recognized.lines { note(line) }
+    if format.delimiter == nil, run.done.documents > 0 {
+      for field in types.keys.filter({ !run.recognized.typed.contains($0) }).map(\.canonicalText).sorted() {
+        note("no document has the field \(field) of --types.")
+      }
+    }
     try check(run.unusedRenames, run.done)
     return Outcome(done: run.done, before: first.documents, repeated: run.repeated)
   }
@@ -165,21 +193,27 @@ extension ImportJob {
     var rules = rules
     let delimiter = input.delimiter
     func survey() throws -> ImportSurvey {
-      var again = try ImportInput(file, format)
+      var again = try ImportInput(file, format, layout: layout ?? .documents)
       if let delimiter { try again.part(by: delimiter) }
       return ImportSurvey(again, rules)
     }
     if !rules.paths.renames.isEmpty, canLookTwice { try survey().check(rules.paths.renames, of: name) }
+    let hasCollections = layout?.hasCollections ?? false
+    if idField != nil, rules.collection == nil, !hasCollections {
+      throw CommandFailure(.usage, "--id-field is for plain documents. Add --into COLLECTION.")
+    }
     guard let collection = rules.collection, rules.columns == nil else { return rules }
     var known: ImportSurvey?
     if format == .google {
       known = try survey()
-    } else if let first = try? input.sample().first, first.name == nil, let path = rules.path(of: first) {
+    } else if let first = try? input.sample().first, first.collection != nil || first.name == nil,
+      let path = rules.path(of: first)
+    {
       // The import itself reports unreadable input (`try?`) with its position.
       known = canLookTwice ? try survey() : ImportSurvey(path)
     }
     guard let known else { return rules }
-    if idField != nil {
+    if idField != nil, !hasCollections {
       throw CommandFailure(.usage, "--id-field is for plain documents; those of \(name) have their paths.")
     }
     rules.collection = nil
@@ -198,9 +232,11 @@ extension ImportJob {
       if types.isEmpty { return rules }
       if format == .google {
         throw CommandFailure(
-          .usage, "--types is about the columns of csv and tsv; an export says of each value what it is.")
+          .usage, "--types is for csv, tsv and JSON. An export in Google's format has the type of each value.")
       }
-      throw CommandFailure(.usage, "--types is about the columns of csv and tsv; JSON says of each value what it is.")
+      var rules = rules
+      rules.types = types
+      return rules
     }
     var rules = rules
     do {
@@ -285,8 +321,8 @@ struct ImportSurvey {
       let shown = names.prefix(3).joined(separator: ", ") + (names.count > 3 ? " and \(names.count - 3) more" : "")
       throw CommandFailure(
         .usage,
-        "\(name) is an export of several collections (\(shown)). Say what goes where in place of --into, as in "
-          + "\(CollectionRename(ResourcePath(names[0]), target).text); others stay where they were.")
+        "\(name) has several collections (\(shown)). Replace --into with one --rename for each that moves, as in "
+          + "\(CollectionRename(ResourcePath(names[0]), target).text). The others keep their names.")
     }
     if inner.count > 1 {
       let outer = CollectionRename(ResourcePath(root), target)

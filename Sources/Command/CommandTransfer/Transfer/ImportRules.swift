@@ -18,6 +18,8 @@ package struct ImportRules: Sendable {
   package var columns: DelimitedColumns?
   /// The mapping of paths.
   package var paths = PathRules()
+  /// The given types of fields in JSON.
+  package var types: [FieldPath: ColumnType] = [:]
 
   package init(
     database: DatabaseID, collection: ResourcePath? = nil, idField: FieldPath?, columns: DelimitedColumns? = nil,
@@ -39,14 +41,17 @@ package struct ImportRules: Sendable {
     return mutation
   }
 
-  /// The mutation for a record of an export, of JSON or of a row.
-  package func mutation(of record: InputRecord) throws(Rejection.Reason) -> Mutation {
+  /// The mutations for a record of an export, of JSON or of a row: one, or several for a document with subcollections.
+  /// - Parameter forms: receives what was recognized.
+  package func mutations(
+    of record: InputRecord, _ forms: inout RecognizedForms
+  ) throws(Rejection.Reason) -> [Mutation] {
     guard let entity = record.entity else {
-      do throws(JSONError) { return try mutation(for: record) } catch { throw .unreadable(error) }
+      do throws(JSONError) { return try mutations(for: record, &forms) } catch { throw .unreadable(error) }
     }
     do throws(ExportError) {
       let document = try entity.document()
-      do throws(ModelError) { return try mutation(for: document) } catch {
+      do throws(ModelError) { return [try mutation(for: document)] } catch {
         throw ExportError(.unsupported, entity.file, at: entity.offset, error.message)
       }
     } catch {
@@ -55,25 +60,44 @@ package struct ImportRules: Sendable {
   }
 
   /// - Throws: `JSONError` with the position in the whole file.
-  package func mutation(for record: InputRecord) throws(JSONError) -> Mutation {
+  package func mutations(
+    for record: InputRecord, _ forms: inout RecognizedForms
+  ) throws(JSONError) -> [Mutation] {
     do throws(JSONError) {
+      if let columns, columns.isBlank(record) { return [] }
       let syntax: JSONSyntax
       if let columns { syntax = try columns.syntax(record) } else { syntax = try Self.json(record) }
-      let (key, data) = try destination(of: record, syntax)
-      let (fields, transforms) = try DocumentJSON.fields(of: data, database: database)
-      do throws(ModelError) {
-        let key = collection == nil ? try DocumentKey(validating: paths.path(of: key.path).text) : key
-        let mutation = Mutation(key: key, operation: .set(fields), transforms: transforms)
-        try mutation.validateForWrite()
-        return mutation
-      } catch {
-        throw syntax.error(error.message)
+      var mutations: [Mutation] = []
+      for document in try documents(of: record, syntax, &forms) {
+        mutations.append(try mutation(for: document, of: syntax, &forms))
       }
+      return mutations
     } catch {
       let place = record.place
       throw JSONError(
         line: place.line + error.line - 1, column: error.line == 1 ? place.column + error.column - 1 : error.column,
         reason: error.reason)
+    }
+  }
+
+  private func mutation(
+    for document: PlacedDocument, of syntax: JSONSyntax, _ forms: inout RecognizedForms
+  ) throws(JSONError) -> Mutation {
+    var data = document.data
+    if columns == nil {
+      var values = ForeignValues(types: types, isOwn: document.isOwn, database: database)
+      data = try values.document(data)
+      forms.merge(values.recognized)
+    }
+    let (fields, transforms) = try DocumentJSON.fields(of: data, database: database)
+    do throws(ModelError) {
+      let path = document.isPlain ? document.path : try paths.path(of: document.path)
+      let key = try DocumentKey(validating: path.text)
+      let mutation = Mutation(key: key, operation: .set(fields), transforms: transforms)
+      try mutation.validateForWrite()
+      return mutation
+    } catch {
+      throw syntax.error(error.message)
     }
   }
 
@@ -84,15 +108,26 @@ package struct ImportRules: Sendable {
     return try JSONSyntax(parsing: text)
   }
 
-  /// The document that a record is imported to, named by the record or the options, and its data.
-  private func destination(
-    of record: InputRecord, _ syntax: JSONSyntax
-  ) throws(JSONError) -> (DocumentKey, JSONSyntax) {
+  // MARK: Places
+
+  /// The documents of a record, with the paths that the record or the options name.
+  private func documents(
+    of record: InputRecord, _ syntax: JSONSyntax, _ forms: inout RecognizedForms
+  ) throws(JSONError) -> [PlacedDocument] {
+    if record.collection != nil {
+      let path = try Self.collection(of: record, syntax).appending(try id(of: record, syntax, isListed: true))
+      return try PlacedDocument(path: path, data: syntax).withSubcollections()
+    }
     guard let collection else {
-      let (path, data) = try named(record, syntax)
-      do throws(ModelError) { return (try DocumentKey(validating: path), data) } catch {
-        throw syntax.error(error.message)
+      if let name = record.name {
+        return try PlacedDocument(path: ResourcePath(try Self.text(name)), data: syntax).withSubcollections()
       }
+      if DocumentEnvelope.isEmpty(syntax) { return [] }
+      guard let envelope = try DocumentEnvelope(syntax, isLenient: true) else { throw Self.pathless(syntax) }
+      if let form = envelope.form.text { forms.add(form, nil, at: []) }
+      let document = PlacedDocument(
+        path: ResourcePath(envelope.path), data: envelope.data, isOwn: envelope.form.isExact)
+      return envelope.form.isExact ? [document] : try document.withSubcollections()
     }
     if columns == nil, record.name == nil, let path = Self.exportedPath(syntax) {
       let rename = CollectionRename(path.parent, collection)
@@ -100,46 +135,66 @@ package struct ImportRules: Sendable {
         "This is {path, data}, as export writes it, and would become a document of that. Import it without --into, or to "
           + "another place with \(rename.text).")
     }
-    return (DocumentKey(unchecked: collection.appending(try id(of: record, syntax))), syntax)
-  }
-
-  /// The path and data of a record with a path: as its name in an object, or as `{"path": …, "data": …}`.
-  private func named(_ record: InputRecord, _ syntax: JSONSyntax) throws(JSONError) -> (String, JSONSyntax) {
-    if let name = record.name { return (try Self.text(name), syntax) }
-    guard case .string(let path)? = syntax["path"]?.kind, let data = syntax["data"] else {
-      throw syntax.error(
-        "Expected {\"path\": …, \"data\": …} as export writes it; say --into COLLECTION for plain documents.")
+    if record.name == nil, idField == nil, syntax["_id"]?["$oid"] == nil,
+      let field = ["id", "_id", "uid"].first(where: { syntax[$0]?.string != nil })
+    {
+      forms.add("with derived IDs. To use the field \(field), add --id-field \(field)", nil, at: [])
     }
-    return (path, data)
+    let path = collection.appending(try id(of: record, syntax))
+    return try PlacedDocument(path: path, data: syntax, isPlain: true).withSubcollections()
   }
 
-  /// The path of a document written by `export` or `get --json`; `nil` for any other.
+  private static func pathless(_ syntax: JSONSyntax) -> JSONError {
+    let id = ["id", "_id", "uid"].first { syntax[$0]?.string != nil }
+    let more = id.map { " and --id-field \($0)" } ?? ""
+    return syntax.error(
+      "The document does not name its path: expected {\"path\": …, \"data\": …} as export writes it. "
+        + "For plain documents, add --into COLLECTION\(more).")
+  }
+
+  private static func collection(of record: InputRecord, _ syntax: JSONSyntax) throws(JSONError) -> ResourcePath {
+    let path = ResourcePath(try text(record.collection ?? ""))
+    if path.isDocument || path.isRoot { throw syntax.error("\"\(path)\" is not the path of a collection.") }
+    return path
+  }
+
+  /// The path of a document written by `export` or `get --json`, or by another tool; `nil` for any other.
   static func exportedPath(_ syntax: JSONSyntax) -> ResourcePath? {
-    guard case .object(let members) = syntax.kind, members.allSatisfy({ exportedNames.contains($0.name) }),
-      case .string(let text)? = syntax["path"]?.kind, case .object? = syntax["data"]?.kind,
-      let key = try? DocumentKey(validating: text)
+    guard let envelope = (try? DocumentEnvelope(syntax, isLenient: false)) ?? nil,
+      let key = try? DocumentKey(validating: envelope.path)
     else { return nil }
     return key.path
   }
-
-  private static let exportedNames: Set<String> = ["path", "data", "createTime", "updateTime", "pendingWrites"]
 
   /// The path of a record in its export; `nil` for one that is unreadable, or has no path.
   package func path(of record: InputRecord) -> ResourcePath? {
     if let entity = record.entity { return (try? entity.document())?.key.path }
     if let columns { return (try? columns.syntax(record)).flatMap(Self.exportedPath) }
+    if record.collection != nil {
+      let id = record.name.flatMap { try? Self.text($0) } ?? "_"
+      return (try? Self.collection(of: record, JSONSyntax(.null)))?.appending(id)
+    }
     if let name = record.name { return (try? Self.text(name)).map { ResourcePath($0) } }
     return (try? Self.json(record)).flatMap(Self.exportedPath)
   }
 
-  private func id(of record: InputRecord, _ syntax: JSONSyntax) throws(JSONError) -> String {
+  /// - Parameter isListed: whether the file names the document's collection, so that its own `id` is its id.
+  private func id(of record: InputRecord, _ syntax: JSONSyntax, isListed: Bool = false) throws(JSONError) -> String {
     if let name = record.name { return try checked(try Self.text(name), syntax) }
-    guard let idField else { return Self.derivedID(of: record) }
+    guard let idField else {
+      if let id = syntax["_id"]?["$oid"]?.string { return try checked(id, syntax) }
+      if isListed, let id = syntax["id"] ?? syntax["_id"] {
+        if let text = id.string { return try checked(text, id) }
+        if case .integer(let number) = id.kind { return String(number) }
+      }
+      return Self.derivedID(of: record)
+    }
     var found: JSONSyntax? = syntax
     for segment in idField.segments { found = found?[segment] }
     switch found?.kind {
     case .string(let id)?: return try checked(id, found ?? syntax)
     case .integer(let number)?: return String(number)
+    case .object? where found?["$oid"]?.string != nil: return try checked(found?["$oid"]?.string ?? "", syntax)
     case nil: throw syntax.error("The document has no field \(idField.canonicalText) to take its id from.")
     default: throw (found ?? syntax).error("An id must be a string or an integer.")
     }
@@ -170,6 +225,60 @@ package struct ImportRules: Sendable {
       }
     }
     return id
+  }
+}
+
+/// A document with its path in the file.
+private struct PlacedDocument {
+  var path: ResourcePath
+  var data: JSONSyntax
+  /// Whether the values have Hearth's forms only.
+  var isOwn = false
+  /// Whether the options alone decide the path.
+  var isPlain = false
+
+  /// The document, and those of the subcollections that tools write among its fields.
+  func withSubcollections() throws(JSONError) -> [PlacedDocument] {
+    guard case .object(let members) = data.kind, members.contains(where: { Self.nested($0) != nil }) else {
+      return [self]
+    }
+    var (own, inner) = ([JSONSyntax.Member](), [PlacedDocument]())
+    for member in members {
+      guard let collections = Self.nested(member) else {
+        own.append(member)
+        continue
+      }
+      for collection in collections { inner += try documents(in: collection) }
+    }
+    var document = self
+    document.data.kind = .object(own)
+    return [document] + inner
+  }
+
+  /// The collections in a member: by id, or by path in the form of firestore-export-import.
+  private static func nested(_ member: JSONSyntax.Member) -> [JSONSyntax.Member]? {
+    guard case .object(let collections) = member.value.kind else { return nil }
+    if InputLayout.markers.contains(member.name) { return collections }
+    let isByPath = member.name == "subCollection" && !collections.isEmpty
+    return isByPath && collections.allSatisfy { $0.name.contains("/") } ? collections : nil
+  }
+
+  private func documents(in collection: JSONSyntax.Member) throws(JSONError) -> [PlacedDocument] {
+    guard case .object(let members) = collection.value.kind else {
+      throw collection.value.error(
+        "Expected the documents of \(collection.name) by id, found \(collection.value.kindName).")
+    }
+    let name = collection.name.split(separator: "/").last.map(String.init) ?? collection.name
+    var found: [PlacedDocument] = []
+    for member in members {
+      if let reason = ResourcePath.objection(to: member.name, isCollectionID: false) {
+        throw member.value.error("The id is invalid: \(reason)")
+      }
+      var document = self
+      (document.path, document.data) = (path.appending(name).appending(member.name), member.value)
+      found += try document.withSubcollections()
+    }
+    return found
   }
 }
 

@@ -33,6 +33,8 @@ struct ImportRun {
   let record: (ImportProgressPoint) throws -> Void
 
   private(set) var done: ImportProgressPoint
+  /// The forms recognized in the documents.
+  private(set) var recognized = RecognizedForms()
   /// Documents whose path appeared earlier in this run.
   private(set) var repeated = 0
   /// The hashes of the paths so far, with eight bytes each: the paths themselves could take a gigabyte.
@@ -133,6 +135,7 @@ struct ImportRun {
     while busyKeys[nextToRecord] == nil, let batch = committed.removeValue(forKey: nextToRecord) {
       nextToRecord += 1
       try rejects?.add(batch.rejections)
+      recognized.merge(batch.recognized)
       for mutation in batch.mutations where !seen.insert(mutation.key.hashValue).inserted { repeated += 1 }
       unusedRenames.removeAll { rename in batch.mutations.contains { rename.to.isPrefix(of: $0.key.path) } }
       if let show {
@@ -165,6 +168,7 @@ struct ImportState: Codable, Hashable {
     /// The renames in the syntax of `--rename`.
     var renames: [String]?
     var format: TransferFormat
+    var layout: InputLayout?
     var delimiter: String?
     var types: [String: ColumnType]?
     /// The size of the input file; absent for standard input.

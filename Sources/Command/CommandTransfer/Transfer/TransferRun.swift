@@ -142,7 +142,7 @@ package struct TransferRun: Sendable {
     let job = ImportJob(
       file: path, format: TransferFormat(input: path),
       rules: ImportRules(database: database, collection: collection, idField: nil), backend: backend ?? "memory",
-      into: collection?.text, state: state, badDocuments: .collect(rejects))
+      into: collection?.text, state: state, badDocuments: .collect(rejects), isFormatGiven: false)
     let told = Told()
     var pace = Pace()
     func account(_ end: TransferAccount.End, _ done: ImportProgressPoint, before: Int) -> TransferAccount {

@@ -17,6 +17,10 @@ package struct ImportCommand: AsyncParsableCommand, WritingCommand {
       documents are plain: one per line, in an array, or in an object by id. The id is the name in the object, the \
       field of --id-field, or derived from the document and its line, so importing a file again changes nothing.
 
+      JSON of other tools is recognized by its first bytes, and the output names the form: collections with documents by \
+      id or in lists, "__collections__", responses of the REST interface, data in strings, extended JSON of MongoDB. \
+      Objects that stand for timestamps, points, references and bytes become such values; --types FIELD=json keeps a map.
+
       In values separated by commas, tabs or semicolons, the first row has the names of the columns and shows the \
       separator. The column path has the document's path; with --into the documents are plain. a.b is a field of a \
       map. Types are guessed from the first rows, which --dry-run shows, or set with --types; whole numbers of more \
@@ -60,13 +64,20 @@ package struct ImportCommand: AsyncParsableCommand, WritingCommand {
   var idField: String?
 
   @Option(
-    help: "Format of the input. Default: google for an export, else from the file's name, else jsonl.")
+    help: "Format of the input; by default what the file's name and its first bytes show.")
   var format: TransferFormat?
 
   @Option(
     help: ArgumentHelp(
-      "Types of columns: zip=string,born=timestamp. Also integer double boolean ref bytes geo vector json.",
-      valueName: "column=type,..."),
+      "How JSON has the documents: one list, or several collections by name. Default: recognized.", valueName: "layout")
+  )
+  var layout: InputLayout?
+
+  @Option(
+    help: ArgumentHelp(
+      "Types of columns, or of fields in JSON: zip=string,born=timestamp. Also integer double boolean ref bytes geo "
+        + "vector json; in JSON, json keeps an object as a map.",
+      valueName: "field=type,..."),
     transform: ColumnTypesText.parse)
   var types: [FieldPath: ColumnType]?
 
@@ -100,9 +111,6 @@ package struct ImportCommand: AsyncParsableCommand, WritingCommand {
 
   package mutating func validate() throws {
     let isCollectionNamed = into.map { PlaceText($0).path != nil } ?? false
-    if idField != nil, !isCollectionNamed {
-      throw ValidationError("--id-field works only for plain documents. Add --into COLLECTION.")
-    }
     if isCollectionNamed, !rename.isEmpty {
       throw ValidationError("--into and --rename both name a destination. Remove one of them.")
     }
@@ -120,12 +128,12 @@ package struct ImportCommand: AsyncParsableCommand, WritingCommand {
     let rules = ImportRules(
       database: locations.database, collection: collection, idField: try idPath(),
       paths: PathRules(renames: rename))
-    let format = format ?? TransferFormat(input: file)
+    let (isFormatGiven, format) = (format != nil, format ?? TransferFormat(input: file))
     let job = ImportJob(
       file: file, format: format, rules: rules, backend: "\(locations.backend)",
       into: into, idField: idField, state: try dryRun ? nil : Self.statePath(resume ?? defaultState(format)),
       badDocuments: dryRun ? .check : keepGoing ? .collect(rejectPath) : .stop, types: types ?? [:],
-      delimiter: delimiter)
+      delimiter: delimiter, isFormatGiven: isFormatGiven || format == .google, layout: layout)
     let (headless, name) = (headless, job.name)
     var progress: TransferProgress?
     let isQuiet = headless.quiet

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandOutput
+import FirestoreJSON
+
+/// Files that are recognized by their first bytes and cannot be imported, each with the way to import its data.
+enum ForeignFile {
+  /// - Parameters:
+  ///   - bytes: the first bytes, decompressed.
+  ///   - name: the name of the input.
+  ///   - place: the options that say where the documents go, for a command line.
+  /// - Throws: `badData` with what the file is and what to do.
+  static func check(_ bytes: [UInt8], of name: String, _ place: String) throws(CommandFailure) {
+    guard let advice = advice(bytes, name, place) else { return }
+    throw CommandFailure(.badData, "\(name) is \(advice)")
+  }
+
+  private static func advice(_ bytes: [UInt8], _ name: String, _ place: String) -> String? {
+    func begins(_ text: String) -> Bool { bytes.starts(with: text.utf8) }
+    if begins("PK\u{3}\u{4}") {
+      let head = String(decoding: bytes.prefix(64 * 1024), as: UTF8.self)
+      if head.contains("xl/") || name.lowercased().hasSuffix(".xlsx") {
+        return "an Excel workbook. Save it as CSV in UTF-8, and run: hearth import FILE.csv \(place)"
+      }
+      if name.lowercased().hasSuffix(".ods") {
+        return "a spreadsheet. Save it as CSV in UTF-8, and run: hearth import FILE.csv \(place)"
+      }
+      return "a zip archive. Unpack it, and import the file or the folder of the export in it."
+    }
+    if begins("SQLite format 3\0") {
+      return "an SQLite database. Run: sqlite3 -header -csv \(name) 'SELECT * FROM TABLE' | hearth import - \(place)"
+    }
+    if begins("PAR1") || begins("Obj\u{1}") || begins("ORC") {
+      return "a columnar file of a data warehouse. Convert it to JSON lines or CSV, and import that."
+    }
+    if bytes.starts(with: [0xff, 0xfe]) || bytes.starts(with: [0xfe, 0xff]) {
+      return "text in UTF-16. Run: iconv -f UTF-16 -t UTF-8 \(name) | hearth import - \(place)"
+    }
+    if bytes.count > 262, bytes[257..<262].elementsEqual("ustar".utf8) {
+      return "a tar archive. Unpack it, and import the file or the folder of the export in it."
+    }
+    if isBSON(bytes) { return "BSON. Run: bsondump --quiet \(name) | hearth import - \(place)" }
+    let ending = name.lowercased().split(separator: ".").last ?? ""
+    if ["yaml", "yml", "toml", "sql"].contains(ending) {
+      let convert = ending == "sql" ? "" : " Run: yq -o json \(name) | hearth import - \(place)"
+      return "\(ending.uppercased()). JSON, JSON lines, CSV and TSV can be imported.\(convert)"
+    }
+    let start = bytes.first { ![0x20, 0x09, 0x0a, 0x0d].contains($0) }
+    if start == UInt8(ascii: "<") {
+      return "XML or a web page. JSON, JSON lines, CSV and TSV can be imported, and folders of exports."
+    }
+    let head = bytes.prefix(512)
+    if head.count(where: { $0 < 9 || (14..<32).contains($0) }) * 20 > head.count {
+      let file = name.split(separator: "/").last.map(String.init) ?? name
+      if file.hasPrefix("output-") || file.hasSuffix("export_metadata") {
+        return "a part of an export in Google's format. Import the folder of the export."
+      }
+      return "not text. JSON, JSON lines, CSV and TSV can be imported, and folders of exports."
+    }
+    return nil
+  }
+
+  /// Whether bytes begin with a document as MongoDB stores it: its length, and a typed element with a name.
+  private static func isBSON(_ bytes: [UInt8]) -> Bool {
+    guard bytes.count > 7, (1...0x13).contains(bytes[4]), bytes[3] == 0 else { return false }
+    let length = Int(bytes[0]) | Int(bytes[1]) << 8 | Int(bytes[2]) << 16
+    guard length > 7, length <= 16 << 20 else { return false }
+    let name = bytes[5...].prefix { $0 != 0 }
+    return !name.isEmpty && name.allSatisfy { (0x20..<0x7f).contains($0) } && 5 + name.count < bytes.count
+  }
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandOutput
+import FirestoreJSON
+import FirestoreModel
+
+/// The form of a text of documents, recognized by its name and its beginning.
+package struct InputForm: Hashable, Sendable {
+  package var format: TransferFormat
+  package var layout: InputLayout = .documents
+  /// The sentence that says what was recognized; `nil` for the forms that Hearth writes, and for plain documents.
+  package var note: String?
+}
+
+/// Recognizes the form of a text by its first bytes.
+///
+/// A given format or layout is never changed. A form that cannot be imported is rejected with its name and the command
+/// line that works, before anything is written.
+struct InputRecognition {
+  /// The name of the input in messages, such as `standard input`.
+  let name: String
+  /// The path of the input; `-` for standard input.
+  let path: String
+  /// The format that the options give.
+  let format: TransferFormat?
+  /// The layout that the options give.
+  let layout: InputLayout?
+  /// The collection that the options give.
+  let collection: ResourcePath?
+
+  /// - Parameter isAll: whether the text ends with these bytes.
+  /// - Throws: `CommandFailure` for a text that cannot be imported.
+  func form(of beginning: [UInt8], isAll: Bool) throws(CommandFailure) -> InputForm {
+    var bytes = beginning
+    if bytes.starts(with: RecordSplitter.byteOrderMark) { bytes.removeFirst(RecordSplitter.byteOrderMark.count) }
+    try ForeignFile.check(bytes, of: name, place)
+    let outline = Self.isJSON(bytes) ? InputOutline(bytes) : nil
+    let format = self.format ?? recognizedFormat(bytes, outline)
+    // The import reports the place where a damaged text ends.
+    guard format == .json, let outline, !isAll || outline.end != nil else { return InputForm(format: format) }
+    if let layout { return InputForm(format: .json, layout: layout) }
+    if outline.value.isObject, let end = outline.end, bytes[end...].contains(UInt8(ascii: "{")) {
+      return InputForm(format: .json, layout: .sequence)
+    }
+    return try jsonForm(outline.value)
+  }
+
+  private static func isJSON(_ bytes: [UInt8]) -> Bool {
+    let first = bytes.first { ![0x20, 0x09, 0x0a, 0x0d].contains($0) }
+    return first == UInt8(ascii: "[") || first == UInt8(ascii: "{")
+  }
+
+  // MARK: Formats
+
+  private func recognizedFormat(_ bytes: [UInt8], _ outline: InputOutline?) -> TransferFormat {
+    let named = TransferFormat(fileName: path)
+    if named.delimiter != nil { return named }
+    guard Self.isJSON(bytes) else {
+      let isNamed = named == .json || hasNameOfLines
+      let line = bytes.prefix { $0 != UInt8(ascii: "\n") }
+      if isNamed || line.isEmpty { return named }
+      let delimiter = Delimiter.recognized(in: bytes)
+      guard case .quoted(let sign) = delimiter, line.contains(sign) else { return named }
+      return sign == UInt8(ascii: "\t") ? .tsv : .csv
+    }
+    guard let outline else { return named }
+    if case .array = outline.value.kind { return .json }
+    guard let end = outline.end else {
+      // A document of a file of lines is on one line.
+      return named == .json || bytes.contains(UInt8(ascii: "\n")) || isWhole(outline.value) ? .json : named
+    }
+    if bytes[end...].contains(UInt8(ascii: "{")) { return bytes[..<end].contains(UInt8(ascii: "\n")) ? .json : .jsonl }
+    if named == .json || bytes[..<end].contains(UInt8(ascii: "\n")) { return .json }
+    return isWhole(outline.value) ? .json : .jsonl
+  }
+
+  /// Whether an object on one line is all of the documents, and not one of them.
+  private func isWhole(_ value: JSONSyntax) -> Bool {
+    guard case .object(let members) = value.kind, !members.isEmpty, !DocumentEnvelope.isOne(value) else { return false }
+    // A document can have only maps, but its name alone cannot be the path.
+    if collection == nil { return members.allSatisfy { $0.value.isObject || CollectionShape($0.value) == .list } }
+    return !hasNameOfLines && Self.areCollections(members)
+  }
+
+  private var hasNameOfLines: Bool {
+    [".jsonl", ".ndjson"].contains { path.lowercased().contains($0) }
+  }
+
+  private static func areCollections(_ members: [JSONSyntax.Member]) -> Bool {
+    let shapes = members.map { CollectionShape($0.value) }
+    return !shapes.contains(.other) && shapes.contains { $0 != .empty }
+  }
+
+  // MARK: Layouts of JSON
+
+  private func jsonForm(_ root: JSONSyntax) throws(CommandFailure) -> InputForm {
+    guard case .object(let members) = root.kind, !members.isEmpty else { return InputForm(format: .json) }
+    if let marked = InputLayout.markers.first(where: { root[$0]?.isObject == true }) {
+      let others = members.filter { $0.name != marked }
+      if !others.isEmpty { throw documentExport(marked) }
+      return InputForm(
+        format: .json, layout: .marked,
+        note: "\(name): collections in \"\(marked)\", as node-firestore-import-export writes them.")
+    }
+    if DocumentEnvelope.isOne(root) { return InputForm(format: .json, layout: .single) }
+    if case .array(let elements)? = root["documents"]?.kind,
+      elements.first.map(DocumentEnvelope.isOne) ?? (root["nextPageToken"] != nil)
+    {
+      return InputForm(
+        format: .json, layout: .listed, note: "\(name): a list of documents, as the REST interface returns it.")
+    }
+    try checkOtherFiles(root)
+    return try treeForm(members)
+  }
+
+  /// The form of an object whose members are documents, or collections of documents.
+  private func treeForm(_ members: [JSONSyntax.Member]) throws(CommandFailure) -> InputForm {
+    let documents = InputForm(format: .json)
+    if members.contains(where: { ResourcePath($0.name).isDocument && $0.name.contains("/") }) { return documents }
+    let kinds = members.map { CollectionShape($0.value) }
+    guard Self.areCollections(members) else {
+      guard collection != nil, let first = members.first else { throw plain(members) }
+      if first.value.isObject { return documents }
+      if members.contains(where: \.value.isObject) { throw plain(members) }
+      return InputForm(format: .json, layout: .single, note: "\(name): one document.")
+    }
+    let names = members.map(\.name)
+    let shown = names.prefix(3).joined(separator: ", ") + (names.count > 3 ? ", …" : "")
+    let isList = kinds.contains(.list)
+    var note = "\(name): collections with \(isList ? "lists of documents" : "documents by id") (\(shown))."
+    if isList { note += " The ids are in \"id\" or \"_id\", or derived; --id-field names another field." }
+    if let collection, !isList {
+      if !names.contains(collection.last) {
+        if names.count > 1 {
+          if Self.haveCommonNames(members) { return documents }
+          throw ambiguous(shown, collection)
+        }
+        note += " For one document \(shown) with maps, add --layout documents."
+      }
+    }
+    return InputForm(format: .json, layout: .collections, note: note)
+  }
+
+  private enum CollectionShape: Hashable {
+    /// Documents by id, or nothing that contradicts it.
+    case documents
+    case list
+    case empty
+    case other
+
+    init(_ value: JSONSyntax) {
+      switch value.kind {
+      case .object(let members):
+        self = members.isEmpty ? .empty : members.allSatisfy(\.value.isObject) ? .documents : .other
+      case .array(let elements): self = elements.allSatisfy(\.isObject) ? .list : .other
+      default: self = .other
+      }
+    }
+  }
+
+  /// Whether several members have the same inner names, as documents have the same fields.
+  private static func haveCommonNames(_ members: [JSONSyntax.Member]) -> Bool {
+    var seen: Set<String> = []
+    for member in members {
+      guard case .object(let inner) = member.value.kind else { continue }
+      for one in inner where !seen.insert(one.name).inserted { return true }
+    }
+    return false
+  }
+
+  // MARK: Rejections
+
+  private var place: String { collection.map { "--into \($0)" } ?? "--into COLLECTION" }
+
+  private var typed: String { path == "-" ? "-" : ShellText.typed(path) }
+
+  private func plain(_ members: [JSONSyntax.Member]) -> CommandFailure {
+    let names = members.prefix(3).map(\.name).joined(separator: ", ") + (members.count > 3 ? ", …" : "")
+    if members.allSatisfy(\.value.isObject) {
+      return CommandFailure(
+        .usage,
+        "\(name) has documents by id (\(names)) and does not name their collection. "
+          + "Run: hearth import \(typed) --into COLLECTION")
+    }
+    if members.contains(where: { CollectionShape($0.value) == .documents }) {
+      let odd = members.first { CollectionShape($0.value) == .other }?.name ?? names
+      return CommandFailure(
+        .badData,
+        "\(name) has collections of documents, but also \"\(odd)\", which is neither a collection nor a list of documents. "
+          + "Remove it, and try again.")
+    }
+    return CommandFailure(
+      .usage,
+      "\(name) is one document (\(names)) and does not name its path. "
+        + "Run: hearth set \(collection.map(\.text) ?? "COLLECTION")/ID -\(path == "-" ? "" : " <\(typed)")")
+  }
+
+  private func ambiguous(_ names: String, _ collection: ResourcePath) -> CommandFailure {
+    CommandFailure(
+      .usage,
+      "\(name) can be collections (\(names)) or documents of \(collection) that have only maps. For collections, run: "
+        + "hearth import \(typed) --layout collections --rename FROM=\(collection). "
+        + "For documents, add --layout documents.")
+  }
+
+  private func documentExport(_ marked: String) -> CommandFailure {
+    CommandFailure(
+      .badData,
+      "\(name) is the export of one document with its subcollections in \"\(marked)\", and does not name its path. "
+        + "Run: jq '{COLLECTION: {ID: .}}' \(typed) | hearth import - --layout collections")
+  }
+
+  /// Rejects JSON files of Google's tools that are not documents.
+  private func checkOtherFiles(_ root: JSONSyntax) throws(CommandFailure) {
+    if root["version"] != nil, let export = root["firestore"], export["metadata_file"] != nil || export["path"] != nil {
+      throw CommandFailure(
+        .badData,
+        "\(name) describes an export in Google's format. Run: hearth import FOLDER, with the folder around it.")
+    }
+    if case .array(let indexes)? = root["indexes"]?.kind, indexes.first?["fields"] != nil {
+      throw CommandFailure(.badData, "\(name) has index definitions. Run: hearth cache indexes --set \(typed)")
+    }
+    if root["type"]?.string == "service_account" {
+      throw CommandFailure(.badData, "\(name) is the key of a service account, and has no documents.")
+    }
+  }
+}
+
+extension JSONSyntax {
+  var isObject: Bool { if case .object = kind { true } else { false } }
+  var string: String? { if case .string(let text) = kind { text } else { nil } }
+}
