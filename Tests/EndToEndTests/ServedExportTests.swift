@@ -54,6 +54,25 @@ extension EndToEndTests.InPipes {
       #expect(difference.output.contains("c/new"))
     }
 
+    @Test("A server starts with the documents of a file, and never adds them to existing ones")
+    func seeded() async throws {
+      try surroundings.write("seed.json", #"{"c": {"a": {"n": 1}, "b": {"n": 2}}}"#)
+      for arguments in [[], ["--data", path("kept")], ["--data", path("kept")]] {
+        let server = try await ServeProcess(
+          surroundings, ["--seed", path("seed.json"), "--project-id", "p"] + arguments)
+        let there = ["--emulator", server.address, "--project", "p"]
+        let counted = try await HeadlessRun(["count", "c"] + there, surroundings)
+        #expect(counted.output.hasPrefix("2"), "\(counted.output)\(counted.errors)")
+        kill(server.process.id, SIGTERM)
+        #expect(try await server.process.exitStatus() == 0)
+      }
+      let aimless = try await hearth("serve", "--seed", path("seed.json"), "--port", "0")
+      #expect(aimless.status == 64 && aimless.errors.contains("Add --project-id PROJECT."), "\(aimless.errors)")
+      try surroundings.write("bad.json", #"[{"n": 1}]"#)
+      let bad = try await hearth("serve", "--seed", path("bad.json"), "--project-id", "p", "--port", "0")
+      #expect(bad.status == 65 && bad.errors.contains("does not name its path"), "\(bad.errors)")
+    }
+
     @Test("Closing the terminal ends it with its export too")
     func hungUp() async throws {
       let server = try await serve("--in-memory", "--project-id", "p", "--export-on-exit", path("left"))

@@ -50,6 +50,12 @@ struct ServeCommand: AsyncParsableCommand {
   @Flag(help: "Keep everything in memory and forget it at the end.")
   var inMemory = false
 
+  @Option(
+    help: ArgumentHelp(
+      "Begin with the documents of a file in any form that 'hearth import' reads and that has their paths, unless the "
+        + "database has some. Without --data they are kept in memory only.", valueName: "file"))
+  var seed: String?
+
   @OptionGroup(title: "Access") var access: AccessOptions
   @OptionGroup(title: "As Google's emulator") var emulator: EmulatorOptions
 
@@ -77,6 +83,9 @@ struct ServeCommand: AsyncParsableCommand {
       throw ValidationError("--host-port says where to listen, as --host and --port do: leave out one or the other.")
     }
     if (tlsCert == nil) != (tlsKey == nil) { throw ValidationError("--tls-cert and --tls-key go together.") }
+    if seed != nil, emulator.importData != nil {
+      throw ValidationError("--seed and --import-data both fill the database. Remove one of them.")
+    }
     if inMemory, data != nil { throw ValidationError("--data and --in-memory exclude each other.") }
   }
 
@@ -84,8 +93,10 @@ struct ServeCommand: AsyncParsableCommand {
     let (host, port) = try emulator.address() ?? (host ?? "127.0.0.1", port ?? 8080)
     for remark in emulator.remarks { StandardError.write("hearth: \(remark)") }
     // Imported data belongs to the emulator's run and is discarded at its end.
-    if emulator.importData != nil, data == nil { inMemory = true }
-    let exports = try ServedExports(emulator, environment: ProcessInfo.processInfo.environment)
+    if emulator.importData != nil || seed != nil, data == nil { inMemory = true }
+    let environment = ProcessInfo.processInfo.environment
+    let exports = try ServedExports(emulator, environment: environment)
+    let seed = try ServedSeed(seed, project: emulator.projectID, environment: environment)
     let directory = data ?? Paths.ofProcess.data + "/backend"
     try ServedTLSFiles.check(certificate: tlsCert, key: tlsKey)
     let tls = tlsCert.flatMap { certificate in
@@ -116,6 +127,7 @@ struct ServeCommand: AsyncParsableCommand {
       }
       let place = inMemory ? "in memory, until this ends" : URL(filePath: directory).standardizedFileURL.path
       try await exports.begin(with: source, isKept: !inMemory)
+      try await seed?.fill(source)
       try await serve(source, at: configuration, place: place)
       try await exports.end(with: source)
     } catch let error as StoreError {
