@@ -215,6 +215,26 @@ struct ForeignImportTests {
     #expect(message.contains(what) && message.contains(advice), "\(message)")
   }
 
+  @Test("Rejected documents keep their path, so that they can be corrected and imported")
+  func rejected() async throws {
+    let path = folder("in.json")
+    let text = #"{"c": {"a": {"n": 1}, "b": {"__x__": 1, "t": {"_seconds": 1, "_nanoseconds": 0}}}}"#
+    try Data(text.utf8).write(to: URL(filePath: path))
+    let job = ImportJob(
+      file: path, format: .json, rules: ImportRules(database: database, idField: nil), backend: "test",
+      badDocuments: .collect(folder("rejected")), isFormatGiven: false)
+    let datastore = InProcessDatastore(backend: backend, database: database)
+    let outcome = try await job.run(
+      into: { datastore }, note: { _ in }, reject: { _ in }, progress: { _, _, _ in })
+    #expect(outcome.done.documents == 1 && outcome.done.rejected == 1)
+
+    let line = try String(contentsOf: URL(filePath: folder("rejected")), encoding: .utf8)
+    #expect(line.contains(#""path": "c/b", "data": {"__x__": 1"#))
+    let corrected = try await imported(line.replacing("__x__", with: "x"), as: "again.jsonl")
+    #expect(
+      corrected.documents == ["c/a {\"n\": 1}", #"c/b {"t": {"$timestamp": "1970-01-01T00:00:01Z"}, "x": 1}"#])
+  }
+
   @Test("UTF-16 is named with the command that converts it")
   func wideText() async throws {
     let path = folder("in.csv")

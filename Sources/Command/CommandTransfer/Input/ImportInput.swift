@@ -158,7 +158,8 @@ package struct ParsedBatch: Sendable {
   init(_ batch: ImportInput.Batch, _ rules: ImportRules) {
     end = batch.end
     var (count, bytes) = (0, 0)
-    for record in batch.records {
+    for var record in batch.records {
+      record.path = rules.outerPath(of: record)
       do throws(Rejection.Reason) {
         let found = try rules.mutations(of: record, &recognized)
         for mutation in found {

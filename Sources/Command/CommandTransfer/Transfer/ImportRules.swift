@@ -178,6 +178,13 @@ package struct ImportRules: Sendable {
     return (try? Self.json(record)).flatMap(Self.exportedPath)
   }
 
+  /// The path of a document whose name precedes it in the file; `nil` for others.
+  func outerPath(of record: InputRecord) -> ResourcePath? {
+    guard let name = record.name, let id = try? Self.text(name) else { return nil }
+    if record.collection != nil { return path(of: record) }
+    return collection?.appending(id) ?? ResourcePath(id)
+  }
+
   /// - Parameter isListed: whether the file names the document's collection, so that its own `id` is its id.
   private func id(of record: InputRecord, _ syntax: JSONSyntax, isListed: Bool = false) throws(JSONError) -> String {
     if let name = record.name { return try checked(try Self.text(name), syntax) }

@@ -214,7 +214,8 @@ struct ImportState: Codable, Hashable {
   }
 }
 
-/// The file of rejected documents, one per line and unchanged, so that they can be corrected and imported.
+/// The file of rejected documents, one per line and unchanged, so that they can be corrected and imported. A document
+/// whose name was outside of its text gets its path.
 final class RejectFile {
   private let path: String?
   private var descriptor: Int32?
@@ -275,7 +276,11 @@ extension Rejection.Reason {
 extension InputRecord {
   /// The document's own text, or an equivalent line to correct if it had none; empty if it is completely unreadable.
   fileprivate var text: [UInt8] {
-    guard let entity else { return bytes }
+    guard let entity else {
+      guard let path else { return bytes }
+      // The values keep the forms of the file. The first member tells the import that they are not Hearth's.
+      return Array("{\"from\": \"import\", \"path\": \(quoted(path.text)), \"data\": ".utf8) + bytes + Array("}".utf8)
+    }
     guard let document = try? entity.document() else { return [] }
     return Array(DocumentLine.json(document.key, document.fields, in: document.database).utf8)
   }

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreExports
+import FirestoreModel
+
+/// One document in an input.
+package struct InputRecord: Sendable {
+  /// The name before the document, in an object of documents by name; still encoded as JSON.
+  var name: String?
+  /// The name of the collection around the document, in a file with several; still encoded as JSON.
+  var collection: String?
+  /// The path of a document whose name precedes it, once the rules of the import have named it.
+  var path: ResourcePath?
+  var bytes: [UInt8]
+  /// The position of the document.
+  var place: InputPosition
+  /// The position of its name, or of the document if it has none. Reading can restart there.
+  var start: InputPosition
+  /// The record of an export in Google's format, without a text.
+  private(set) var entity: ExportReader.Record?
+
+  init(
+    name: String? = nil, collection: String? = nil, bytes: [UInt8], place: InputPosition, start: InputPosition
+  ) {
+    (self.name, self.collection, self.bytes, self.place, self.start) = (name, collection, bytes, place, start)
+  }
+
+  init(entity: ExportReader.Record, place: InputPosition) {
+    (self.entity, bytes, self.place, start) = (entity, [], place, place)
+  }
+
+  var byteCount: Int { bytes.count + (entity?.bytes.count ?? 0) }
+}
+
+/// A position in an input file between two documents.
+package struct InputPosition: Hashable, Codable, Sendable {
+  /// The number of bytes before the position.
+  var offset = 0
+  /// The line, counted from 1.
+  var line = 1
+  /// The column, counted from 1 in Unicode scalars.
+  var column = 1
+  /// The open arrays and objects of a JSON file, outermost first.
+  var levels: [Level] = []
+  /// Whether the JSON value of the whole file has ended.
+  var isClosed = false
+  /// The approximate number of compressed bytes before the position; `nil` for an uncompressed file.
+  var compressed: Int?
+
+  enum Container: String, Codable, Sendable { case array, object }
+
+  /// An array or object around documents.
+  struct Level: Hashable, Codable, Sendable {
+    var container: Container
+    /// The name before it, still encoded as JSON; `nil` in an array and for the outermost.
+    var name: String?
+    /// Whether a comma must precede the next element.
+    var followsElement = false
+
+    var end: UInt8 { container == .array ? UInt8(ascii: "]") : UInt8(ascii: "}") }
+    var endText: String { container == .array ? "\"]\"" : "\"}\"" }
+  }
+}
