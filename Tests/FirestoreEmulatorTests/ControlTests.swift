@@ -5,6 +5,7 @@ import FirestoreExports
 import FirestoreJSON
 import FirestoreModel
 import FirestoreRules
+import FirestoreServer
 import FirestoreService
 import FirestoreTesting
 import Foundation
@@ -38,6 +39,24 @@ struct ControlTests {
 
   private func export(_ members: String) async throws -> (status: Int, text: String) {
     try await ask("/emulator/v1/projects/p:export", "{\(members)}")
+  }
+
+  @Test("Protected data cannot be cleared over HTTP or gRPC")
+  func protected() async throws {
+    try backend.set("c/a", "1")
+    let origins = ControlOrigins(isLoopback: true, protectsData: true)
+    let answer = try await ask("/reset", "", origins)
+    #expect(answer.status == 403 && answer.text.contains("--allow-reset"))
+    let clear = try #require(
+      ControlRequest("DELETE", "/emulator/v1/projects/\(database.project)/databases/(default)/documents/c"))
+    let head = HTTPRequestHead(version: .http1_1, method: .DELETE, uri: "/")
+    let service = FirestoreService(backend: backend)
+    #expect(await ControlWork(service, origins).answer(clear, [], to: PlainRequest(head)).status == .forbidden)
+    let calls = EmulatorCalls(origins, WebChannels(service, on: ServerThread.loop))
+    #expect(throws: RPCStatus.self) {
+      try calls.call("/google.firestore.emulator.v1.FirestoreEmulator/ClearData", nil, service)
+    }
+    #expect(try await ask("/reset").status == 200)
   }
 
   @Test("An export contains one moment of a database, and the next one replaces it")

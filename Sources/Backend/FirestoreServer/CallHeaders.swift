@@ -59,7 +59,7 @@ package struct CallHeaders {
   /// The response to a request that is not a call, or is compressed.
   var objection: HPACKHeaders? {
     // Plain HTTP statuses answer requests that are not gRPC. `GET /` checks whether the server is up.
-    if isGet, path == "/" { return [":status": "200"] }
+    if isGet, path == "/" || path == "/health" { return [":status": "200"] }
     if !isPost { return [":status": "405", "allow": "POST"] }
     if !isGRPC { return [":status": "415"] }
     guard isCompressed else { return nil }

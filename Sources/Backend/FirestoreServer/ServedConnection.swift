@@ -21,20 +21,23 @@ package struct CallPipeline: Sendable {
   package let budget: ServerBudget
   let others: (any OtherCalls)?
   let commits: CommitTurn
+  let log: RequestLog?
 
   /// - Parameters:
   ///   - service: its backend runs on the event loop.
   ///   - budget: belongs to that event loop, like the turn.
   ///   - others: `nil` if no other requests are answered, as between the processes that share data.
+  ///   - log: receives each call that has ended.
   package init(
     _ service: FirestoreService, _ turn: DeliveryTurn, _ limits: ConnectionLimits, _ budget: ServerBudget,
-    _ others: (any OtherCalls)? = nil
+    _ others: (any OtherCalls)? = nil, log: RequestLog? = nil
   ) {
     self.service = service
     self.turn = turn
     self.limits = limits
     self.budget = budget
     self.others = others
+    self.log = log
     commits = CommitTurn(service, on: turn.loop)
   }
 
@@ -58,6 +61,7 @@ final class ServedConnection: FrameConnectionOwner {
   let turn: DeliveryTurn
   let commits: CommitTurn
   let others: (any OtherCalls)?
+  let log: RequestLog?
   let loop: any EventLoop
   private let limits: ConnectionLimits
   private(set) lazy var frames = FrameConnection(
@@ -82,7 +86,7 @@ final class ServedConnection: FrameConnectionOwner {
 
   init(_ connection: CallPipeline.Connection, _ pipeline: CallPipeline, on loop: any EventLoop) {
     (service, budget) = connection
-    (turn, commits, others) = (pipeline.turn, pipeline.commits, pipeline.others)
+    (turn, commits, others, log) = (pipeline.turn, pipeline.commits, pipeline.others, pipeline.log)
     (limits, self.loop) = (pipeline.limits, loop)
     let loop = loop.assumeIsolated()
     budget.open { [weak self] in

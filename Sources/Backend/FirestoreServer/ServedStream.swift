@@ -49,11 +49,14 @@ package final class ServedStream {
   /// The connection's sweep before which the client sent the last part of the request.
   private var lastSweep: Int
   private var awaitsRoom = false
+  /// The arrival of the head; `nil` if no log needs it.
+  private let start: NIODeadline?
 
   init(_ connection: ServedConnection, _ end: StreamEnd, _ head: CallHead, isRequestWhole: Bool) {
     (self.connection, self.end, self.head, self.isRequestWhole) = (connection, end, head, isRequestWhole)
     missing = head.call.contentLength
     lastSweep = connection.sweep
+    start = connection.log.map { _ in .now() }
   }
 
   package var loop: any EventLoop { connection.loop }
@@ -150,10 +153,20 @@ package final class ServedStream {
   /// - Parameter status: `nil` for success.
   func end(_ status: RPCStatus?) {
     if isOver { return }
+    report(status)
     // A response without a message still has headers.
     if status == nil { greet() }
     let hasHeaders = hasHeaders
     finish(status.map { HeaderBlock(GRPCFraming.ending($0, hasHeaders: hasHeaders)) } ?? connection.success)
+  }
+
+  /// Reports the end of a call to the log.
+  private func report(_ status: RPCStatus?) {
+    guard let log = connection.log, let start else { return }
+    log(
+      LoggedRequest(
+        "POST", head.call.path, status: 200, code: status?.code ?? .ok, since: start,
+        authorization: head.call.authorization, rejection: status?.message))
   }
 
   /// Starts a response that is not a gRPC response.
@@ -205,6 +218,8 @@ package final class ServedStream {
   /// Releases everything, because nothing more will be sent.
   private func leave() {
     let call = call
+    // A call whose client has gone ends without a response. Other requests report their end themselves.
+    if !isOver, head.call.isCall { report(RPCStatus(.cancelled, "")) }
     close()
     releaseHead()
     call?.abandon()

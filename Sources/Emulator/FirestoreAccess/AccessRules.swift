@@ -4,8 +4,8 @@ package import FirestoreRules
 package import FirestoreService
 import Synchronization
 
-/// The security rules of a server: for all projects, and for projects with separate rules. Decisions are counted and
-/// reported to watchers.
+/// The security rules of a server: for all databases, for databases and for projects with separate rules. The rules of a
+/// project come first. Decisions are counted and reported to watchers.
 package final class AccessRules: AccessPolicy {
   /// The source of the rules.
   package enum Source: Sendable {
@@ -36,6 +36,8 @@ package final class AccessRules: AccessPolicy {
   private struct State {
     var shared: Loaded?
     var projects: [String: Loaded] = [:]
+    /// The separate rules of databases, by database id.
+    var databases: [String: Loaded] = [:]
     var evaluations = PastEvaluations()
     var watchers: [Int: @Sendable (RulesEvaluation) -> Void] = [:]
     var lastWatcher = 0
@@ -43,16 +45,27 @@ package final class AccessRules: AccessPolicy {
 
     func loaded(for project: String) -> Loaded? { projects[project] ?? shared }
 
-    /// Removes and returns a free room for a project's rules.
-    mutating func room(for project: String) -> RulesRoom {
-      (projects[project] == nil ? shared?.rooms.popLast() : projects[project]?.rooms.popLast()) ?? RulesRoom()
+    func loaded(for database: DatabaseID) -> Loaded? {
+      projects[database.project] ?? databases[database.database] ?? shared
+    }
+
+    /// Removes and returns a free room for a database's rules.
+    mutating func room(for database: DatabaseID) -> RulesRoom {
+      let (project, id) = (database.project, database.database)
+      if projects[project] != nil { return projects[project]?.rooms.popLast() ?? RulesRoom() }
+      if databases[id] != nil { return databases[id]?.rooms.popLast() ?? RulesRoom() }
+      return shared?.rooms.popLast() ?? RulesRoom()
     }
 
     /// Returns a room, unless the rules have changed meanwhile.
-    mutating func putBack(_ room: consuming RulesRoom, of ruleset: Ruleset, for project: String) {
-      if case .ruleset(let own)? = projects[project]?.source {
-        if own === ruleset { projects[project]?.rooms.append(room) }
-      } else if projects[project] == nil, case .ruleset(let known)? = shared?.source, known === ruleset {
+    mutating func putBack(_ room: consuming RulesRoom, of ruleset: Ruleset, for database: DatabaseID) {
+      guard case .ruleset(let known)? = loaded(for: database)?.source, known === ruleset else { return }
+      let (project, id) = (database.project, database.database)
+      if projects[project] != nil {
+        projects[project]?.rooms.append(room)
+      } else if databases[id] != nil {
+        databases[id]?.rooms.append(room)
+      } else {
         shared?.rooms.append(room)
       }
     }
@@ -93,10 +106,25 @@ package final class AccessRules: AccessPolicy {
   ///   - source: the new rules; `nil` for none.
   ///   - project: the project; `nil` for all projects without separate rules.
   package func set(_ source: Source?, for project: String? = nil) {
+    change(source) { state, loaded in
+      if let project { state.projects[project] = loaded } else { state.shared = loaded }
+    }
+  }
+
+  /// Replaces the separate rules of a database in every project, and resets their counts.
+  /// - Parameters:
+  ///   - source: the new rules; `nil` for none.
+  ///   - database: the id of the database.
+  package func set(_ source: Source?, forDatabase database: String) {
+    change(source) { state, loaded in state.databases[database] = loaded }
+  }
+
+  private func change(_ source: Source?, _ set: (inout State, Loaded?) -> Void) {
     let loaded = source.map { Loaded(source: $0) }
     let told = state.withLock { state in
-      if let project { state.projects[project] = loaded } else { state.shared = loaded }
-      active.store(state.shared != nil || !state.projects.isEmpty, ordering: .relaxed)
+      set(&state, loaded)
+      let isActive = state.shared != nil || !state.projects.isEmpty || !state.databases.isEmpty
+      active.store(isActive, ordering: .relaxed)
       return state.changes
     }
     changeCount.add(1, ordering: .releasing)
@@ -108,9 +136,9 @@ package final class AccessRules: AccessPolicy {
 
   package func source(for project: String) -> Source? { state.withLock { $0.loaded(for: project)?.source } }
 
-  /// Whether there are rules for a project.
-  func concern(_ project: String) -> Bool {
-    isActive && state.withLock { $0.shared != nil || $0.projects[project] != nil }
+  /// Whether there are rules for a database.
+  func concern(_ database: DatabaseID) -> Bool {
+    isActive && state.withLock { $0.loaded(for: database) != nil }
   }
 
   /// The caller of a call.
@@ -141,9 +169,9 @@ package final class AccessRules: AccessPolicy {
 
   /// - Returns: `nil` for a project without rules.
   func decide(_ request: SharedRequest, _ documents: any RulesDocuments) throws(RPCStatus) -> RulesVerdict? {
-    let project = request.value.database.project
+    let database = request.value.database
     var (source, room, tellsValues) = state.withLock {
-      ($0.loaded(for: project)?.source, $0.room(for: project), !$0.watchers.isEmpty || $0.evaluations.areAskedFor)
+      ($0.loaded(for: database)?.source, $0.room(for: database), !$0.watchers.isEmpty || $0.evaluations.areAskedFor)
     }
     let ruleset: Ruleset
     switch source {
@@ -155,7 +183,7 @@ package final class AccessRules: AccessPolicy {
     let verdict = ruleset.decide(request, documents, &room, tellsValues: tellsValues, provesLists: provesLists)
     let time = ContinuousClock.now - start
     let news = state.withLock { state in
-      state.putBack(room, of: ruleset, for: project)
+      state.putBack(room, of: ruleset, for: database)
       state.evaluations.append(request, verdict, time, ruleset, isWatched: !state.watchers.isEmpty)
       if state.watchers.isEmpty { return News?.none }
       let evaluation = RulesEvaluation(

@@ -22,7 +22,7 @@ struct CallAccess: CallerPermissions {
   func listener(in database: DatabaseID) -> any ListenerPermissions { ListenAccess(self, in: database) }
 
   /// Whether a database has rules.
-  func concerns(_ database: DatabaseID) -> Bool { rules.concern(database.project) }
+  func concerns(_ database: DatabaseID) -> Bool { rules.concern(database) }
 
   /// - Throws: `permission-denied` unless the caller may get all of these documents.
   /// - Returns: the other documents that affect the decision.

@@ -8,22 +8,28 @@ import FirestoreService
 struct EmulatorCalls: OtherCalls {
   private let origins: ControlOrigins
   private let channels: WebChannels
+  private let log: RequestLog?
 
-  init(_ origins: ControlOrigins, _ channels: WebChannels) {
+  init(_ origins: ControlOrigins, _ channels: WebChannels, _ log: RequestLog? = nil) {
     self.origins = origins
     self.channels = channels
+    self.log = log
   }
 
   func call(on stream: ServedStream, path: String, _ service: FirestoreService) -> (any StreamedCall)? {
     !stream.head.call.isCall || PlainRequest.isData(path)
-      ? HTTPStream(stream, HTTPExchange(service, origins, channels, .stream(stream.budget))) : nil
+      ? HTTPStream(stream, HTTPExchange(service, origins, channels, .stream(stream.budget), log: log)) : nil
   }
 
   func call(
     _ path: String, _ authorization: String?, _ service: FirestoreService
   ) throws(RPCStatus) -> (any AuxiliaryCall)? {
     guard let call = EmulatorCall(path, service) else { return nil }
-    if call.controls { try ControlWork(service, origins).check(authorization) }
+    if call.controls {
+      let control = ControlWork(service, origins)
+      try control.check(authorization)
+      try control.checkClearing()
+    }
     return call
   }
 }

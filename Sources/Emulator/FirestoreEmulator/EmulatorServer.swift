@@ -2,7 +2,7 @@
 package import FirestoreAccess
 package import FirestoreBackend
 import FirestoreModel
-import FirestoreServer
+package import FirestoreServer
 package import FirestoreService
 import Glibc
 package import NIOCore
@@ -37,6 +37,10 @@ package struct EmulatorServer: Sendable {
     package var allowedOrigins: Set<String> = []
     /// Receives messages for the user who serves the data: a rejected page, or one that blocks itself.
     package var report: (@Sendable (String) -> Void)?
+    /// Whether requests must not clear the data (`POST /reset`, `DELETE …/documents`).
+    package var protectsData = false
+    /// Receives each request that has ended, on the connections' thread.
+    package var log: RequestLog?
     /// The action of `POST /shutdown`; `nil` if it must not end the server.
     package var stop: (@Sendable () -> Void)?
     /// Keeps the port for the next server with this configuration.
@@ -91,19 +95,19 @@ package struct EmulatorServer: Sendable {
   ///   - ready: called with the bound port once connections are accepted.
   /// - Throws: `RPCStatus` with the reason why the server cannot listen on the address, or `CancellationError`.
   package func run(clock: any Clock<Duration> = ContinuousClock(), ready: @Sendable (Int) -> Void) async throws {
-    let (listener, pipeline) = try await bind()
+    let (listeners, pipeline) = try await bind()
     let result = await Result {
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { try await beat(clock) }
         group.addTask { for await _ in stops { return } }
-        ready(listener.localAddress?.port ?? configuration.port)
+        ready(listeners.first?.localAddress?.port ?? configuration.port)
         defer { group.cancelAll() }
         try await group.next()
         try await drain(clock)
       }
     }
     // Closing fails if the system has already closed it.
-    try? await listener.close()
+    for listener in listeners { try? await listener.close() }
     // Connections that have not ended by now are closed.
     await connections.close()
     try? await ServerThread.loop.submit { pipeline.close() }.get()
@@ -136,23 +140,24 @@ package struct EmulatorServer: Sendable {
     }
   }
 
-  private func bind() async throws -> (listener: any Channel, PortPipeline) {
+  private func bind() async throws -> (listeners: [any Channel], PortPipeline) {
     do {
       let loop = ServerThread.loop
       let pipeline = PortPipeline(
         FirestoreService(backend: backend, rules: configuration.rules, indexes: configuration.indexes),
         DeliveryTurn(loop), try configuration.tls?.context(),
-        isLoopback: try configuration.isLoopback, allowed: configuration.allowedOrigins, stop: configuration.stop,
-        report: configuration.report, on: loop)
+        isLoopback: try configuration.isLoopback, allowed: configuration.allowedOrigins,
+        protectsData: configuration.protectsData, stop: configuration.stop, report: configuration.report,
+        log: configuration.log, on: loop)
       let connections = connections
-      let listener = try await configuration.listen(on: loop) { channel in
+      let listeners = try await configuration.listenEverywhere(on: loop) { channel in
         channel.eventLoop.makeCompletedFuture {
           guard let number = connections.add(channel) else { return try pipeline.refuse(channel) }
           try pipeline.configure(channel) { connections.hear(number) }
         }
       }
-      await connections.accept(from: listener)
-      return (listener, pipeline)
+      for listener in listeners { await connections.accept(from: listener) }
+      return (listeners, pipeline)
     } catch { throw configuration.explain(error) }
   }
 }
@@ -197,11 +202,31 @@ extension EmulatorServer.Configuration {
         // Keepalive detects clients that disappeared.
         .childChannelOption(.socketOption(.so_keepalive), value: 1)
         .childChannelInitializer(initialize)
-      if let next = kept?.next() { return try await bootstrap.withBoundSocket(next).get() }
+      if let next = kept?.next(host) { return try await bootstrap.withBoundSocket(next).get() }
       let listener = try await bootstrap.bind(host: host, port: port).get()
-      try await kept?.keep(listener).get()
+      try await kept?.keep(listener, host).get()
       return listener
     } catch { throw explain(error) }
+  }
+
+  /// Accepts connections on the address; for `localhost` on both 127.0.0.1 and ::1, because clients try either first.
+  /// - Returns: the listening channels. A machine without IPv6 has one.
+  /// - Throws: as `listen` does.
+  func listenEverywhere(
+    on loop: any EventLoop, _ initialize: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
+  ) async throws -> [any Channel] {
+    guard host.lowercased() == "localhost" else { return [try await listen(on: loop, initialize)] }
+    var (four, six) = (self, self)
+    (four.host, six.host) = ("127.0.0.1", "::1")
+    let first = try await four.listen(on: loop, initialize)
+    six.port = first.localAddress?.port ?? port
+    do {
+      return [first, try await six.listen(on: loop, initialize)]
+    } catch let error as RPCStatus where error.code == .failedPrecondition {
+      // Another program has the port there. Half of the clients would reach that program.
+      try? await first.close()
+      throw error
+    } catch { return [first] }
   }
 
   func explain(_ error: any Error) -> RPCStatus {

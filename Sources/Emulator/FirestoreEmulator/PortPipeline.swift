@@ -23,27 +23,31 @@ struct PortPipeline: Sendable {
   private let calls: CallPipeline
   private let origins: ControlOrigins
   private let channels: WebChannels
+  private let log: RequestLog?
 
   /// - Parameters:
   ///   - isLoopback: whether the port is reachable only from this machine.
   ///   - allowed: pages on any host that may use the data.
+  ///   - protectsData: whether control requests must not clear the data.
   ///   - stop: ends the server; `nil` if no request may do so.
   ///   - report: receives messages for the user who serves the data.
+  ///   - log: receives each request that has ended.
   init(
     _ service: FirestoreService, _ turn: DeliveryTurn, _ tls: TLSContext?, isLoopback: Bool,
-    allowed: Set<String> = [], stop: (@Sendable () -> Void)? = nil, report: (@Sendable (String) -> Void)? = nil,
-    on loop: any EventLoop
+    allowed: Set<String> = [], protectsData: Bool = false, stop: (@Sendable () -> Void)? = nil,
+    report: (@Sendable (String) -> Void)? = nil, log: RequestLog? = nil, on loop: any EventLoop
   ) {
-    self.tls = tls
+    (self.tls, self.log) = (tls, log)
     // Only `hearth` has ports, in a process without other uses. The allocator keeps freed memory in pieces; after a
     // flood these are most of the process's memory.
     let budget = ServerBudget(on: loop, limit: ConnectionLimits.totalBytes) { malloc_trim(0) }
-    origins = ControlOrigins(isLoopback: isLoopback, allowed: allowed, stop: stop, report: report)
+    origins = ControlOrigins(
+      isLoopback: isLoopback, allowed: allowed, protectsData: protectsData, stop: stop, report: report)
     // Browsers use HTTP/2 over TLS, without a limit of channels.
     channels = WebChannels(
       service, turn, budget, isLoopback ? .loopback : .network, on: loop, report: tls == nil ? report : nil)
     calls = CallPipeline(
-      service, turn, isLoopback ? .loopback : .network, budget, EmulatorCalls(origins, channels))
+      service, turn, isLoopback ? .loopback : .network, budget, EmulatorCalls(origins, channels, log), log: log)
   }
 
   /// Ends the sessions, which outlive connections, and releases the backend with them. Call it on the connections'
@@ -65,10 +69,10 @@ struct PortPipeline: Sendable {
     let handshake = calls.limits.handshake
     let spoken = SpokenProtocolHandler(
       handshake: handshake, heard: heard,
-      http1: { [origins, channels] channel in
+      http1: { [origins, channels, log] channel in
         try channel.pipeline.syncOperations.addHandler(TurnFlushHandler())
         try Self.addHTTP1(
-          to: channel, connection.service, origins, channels, connection.budget, handshake: handshake)
+          to: channel, connection.service, origins, channels, connection.budget, handshake: handshake, log: log)
       },
       http2: { [calls] channel in try calls.configure(channel, connection) })
     try pipeline.addHandler(spoken)
@@ -77,7 +81,7 @@ struct PortPipeline: Sendable {
   /// - Parameter handshake: the time for a client to send something while the server waits for it.
   static func addHTTP1(
     to channel: any Channel, _ service: FirestoreService, _ origins: ControlOrigins, _ channels: WebChannels,
-    _ budget: ConnectionBudget, handshake: TimeAmount
+    _ budget: ConnectionBudget, handshake: TimeAmount, log: RequestLog? = nil
   ) throws {
     var heads = NIOHTTPDecoderLimitConfiguration()
     (heads.maxHeaderFieldSize, heads.maxHeaderListSize) = (ConnectionLimits.headBytes, ConnectionLimits.headBytes)
@@ -85,7 +89,8 @@ struct PortPipeline: Sendable {
     try channel.pipeline.syncOperations.addHandlers(
       HTTPResponseEncoder(), received, ByteToMessageHandler(HTTPRequestDecoder(limitConfiguration: heads)),
       HTTPRequestHandler(
-        HTTPExchange(service, origins, channels, .whole(budget, patience: handshake, received)), on: channel.eventLoop))
+        HTTPExchange(service, origins, channels, .whole(budget, patience: handshake, received), log: log),
+        on: channel.eventLoop))
   }
 }
 
@@ -168,31 +173,36 @@ package final class SpokenProtocolHandler: ChannelInboundHandler, RemovableChann
 
 /// A listening port that remains open while its acceptors change: meanwhile connections wait.
 package final class KeptPort: Sendable {
-  /// A duplicate descriptor of the socket.
-  private let descriptor = Mutex<CInt?>(nil)
+  /// A duplicate descriptor of each address's socket.
+  private let descriptors = Mutex<[String: CInt]>([:])
 
   package init() {}
 
   deinit { letGo() }
 
-  /// Closes the duplicate, so that only the acceptors keep the port open.
-  package func letGo() { descriptor.withLock { $0.take().map { _ = close($0) } } }
+  /// Closes the duplicates, so that only the acceptors keep the port open.
+  package func letGo() {
+    descriptors.withLock { descriptors in
+      for descriptor in descriptors.values { close(descriptor) }
+      descriptors = [:]
+    }
+  }
 
-  /// A descriptor for the next acceptor, which closes it; `nil` without one.
-  func next() -> CInt? {
-    descriptor.withLock { descriptor in
-      let next = descriptor.map { fcntl($0, F_DUPFD_CLOEXEC, 0) } ?? -1
+  /// A descriptor for the next acceptor of an address, which closes it; `nil` without one.
+  func next(_ address: String) -> CInt? {
+    descriptors.withLock { descriptors in
+      let next = descriptors[address].map { fcntl($0, F_DUPFD_CLOEXEC, 0) } ?? -1
       return next >= 0 ? next : nil
     }
   }
 
-  /// Keeps the socket of a listening channel, unless one is kept already.
-  func keep(_ listener: any Channel) -> EventLoopFuture<Void> {
+  /// Keeps the socket of a listening channel, unless the address has one already.
+  func keep(_ listener: any Channel, _ address: String) -> EventLoopFuture<Void> {
     listener.eventLoop.submit {
       try listener.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { handle in
-        self.descriptor.withLock { kept in
-          let copy = kept == nil ? fcntl(handle, F_DUPFD_CLOEXEC, 0) : -1
-          if copy >= 0 { kept = copy }
+        self.descriptors.withLock { kept in
+          let copy = kept[address] == nil ? fcntl(handle, F_DUPFD_CLOEXEC, 0) : -1
+          if copy >= 0 { kept[address] = copy }
         }
       }
     }

@@ -8,7 +8,7 @@ final class ServedConnections: Sendable {
   typealias Number = Int
 
   private struct State {
-    var listener: (any Channel)?
+    var listeners: [any Channel] = []
     var channels: [Number: any Channel] = [:]
     /// The connections that have sent nothing so far. `order` contains all connections from the first of them, so that
     /// it is found immediately.
@@ -74,7 +74,7 @@ final class ServedConnections: Sendable {
 
   func accept(from listener: any Channel) async {
     await onLoop { state in
-      state.listener = listener
+      state.listeners.append(listener)
       if state.isQuiescing { listener.close(promise: nil) }
     }
   }
@@ -84,7 +84,7 @@ final class ServedConnections: Sendable {
   func quiesce() async {
     await onLoop { state in
       state.isQuiescing = true
-      state.listener?.close(promise: nil)
+      for listener in state.listeners { listener.close(promise: nil) }
       for channel in state.channels.values {
         channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
       }

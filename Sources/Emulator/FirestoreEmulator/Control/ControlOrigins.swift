@@ -7,6 +7,8 @@ import TransportSecurity
 struct ControlOrigins: Sendable {
   /// Whether the port is reachable only from this machine, so that only the machine's own names are valid.
   let isLoopback: Bool
+  /// Whether requests must not clear the data, because it is also used by others than tests.
+  let protectsData: Bool
   /// Ends the server; `nil` if requests over HTTP may not do so.
   var stop: (@Sendable () -> Void)?
   /// Pages on any host that may use the data, in the format of `Origin`.
@@ -15,10 +17,10 @@ struct ControlOrigins: Sendable {
 
   /// - Parameter report: receives a message for each rejected page, once.
   init(
-    isLoopback: Bool, allowed: Set<String> = [], stop: (@Sendable () -> Void)? = nil,
+    isLoopback: Bool, allowed: Set<String> = [], protectsData: Bool = false, stop: (@Sendable () -> Void)? = nil,
     report: (@Sendable (String) -> Void)? = nil
   ) {
-    (self.isLoopback, self.allowed, self.stop) = (isLoopback, allowed, stop)
+    (self.isLoopback, self.allowed, self.protectsData, self.stop) = (isLoopback, allowed, protectsData, stop)
     refused = RefusedOrigins(report)
   }
 

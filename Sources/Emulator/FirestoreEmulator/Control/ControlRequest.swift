@@ -143,6 +143,14 @@ struct ControlWork: Sendable {
     }
   }
 
+  /// Rejects requests that clear the data of a server for other purposes than tests.
+  func checkClearing() throws(RPCStatus) {
+    guard origins.protectsData else { return }
+    throw RPCStatus(
+      .permissionDenied,
+      "This server serves its user's local data and does not clear it. Serve without --local, or with --allow-reset.")
+  }
+
   private func stop() throws(RPCStatus) {
     guard let stop = origins.stop else {
       throw RPCStatus(
@@ -162,6 +170,7 @@ struct ControlWork: Sendable {
       try check(request.authorization)
       switch control {
       case .delete(let path, let database):
+        try checkClearing()
         try await service.deleteDocuments(below: path, in: database)
         return HTTPAnswer(200, "{}\n")
       case .rules(let project): return try rules(of: project).current()
@@ -180,6 +189,7 @@ struct ControlWork: Sendable {
         try checkMachine()
         return try await ExportControl(service).answer(body)
       case .reset:
+        try checkClearing()
         try await service.deleteEverything()
         return HTTPAnswer(200, "Resetting...\n")
       case .shutDown:

@@ -19,7 +19,7 @@ extension HTTPExchange {
         HTTPAnswer(
           404,
           "Unknown request \(plain.method) \(plain.target). This is google.firestore.v1 over gRPC, over REST below "
-            + "/v1/projects/PROJECT/databases, and over WebChannel. Other requests: GET /, DELETE "
+            + "/v1/projects/PROJECT/databases, and over WebChannel. Other requests: GET / and /health, DELETE "
             + "/emulator/v1/projects/PROJECT/databases/DATABASE/documents, also followed by the path of a collection or "
             + "document, below /emulator/v1/projects/PROJECT :securityRules, :ruleCoverage, :requests, :indexes and :export, "
             + "/requests, POST /reset and POST /shutdown.\n"))

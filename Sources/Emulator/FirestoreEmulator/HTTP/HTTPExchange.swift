@@ -24,10 +24,22 @@ final class HTTPExchange {
     let wish: PlainRequest
     /// Whether a part of the response has been written.
     var hasBegun = false
+    /// The status of the response, once it has begun.
+    var status = 0
+    /// The text of a response with the status 403.
+    var rejection: String?
+    let start = NIODeadline.now()
 
     init(_ received: HTTPRequestHead) {
       head = received.inOriginForm
       wish = PlainRequest(head)
+    }
+
+    /// Keeps what the log needs of a response.
+    mutating func note(_ answer: HTTPAnswer) {
+      status = Int(answer.status.code)
+      // The body of an error is small.
+      if status == 403 { rejection = String(buffer: answer.body) }
     }
   }
 
@@ -49,6 +61,7 @@ final class HTTPExchange {
   let origins: ControlOrigins
   let channels: WebChannels
   let connection: HTTPConnection
+  private let log: RequestLog?
   private var state = State.waiting(isFirst: true)
   /// The body of the request in progress.
   var body = ByteBuffer()
@@ -71,12 +84,14 @@ final class HTTPExchange {
 
   /// - Parameter service: the service, whose backend runs on the event loop of the channel.
   init(
-    _ service: FirestoreService, _ origins: ControlOrigins, _ channels: WebChannels, _ connection: HTTPConnection
+    _ service: FirestoreService, _ origins: ControlOrigins, _ channels: WebChannels, _ connection: HTTPConnection,
+    log: RequestLog? = nil
   ) {
     self.service = service
     self.origins = origins
     self.channels = channels
     self.connection = connection
+    self.log = log
   }
 
   // MARK: The carrier
@@ -242,6 +257,7 @@ final class HTTPExchange {
     guard let carrier, case .answering(var request) = state else { return nil }
     let isFirst = !request.hasBegun
     request.hasBegun = true
+    if isFirst, log != nil { request.note(answer) }
     state = .answering(request)
     if isFirst {
       let head = answer.head(isPersistent: isPersistent(request), request.head.version)
@@ -267,9 +283,10 @@ final class HTTPExchange {
   }
 
   private func finish(_ request: Request) {
-    guard let carrier, case .answering = state else { return }
+    guard let carrier, case .answering(let answered) = state else { return }
     letGo()
     work = nil
+    report(answered)
     let isPersistent = isPersistent(request)
     state = isPersistent ? .waiting(isFirst: false) : .closing
     let written = carrier.end()
@@ -279,6 +296,13 @@ final class HTTPExchange {
     } else if connection.isWhole {
       written.assumeIsolated().whenComplete { _ in carrier.close(.all) }
     }
+  }
+
+  private func report(_ request: Request) {
+    log?(
+      LoggedRequest(
+        request.wish.method, request.wish.target, status: request.status, since: request.start,
+        authorization: request.wish.authorization, rejection: request.rejection))
   }
 
   func letGo() {
@@ -311,6 +335,10 @@ final class HTTPExchange {
     deadline?.cancel()
     state = .closing
     guard let carrier else { return }
+    if var request, log != nil {
+      request.note(answer)
+      report(request)
+    }
     carrier.write(answer.head(isPersistent: false, request?.head.version ?? .http1_1))
     _ = carrier.write(answer.body)
     let written = carrier.end()

@@ -70,7 +70,7 @@ struct PlainRequest {
     if WebChannelRequest.isOne(target) { return method == "OPTIONS" ? .preflight : .channel }
     if target.hasPrefix(ControlRequest.root), method == "OPTIONS" { return .preflight }
     if path == RequestMonitor.path, method == "GET" { return .monitor }
-    if path == "/", method == "GET" || method == "HEAD" { return .status }
+    if path == "/" || path == "/health", method == "GET" || method == "HEAD" { return .status }
     return ControlRequest(method, target).map { .control($0) } ?? .unknown
   }
 }
