@@ -54,13 +54,10 @@ extension EndToEndTests.OfPages {
     @Test("The job in Emulator.md runs as written, with the image that is built")
     func emulatorJob() async throws {
       let blocks = try ReadmeBlock.all(of: "Sources/Command/HearthCommand/Manual/Emulator.md")
-      let job = try #require(blocks.first { $0.lines.contains { $0.contains("hearth serve") } })
-      let start = try #require(job.lines.firstIndex(of: "- run: |"))
-      let steps = job.lines[(start + 1)...].prefix { $0.hasPrefix("    ") }
-      let setting = try #require(job.lines.last?.firstMatch(of: /env: {(FIRESTORE_EMULATOR_HOST): "(.*)"}/))
-      let script = (["export \(setting.1)=\(setting.2)"] + steps).joined(separator: "\n")
-        .replacing("npm test", with: "hearth set cities/SF state=CA; hearth count cities; kill $!; wait $!")
-        .replacing("8080", with: "\(port.number)")
+      let job = try #require(blocks.first { $0.lines.last?.contains("- run: hearth exec") == true })
+      let step = try #require(job.lines.last?.firstMatch(of: /- run: (.*)/))
+      let script = String(step.1).replacing(
+        "npm test", with: "sh -c 'hearth set cities/SF state=CA; hearth count cities'")
       let run = try await bash(script)
       #expect(run.status == 0 && run.output.hasSuffix("\n1\n"), "\(run.output)")
 

@@ -90,12 +90,12 @@ extension EndToEndTests.InPipes {
 
     @Test("A second server is rejected with the first one's process, which continues", .timeLimit(.minutes(15)))
     func secondServer() async throws {
-      let first = try await ServeProcess(surroundings, [])
+      let first = try await ServeProcess(surroundings, ["--local"])
       try surroundings.write("indexes.json", "{\"indexes\": []}")
       let file = surroundings.folder.appending(path: "indexes.json").path
 
-      let plain = try await hearth("serve", "--port", "0")
-      let enforcing = try await hearth("serve", "--port", "0", "--require-indexes", file)
+      let plain = try await hearth("serve", "--local", "--port", "0")
+      let enforcing = try await hearth("serve", "--local", "--port", "0", "--require-indexes", file)
 
       for second in [plain, enforcing] {
         #expect(second.status == 69 && second.hasOneErrorLine, "\(second.errors)")
@@ -118,7 +118,7 @@ extension EndToEndTests.InPipes {
         """)
       let rules = surroundings.folder.appending(path: "r.rules").path
       for round in 0..<2 {
-        let server = try await ServeProcess(surroundings, ["--rules", rules])
+        let server = try await ServeProcess(surroundings, ["--local", "--rules", rules])
         #expect(owner == server.process.id)
         // Later it may come before the watcher has noticed that the data is free.
         if round == 0 {
@@ -142,7 +142,7 @@ extension EndToEndTests.InPipes {
       let watcher = try watch()
       _ = try await watcher.line()
 
-      let server = try await ServeProcess(surroundings, [])
+      let server = try await ServeProcess(surroundings, ["--local"])
       #expect(owner == server.process.id)
       let told = try await server.process.errorLine()
       #expect(told.contains("process \(watcher.id) (hearth watch)") && told.contains("let it go"), "\(told)")

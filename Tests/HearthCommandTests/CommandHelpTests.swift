@@ -48,6 +48,38 @@ struct CommandHelpTests {
     #expect(CommandHelp.complaint("Error: " + reason, arguments: ["hearth"] + words) == reason + way)
   }
 
+  @Test(
+    "A line of another program gets Hearth's line, with its options",
+    arguments: [
+      ("emulators:exec|npm test", "hearth exec -- npm test"),
+      (
+        "emulators:exec|--only|firestore|--project|demo|npm test",
+        "hearth exec --only firestore --project demo -- npm test"
+      ),
+      ("emulators:exec|npm run a && npm test|-P|x|--ui", "hearth exec --project x -- sh -c 'npm run a && npm test'"),
+      (
+        "emulators:exec|--import=./seed|--export-on-exit|npm test",
+        "hearth exec --import=./seed --export-on-exit -- npm test"
+      ),
+      ("emulators:start|--only|firestore", "hearth serve --only firestore"),
+      ("emulators:start|--import|seed|--ui", "hearth serve --import seed"),
+    ])
+  func foreignLine(_ line: String, _ meant: String) {
+    let words = line.split(separator: "|").map(String.init)
+    for error in ["Unknown option '--only'", "2 unexpected arguments: '\(words[0])', 'npm test'"] {
+      #expect(
+        CommandHelp.complaint("Error: " + error, arguments: ["hearth"] + words)
+          == "There is no command '\(words[0])'. Here that is: \(meant)")
+    }
+  }
+
+  @Test("A foreign word with an option gets the answer that the word alone gets")
+  func foreignWordWithOption() {
+    let text = CommandHelp.complaint(
+      "Error: Unknown option '--all-collections'", arguments: ["hearth", "firestore:delete", "--all-collections"])
+    #expect(text == "Unexpected argument 'firestore:delete'. Here that is 'delete'.")
+  }
+
   @Test("An option named like a command suggests the command")
   func commandAsOption() {
     let text = CommandHelp.complaint("Error: Unknown option '--plain'", arguments: ["hearth", "--plain", "--demo"])

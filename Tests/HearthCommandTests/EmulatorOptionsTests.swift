@@ -32,7 +32,7 @@ struct EmulatorOptionsTests {
   @Test("The command line that other tools use for the emulator is accepted")
   func tools() throws {
     let options = try options(
-      "--websocket_port", "9150", "--project_id", "demo", "--single_project_mode", "true", "--functions_emulator",
+      "--websocket_port", "9150", "--project_id", "demo", "--single_project_mode", "--functions_emulator",
       "127.0.0.1:5001", "--seed_from_export", "seed", "--export_on_exit", "left", "--webchannel_port", "8081",
       "--database-mode", "firestore-native", "--database-edition", "standard", "--export-name", "e")
 
@@ -45,7 +45,7 @@ struct EmulatorOptionsTests {
   @Test(
     "Options that would have no effect are rejected",
     arguments: [
-      ["true"], ["--single_project_mode", "false", "--project-id", "p"], ["--single_project_mode"],
+      ["true"], ["--single_project_mode", "--project-id", "p", "false"], ["--single_project_mode"],
       ["--database-mode", "datastore-mode"], ["--export-name", "e"], ["--export-on-exit", "x", "--export-name", "a/b"],
       ["--export-on-exit", ""], ["--project-id", ""], ["--project-id", "a/b"],
       ["--project-id", "a b"],

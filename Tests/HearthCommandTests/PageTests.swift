@@ -63,8 +63,8 @@ struct PageTests {
 
   @Test("Options mentioned without a command belong to some command", arguments: try Page.all())
   func options(_ page: Page) {
-    // `swift test` has it, and Google's emulator.
-    let others: Set<String> = ["--filter", "--only"]
+    // `swift test` and the Firebase CLI have them.
+    let others: Set<String> = ["--filter", "--only", "--import"]
     func names(_ command: CommandGrammar.Command) -> [String] {
       (command.arguments ?? []).flatMap { $0.names ?? [] }.map(\.typed) + (command.subcommands ?? []).flatMap(names)
     }
@@ -159,7 +159,8 @@ struct PageTests {
     var command = grammar.root
     if words.first?.hasPrefix("-") == true, let dashboard = grammar.root.subcommand("dashboard") { command = dashboard }
     var isNamed = command.commandName == "dashboard"
-    for word in words {
+    // What follows -- belongs to another program.
+    for word in words.prefix(while: { $0 != "--" }) {
       if word.hasPrefix("-"), word.count > 1 {
         let name = word.prefix { $0 != "=" && $0 != ")" }
         if ["--help", "--version", "--generate-completion-script"].contains(name) { continue }

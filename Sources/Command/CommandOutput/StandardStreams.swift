@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+package import FirestoreJSON
+import FirestoreModel
 import Glibc
 import Synchronization
 
@@ -27,7 +29,25 @@ package enum StandardError {
   /// The longest wait for a slow reader, in milliseconds; then the rest of the message is lost.
   private static let patience: Int32 = 1000
 
-  package static func write(_ line: ShownText) { put(line + "\n") }
+  package static func write(_ line: ShownText) {
+    guard isJSON.load(ordering: .relaxed) else { return put(line + "\n") }
+    let text = line.text.hasPrefix("hearth: ") ? String(line.text.dropFirst("hearth: ".count)) : line.text
+    put(
+      jsonLine([
+        ("time", .string(Timestamp.now.rfc3339Text)), ("level", .string("warning")), ("message", .string(text)),
+      ]))
+  }
+
+  private static let isJSON = Atomic(false)
+
+  /// Makes each message a JSON object from now on.
+  package static func writesJSON() { isJSON.store(true, ordering: .relaxed) }
+
+  /// A JSON object as a line.
+  package static func jsonLine(_ members: [(String, JSONSyntax.Kind)]) -> ShownText {
+    let object = JSONSyntax(.object(members.map { JSONSyntax.Member($0.0, JSONSyntax($0.1)) }))
+    return ShownText(json: object.lineText) + "\n"
+  }
 
   /// The last remark about the data.
   private static let lastRemark = Mutex<String?>(nil)

@@ -55,6 +55,7 @@ enum CommandHelp {
     guard let first = message.split(separator: "\n").first.map(String.init) else { return nil }
     let reason = first.hasPrefix("Error: ") ? String(first.dropFirst("Error: ".count)) : first
     let given = arguments.dropFirst()
+    if let line = ForeignLine.translation(of: Array(given)) { return line }
     if reason.hasPrefix("Unknown option"), let unknown = reason.firstMatch(of: /--?[\w-]+/) {
       let plain = reason.replacing(/\.? Did you mean .*/, with: "")
       return plain + (misplacedCommand(given) ?? nearestOption(to: String(unknown.output), among: options(of: given)))
@@ -65,6 +66,7 @@ enum CommandHelp {
     {
       return "Unknown option '\(unknown)'" + nearestOption(to: unknown, among: options(of: given))
     }
+    if let line = ForeignLine.execWithoutTerminator(given) { return line }
     if reason.contains("nexpected argument"), !reason.contains("Did you mean"),
       let unknown = reason.firstMatch(of: /'([^']+)'/).map({ String($0.output.1) })
     {
@@ -137,7 +139,8 @@ enum CommandHelp {
     "monitor": "watch", "subscribe": "watch", "scan": "ls", "tables": "ls", "describe": "schema",
     "fields": "schema", "info": "stats", "size": "stats", "du": "stats", "compare": "diff", "clone": "copy",
     "sync": "copy", "replace": "set", "upsert": "set", "start": "serve", "emulators": "serve",
-    "emulators:start": "serve", "mongodump": "export", "mongoexport": "export", "pg_dump": "export",
+    "emulators:start": "serve", "emulators:exec": "exec", "mongodump": "export", "mongoexport": "export",
+    "pg_dump": "export",
     "mongorestore": "import", "mongoimport": "import", "pg_restore": "import", "firestore:delete": "delete",
     "firestore:indexes": "cache", "version": "--version", "dbs": "databases", "projects": "databases",
     "truncate": "clear", "empty": "clear", "unique": "distinct", "uniq": "distinct", "values": "distinct",
@@ -185,6 +188,65 @@ enum CommandHelp {
   }
 }
 
+/// Command lines of other programs that have a line here.
+enum ForeignLine {
+  /// The error for a line that begins with another program's word and goes on with options or more words; `nil` for
+  /// other lines.
+  static func translation(of words: [String]) -> String? {
+    guard let first = words.first, let meant = CommandHelp.synonyms[first.lowercased()], words.count > 1 else {
+      return nil
+    }
+    if meant == "exec" { return error(first, exec(words.dropFirst())) }
+    let isListing = first == "show"
+    guard !isListing, words[1].hasPrefix("-") else { return nil }
+    if meant == "serve" { return error(first, ["serve"] + words.dropFirst().filter { !ignored.contains($0) }) }
+    return "Unexpected argument '\(first)'. Here that is '\(meant)'."
+  }
+
+  /// The error for `hearth exec` with a command that does not follow `--`; `nil` for other lines.
+  static func execWithoutTerminator(_ given: ArraySlice<String>) -> String? {
+    guard given.first == "exec", !given.contains("--"), let grammar = CommandGrammar.ofProcess,
+      let stray = CommandLineShape(given, grammar).positionals.first, let place = given.firstIndex(of: stray)
+    else { return nil }
+    let words = given[..<place] + ["--"] + given[place...]
+    return "The command of exec follows --: hearth \(words.map { ShellText.typed($0) }.joined(separator: " "))"
+  }
+
+  private static func error(_ first: String, _ words: [String]) -> String {
+    let line = words.map { $0.contains(" ") ? ShellText.typed($0, in: .quote("'")) : ShellText.typed($0) }
+      .joined(separator: " ")
+    return "There is no command '\(first)'. Here that is: hearth \(line)"
+  }
+
+  /// Options of the Firebase CLI for its own screens and logs.
+  private static let ignored: Set<String> = ["--ui", "--debug", "--non-interactive", "--interactive", "--json"]
+
+  /// `firebase emulators:exec [OPTIONS] SCRIPT`, where a shell runs the script.
+  private static func exec(_ words: ArraySlice<String>) -> [String] {
+    var (options, command, rest) = ([String](), ["COMMAND"], words)
+    while let word = rest.popFirst() {
+      if !word.hasPrefix("-") {
+        let isPlain = word.allSatisfy { $0.isLetter || $0.isNumber || " -_./:@=,+".contains($0) }
+        command = isPlain ? word.split(separator: " ").map(String.init) : ["sh", "-c", word]
+      } else if !ignored.contains(word) {
+        options.append(word == "-P" ? "--project" : word)
+        // The folder of this option can be left out, so a word with spaces is the script.
+        let mayBeScript = word == "--export-on-exit" && rest.first?.contains(" ") == true
+        if valued.contains(word), !mayBeScript, let value = rest.first, !value.hasPrefix("-") {
+          options.append(value)
+          rest.removeFirst()
+        }
+      }
+    }
+    return ["exec"] + options + ["--"] + command
+  }
+
+  /// The options of `emulators:exec` that take the next word as their value.
+  private static let valued: Set<String> = [
+    "--only", "--project", "-P", "--import", "--export-on-exit", "--config", "--inspect-functions", "--log-verbosity",
+  ]
+}
+
 /// The help of plain `hearth`. It fits a terminal of 40 lines and 80 columns; `hearth help --all` prints the rest.
 enum ShortHelp {
   typealias Row = (commands: [String], text: String)
@@ -223,6 +285,7 @@ enum ShortHelp {
       "SERVE AND TEST",
       [
         (["serve"], "a server for Firestore's SDKs, with rules"),
+        (["exec"], "a server while a command runs, such as a test suite"),
         (["proxy"], "between any client and any server: traffic, faults"),
         (["rules"], "check files of security rules, test them with cases"),
         (["play"], "a scenario: offline, writes, expected events"),
@@ -263,7 +326,7 @@ enum ShortHelp {
   /// The names of the pages, one below the other.
   private static var pages: String {
     let names = ManualPage.all.map(\.topic)
-    let line = names.count - names.count / 2
+    let line = names.count / 2
     return names.prefix(line).joined(separator: ", ") + ",\n"
       + String(repeating: " ", count: 41) + names.dropFirst(line).joined(separator: ", ")
   }

@@ -11,14 +11,18 @@ import Synchronization
 /// One command, from its words to its exit status, as a process or as a line in `hearth shell`.
 enum CommandRun {
   /// Parses the arguments and runs the command.
-  /// - Parameter arguments: the words without the name of the program.
-  static func perform(_ arguments: [String]) async throws {
+  /// - Parameter given: the words without the name of the program.
+  static func perform(_ given: [String]) async throws {
+    let translated = try EmulatorArguments(given)
+    let arguments = translated?.words ?? given
+    for remark in translated?.remarks ?? [] { StandardError.write("hearth: \(remark)") }
     if arguments == ["help", "--all"] { return try OutputFile.print("\(ShownText(lines: CommandHelp.whole))\n") }
     if let failure = CommandHelp.unknownTopic(arguments) { throw failure }
     if let page = ManualPage.asked(arguments) { return try page.print() }
     do {
       var command = try parsed(arguments)
-      try refuseRepetitions(in: arguments)
+      // The words after -- belong to the command that `exec` runs.
+      try refuseRepetitions(in: Array(arguments.prefix { $0 != "--" }))
       try refuseWrites(of: command)
       tellDefault(of: command, arguments)
       if var asynchronous = command as? any AsyncParsableCommand {

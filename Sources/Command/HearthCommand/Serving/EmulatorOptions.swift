@@ -13,7 +13,8 @@ struct EmulatorOptions: ParsableArguments {
   @Option(
     name: [.customLong("project-id"), .customLong("project_id"), .customLong("project")],
     help: ArgumentHelp(
-      "The project whose data --import-data and --export-on-exit are about. Default: the import's own.",
+      "The project whose data --import-data and --export-on-exit are about, or its alias in .firebaserc. Default: that of "
+        + ".firebaserc, else the import's own.",
       valueName: "project"))
   var projectID: String?
 
@@ -21,7 +22,7 @@ struct EmulatorOptions: ParsableArguments {
     name: [.customLong("import-data"), .customLong("import_data"), .customLong("seed_from_export")],
     help: ArgumentHelp(
       "Begin with the documents of an export in Google's format: its folder, or the file in it that ends with "
-        + ".overall_export_metadata. Without --data they are kept in memory only, as by Google's emulator.",
+        + ".overall_export_metadata.",
       valueName: "path"))
   var importData: String?
 
@@ -29,7 +30,7 @@ struct EmulatorOptions: ParsableArguments {
     name: [.customLong("export-on-exit"), .customLong("export_on_exit")],
     help: ArgumentHelp(
       "At the end, write the database to this folder in Google's format, whole or not at all; an older export there is "
-        + "replaced.", valueName: "folder"))
+        + "replaced. Default: the folder of --import-data.", valueName: "folder"))
   var exportOnExit: String?
 
   @Option(
@@ -58,15 +59,9 @@ struct EmulatorOptions: ParsableArguments {
   var databaseMode: String?
   @Option(name: [.customLong("database-edition"), .customLong("database_edition")], help: .hidden)
   var databaseEdition: String?
-  /// Values after flags: scripts write `--single_project_mode true`.
-  @Argument(help: .hidden)
-  var values: [String] = []
 
   func validate() throws {
     _ = try address()
-    if let stray = values.first, values.count > 2 || values.contains(where: { $0 != "true" }) || !isSingleProject {
-      throw ValidationError("'\(stray)' is no option of serve, which takes no arguments.")
-    }
     if exportName != nil, exportOnExit == nil {
       throw ValidationError("--export-name names what --export-on-exit FOLDER writes.")
     }

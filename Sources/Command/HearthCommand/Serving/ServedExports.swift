@@ -5,6 +5,7 @@ import CommandTransfer
 import FirestoreBackend
 import FirestoreEmulator
 import FirestoreExports
+import FirestoreJSON
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreService
@@ -25,7 +26,7 @@ struct ServedExports {
   init(_ options: EmulatorOptions, environment: [String: String]) throws {
     imported = options.importData
     exported = options.exportOnExit.map { folder in
-      options.exportName.map { "\(folder)/\($0)" } ?? folder
+      options.exportName.map { "\(folder)/\($0)" } ?? Self.place(in: folder)
     }
     var source: DatabaseID?
     do {
@@ -53,6 +54,19 @@ struct ServedExports {
       throw CommandFailure(
         .usage, "--export-on-exit writes the data of one project, and nothing says which: add --project-id PROJECT.")
     }
+  }
+
+  /// The folder of Firestore's documents in an export of the Firebase CLI, which can have other products' data next to
+  /// it; other folders unchanged.
+  private static func place(in folder: String) -> String {
+    let file = URL(filePath: folder).appending(path: "firebase-export-metadata.json")
+    guard let text = try? String(contentsOf: file, encoding: .utf8) else { return folder }
+    // The usual name replaces an unreadable entry.
+    let json = try? JSONSyntax(parsing: text)
+    guard case .string(let name)? = json?["firestore"]?["path"]?.kind, !name.isEmpty, !name.contains("/") else {
+      return "\(folder)/firestore_export"
+    }
+    return "\(folder)/\(name)"
   }
 
   /// The database of the documents: the export's database, in the named project.

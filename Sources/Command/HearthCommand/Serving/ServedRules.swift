@@ -18,13 +18,15 @@ import struct Hearth.IndexConfiguration
 /// The security rules of `hearth serve`, from its options: read at the start and whenever their file changes.
 struct ServedRules {
   let rules: AccessRules
-  private let file: String?
+  /// The files, each with the database that it is for; `nil` for all databases.
+  private let files: [(name: String, database: String?)]
 
   /// - Parameter isLoopback: whether only this machine reaches the port. Other machines do not receive the name of the
   ///   rule that denied a request.
   /// - Throws: `CommandFailure` for unreadable files, and for invalid rules or keys.
   init(_ options: AccessOptions, isLoopback: Bool) throws {
-    file = options.rules
+    files =
+      options.rules.map { [($0, nil)] } ?? options.databaseRules.sorted { $0.key < $1.key }.map { ($0.value, $0.key) }
     var keys: TokenReader.Keys?
     if let path = options.authKeys {
       let owner = try options.adminSecret.map(Self.secret)
@@ -33,24 +35,30 @@ struct ServedRules {
     rules = AccessRules(
       TokenReader(keys), tellsWhy: isLoopback, provesLists: options.rulesProof == .strict,
       log: { StandardError.write("hearth: \($0)") })
-    if let file {
+    for (file, database) in files {
       let (ruleset, issues) = Ruleset.compile([try Self.read(file)])
       guard let ruleset else { throw CommandFailure(.badData, Self.text(of: issues)) }
-      rules.set(.ruleset(ruleset))
+      Self.set(ruleset, for: database, in: rules)
       for issue in issues { StandardError.write("hearth: \(issue.text)") }
     }
   }
 
-  /// Rereads the file whenever it changes, until the watch is stopped. Invalid rules change nothing.
+  private static func set(_ ruleset: Ruleset, for database: String?, in rules: AccessRules) {
+    if let database { rules.set(.ruleset(ruleset), forDatabase: database) } else { rules.set(.ruleset(ruleset)) }
+  }
+
+  /// Rereads each file whenever it changes, until its watch is stopped. Invalid rules change nothing.
   @MainActor
-  func watch() -> FileWatch? {
-    guard let file else { return nil }
+  func watch() -> [FileWatch?] { files.map { watch($0.name, for: $0.database) } }
+
+  @MainActor
+  private func watch(_ file: String, for database: String?) -> FileWatch? {
     let rules = rules
     return ServedFile(file, of: "rules").watch { text in
       do throws(CommandFailure) {
         let (ruleset, issues) = Ruleset.compile([RulesFile(name: file, content: try text.get())])
         guard let ruleset else { throw CommandFailure(.badData, Self.text(of: issues)) }
-        rules.set(.ruleset(ruleset))
+        Self.set(ruleset, for: database, in: rules)
         StandardError.write("hearth: \(file) has changed; its rules hold from now on.")
         for issue in issues { StandardError.write("hearth: \(issue.text)") }
       } catch { StandardError.write("hearth: \(error.message) The rules from before hold on.") }
@@ -170,7 +178,7 @@ struct RequiredIndexes {
   }
 }
 
-/// How rules judge lists.
+/// The way rules judge lists.
 enum RulesProof: String, ExpressibleByArgument, CaseIterable { case query, strict }
 
 /// The access options of a server.
@@ -202,7 +210,7 @@ struct AccessOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Refuse queries that need a composite index which is not in this firestore.indexes.json, as Cloud Firestore does; "
-        + "read again when the file changes.", valueName: "file"))
+        + "read again when the file changes. Without FILE: the one that firebase.json names.", valueName: "file"))
   var requireIndexes: String?
 
   @Option(
@@ -219,8 +227,13 @@ struct AccessOptions: ParsableArguments {
   )
   var open = false
 
+  /// The rules files of `firebase.json` for several databases, by database id.
+  var databaseRules: [String: String] = [:]
+
+  var hasRules: Bool { rules != nil || !databaseRules.isEmpty }
+
   /// The option that the process with the data must enforce on requests; `nil` for none.
-  var enforced: String? { rules != nil ? "rules" : requireIndexes != nil ? "--require-indexes" : nil }
+  var enforced: String? { hasRules ? "rules" : requireIndexes != nil ? "--require-indexes" : nil }
 
   /// Whether a text is an origin in the spelling of browsers (RFC 6454 §6.2), since origins are compared letter by
   /// letter.

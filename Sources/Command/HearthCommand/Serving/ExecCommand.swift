@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import CommandOutput
+import FirestoreJSON
+import Foundation
+import Glibc
+import Synchronization
+
+/// `hearth exec`: a server for the time of one command.
+struct ExecCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "exec", abstract: "Serve a database while a command runs, such as a test suite.",
+    usage: "hearth exec [<options of hearth serve>] -- <command> ...",
+    discussion: """
+      Starts hearth serve on a free port with an empty database in memory, waits until it accepts connections, runs the \
+      command and ends with its exit status (128 plus the number of the signal that ended it). --port, --data, --rules, \
+      --import-data, --export-on-exit and the other options are those of hearth serve; firebase.json supplies rules, port \
+      and project.
+
+      The command finds FIRESTORE_EMULATOR_HOST, GCLOUD_PROJECT and GOOGLE_CLOUD_PROJECT in its environment, and for the \
+      Web SDK __FIREBASE_DEFAULTS__. The project is --project, else that of .firebaserc or of the environment, else \
+      demo-hearth. SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2 are sent on to the command, SIGINT and SIGQUIT too unless the \
+      terminal has sent them to both.
+
+      Example: hearth exec --rules firestore.rules -- npm test
+      """)
+
+  @OptionGroup var options: ServeOptions
+
+  @Flag(name: .shortAndLong, help: "Do not print the address of the server.")
+  var quiet = false
+
+  @Argument(parsing: .postTerminator, help: "The command and its arguments.")
+  var command: [String] = []
+
+  func validate() throws {
+    if command.isEmpty {
+      throw ValidationError("exec runs a command. Put it after --, as in hearth exec -- npm test.")
+    }
+  }
+
+  mutating func run() async throws {
+    let environment = ProcessInfo.processInfo.environment
+    let inherited = ["GCLOUD_PROJECT", "GOOGLE_CLOUD_PROJECT"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
+    let files = OpenFiles()
+    let child = ForwardingChild()
+    var options = options
+    // SDKs, imports and exports need a project.
+    let named = try FirebaseProject.read(options.config)?.project(options.emulator.projectID)
+    let project = named ?? options.emulator.projectID ?? inherited ?? "demo-hearth"
+    options.emulator.projectID = project
+    let run = try ServeRun(options, usualPort: 0)
+    let stop = StopSignal {}
+    let signals = await HeardSignals(child.heard) { child.send($0) }
+    defer { signals.cancel() }
+    let (started, continuation) = AsyncStream.makeStream(of: ServedAddress.self)
+    let (command, isQuiet, data) = (command, quiet, run.data)
+    let status = try await withThrowingTaskGroup(of: Int32?.self) { group in
+      group.addTask {
+        defer { continuation.finish() }
+        try await run.run(until: stop) { continuation.yield($0) }
+        return nil
+      }
+      group.addTask {
+        for await address in started {
+          defer { stop.stop() }
+          if !isQuiet { StandardError.write("hearth: Serving \(project) on \(address.local). \(data.text)") }
+          return try await child.run(
+            command, CommandEnvironment.of(project, at: address.local, in: environment), closing: files.opened())
+        }
+        return nil
+      }
+      return try await group.reduce(nil) { $0 ?? $1 }
+    }
+    if let status, status != 0 { throw ExitCode(status) }
+  }
+}
+
+/// The environment in which SDKs find a server.
+enum CommandEnvironment {
+  static func of(_ project: String, at address: String, in environment: [String: String]) -> [String: String] {
+    var environment = environment
+    environment["FIRESTORE_EMULATOR_HOST"] = address
+    environment["GCLOUD_PROJECT"] = project
+    environment["GOOGLE_CLOUD_PROJECT"] = project
+    environment[defaults] = webDefaults(project, at: address, over: environment[defaults])
+    return environment
+  }
+
+  /// The variable from which the Web SDK takes the settings of an app (`getDefaultsFromEnvVariable` in
+  /// `@firebase/util`).
+  static let defaults = "__FIREBASE_DEFAULTS__"
+
+  /// - Parameter known: the variable's value so far, whose other members remain.
+  private static func webDefaults(_ project: String, at address: String, over known: String?) -> String {
+    // A value that is not JSON has no members to keep.
+    let json = known.flatMap { try? JSONSyntax(parsing: $0) } ?? JSONSyntax(.object([]))
+    let result = json.setting("projectId", in: "config", to: project).setting(
+      "firestore", in: "emulatorHosts", to: address)
+    return result.lineText
+  }
+}
+
+extension JSONSyntax {
+  /// The object with a text in one of its objects; the first one replaces every other kind of value.
+  fileprivate func setting(_ name: String, in object: String, to text: String) -> JSONSyntax {
+    func members(_ syntax: JSONSyntax?) -> [Member] {
+      if case .object(let members)? = syntax?.kind { members } else { [] }
+    }
+    let inner = members(self[object]).filter { $0.name != name } + [Member(name, JSONSyntax(.string(text)))]
+    let outer = members(self).filter { $0.name != object } + [Member(object, JSONSyntax(.object(inner)))]
+    return JSONSyntax(.object(outer))
+  }
+}
+
+/// The files that were open at a time, to find those that this process has opened since.
+struct OpenFiles {
+  private let known: Set<CInt>
+
+  init() { known = Self.all }
+
+  func opened() -> [CInt] { Self.all.subtracting(known).sorted() }
+
+  private static var all: Set<CInt> {
+    // A system without this folder has no names to report. The listing's own descriptor is closed when it is used.
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+    return Set(names.compactMap { CInt($0) }.filter { $0 > STDERR_FILENO && fcntl($0, F_GETFD) >= 0 })
+  }
+}
+
+/// A command that this process runs, and to which it sends on signals.
+final class ForwardingChild: Sendable {
+  private enum State {
+    case waiting
+    case running(pid_t)
+    /// A signal came before the command could start.
+    case stopped(Int32)
+    case ended
+  }
+
+  /// The signals that are sent on: all of these that the caller of this process does not ignore.
+  let heard: [Int32]
+  /// The signals whose default action the command gets back.
+  private let restored: [Int32]
+  private let state = Mutex(State.waiting)
+  private let queue = DispatchQueue(label: "hearth.command")
+
+  init() {
+    heard = [SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2].filter { !ShellSignals.isIgnored($0) }
+    restored = heard + (ShellSignals.isIgnored(SIGTSTP) ? [SIGPIPE] : [SIGPIPE, SIGTSTP])
+  }
+
+  /// Sends a signal on to the command.
+  func send(_ number: Int32) {
+    state.withLock { state in
+      switch state {
+      case .waiting: state = .stopped(number)
+      case .running(let process): if !Self.isFromTerminal(number) { kill(process, number) }
+      case .stopped, .ended: break
+      }
+    }
+  }
+
+  /// Whether the terminal sends a signal to this process and to the command.
+  private static func isFromTerminal(_ number: Int32) -> Bool {
+    guard number == SIGINT || number == SIGQUIT else { return false }
+    let terminal = open("/dev/tty", O_RDONLY | O_CLOEXEC)
+    guard terminal >= 0 else { return false }
+    defer { close(terminal) }
+    return tcgetpgrp(terminal) == getpgrp()
+  }
+
+  /// Runs the command to its end.
+  /// - Parameter files: the descriptors of this process that are not the command's.
+  /// - Returns: the exit status, or 128 plus the number of the signal that ended it; 127 and 126 as in a shell.
+  func run(_ words: [String], _ environment: [String: String], closing files: [CInt]) async throws -> Int32 {
+    let begun: Result<pid_t, StartFailure> = state.withLock { state in
+      if case .stopped(let number) = state { return .failure(StartFailure(status: 128 + number)) }
+      let result = start(words, environment, closing: files)
+      if case .success(let process) = result { state = .running(process) }
+      return result
+    }
+    switch begun {
+    case .success(let process):
+      return await withCheckedContinuation { continuation in
+        queue.async { continuation.resume(returning: self.wait(for: process)) }
+      }
+    case .failure(let failure):
+      if let reason = failure.reason {
+        StandardError.write("hearth: \(words[0]) cannot be run: \(reason). Check the command after --.")
+      }
+      return failure.status
+    }
+  }
+
+  private struct StartFailure: Error {
+    var status: Int32
+    var reason: String?
+  }
+
+  private func start(
+    _ words: [String], _ environment: [String: String], closing files: [CInt]
+  ) -> Result<pid_t, StartFailure> {
+    var attributes = posix_spawnattr_t()
+    var actions = posix_spawn_file_actions_t()
+    posix_spawnattr_init(&attributes)
+    posix_spawn_file_actions_init(&actions)
+    defer {
+      posix_spawnattr_destroy(&attributes)
+      posix_spawn_file_actions_destroy(&actions)
+    }
+    var (none, defaults) = (sigset_t(), sigset_t())
+    sigemptyset(&none)
+    sigemptyset(&defaults)
+    for number in restored { sigaddset(&defaults, number) }
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setsigdefault(&attributes, &defaults)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF))
+    for file in files { posix_spawn_file_actions_addclose(&actions, file) }
+    var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
+    var variables: [UnsafeMutablePointer<CChar>?] = environment.map { strdup("\($0)=\($1)") } + [nil]
+    defer { for pointer in arguments + variables { free(pointer) } }
+    var process: pid_t = 0
+    let code = posix_spawnp(&process, words[0], &actions, &attributes, &arguments, &variables)
+    if code == 0 { return .success(process) }
+    return .failure(StartFailure(status: code == ENOENT ? 127 : 126, reason: String(cString: strerror(code))))
+  }
+
+  private func wait(for process: pid_t) -> Int32 {
+    // The number of the process stays its own until no signal can be sent to it.
+    var information = siginfo_t()
+    while waitid(P_PID, id_t(process), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
+    state.withLock { $0 = .ended }
+    return SystemCommand.wait(for: process)
+  }
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import CommandOptions
+import CommandOutput
+import FirestoreBackend
+import FirestoreClientState
+import FirestoreEmulator
+import Foundation
+
+/// The options of `hearth serve` and `hearth exec`: where to listen, which data to serve, and who may use it.
+struct ServeOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("The address to listen on. (default: 127.0.0.1)", valueName: "address"))
+  var host: String?
+
+  @Option(
+    help: ArgumentHelp("The port to listen on; 0 lets the system choose. (default: 8080)", valueName: "number"))
+  var port: Int?
+
+  @Option(help: ArgumentHelp("Keep the data in this folder, which is created if absent.", valueName: "directory"))
+  var data: String?
+
+  @Flag(
+    help: "Serve this user's local database, which commands and dashboards use. --data and --in-memory come first.")
+  var local = false
+
+  @Flag(help: "Keep the data in memory and discard it at the end. This is the default.")
+  var inMemory = false
+
+  @Option(
+    help: ArgumentHelp(
+      "Start with the documents of a file, if the database is empty. Every form that 'hearth import' reads and that has "
+        + "paths is allowed.", valueName: "file"))
+  var seed: String?
+
+  @Flag(help: "Let clients clear the local database with POST /reset and DELETE …/documents.")
+  var allowReset = false
+
+  @Option(
+    help: ArgumentHelp(
+      "Read rules, indexes, address and project from this firebase.json. Default: firebase.json of the working "
+        + "directory, if there is one.", valueName: "file"))
+  var config: String?
+
+  @OptionGroup(title: "Access") var access: AccessOptions
+  @OptionGroup(title: "As Google's emulator") var emulator: EmulatorOptions
+
+  @Option(help: BackendConfiguration.Durability.help)
+  var sync = BackendConfiguration.Durability.full
+
+  @Option(help: ArgumentHelp("A PEM file with the certificate chain, to serve TLS.", valueName: "file"))
+  var tlsCert: String?
+
+  @Option(help: ArgumentHelp("A PEM file with the certificate's private key.", valueName: "file"))
+  var tlsKey: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "How many connections there may be at a time; fewer where the system lets the process open fewer files. One more "
+        + "takes the place of one that says nothing, or is told so and ended.", valueName: "number"))
+  var maxConnections = EmulatorServer.Configuration.usualMaximumConnections
+
+  @Option(
+    help: ArgumentHelp(
+      "Print a line per request to standard error: method, path, status, milliseconds, user, and the line of the rule "
+        + "that rejected it. text or json; with json all messages are JSON.", valueName: "format"))
+  var logFormat: LogFormat?
+
+  @Option(
+    help: ArgumentHelp(
+      "Write HOST:PORT to this file when connections are accepted, and remove it at the end.", valueName: "file"))
+  var readyFile: String?
+
+  func validate() throws {
+    if maxConnections < 1 { throw ValidationError("--max-connections \(maxConnections) would serve nobody.") }
+    if let port, !(0...65_535).contains(port) {
+      throw ValidationError("--port \(port) is not a port; it is 0 to 65535.")
+    }
+    if emulator.hostPort != nil, host != nil || port != nil {
+      throw ValidationError("--host-port says where to listen, as --host and --port do: leave out one or the other.")
+    }
+    if (tlsCert == nil) != (tlsKey == nil) { throw ValidationError("--tls-cert and --tls-key go together.") }
+    if seed != nil, emulator.importData != nil {
+      throw ValidationError("--seed and --import-data both fill the database. Remove one of them.")
+    }
+    if inMemory, data != nil { throw ValidationError("--data and --in-memory exclude each other.") }
+    if data?.isEmpty == true { throw ValidationError("--data is empty. Name a folder.") }
+    if readyFile?.isEmpty == true { throw ValidationError("--ready-file is empty. Name a file.") }
+  }
+
+  /// The format of the log.
+  enum LogFormat: String, ExpressibleByArgument, CaseIterable {
+    case text
+    case json
+  }
+}
+
+/// The data that a server serves.
+enum ServedData: Hashable, Sendable {
+  case memory
+  case folder(String)
+  /// The user's local database, which clients may clear only if the user allows it.
+  case local(String, mayBeCleared: Bool)
+
+  /// The data of the options. Imported data belongs to the server's run, and so do tests by default.
+  init(_ options: ServeOptions, _ paths: Paths) {
+    let local = paths.data + "/backend"
+    let folder = options.data ?? (options.local && !options.inMemory ? local : nil)
+    guard let folder else {
+      self = .memory
+      return
+    }
+    let isLocal = Self.resolved(folder) == Self.resolved(local)
+    self = isLocal ? .local(folder, mayBeCleared: options.allowReset) : .folder(folder)
+  }
+
+  private static func resolved(_ path: String) -> String { URL(filePath: path).resolvingSymlinksInPath().path }
+
+  /// The folder; `nil` for data in memory.
+  var folder: String? {
+    switch self {
+    case .memory: nil
+    case .folder(let folder), .local(let folder, _): URL(filePath: folder).standardizedFileURL.path
+    }
+  }
+
+  var isProtected: Bool { if case .local(_, mayBeCleared: false) = self { true } else { false } }
+
+  /// The data in one sentence.
+  var text: String {
+    switch self {
+    case .memory: "The data is in memory until the server ends."
+    case .folder: "The data is in \(folder ?? "")."
+    case .local(_, mayBeCleared: true): "The data is your local database in \(folder ?? ""), which clients may clear."
+    case .local: "The data is your local database in \(folder ?? ""), which clients cannot clear."
+    }
+  }
+}
