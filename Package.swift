@@ -37,7 +37,8 @@ let groups: KeyValuePairs = [
     "DashboardView",
   ],
   "Command": [
-    "CommandOutput", "CommandOptions", "CommandTransfer", "DataCommands", "Scenarios", "DashboardHost", "HearthCommand",
+    "CommandOutput", "CommandOptions", "CommandTransfer", "DataCommands", "Assistant", "Scenarios", "DashboardHost",
+    "HearthCommand",
   ],
   "Tools": ["CAllocationCount", "BenchmarkResults", "Benchmarks"],
 ]
@@ -105,7 +106,7 @@ let needGRPC: Set<String> = [
   "WireOracle", "TransportSecurity", "HTTP2Frames", "FirestoreGRPC", "FirestoreServer", "FirestoreEmulator",
   "FirestoreProxy",
   "FirestoreSharing", "FirestoreSharingTests", "Hearth", "HearthTesting", "HearthTestingTests", "CommandOutput",
-  "CommandOptions", "CommandTransfer", "DataCommands",
+  "CommandOptions", "CommandTransfer", "DataCommands", "Assistant",
   "ShippedScenarios", "Scenarios", "DashboardHost", "HearthCommand",
   "ClientTesting", "ServerTesting",
   "FirestoreProtocolTests", "FirestoreRESTTests",
@@ -355,6 +356,7 @@ let package = Package(
         "FirestoreBackend", "FirestoreGRPC", "FirestoreSharing", "FirestoreRules", "TerminalTheme", "Spelling",
         arguments,
       ]),
+    module("Assistant", ["CommandOutput", "FirestoreJSON", "FirestoreRules", "FirestoreGRPC"]),
     module(
       "Scenarios",
       [
@@ -386,7 +388,8 @@ let package = Package(
     executable(
       "HearthCommand",
       [
-        "SerialExecutors", "CommandOutput", "CommandOptions", "CommandTransfer", "DataCommands", "Scenarios",
+        "SerialExecutors", "CommandOutput", "CommandOptions", "CommandTransfer", "DataCommands", "Assistant",
+        "Scenarios",
         "DashboardHost", "Hearth",
         "FirestoreModel",
         "FirestoreQuery", "FirestoreJSON", "FirestoreText", "FirestoreClientState", "FirestoreProtocol",
@@ -402,7 +405,7 @@ let package = Package(
       resources: [
         .embedInCode("Dashboard.md"), .embedInCode("Commands.md"), .embedInCode("Queries.md"),
         .embedInCode("Shell.md"), .embedInCode("Serve.md"), .embedInCode("Emulator.md"), .embedInCode("Testing.md"),
-        .embedInCode("Library.md"),
+        .embedInCode("Mcp.md"), .embedInCode("Library.md"),
       ],
       swiftSettings: swift),
     cModule("CAllocationCount"),

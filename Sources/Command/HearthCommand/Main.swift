@@ -75,7 +75,7 @@ struct HearthCommand: ParsableCommand {
       ThemeCommand.self,
       PathsCommand.self, ConfigCommand.self, KeysCommand.self, PlainCommand.self, RecordCommand.self,
       ReplayCommand.self, RedactCommand.self, DrawCommand.self,
-      ShellCommand.self, ConnectionsCommand.self,
+      ShellCommand.self, MCPCommand.self, ConnectionsCommand.self,
     ],
     defaultSubcommand: DashboardCommand.self)
 }

@@ -7,7 +7,7 @@ struct ReadmeBlock: Sendable {
   /// The pages, from the root of the repository.
   static let pages =
     ["README.md", ".github/PACKAGING.md"]
-    + ["Dashboard", "Commands", "Shell", "Serve", "Emulator", "Testing", "Library"].map {
+    + ["Dashboard", "Commands", "Shell", "Serve", "Emulator", "Testing", "Mcp", "Library"].map {
       "Sources/Command/HearthCommand/Manual/\($0).md"
     }
 
@@ -66,6 +66,10 @@ struct ReadmeBlock: Sendable {
       let typed = lines.compactMap { $0.hasPrefix("embedded> ") ? $0.dropFirst("embedded> ".count) : nil }
       let runnable = typed.filter { !$0.hasPrefix("watch") && !$0.hasPrefix("\\c") }
       return "hearth shell <<'END'\n\(runnable.joined(separator: "\n"))\nEND"
+    case "json":
+      // The settings of an assistant. Its command line starts, and ends with its input.
+      let words = text.firstMatch(of: #/"args": \[(.*?)\]/#)?.1.replacing(#/[",]/#, with: "") ?? ""
+      return "hearth \(words) </dev/null\necho ended"
     case "toml" where !text.contains("[[listener]]"):
       return """
         mkdir -p ~/.config/hearth

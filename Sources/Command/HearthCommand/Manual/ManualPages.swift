@@ -11,6 +11,7 @@ package enum ManualPages {
     ("serve", PackageResources.Serve_md),
     ("emulator", PackageResources.Emulator_md),
     ("testing", PackageResources.Testing_md),
+    ("mcp", PackageResources.Mcp_md),
     ("library", PackageResources.Library_md),
   ]
 }

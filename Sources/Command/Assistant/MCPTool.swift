@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandOutput
+import FirestoreJSON
+
+/// A tool of the server: its arguments, and how they become an answer.
+struct MCPTool: Sendable {
+  /// An argument, with its JSON type and its place on a command line.
+  struct Argument: Sendable {
+    enum Kind: Sendable {
+      case text
+      /// A path, which stands without an option.
+      case path
+      case documentPath
+      case flag
+      /// A number in a range, with the value for a call without it, and with the unit of the command line.
+      case number(ClosedRange<Int>, usual: Int, unit: String = "")
+      /// A list of texts; one text alone is accepted.
+      case texts
+      /// An object, or its JSON text.
+      case object
+    }
+
+    let name: String
+    let kind: Kind
+    /// The option of the command; `nil` for an argument without one.
+    let option: String?
+    let isRequired: Bool
+    let text: String
+
+    init(_ name: String, _ kind: Kind, as option: String? = nil, required: Bool = false, _ text: String) {
+      (self.name, self.kind, self.option, isRequired, self.text) = (name, kind, option, required, text)
+    }
+
+    /// The JSON schema.
+    var schema: JSONSyntax {
+      let type: [(String, JSONSyntax)] =
+        switch kind {
+        case .text, .path, .documentPath: [("type", "string")]
+        case .flag: [("type", "boolean")]
+        case .number(let range, let usual, _):
+          [
+            ("type", "integer"), ("minimum", .number(range.lowerBound)), ("maximum", .number(range.upperBound)),
+            ("default", .number(usual)),
+          ]
+        case .texts: [("type", "array"), ("items", ["type": "string"])]
+        case .object: [("type", "object")]
+        }
+      return .object([("description", .text(text))] + type)
+    }
+
+    /// The reason why a value is not accepted; `nil` for one that is.
+    func objection(to value: JSONSyntax) -> String? {
+      switch (kind, value.kind) {
+      case (.text, .string), (.flag, .boolean), (.texts, .string), (.object, .object), (.object, .string): return nil
+      case (.path, .string(let path)), (.documentPath, .string(let path)):
+        // A path never becomes an option of a command line.
+        if path.isEmpty || path.hasPrefix("-") { return "must be a path such as cities or cities/SF" }
+        guard case .documentPath = kind, !path.split(separator: "/").count.isMultiple(of: 2) || path == "/" else {
+          return nil
+        }
+        return "must be the path of a document"
+      case (.number(let range, _, _), .integer(let number)):
+        return range.contains(Int(clamping: number)) ? nil : "must be from \(range.lowerBound) to \(range.upperBound)"
+      case (.texts, .array(let elements)) where elements.allSatisfy({ $0.stringValue != nil }): return nil
+      default: return "must be of type \(schema["type"]?.stringValue ?? "")"
+      }
+    }
+
+    /// The words of a command line for a value; `nil` for an argument that the call omits.
+    func words(_ value: JSONSyntax?) -> [String] {
+      func words(_ values: [String]) -> [String] { values.flatMap { (option.map { [$0] } ?? []) + [$0] } }
+      switch (kind, value?.kind) {
+      case (.flag, .boolean(true)?): return option.map { [$0] } ?? []
+      case (.number(_, let usual, let unit), nil): return words(["\(usual)\(unit)"])
+      case (.number(_, _, let unit), .integer(let number)?): return words(["\(number)\(unit)"])
+      case (_, .string(let text)?): return words([text])
+      case (.texts, .array(let elements)?): return words(elements.compactMap(\.stringValue))
+      case (.object, .object?): return words([value?.lineText ?? ""])
+      default: return []
+      }
+    }
+  }
+
+  enum Work: Sendable {
+    /// A command of Hearth: its first and its last words, around those of the arguments.
+    case command(String, [String])
+    /// Other work, which answers with a text, or throws the reason why it cannot.
+    case answer(@Sendable (MCPArguments, AssistantCommands) throws -> String)
+  }
+
+  let name: String
+  let text: String
+  let arguments: [Argument]
+  let writes: Bool
+  let work: Work
+
+  init(_ name: String, _ text: String, _ arguments: [Argument], writes: Bool = false, _ work: Work) {
+    (self.name, self.text, self.arguments, self.writes, self.work) = (name, text, arguments, writes, work)
+  }
+
+  var description: JSONSyntax {
+    [
+      "name": .text(name), "description": .text(text),
+      "inputSchema": [
+        "type": "object", "properties": .object(arguments.map { ($0.name, $0.schema) }),
+        "required": .array(arguments.filter(\.isRequired).map { .text($0.name) }), "additionalProperties": false,
+      ],
+      "annotations": ["readOnlyHint": .flag(!writes), "destructiveHint": .flag(writes), "openWorldHint": false],
+    ]
+  }
+
+  /// The result of a call. A failure of the command is a result for the assistant to read, not an error of the protocol.
+  func result(_ values: MCPArguments, by commands: AssistantCommands) async throws(JSONRPCError) -> JSONSyntax {
+    switch work {
+    case .command(let command, let last):
+      let result = await commands.run([command] + arguments.flatMap { $0.words(values[$0.name]) } + last)
+      var text = result.output
+      if result.isCut { text += "The answer is cut here. Ask for fewer documents with limit, or fields with select." }
+      // Notes belong to the answer: they say where a field, a collection or a project is likely to be.
+      if !result.errors.isEmpty { text += (text.isEmpty || text.hasSuffix("\n") ? "" : "\n") + result.errors }
+      if text.isEmpty { text = writes ? "Done." : "Nothing was found." }
+      return Self.content(text, isError: result.status != 0)
+    case .answer(let answer):
+      do { return Self.content(try answer(values, commands), isError: false) } catch {
+        if let error = error as? JSONRPCError { throw error }
+        return Self.content((error as? CommandFailure)?.message ?? "\(error)", isError: true)
+      }
+    }
+  }
+
+  private static func content(_ text: String, isError: Bool) -> JSONSyntax {
+    ["content": [["type": "text", "text": .text(text)]], "isError": .flag(isError)]
+  }
+}
+
+/// The arguments of a call, checked against the tool.
+struct MCPArguments: Sendable {
+  private var values: [String: JSONSyntax] = [:]
+
+  /// - Throws: `invalidParams` for an unknown, missing or wrong argument.
+  init(_ syntax: JSONSyntax?, of tool: MCPTool) throws(JSONRPCError) {
+    if let syntax {
+      guard case .object(let members) = syntax.kind else {
+        throw JSONRPCError(.invalidParams, "\"arguments\" must be an object.")
+      }
+      for member in members {
+        guard let argument = tool.arguments.first(where: { $0.name == member.name }) else {
+          let known = tool.arguments.map(\.name).joined(separator: ", ")
+          throw JSONRPCError(
+            .invalidParams,
+            "\(tool.name) has no argument \"\(member.name)\". It has: \(known.isEmpty ? "none" : known).")
+        }
+        if case .null = member.value.kind, !argument.isRequired { continue }
+        if let objection = argument.objection(to: member.value) {
+          throw JSONRPCError(.invalidParams, "\"\(argument.name)\" \(objection).")
+        }
+        values[member.name] = member.value
+      }
+    }
+    for argument in tool.arguments where argument.isRequired && values[argument.name] == nil {
+      throw JSONRPCError(.invalidParams, "\(tool.name) needs the argument \"\(argument.name)\".")
+    }
+  }
+
+  subscript(name: String) -> JSONSyntax? { values[name] }
+
+  func text(_ name: String) -> String? { values[name]?.stringValue }
+
+  /// An object; a text is parsed.
+  func object(_ name: String) throws(JSONRPCError) -> JSONSyntax? {
+    guard let text = text(name) else { return values[name] }
+    do throws(JSONError) { return try JSONSyntax(parsing: text) } catch {
+      throw JSONRPCError(.invalidParams, "\"\(name)\", column \(error.column): \(error.reason)")
+    }
+  }
+}
