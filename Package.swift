@@ -335,9 +335,9 @@ let package = Package(
     module(
       "CommandOptions",
       [
-        "CommandOutput", "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreText", "FirestoreProtocol",
-        "FirestoreSQLite", "FirestoreLocal", "FirestoreSync", "FirestoreBackend", "FirestoreGRPC", "FirestoreSharing",
-        "TOMLReading", "TerminalTheme", "Spelling", arguments, log,
+        "CommandOutput", "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreText",
+        "FirestoreProtocol", "FirestoreSQLite", "FirestoreLocal", "FirestoreSync", "FirestoreBackend", "FirestoreGRPC",
+        "FirestoreSharing", "TOMLReading", "TerminalTheme", "Spelling", arguments, log,
       ]),
     module(
       "CommandTransfer",

@@ -97,6 +97,43 @@ extension EndToEndTests.InPipes {
       #expect(run.status == 65 && run.hasOneErrorLine && run.output == "", "\(run.errors)")
     }
 
+    @Test("--as and --claims make a command a user, to whom the rules apply")
+    func actingAsUser() async throws {
+      let surroundings = try Surroundings()
+      try surroundings.write(
+        "r.rules",
+        """
+        rules_version = '2';
+        service cloud.firestore {
+          match /databases/{d}/documents {
+            match /rooms/{r} {
+              allow read: if request.auth.uid == resource.data.owner || request.auth.token.level > 2;
+              allow create: if request.auth.uid == request.resource.data.owner;
+            }
+          }
+        }
+        """)
+      let server = try await ServeProcess(surroundings, ["--rules", surroundings.folder.path + "/r.rules"])
+      func status(_ arguments: String...) async throws -> CInt {
+        try await HeadlessRun(arguments + ["--emulator", server.address], surroundings).status
+      }
+      #expect(try await status("set", "rooms/a", "owner=ada", "--as", "bob") == 77)
+      #expect(try await status("set", "rooms/a", "owner=ada", "--as", "ada") == 0)
+      #expect(try await status("get", "rooms/a", "--as", "ada") == 0)
+      #expect(try await status("get", "rooms/a", "--as", "bob") == 77)
+      #expect(try await status("get", "rooms/a", "--as", "none") == 77)
+      #expect(try await status("get", "rooms/a", "--as", "bob", "--claims", #"{"level": 3}"#) == 0)
+      #expect(try await status("get", "rooms", "--where", "owner == ada", "--as", "ada") == 0)
+      #expect(try await status("count", "rooms", "--as", "bob") == 77)
+      // Without --as a command is an administrator.
+      #expect(try await status("get", "rooms/a") == 0)
+      #expect(try await status("get", "rooms/a", "--as", "") == 64)
+      #expect(try await status("get", "rooms/a", "--claims", "{}") == 64)
+      #expect(try await status("get", "rooms/a", "--as", "ada", "--claims", "[]") == 64)
+      let local = try await HeadlessRun(["get", "rooms/a", "--as", "ada"], surroundings)
+      #expect(local.status == 64 && local.errors.contains("Name it with --emulator"), "\(local.errors)")
+    }
+
     @Test("With token checks, commands are administrators only with the secret")
     func administrator() async throws {
       let surroundings = try Surroundings()

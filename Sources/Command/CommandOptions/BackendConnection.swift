@@ -28,6 +28,8 @@ package struct RemoteBackend: Hashable, Sendable {
     case owner
     /// The administrator, with the secret in this file.
     case admin(secretFile: String)
+    /// A user of an app, by an unsigned token.
+    case user(ActingUser)
     /// The application default credentials, or a file with them.
     case application(file: String?)
   }
@@ -44,6 +46,7 @@ package struct RemoteBackend: Hashable, Sendable {
   package var credentials: Credentials {
     switch identity {
     case .owner: .emulatorOwner
+    case .user(let user): user.credentials
     case .admin(let file): .secret(file: file)
     case .application(let file):
       .application(file: file, environment: ProcessInfo.processInfo.environment, now: { .now })

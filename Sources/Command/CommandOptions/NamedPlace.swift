@@ -72,7 +72,12 @@ extension PlaceText.Database {
     case .emulator(let address):
       do throws(ModelError) {
         let endpoint = try Endpoint(address, defaultPort: 8080, security: .plaintext, from: "emulator:")
-        locations.backend = .remote(RemoteBackend(endpoint: endpoint, identity: .owner))
+        var remote = RemoteBackend(endpoint: endpoint, identity: .owner)
+        // Both places are used as the same user.
+        if case .remote(let named) = base.backend, case .user = named.identity {
+          (remote.identity, remote.allowsInsecureCredentials) = (named.identity, true)
+        }
+        locations.backend = .remote(remote)
       } catch {
         throw CommandFailure(.usage, error.message)
       }

@@ -13,6 +13,8 @@ package struct RemoteOptions {
   var trust: String?
   var adminSecret: String?
   var insecureCredentials: Bool
+  /// The user in whose name a command acts.
+  var user: ActingUser?
 
   /// - Throws: `ValidationError` for conflicting options.
   func validate() throws {
@@ -22,6 +24,9 @@ package struct RemoteOptions {
     }
     if adminSecret != nil, cloud || credentials != nil {
       throw ValidationError("--admin-secret is for 'hearth serve', not for Cloud Firestore. Remove it.")
+    }
+    if user != nil, cloud || credentials != nil || host != nil || adminSecret != nil {
+      throw ValidationError("--as is for 'hearth serve' and emulators. Name the server with --emulator only.")
     }
     if insecureCredentials, host == nil {
       throw ValidationError(
@@ -44,6 +49,9 @@ package struct RemoteOptions {
     if let address = environment[Self.emulatorVariable], !address.isEmpty {
       return try emulator(
         at: try Endpoint(address, defaultPort: 8080, security: .plaintext, from: Self.emulatorVariable))
+    }
+    guard user == nil else {
+      throw ModelError("--as needs 'hearth serve' or an emulator, whose rules apply to users. Name it with --emulator.")
     }
     guard adminSecret == nil else {
       throw ModelError(
@@ -72,6 +80,10 @@ package struct RemoteOptions {
   }
 
   private func emulator(at endpoint: Endpoint) throws(ModelError) -> RemoteBackend {
+    if let user {
+      // The token is not secret: it has no signature.
+      return RemoteBackend(endpoint: endpoint, identity: .user(user), allowsInsecureCredentials: true)
+    }
     guard let adminSecret else { return RemoteBackend(endpoint: endpoint, identity: .owner) }
     guard endpoint.isLoopback || endpoint.isTLS else {
       throw ModelError(

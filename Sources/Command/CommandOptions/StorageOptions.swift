@@ -6,6 +6,7 @@ import FirestoreGRPC
 package import FirestoreLocal
 package import FirestoreModel
 import Foundation
+
 import enum Hearth.PathComponent
 
 /// The options for the backend, the database and the client's cache. Every command that accesses data has them.
@@ -44,6 +45,16 @@ package struct StorageOptions: ParsableArguments {
         + "machine only.", valueName: "file"))
   var adminSecret: String?
 
+  @Option(
+    name: .customLong("as"),
+    help: ArgumentHelp(
+      "Act as the user with this uid at 'hearth serve' or an emulator, so that its rules apply; none: as nobody.",
+      valueName: "uid"))
+  var userID: String?
+
+  @Option(help: ArgumentHelp("Further claims of the user's token: '{\"admin\": true}'.", valueName: "json"))
+  var claims: String?
+
   @Flag(
     help: "Send your or the machine's access token to a --host that is not Google's. The token is valid elsewhere too.")
   var insecureCredentials = false
@@ -76,7 +87,7 @@ package struct StorageOptions: ParsableArguments {
     get {
       RemoteOptions(
         emulator: emulator, cloud: cloud, credentials: credentials, host: host, trust: trust, adminSecret: adminSecret,
-        insecureCredentials: insecureCredentials)
+        insecureCredentials: insecureCredentials, user: user)
     }
     set {
       (emulator, cloud, credentials, host) = (newValue.emulator, newValue.cloud, newValue.credentials, newValue.host)
@@ -85,7 +96,11 @@ package struct StorageOptions: ParsableArguments {
     }
   }
 
+  /// The user in whose name the command acts; `nil` for an administrator. `validate` has rejected invalid claims.
+  private var user: ActingUser? { (try? ActingUser(userID, claims: claims)) ?? nil }
+
   package mutating func validate() throws {
+    _ = try ActingUser(userID, claims: claims)
     try remote.validate()
     if completion == nil { try complete() }
     for (name, id) in [("--project", project), ("--database", database)] {
@@ -147,7 +162,11 @@ package struct StorageOptions: ParsableArguments {
 
     /// Whether this is a server with TLS and credentials, not an emulator.
     package var isCloud: Bool {
-      if case .remote(let remote) = backend { remote.endpoint.isTLS && remote.identity != .owner } else { false }
+      guard case .remote(let remote) = backend, remote.endpoint.isTLS else { return false }
+      switch remote.identity {
+      case .owner, .user: return false
+      case .admin, .application: return true
+      }
     }
   }
 
@@ -168,7 +187,9 @@ package struct StorageOptions: ParsableArguments {
     if inMemory { return locations }
     (locations.isCacheNamed, locations.isDataNamed) = (cache != nil, data != nil)
     let server = remote?.endpoint.text.lowercased()
-    let caches = server.map { "\(paths.data)/cache/remote/\(PathComponent.escaped($0))" } ?? "\(folder)/cache"
+    // A user's cache has only what the rules allow this user.
+    let owner = user.map { "/as/\(PathComponent.escaped($0.uid ?? ""))" } ?? ""
+    let caches = server.map { "\(paths.data)/cache/remote/\(PathComponent.escaped($0))\(owner)" } ?? "\(folder)/cache"
     let place = "\(caches)/\(PathComponent.escaped(project))/\(PathComponent.escaped(database))"
     locations.cache = .directory(cache ?? place)
     return locations
@@ -301,6 +322,7 @@ extension StorageOptions {
     let isSameDatabase = project == nil && database == nil
     remote = base.remote
     (data, inMemory) = (base.data, base.inMemory)
+    if userID == nil { (userID, claims) = (base.userID, base.claims) }
     if isSameDatabase, cache == nil { cache = base.cache }
     (project, database) = (project ?? base.project, database ?? base.database)
     completion = base.completion

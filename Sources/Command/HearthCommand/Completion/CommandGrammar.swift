@@ -99,7 +99,7 @@ struct CommandLineShape: Sendable {
   var storage: [String] {
     let names: Set<String> = [
       "--connection", "-C", "--emulator", "--cloud", "--credentials", "--host", "--trust", "--insecure-credentials",
-      "--admin-secret",
+      "--admin-secret", "--as", "--claims",
       "--project", "--database", "--cache", "--data", "--in-memory",
     ]
     return options.filter { names.contains($0.name) }.flatMap { [$0.name] + ($0.value.map { [$0] } ?? []) }

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import FirestoreGRPC
+import FirestoreJSON
+import FirestoreModel
+
+import class Hearth.UserSession
+
+/// The app's user in whose name a command acts at a server with rules: `--as` and `--claims`.
+package struct ActingUser: Hashable, Sendable {
+  /// The uid; `nil` for a user who is not signed in.
+  package let uid: String?
+  /// The further claims of the token, as the JSON text of an object.
+  private let claims: String
+
+  /// The value of `--as` for a user who is not signed in.
+  static let none = "none"
+
+  /// - Throws: `ValidationError` for claims that are not an object, or without a user.
+  init?(_ name: String?, claims: String?) throws {
+    guard let name else {
+      if claims != nil { throw ValidationError("--claims belongs to a user. Name the user with --as.") }
+      return nil
+    }
+    if name.isEmpty { throw ValidationError("--as is empty. Name a uid, or none.") }
+    uid = name == Self.none ? nil : name
+    self.claims = claims ?? "{}"
+    guard claims != nil else { return }
+    if uid == nil { throw ValidationError("--as none has no token, and so no --claims.") }
+    let json: JSONSyntax
+    do throws(JSONError) { json = try JSONSyntax(parsing: self.claims) } catch {
+      throw ValidationError("--claims, column \(error.column): \(error.reason)")
+    }
+    guard case .object = json.kind else { throw ValidationError("--claims must be a JSON object.") }
+  }
+
+  /// The credentials with an unsigned token, which emulators accept.
+  var credentials: Credentials {
+    let session = UserSession()
+    // The initializer has checked the claims, and JSON can always be written as JSON.
+    if let uid, let json = try? JSONSyntax(parsing: claims) {
+      try? session.signIn(mockUser: uid, claims: Self.members(json))
+    }
+    let uid = uid
+    return .user(
+      UserAuthorization(user: uid, current: { uid }) { forcingRefresh throws(RPCStatus) in
+        do { return try await session.token(forcingRefresh: forcingRefresh) } catch {
+          throw RPCStatus(.unauthenticated, "There is no token for \(uid ?? Self.none): \(error).")
+        }
+      })
+  }
+
+  private static func members(_ json: JSONSyntax) -> [String: any Sendable] {
+    guard case .object(let members) = json.kind else { return [:] }
+    return members.reduce(into: [:]) { $0[$1.name] = value($1.value) }
+  }
+
+  /// - Returns: `nil` for null, which a claim cannot be.
+  private static func value(_ json: JSONSyntax) -> (any Sendable)? {
+    switch json.kind {
+    case .null: nil
+    case .boolean(let value): value
+    case .integer(let value): value
+    case .double(let value): value
+    case .string(let value): value
+    case .array(let elements): elements.compactMap(value)
+    case .object: members(json)
+    }
+  }
+}
