@@ -24,8 +24,8 @@ struct AttachedTests {
   @Test("The header and the network pane show whose client it is")
   func identity() {
     #expect(header(driver()).contains("ATTACHED 4711 shop"))
-    #expect(driver().screen.contains("of shop 4711, looked at only"))
-    #expect(driver(control: true).screen.contains("of shop 4711, looked at and controlled"))
+    #expect(driver().screen.contains("of shop 4711, watched only"))
+    #expect(driver(control: true).screen.contains("of shop 4711, watched and controlled"))
   }
 
   @Test("Commands that would change the program explain why they do nothing")

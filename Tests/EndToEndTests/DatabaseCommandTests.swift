@@ -65,11 +65,11 @@ extension EndToEndTests.InPipes {
           ["ls"], ["get", "c"], ["count", "c"], ["tree"], ["stats"], ["schema", "c"], ["export", "/"],
         ] {
           let run = try await HeadlessRun(command + place, surroundings)
-          #expect(run.status == 0 && run.errors.contains("add --project my-app."), "\(command) \(run.errors)")
+          #expect(run.status == 0 && run.errors.contains("Add --project my-app."), "\(command) \(run.errors)")
           #expect(try await HeadlessRun(command + ["-q"] + place, surroundings).errors == "", "\(command)")
         }
         let missing = try await hearth("get", "c/1")
-        #expect(missing.status == 4 && missing.hasOneErrorLine && missing.errors.contains("add --project my-app."))
+        #expect(missing.status == 4 && missing.hasOneErrorLine && missing.errors.contains("Add --project my-app."))
         _ = try await hearth("set", "users/ada", "x=1")
         #expect(try await hearth("get", "user").errors.contains("Did you mean users?"))
         for command in [
@@ -169,7 +169,7 @@ extension EndToEndTests.InPipes {
       #expect(shell.output == "c/1/moved\n", "\(shell.output)\(shell.errors)")
 
       for (arguments, reason) in [
-        (["copy", "/", "backup"], "say data:backup"), (["copy", "./nowhere/c", "d"], "no data in ./nowhere/c"),
+        (["copy", "/", "backup"], "use data:backup"), (["copy", "./nowhere/c", "d"], "no data in ./nowhere/c"),
         (["copy", "c", "d@-1m"], "the past is read-only"), (["move", "c@-1m", "d"], "cannot be moved"),
         (["export", "c@-1m", "--at", "-2m"], "Remove --at"),
       ] {

@@ -145,7 +145,7 @@ extension EndToEndTests.OnPseudoTerminal {
         ["--demo", "--script", path("wrong.txt", surroundings), "--cast", path("wrong.cast", surroundings)], terminal,
         surroundings)
       #expect(try await terminal.exitStatus(of: process) == 65)
-      #expect(terminal.text.contains("wrong.txt, line 3: dance is no step"), "\(terminal.text)")
+      #expect(terminal.text.contains("wrong.txt, line 3: dance is not a step"), "\(terminal.text)")
       #expect(terminal.isOn(1049) == nil, "no screen was opened")
       #expect(!FileManager.default.fileExists(atPath: path("wrong.cast", surroundings)))
     }

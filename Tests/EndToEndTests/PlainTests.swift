@@ -84,7 +84,7 @@ extension EndToEndTests.InShells {
       #expect(run.status == 0 && run.errors.isEmpty, "\(run.errors)\(run.output)")
       for said in [
         "as expected: added cities/SF happened", "queue: 1 write pending", "#1 set cities/SF", "held while offline",
-        "not understood: dance is no word", "as expected: acknowledged cities/SF happened",
+        "not understood: dance is not a command", "as expected: acknowledged cities/SF happened",
         "state \"CA\" to \"NV\"", "cities: cities, 1 document",
       ] {
         #expect(run.output.contains(said), "\(said) is not in:\n\(run.output)")

@@ -49,7 +49,7 @@ struct ClipboardTests {
     #expect(plain.outcome.message == "Sent 2 bytes to the terminal's clipboard (OSC 52), which does not confirm it.")
     let failed = await copy("a", ["DISPLAY": ":0", "TMUX": "t"])
     #expect(failed.sent.count == 1 && failed.tried.count == 4)
-    #expect(failed.outcome.message.hasSuffix("says no more. xclip, xsel, tmux failed."))
+    #expect(failed.outcome.message.hasSuffix("does not confirm it. xclip, xsel, tmux failed."))
   }
 
   @Test("Text over the terminals' limit is not sent, and the error gives the limit")

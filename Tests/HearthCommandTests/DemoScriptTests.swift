@@ -40,7 +40,7 @@ struct DemoScriptTests {
   @Test(
     "An invalid line is reported with its number",
     arguments: [
-      ("dance", "dance is no step"), ("keys 1 nokey", "nokey is no key"), ("wait long", "a number with a unit"),
+      ("dance", "dance is not a step"), ("keys 1 nokey", "nokey is not a key"), ("wait long", "a number with a unit"),
     ])
   func wrong(_ line: String, _ reason: String) {
     let failure = #expect(throws: CommandFailure.self) { _ = try DemoScript.parse("wait 1s\n\(line)", name: "s.keys") }

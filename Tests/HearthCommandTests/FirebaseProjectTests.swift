@@ -82,15 +82,6 @@ struct FirebaseProjectTests {
   }
 
   @Test(
-    "Comments are blanked outside of texts, and positions stay",
-    arguments: [
-      ("{} // x", "{}     "), ("{/* a\n*/\"u\": \"http://x/*y*/\"}", "{    \n  \"u\": \"http://x/*y*/\"}"),
-      ("[\"\\\"//\"] // \"", "[\"\\\"//\"]     "), ("{} /* open", "{}        "), ("1 / 2", "1 / 2"),
-      ("/**/1", "    1"), ("/*/1", "    "),
-    ])
-  func comments(_ text: String, _ plain: String) { #expect(FirebaseProject.withoutComments(text) == plain) }
-
-  @Test(
     "An invalid file is named with line and column",
     arguments: [
       (#"{"firestore": 1}"#, ":1:15: \"firestore\" must be an object"),

@@ -90,7 +90,7 @@ import Testing
         "a/ghost  document               false",
       ])
     #expect { try printed("--template", "{{size}}") } throws: { error in
-      (error as? CommandFailure)?.message.contains("there are path, type, documents, exists") == true
+      (error as? CommandFailure)?.message.contains("Use path, type, documents, exists") == true
     }
     #expect(throws: (any Error).self) { try printed("--csv", "--json") }
   }

@@ -63,7 +63,7 @@ struct FieldTextTests {
       (.reference, "projects/other/databases/d/documents/a/b", "column 1: it refers to another database"),
       (.geoPoint, "52", "column 3: two numbers"), (.geoPoint, "52, 181", "column 5: a longitude lies between"),
       (.geoPoint, "5x, 1", "column 2: a digit"),
-      (.array, "[1, ]", "column 5: "), (.array, "{}", "column 1: this is no array"),
+      (.array, "[1, ]", "column 5: "), (.array, "{}", "column 1: this is not an array"),
       (.map, "{\"a\": 1\n \"b\": 2}", "line 2, column 2: "),
       (.map, "{\"$geo\": [1, 2]}", "column 1: this is a geo point, not a map"),
       (.vector, "[1, \"a\"]", "column 5: "), (.vector, "1", "column 1: [ is expected"),

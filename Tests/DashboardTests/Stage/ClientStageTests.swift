@@ -97,7 +97,7 @@ struct ClientStageTests {
       ("client add averyverylongname", "at most 12 in total"), ("client add", "name the client"),
       ("client add carl user", "name the client, and optionally its user"),
       ("client add carl usr x", "name the client, and optionally its user"),
-      ("client carl", "no client is called carl: there are one, bob"),
+      ("client carl", "no client is called carl: clients are one, bob"),
       ("client remove carl", "no client is called carl"), ("client remove", "name the client to end"),
       ("client remove one", "one is the first client, and ends with hearth"),
       ("client bob carl", "use a client's name"),

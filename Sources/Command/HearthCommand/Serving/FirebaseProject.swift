@@ -115,39 +115,11 @@ struct FirebaseProject: Hashable, Sendable {
 
   private static func syntax(of file: String) throws(CommandFailure) -> JSONSyntax {
     let text = try ServedFile(file, of: "settings").text()
-    do throws(JSONError) { return try JSONSyntax(parsing: withoutComments(text)) } catch { throw failure(file, error) }
+    do throws(JSONError) { return try JSONSyntax.commented(text).value } catch { throw failure(file, error) }
   }
 
   private static func failure(_ file: String, _ error: JSONError) -> CommandFailure {
     CommandFailure(.badData, "\(file):\(error.line):\(error.column): \(error.reason)")
-  }
-
-  /// The text with spaces in place of `//` and `/* */` comments, which the Firebase CLI accepts. Lines and columns stay
-  /// the same.
-  static func withoutComments(_ text: String) -> String {
-    var (result, rest) = (String.UnicodeScalarView(), text.unicodeScalars[...])
-    var isInString = false
-    while let character = rest.popFirst() {
-      if isInString {
-        result.append(character)
-        if character == "\\", let escaped = rest.popFirst() { result.append(escaped) }
-        if character == "\"" { isInString = false }
-      } else if character == "/", rest.first == "/" || rest.first == "*" {
-        let isLine = rest.popFirst() == "/"
-        result.append(contentsOf: "  ".unicodeScalars)
-        var previous: Unicode.Scalar?
-        while let next = rest.first, !(isLine && next == "\n") {
-          rest.removeFirst()
-          result.append(next == "\n" ? next : " ")
-          if !isLine, previous == "*", next == "/" { break }
-          previous = next
-        }
-      } else {
-        result.append(character)
-        isInString = character == "\""
-      }
-    }
-    return String(result)
   }
 }
 
