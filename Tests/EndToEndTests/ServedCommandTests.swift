@@ -160,7 +160,7 @@ extension EndToEndTests.InPipes {
       kill(server.process.id, SIGTERM)
       #expect(try await server.process.exitStatus() == 0)
       let said = try await ChildProcess.all(server.process.errors)
-      #expect(said.contains("no security rules") && said.contains("0.0.0.0"))
+      #expect(said.contains("Without security rules") && said.contains("0.0.0.0"))
     }
 
     @Test("A missing certificate is an input error, and a readable private key is rejected")

@@ -46,14 +46,14 @@ import Testing
         ":path", "/google.firestore.v1.Firestore/Nothing",
         [
           ":status: 200", "content-type: application/grpc", "grpc-status: 12",
-          "grpc-message: There is no method /google.firestore.v1.Firestore/Nothing here.",
+          "grpc-message: Unknown method /google.firestore.v1.Firestore/Nothing.",
         ]
       ),
       (
         ":path", "/other.Service/Listen",
         [
           ":status: 200", "content-type: application/grpc", "grpc-status: 12",
-          "grpc-message: There is no method /other.Service/Listen here.",
+          "grpc-message: Unknown method /other.Service/Listen.",
         ]
       ),
     ])

@@ -136,7 +136,7 @@ struct FirebaseProjectTests {
     #expect(
       translated.remarks == [
         "--import is --import-data here.", "Hearth serves only Firestore. --only also names auth.",
-        "There is no /nowhere yet. Nothing is imported.",
+        "/nowhere does not exist yet. Nothing is imported.",
       ])
     #expect(try EmulatorArguments(["get", "--only", "x"]) == nil)
     #expect(try EmulatorArguments(["serve", "--port", "1"])?.remarks == [])

@@ -7,7 +7,7 @@ import Testing
 struct ServiceManagerTests {
   private func reason(_ address: String) -> ServiceManagerError.Reason? {
     do throws(ServiceManagerError) { _ = try ServiceManager(environment: ["NOTIFY_SOCKET": address]) } catch {
-      #expect(error.text.hasPrefix("NOTIFY_SOCKET=\(address) ") && error.text.contains("Serving goes on"))
+      #expect(error.text.hasPrefix("NOTIFY_SOCKET=\(address) ") && error.text.contains("Serving continues"))
       return error.reason
     }
     return nil

@@ -98,7 +98,7 @@ struct ExpectationTests {
       let listener = try await client.listen(to: client.db.collection("cities"))
       try await listener.expectFailure(.permissionDenied)
     }
-    #expect(goesOn.kind == .notInTime && goesOn.reason.contains("it goes on"), "\(goesOn)")
+    #expect(goesOn.kind == .notInTime && goesOn.reason.contains("but it continues"), "\(goesOn)")
     let other = try await failure { _, client in
       try client.fault("next listen permission-denied")
       let listener = try await client.listen(to: client.db.collection("cities"))

@@ -154,7 +154,7 @@ import Testing
 
   static let ofServers = [
     Nonsense("HTTP/1", Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8), "it sent HTTP/1 (\"HTTP/1.1 400 Bad Request\")"),
-    Nonsense("TLS", [0x15, 3, 3, 0, 2, 2, 70, 0, 0], "it sent TLS, for which the proxy needs --to-tls"),
+    Nonsense("TLS", [0x15, 3, 3, 0, 2, 2, 70, 0, 0], "it sent TLS; add --to-tls to the proxy"),
     Nonsense("no frames", Array("SSH-2.0-nobody\r\n".utf8), "it sent a frame of 5460808 bytes"),
     Nonsense("no settings", RawRequest.frame(6, [UInt8](repeating: 0, count: 8)), "another frame before its settings"),
     Nonsense(

@@ -65,7 +65,7 @@ import Testing
   @Test(
     "An invalid scheme is an error with its line",
     arguments: [
-      ("base00: \"#12\"\n", "x.yaml:1: base00: \"#12\" is no colour; write \"#rrggbb\""),
+      ("base00: \"#12\"\n", "x.yaml:1: base00: \"#12\" is not a color; write \"#rrggbb\""),
       ("name: x\n", "x.yaml: base00 is missing: a base16 scheme has base00 to base0F"),
       ("", "x.yaml: base00 is missing: a base16 scheme has base00 to base0F"),
     ])

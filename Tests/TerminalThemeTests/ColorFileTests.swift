@@ -135,10 +135,10 @@ struct ColorFileTests {
     arguments: [
       ("[window]\nopacity = 1\n", "base16 scheme (YAML with base00 to base0F), or the colors of iTerm2"),
       ("color0 #000000\n", "Alacritty"),
-      ("theme[main_bg]=\"\"\ntheme[main_fg]=\"#cccccc\"\n", "no background color of its own. Set main_bg"),
+      ("theme[main_bg]=\"\"\ntheme[main_fg]=\"#cccccc\"\n", "does not set the background color. Set main_bg"),
       ("k9s:\n  body:\n    fgColor: white\n    bgColor: default\n", "Set k9s/body/bgColor"),
       ("k9s:\n  body:\n    bgColor: mauvish\n", "k9s/body/bgColor: \"mauvish\" is not a color"),
-      ("[colors.primary]\nbackground = \"#000000\"\n", "no text color of its own. Set primary/foreground"),
+      ("[colors.primary]\nbackground = \"#000000\"\n", "does not set the text color. Set primary/foreground"),
       ("base00: \"#000000\"\n", "base01 is missing"),
     ])
   func refusals(text: String, reason: String) throws {

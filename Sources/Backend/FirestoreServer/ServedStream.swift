@@ -317,6 +317,6 @@ extension ServedStream {
     }
     if path == FollowCommits.path, let call = FollowCall(path, try service.serving(as: authorization)) { return call }
     if let call = try connection.others?.call(path, authorization, service) { return call }
-    throw RPCStatus(.unimplemented, "There is no method \(path) here.")
+    throw RPCStatus(.unimplemented, "Unknown method \(path).")
   }
 }

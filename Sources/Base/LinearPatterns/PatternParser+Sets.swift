@@ -164,7 +164,7 @@ extension PatternParser {
     guard let end = rest.indices.dropLast().first(where: { rest[$0] == ":" && rest[$0 + 1] == "]" }) else { return nil }
     let isNegated = next == ":" && rest.first == "^"
     let name = String(String.UnicodeScalarView(rest[..<end].dropFirst(isNegated ? 1 : 0)))
-    guard let ranges = Self.namedClasses[name] else { throw error("there is no class of this name", at: start) }
+    guard let ranges = Self.namedClasses[name] else { throw error("unknown class name", at: start) }
     position = end + 2
     return isNegated ? ScalarSet.complement(cased(ranges)) : ranges
   }

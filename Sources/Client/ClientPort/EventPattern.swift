@@ -146,7 +146,7 @@ extension EventPattern {
     guard words.count <= (kind.hasPath ? 2 : 1) else {
       throw TextError("Expected \(kind.hasPath ? "one path at most" : "nothing") after \(first).")
     }
-    if code != nil, !kind.hasCode { throw TextError("Only what is rejected or failed has a code.") }
+    if code != nil, !kind.hasCode { throw TextError("Only rejected and failed have a code.") }
     do throws(ModelError) {
       let path = try words.dropFirst().first.map { word throws(ModelError) in try DocumentKey(validating: word).path }
       return EventPattern(kind, path: path, on: listener, with: code)
@@ -157,7 +157,7 @@ extension EventPattern {
   private static func takenCode(_ words: inout [String]) throws(TextError) -> StatusCode? {
     guard let name = taken("with", &words) else { return nil }
     guard let code = StatusCode.allCases.first(where: { $0.name == name }), code != .ok else {
-      throw TextError("\"\(name)\" is no code of an error, such as permission-denied.")
+      throw TextError("\"\(name)\" is not an error code. An error code is, for example, permission-denied.")
     }
     return code
   }

@@ -40,14 +40,14 @@ package struct InspectionFolder: Hashable, Sendable {
     var information = stat()
     guard lstat(path, &information) == 0 else {
       if errno == ENOENT { return false }
-      throw Failure(message: "\(path) cannot be looked at: \(String(cString: strerror(errno))).")
+      throw Failure(message: "\(path) cannot be examined: \(String(cString: strerror(errno))).")
     }
     guard information.st_mode & S_IFMT == S_IFDIR else {
-      throw Failure(message: "\(path) is no folder; move it away, or set XDG_RUNTIME_DIR to a folder of your own.")
+      throw Failure(message: "\(path) is not a folder. Move it away, or set XDG_RUNTIME_DIR to another folder.")
     }
     guard information.st_uid == geteuid() else {
       throw Failure(
-        message: "\(path) belongs to another user (\(information.st_uid)); set XDG_RUNTIME_DIR to a folder of your own."
+        message: "\(path) belongs to another user (\(information.st_uid)). Set XDG_RUNTIME_DIR to your own folder."
       )
     }
     guard information.st_mode & 0o077 == 0 else {

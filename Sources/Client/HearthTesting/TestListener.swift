@@ -116,7 +116,7 @@ public final class TestListener: Sendable {
     }
     let text = code.map { " with \($0.name)" } ?? ""
     guard let error else {
-      throw failure(.notInTime, "expected the listener to end\(text) within \(limit); it goes on", place)
+      throw failure(.notInTime, "expected the listener to end\(text) within \(limit), but it continues", place)
     }
     if let code, code != error.code {
       throw failure(.surprise, "expected the listener to end\(text); \(Self.end(error))", place)

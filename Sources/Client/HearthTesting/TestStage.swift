@@ -149,7 +149,7 @@ public final class TestStage: Sendable {
     let place = CallPlace(file: file, line: line)
     try check(place)
     guard !name.isEmpty, name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "-" }) else {
-      throw failure(.misuse, "\"\(name)\" is no name of a client: letters, digits and - are.", place)
+      throw failure(.misuse, "\"\(name)\" is not a client name. Use letters, digits and -.", place)
     }
     if clients.contains(where: { $0.name == name }) {
       throw failure(.misuse, "there is a client \(name) already; give the other one another name.", place)

@@ -98,7 +98,7 @@ package final class MCPServer: Sendable {
       _ = try tool(message.params)
       return nil
     case "resources/list", "resources/read": return nil
-    default: throw JSONRPCError(.methodNotFound, "There is no method \"\(message.method)\".")
+    default: throw JSONRPCError(.methodNotFound, "Unknown method \"\(message.method)\".")
     }
   }
 

@@ -53,7 +53,7 @@ struct MCPTools: Sendable {
       queried + [limit(5_000, 500)], .command("schema", json)),
     MCPTool(
       "explain", "Explain how the server executes a query, and which index it needs.",
-      queried + ordered + [.init("analyze", .flag, as: "--analyze", "Also execute the query and report what it cost.")],
+      queried + ordered + [.init("analyze", .flag, as: "--analyze", "Also execute the query and report its cost.")],
       .command("explain", json)),
     MCPTool(
       "watch", "Listen to a document or query for a while. Returns its documents and the changes in that time.",
@@ -200,7 +200,7 @@ enum MCPResource {
   static func content(_ uri: String, by commands: AssistantCommands) async throws(JSONRPCError) -> JSONSyntax {
     let path = uri.hasPrefix(root) ? String(uri.dropFirst(root.count)).removingPercentEncoding : nil
     guard let path, !path.isEmpty, !path.hasPrefix("-") else {
-      throw JSONRPCError(.resourceNotFound, "There is no resource \(uri). Resources are \(root) and a path.")
+      throw JSONRPCError(.resourceNotFound, "Unknown resource \(uri). Resources are \(root) and a path.")
     }
     let isCollection = !path.split(separator: "/").count.isMultiple(of: 2)
     let limit = isCollection ? ["--limit", "100"] : []

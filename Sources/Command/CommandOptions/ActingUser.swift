@@ -45,7 +45,7 @@ package struct ActingUser: Hashable, Sendable {
     return .user(
       UserAuthorization(user: uid, current: { uid }) { forcingRefresh throws(RPCStatus) in
         do { return try await session.token(forcingRefresh: forcingRefresh) } catch {
-          throw RPCStatus(.unauthenticated, "There is no token for \(uid ?? Self.none): \(error).")
+          throw RPCStatus(.unauthenticated, "A token for \(uid ?? Self.none) cannot be made: \(error).")
         }
       })
   }

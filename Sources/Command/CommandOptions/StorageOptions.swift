@@ -48,7 +48,7 @@ package struct StorageOptions: ParsableArguments {
   @Option(
     name: .customLong("as"),
     help: ArgumentHelp(
-      "Act as the user with this uid at 'hearth serve' or an emulator, so that its rules apply; none: as nobody.",
+      "Act as the user with this uid at 'hearth serve' or an emulator, so that its rules apply; none means not signed in.",
       valueName: "uid"))
   var userID: String?
 

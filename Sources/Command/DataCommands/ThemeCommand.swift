@@ -154,7 +154,7 @@ extension ThemeCommand {
     private func write(_ text: String, _ scheme: Base16Scheme) throws {
       let paths = Paths.ofProcess
       guard let folder = paths.themeFolders.first else {
-        throw CommandFailure(.configuration, "there is no folder for themes: HOME is not set. --output names a file.")
+        throw CommandFailure(.configuration, "the folder for themes is unknown: HOME is not set. Name a file with --output.")
       }
       let path = output ?? "\(folder)/\(scheme.slug).toml"
       if !replace, FileManager.default.fileExists(atPath: path) {

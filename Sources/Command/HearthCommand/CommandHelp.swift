@@ -215,7 +215,7 @@ enum ForeignLine {
   private static func error(_ first: String, _ words: [String]) -> String {
     let line = words.map { $0.contains(" ") ? ShellText.typed($0, in: .quote("'")) : ShellText.typed($0) }
       .joined(separator: " ")
-    return "There is no command '\(first)'. Here that is: hearth \(line)"
+    return "Unknown command '\(first)'. In Hearth that is: hearth \(line)"
   }
 
   /// Options of the Firebase CLI for its own screens and logs.

@@ -65,7 +65,7 @@ final class HTTP1Bridge: ProxiedConnection {
     if token.refuses(head.headers.first(name: "authorization")) { return answer(exchange, ExpiredToken.status) }
     if core.isDown(method.lane) {
       return answer(
-        exchange, RPCStatus(.unavailable, "The backend cannot be reached: the proxy was told \"down\"."))
+        exchange, RPCStatus(.unavailable, "The backend cannot be reached because the fault \"down\" is on."))
     }
     if let session = exchange.session, core.channels.dead.contains(session) {
       let unknown = RPCStatus(.invalidArgument, "Unknown SID")

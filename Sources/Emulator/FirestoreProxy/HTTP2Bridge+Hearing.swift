@@ -33,7 +33,7 @@ extension HTTP2Bridge: FrameConnectionOwner {
     core.tell(event(.opened, stream))
     if token.refuses(stream.request.token) { return answer(stream, ExpiredToken.status) }
     if core.isDown(method.lane) {
-      return answer(stream, RPCStatus(.unavailable, "The backend cannot be reached: the proxy was told \"down\"."))
+      return answer(stream, RPCStatus(.unavailable, "The backend cannot be reached because the fault \"down\" is on."))
     }
     if method.kind == .read, let code = core.faults.takeReadFault() {
       core.tell(fault("the read is refused: \(code.name)", stream))

@@ -337,8 +337,8 @@ extension ConnectionFailure {
   /// The words with what the proxy can be told about TLS.
   fileprivate var proxiedWords: String {
     switch self {
-    case .violation(.tls): "\(words), for which the proxy needs --to-tls"
-    case .transport(let error as TLSFailure): "cannot be spoken with over TLS: \(error)"
+    case .violation(.tls): "\(words); add --to-tls to the proxy"
+    case .transport(let error as TLSFailure): "does not accept TLS: \(error)"
     default: words
     }
   }

@@ -92,13 +92,13 @@ package enum PlainText {
   private static func type(_ text: String) -> String? {
     guard let match = text.wholeMatch(of: /([A-Za-z]{2,12}):([^\s\/].*)/) else { return nil }
     let (word, content) = (match.output.1.lowercased(), match.output.2)
-    if word == "bool" || word == "boolean" { return "There is no type \(word):. Write true and false without a type." }
+    if word == "bool" || word == "boolean" { return "Unknown type \(word):. Write true and false without a type." }
     let names = TypedLiteral.names.split(separator: " ").map { String($0.dropLast()) }
     let near = NearestName.closest(to: word, among: names).flatMap { best in
       best.edits <= min(2, word.utf8.count / 4) ? best.name : nil
     }
     guard let name = otherTypes[word] ?? near else { return nil }
-    return "There is no type \(match.output.1):. Did you mean \(name):\(content)?"
+    return "Unknown type \(match.output.1):. Did you mean \(name):\(content)?"
   }
 
   /// Type names from other systems.

@@ -42,7 +42,8 @@ package struct Base16Scheme: Hashable, Sendable {
       default:
         guard let slot = Self.names.first(where: { $0.lowercased() == key.lowercased() }) else { continue }
         guard let color = RGB(hex: value.hasPrefix("#") ? value : "#" + value) else {
-          throw ThemeError(file: file, line: index + 1, reason: "\(key): \"\(value)\" is no colour; write \"#rrggbb\"")
+          throw ThemeError(
+            file: file, line: index + 1, reason: "\(key): \"\(value)\" is not a color; write \"#rrggbb\"")
         }
         slots[slot] = color
       }

@@ -62,7 +62,7 @@ struct ForeignPalette {
       guard slots[slot] == nil, let needed else { continue }
       throw ThemeError(
         file: file, line: nil,
-        reason: "The \(kind.rawValue) file has no \(needed) color of its own. Set \(keys[0]) to \"#rrggbb\".")
+        reason: "The \(kind.rawValue) file does not set the \(needed) color. Set \(keys[0]) to \"#rrggbb\".")
     }
     fill()
   }

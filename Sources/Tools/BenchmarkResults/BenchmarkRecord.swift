@@ -41,7 +41,7 @@ package struct BenchmarkRecord: Codable, Sendable {
       throw Failure(description: "\(path) cannot be read: run hearth-bench in the clone, or name the record by --from.")
     }
     do { self = try JSONDecoder().decode(Self.self, from: data) } catch {
-      throw Failure(description: "\(path) is no record of hearth-bench: \(error)")
+      throw Failure(description: "\(path) is not a record of hearth-bench: \(error)")
     }
   }
 

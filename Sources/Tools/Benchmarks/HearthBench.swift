@@ -28,7 +28,7 @@ struct HearthBench: ParsableCommand {
         .joined(separator: "\n"))
       """)
 
-  @Argument(help: "The cases to run; all if none is named.")
+  @Argument(help: "The cases to run. Default: all.")
   var cases: [String] = []
 
   @Option(help: "How many documents the cache holds; may be repeated (default: 1000, 10000 and 100000).")
@@ -52,7 +52,7 @@ struct HearthBench: ParsableCommand {
   @Option(help: ArgumentHelp("The commit that is measured.", valueName: "hash"))
   var commit: String?
 
-  @Option(help: ArgumentHelp("Print what the record has of a case.", valueName: "case"))
+  @Option(help: ArgumentHelp("Print the record of a case.", valueName: "case"))
   var history: String?
 
   @Flag(
@@ -71,7 +71,7 @@ struct HearthBench: ParsableCommand {
   func validate() throws {
     for name in cases where !BenchmarkCase.all.contains(where: { $0.name == name }) {
       let nearest = NearestName.closest(to: name, among: BenchmarkCase.all.map(\.name))?.name
-      throw ValidationError("There is no case “\(name)”\(nearest.map { "; did you mean “\($0)”?" } ?? ".")")
+      throw ValidationError("Unknown case “\(name)”\(nearest.map { "; did you mean “\($0)”?" } ?? ".")")
     }
     if let count = documents.first(where: { !(100...10_000_000).contains($0) }) {
       throw ValidationError("--documents \(count): give a number from 100 to 10000000.")
@@ -84,7 +84,7 @@ struct HearthBench: ParsableCommand {
     }
     if commit != nil, record == nil { throw ValidationError("--commit is for --record FILE.") }
     if isGuard, !cases.isEmpty || !documents.isEmpty || json || plot != nil || record != nil || checkGrowth {
-      throw ValidationError("--guard has cases and a number of documents of its own: leave out the other options.")
+      throw ValidationError("--guard has fixed cases and a fixed number of documents. Remove the other options.")
     }
     if history != nil, isGuard || record != nil || plot != nil {
       throw ValidationError("--history only prints the record: leave out the other options.")
@@ -145,7 +145,7 @@ struct HearthBench: ParsableCommand {
   private func tellGrowth(_ lines: [ReportLine], _ sizes: [Int]) throws {
     let curves = GrowthCurve.all(lines)
     guard !curves.isEmpty else {
-      throw ValidationError("There is no growth to see at one number of documents: repeat --documents.")
+      throw ValidationError("Growth needs several numbers of documents. Repeat --documents.")
     }
     if let plot {
       let clock = lines.allSatisfy { $0.clock == "wall" } ? "wall time" : "processor time"

@@ -13,7 +13,7 @@ enum HearthProgram {
   /// Reports on standard error that a case is skipped because the program is missing.
   static func tellThatItIsMissing(to name: String) {
     let way = "swift build -c release --product hearth"
-    FileHandle.standardError.write(Data("\(name): not measured, there is no hearth beside hearth-bench: \(way)\n".utf8))
+    FileHandle.standardError.write(Data("\(name): not measured; hearth is missing beside hearth-bench: \(way)\n".utf8))
   }
 }
 

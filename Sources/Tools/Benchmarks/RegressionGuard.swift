@@ -46,7 +46,7 @@ struct RegressionGuard {
     print("\(compared) figures compared with the record, \(grown) beyond their limit, \(unknown) not in the record.")
     if grown + unknown > 0 {
       let command = "hearth-bench --record \(BenchmarkRecord.path) --commit HASH --documents \(Self.documents)"
-      print("\(command) renews it, if that is meant.")
+      print("Run \(command) to renew it.")
     }
     return grown == 0 && unknown == 0 && compared > 0
   }

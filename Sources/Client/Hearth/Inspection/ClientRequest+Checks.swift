@@ -18,7 +18,7 @@ extension ClientRequest {
     case .locate(_, let query, let offset):
       try Self.check(query)
       guard (0..<FirestoreQuery.Query.maximumLimit).contains(offset) else {
-        throw Self.refusal("There is no document at \(offset).")
+        throw Self.refusal("Offset \(offset) is out of range.")
       }
     case .count(let path): try Self.check(FirestoreQuery.Query(path: path))
     case .listCollections(let parent): if !parent.isRoot { try Self.check(parent) }
@@ -31,7 +31,7 @@ extension ClientRequest {
         throw Self.refusal("A delay is at least 0 and at most an hour.")
       }
       for share in [settings.lostAcknowledgements, settings.lostRequests] where !(0...100).contains(share) {
-        throw Self.refusal("\(share) is no percentage.")
+        throw Self.refusal("\(share) is not a percentage.")
       }
       let rates = [settings.bandwidth, settings.readingRate] + settings.lanes.values.map(\.bandwidth)
       for case let rate? in rates where !(1...Self.mostBytes).contains(rate) {

@@ -155,8 +155,8 @@ package actor Inspection {
     guard word.hearth == version else {
       return refuse(
         id,
-        "\(greeting.name) tells what it does in version \(version), not \(word.hearth): use the hearth of the "
-          + "same version.")
+        "\(greeting.name) reports its events in version \(version), not \(word.hearth). Use hearth of the same "
+          + "version.")
     }
     watchers[id]?.word = word
     if let notice = client.storageNotice { send(ClientEvent.storage(notice), to: id) }

@@ -9,7 +9,7 @@ extension CompressionFormat: ExpressibleByArgument {}
 package struct CompressionOption: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Compress the output; by default what the file's name ends with, .gz or .zst.", valueName: "gzip|zstd"))
+      "Compress the output. Default: by the file name's ending, .gz or .zst.", valueName: "gzip|zstd"))
   package var compress: CompressionFormat?
 
   package init() {}
@@ -28,7 +28,7 @@ package enum OutputCompression {
     let promised = name.flatMap { CompressionFormat(fileName: $0) }
     if let name, let foreign = ForeignCompression(fileName: name) {
       throw CommandFailure(
-        .usage, "\(name) would be no \(foreign) file. Write it through that: hearth export … | \(foreign) > \(name)")
+        .usage, "\(name) would not be a \(foreign) file. Pipe the output: hearth export … | \(foreign) > \(name)")
     }
     if let name, let promised, let option, option != promised {
       throw CommandFailure(.usage, "\(name) promises \(promised), and --compress says \(option).")

@@ -66,12 +66,12 @@ package struct DelimitedColumns: Sendable {
           field: field, name: cell.text, type: types[field] ?? .guess(cells), isTypeGiven: types[field] != nil))
     }
     for field in types.keys where !columns.contains(where: { $0.field == field }) {
-      throw JSONError(line: 1, column: 1, reason: "There is no column \(field.canonicalText), of which --types speaks.")
+      throw JSONError(line: 1, column: 1, reason: "the file has no column \(field.canonicalText), which --types names.")
     }
     (self.columns, self.delimiter, self.database) = (columns, delimiter, database)
     if !isPlain, !hasPath {
       throw JSONError(
-        line: 1, column: 1, reason: "There is no column path. For plain documents, add --into COLLECTION.")
+        line: 1, column: 1, reason: "The column path is missing. For plain documents, add --into COLLECTION.")
     }
   }
 
@@ -232,7 +232,7 @@ package enum ColumnType: String, CaseIterable, Hashable, Codable, Sendable {
   }
 
   private func misfit(_ cell: String) -> TextError {
-    TextError("\(DocumentLine.quoted(String(cell.prefix(40)))) is no \(rawValue).")
+    TextError("\(DocumentLine.quoted(String(cell.prefix(40)))) is not a valid \(rawValue).")
   }
 }
 

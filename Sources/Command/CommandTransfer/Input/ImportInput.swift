@@ -244,7 +244,7 @@ package struct ExportInput {
   mutating func skip(to position: InputPosition) throws(CommandFailure) {
     while self.position.offset < position.offset {
       guard try nextRecord() != nil else {
-        throw CommandFailure(.badData, "\(name) is shorter than what was imported of it before.")
+        throw CommandFailure(.badData, "\(name) is shorter than before. The part that was already imported is missing.")
       }
     }
   }

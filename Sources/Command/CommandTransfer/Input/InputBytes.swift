@@ -91,7 +91,9 @@ package struct InputBytes {
     var remaining = offset
     while remaining > 0 {
       let bytes = try read(min(remaining, 1024 * 1024))
-      if bytes.isEmpty { throw CommandFailure(.badData, "\(name) is shorter than what was imported of it before.") }
+      if bytes.isEmpty {
+        throw CommandFailure(.badData, "\(name) is shorter than before. The part that was already imported is missing.")
+      }
       remaining -= bytes.count
     }
   }

@@ -80,7 +80,7 @@ struct RecordSplitter {
 
   func checkLength() throws(JSONError) {
     if buffer.count - start > Self.recordLimit {
-      throw error("There is no end of the document within \(Self.recordLimit / 1024 / 1024) MiB.")
+      throw error("The document does not end within \(Self.recordLimit / 1024 / 1024) MiB.")
     }
   }
 

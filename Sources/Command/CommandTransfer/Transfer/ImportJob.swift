@@ -129,12 +129,12 @@ package struct ImportJob: Sendable {
     let before = state.flatMap { ImportState.read($0) }
     var done = ImportProgressPoint()
     if let state, let before, before.identity != identity {
-      note("beginning anew: \(state) is of another import, or of \(name) as it was before it changed.")
+      note("starting again: \(state) belongs to another import, or \(name) has changed since.")
     } else if let state, let before {
       done = ImportProgressPoint(position: before.position, documents: before.documents, rejected: before.rejected)
       try input.skip(to: done.position, format)
       let line = format == .google ? "" : ", at line \(done.position.line)"
-      note("going on after \(done.documents.documents)\(line); remove \(state) to begin anew.")
+      note("continuing after \(done.documents.documents)\(line); remove \(state) to start again.")
     }
     let datastore = badDocuments == .check ? nil : try connect()
     let size = input.size
@@ -184,7 +184,7 @@ extension ImportJob {
     guard !canLookTwice, done.documents > 0, let rename = unused.first else { return }
     throw CommandFailure(
       .badData,
-      "nothing in \(name) lay at \(rename.from), of which \(rename.text) speaks: \(done.documents.documents) imported, "
+      "\(name) has nothing at \(rename.from), which \(rename.text) names: \(done.documents.documents) imported, "
         + "none to \(rename.to).")
   }
 
@@ -214,7 +214,7 @@ extension ImportJob {
     }
     guard let known else { return rules }
     if idField != nil, !hasCollections {
-      throw CommandFailure(.usage, "--id-field is for plain documents; those of \(name) have their paths.")
+      throw CommandFailure(.usage, "--id-field is for plain documents, but those in \(name) have paths. Remove it.")
     }
     rules.collection = nil
     rules.paths = PathRules(
@@ -328,8 +328,8 @@ struct ImportSurvey {
       let outer = CollectionRename(ResourcePath(root), target)
       throw CommandFailure(
         .usage,
-        "all documents of \(name) lie in \(inner). Say which is meant in place of --into: "
-          + "\(CollectionRename(inner, target).text), or with what is above it \(outer.text).")
+        "all documents of \(name) are in \(inner), so --into is ambiguous. Use one of these in its place: "
+          + "\(CollectionRename(inner, target).text), or with the collection above it \(outer.text).")
     }
     return CollectionRename(inner, target)
   }
@@ -340,7 +340,7 @@ struct ImportSurvey {
     for rename in renames where !found.contains(rename.from) {
       let names = collections.keys.sorted().prefix(8).joined(separator: ", ")
       throw CommandFailure(
-        .usage, "nothing in \(name) lies at \(rename.from), of which \(rename.text) speaks. It has \(names).")
+        .usage, "\(name) has nothing at \(rename.from), which \(rename.text) names. It has \(names).")
     }
   }
 }

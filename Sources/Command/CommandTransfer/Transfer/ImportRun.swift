@@ -202,7 +202,7 @@ struct ImportState: Codable, Hashable {
       try file.commit(isDurable: false)
     } catch {
       throw CommandFailure(
-        error.status, "\(error.message) The import could not go on later; name another file with --resume.")
+        error.status, "\(error.message) The import could not be continued later. Name another file with --resume.")
     }
   }
 

@@ -64,7 +64,7 @@ package struct ImportCommand: AsyncParsableCommand, WritingCommand {
   var idField: String?
 
   @Option(
-    help: "Format of the input; by default what the file's name and its first bytes show.")
+    help: "Format of the input. Default: by the file's name and its first bytes.")
   var format: TransferFormat?
 
   @Option(

@@ -18,7 +18,7 @@ import enum Hearth.InspectionPermission
 /// `hearth proxy`: between a client of any SDK and any server.
 struct ProxyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "proxy", abstract: "Stand between any client and any server, tell what passes, and disturb it.",
+    commandName: "proxy", abstract: "Show and disturb the traffic between any client and any server.",
     discussion: """
       Clients connect to the proxy in place of the server: gRPC, REST and WebChannel pass unchanged, and a line tells \
       each stream and each message, without the contents of documents. Words on standard input disturb it while it \
@@ -64,7 +64,7 @@ struct ProxyCommand: AsyncParsableCommand {
   @Flag(help: "Print JSON, an object for each stream and message.")
   var json = false
 
-  @Flag(help: "Also tell the contents of messages of up to 64 KiB.")
+  @Flag(help: "Also print the contents of messages of up to 64 KiB.")
   var values = false
 
   @Flag(name: .shortAndLong, help: "Tell no streams and messages.")
@@ -82,7 +82,7 @@ struct ProxyCommand: AsyncParsableCommand {
 
   func validate() throws {
     if !(0...65_535).contains(port) { throw ValidationError("--port \(port) is not a port; it is 0 to 65535.") }
-    if quiet, json || values { throw ValidationError("--quiet tells nothing; leave out --json and --values.") }
+    if quiet, json || values { throw ValidationError("--quiet prints nothing. Remove --json and --values.") }
     do throws(ModelError) { _ = try target() } catch { throw ValidationError(error.message) }
   }
 
@@ -188,7 +188,7 @@ struct ProxyCommand: AsyncParsableCommand {
       }
       group.addTask {
         if let address = await watched.addresses.first(where: { _ in true }) { return address }
-        lines.show("The clients cannot be watched, so there is no dashboard. The proxy goes on.")
+        lines.show("The clients cannot be watched, so the dashboard does not open. The proxy continues.")
         try await Self.forever()
         return nil
       }

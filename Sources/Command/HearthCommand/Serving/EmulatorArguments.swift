@@ -87,7 +87,7 @@ struct EmulatorArguments: Hashable, Sendable {
       !FileManager.default.fileExists(atPath: folder)
     else { return }
     words.remove(at: place)
-    remark("There is no \(folder) yet. Nothing is imported.")
+    remark("\(folder) does not exist yet. Nothing is imported.")
   }
 
   private mutating func remark(_ text: String) { if !remarks.contains(text) { remarks.append(text) } }

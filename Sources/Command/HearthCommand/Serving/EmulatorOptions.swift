@@ -13,8 +13,8 @@ struct EmulatorOptions: ParsableArguments {
   @Option(
     name: [.customLong("project-id"), .customLong("project_id"), .customLong("project")],
     help: ArgumentHelp(
-      "The project whose data --import-data and --export-on-exit are about, or its alias in .firebaserc. Default: that of "
-        + ".firebaserc, else the import's own.",
+      "The project of --import-data and --export-on-exit, or its alias in .firebaserc. Default: the project of "
+        + ".firebaserc, else of the import.",
       valueName: "project"))
   var projectID: String?
 
@@ -102,7 +102,7 @@ struct EmulatorOptions: ParsableArguments {
     if functionsEmulator != nil { remarks.append("--functions_emulator changes nothing: no functions are called.") }
     if webSocketPort != nil {
       remarks.append(
-        "--websocket_port changes nothing: what rules decide is told on the server's own port, at /requests.")
+        "--websocket_port is ignored. The decisions of rules are on the server's own port, at /requests.")
     }
     if webChannelPort != nil { remarks.append("--webchannel_port changes nothing: browsers use the same port.") }
     if databaseEdition != nil { remarks.append("--database-edition changes nothing: all databases are alike.") }
@@ -116,12 +116,12 @@ struct EmulatorOptions: ParsableArguments {
     let isError = singleProjectModeError
     return { database in
       if database.project == projectID { return nil }
-      let text = "\(database.name) was asked for, and this server is for the project \(projectID) alone"
+      let text = "\(database.name) was requested, but this server is for the project \(projectID) only"
       if isError {
         return RPCStatus(
           .invalidArgument, "\(text). Name that project, or serve without --single_project_mode_error.")
       }
-      remark("\(text); it is served all the same, since there is no --single_project_mode_error.")
+      remark("\(text). It is served anyway, without --single_project_mode_error.")
       return nil
     }
   }

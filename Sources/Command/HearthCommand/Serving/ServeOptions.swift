@@ -56,7 +56,7 @@ struct ServeOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "How many connections there may be at a time; fewer where the system lets the process open fewer files. One more "
-        + "takes the place of one that says nothing, or is told so and ended.", valueName: "number"))
+        + "replaces a silent one, or is rejected.", valueName: "number"))
   var maxConnections = EmulatorServer.Configuration.usualMaximumConnections
 
   @Option(
@@ -71,7 +71,7 @@ struct ServeOptions: ParsableArguments {
   var readyFile: String?
 
   func validate() throws {
-    if maxConnections < 1 { throw ValidationError("--max-connections \(maxConnections) would serve nobody.") }
+    if maxConnections < 1 { throw ValidationError("--max-connections \(maxConnections) is less than 1.") }
     if let port, !(0...65_535).contains(port) {
       throw ValidationError("--port \(port) is not a port; it is 0 to 65535.")
     }

@@ -109,17 +109,17 @@ struct ServeRun: Sendable {
     if !access.hasRules, !access.open {
       throw CommandFailure(
         .usage,
-        "others can reach \(host), and there are no security rules: add --rules FILE, or --open to let whoever reaches it "
+        "other machines can reach \(host), and no security rules protect it. Add --rules FILE, or --open to let everyone "
           + "read and write everything.")
     }
     if !access.hasRules {
       StandardError.write(
-        "hearth: others can reach \(host). There are no security rules: whoever does may read and write everything. Nobody "
-          + "may give it rules, export to files or end it: for that, serve with --rules.")
+        "hearth: other machines can reach \(host). Without security rules everyone can read and write everything. No client "
+          + "can set rules, export or stop the server. For that, serve with --rules.")
     } else if access.authKeys == nil {
       StandardError.write(
-        "hearth: others can reach \(host), and tokens are believed unsigned: whoever does may say to be any user, or an "
-          + "administrator. With --auth-keys only signed ones are believed.")
+        "hearth: other machines can reach \(host), and unsigned tokens are accepted: everyone can act as any user or as an "
+          + "administrator. With --auth-keys only signed tokens are accepted.")
     }
   }
 }

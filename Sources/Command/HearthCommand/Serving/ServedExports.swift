@@ -84,8 +84,8 @@ struct ServedExports {
     if isKept, !(try await datastore.listCollectionIDs(below: .root).isEmpty) {
       throw CommandFailure(
         .alreadyExists,
-        "\(target.name) has documents, and --import-data begins with those of the export. Leave out one of --import-data "
-          + "and --data, or merge them with 'hearth import'.")
+        "\(target.name) has documents, and --import-data replaces them with the export. Remove --import-data or --data, "
+          + "or merge them with 'hearth import'.")
     }
     let job = ImportJob(
       file: imported, format: .google, rules: ImportRules(database: target, collection: nil, idField: nil),

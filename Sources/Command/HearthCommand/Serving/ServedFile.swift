@@ -49,7 +49,7 @@ struct ServedFile {
     defer { close(descriptor) }
     var status = stat()
     guard waits || (fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG) else {
-      throw unreadable("It is no regular file any more")
+      throw unreadable("It is no longer a regular file")
     }
     try checkProtection(of: descriptor)
     var bytes: [UInt8] = []

@@ -203,7 +203,7 @@ struct AccessOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "With --auth-keys: a file with the secret that administrators send as 'Authorization: Bearer SECRET'. What controls "
-        + "the server asks for it, also on this machine; without a secret nobody controls it. Yours alone (chmod 600).",
+        + "the server asks for it, also on this machine. Without a secret no client can control it. Only you may read the file (chmod 600).",
       valueName: "file"))
   var adminSecret: String?
 
@@ -215,7 +215,7 @@ struct AccessOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Let pages of this origin use REST and WebChannel, besides those of the server's own host and of localhost: as "
+      "Let pages of this origin use REST and WebChannel, besides the server's own host and localhost: as "
         + "browsers name it, http://app.test:3000, chrome-extension://ID, or null for files and sandboxed frames, which is "
         + "every such page. More than once for more than one. What controls the server stays closed to them.",
       valueName: "origin"))
@@ -223,7 +223,7 @@ struct AccessOptions: ParsableArguments {
 
   @Flag(
     help:
-      "Serve a --host that others reach although there are no rules: they read and write everything, and replace no rules."
+      "Serve a --host that other machines reach without rules. They can read and write everything, but not set rules."
   )
   var open = false
 
@@ -248,14 +248,14 @@ struct AccessOptions: ParsableArguments {
 
   func validate() throws {
     if authKeys != nil, rules == nil {
-      throw ValidationError("--auth-keys says who users are, and nothing says what they may do: add --rules FILE.")
+      throw ValidationError("--auth-keys identifies users, but no rules say what they may do. Add --rules FILE.")
     }
     if adminSecret != nil, authKeys == nil {
-      throw ValidationError("--admin-secret goes with --auth-keys: without it anybody may say to be an administrator.")
+      throw ValidationError("--admin-secret needs --auth-keys. Without keys everyone can act as an administrator.")
     }
     for origin in allowOrigin where !Self.isOrigin(origin) {
       throw ValidationError(
-        "--allow-origin \(origin) is no origin: it is SCHEME://HOST or SCHEME://HOST:PORT in small letters and without a path, "
+        "--allow-origin \(origin) is not an origin. Use SCHEME://HOST or SCHEME://HOST:PORT in lower case without a path, "
           + "as in http://app.test:3000, or null.")
     }
     if open, rules != nil {

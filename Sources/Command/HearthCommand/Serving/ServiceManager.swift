@@ -86,8 +86,8 @@ struct ServiceManagerError: Error, Hashable, Sendable {
       switch reason {
       case .form: "is neither a path nor an abstract name (@NAME)"
       case .length: "is longer than the address of a socket"
-      case .system(let number): "cannot be told: \(String(cString: strerror(number)))"
+      case .system(let number): "cannot be notified: \(String(cString: strerror(number)))"
       }
-    return "\(Self.variable)=\(address) \(cause). Serving goes on; a service manager that waits there hears nothing."
+    return "\(Self.variable)=\(address) \(cause). Serving continues, but a waiting service manager is not notified."
   }
 }

@@ -18,7 +18,7 @@ extension BenchmarkCase {
       bench in
       guard let program = HearthProgram.path else {
         // A folder with only this program has nothing to measure.
-        FileHandle.standardError.write(Data("first-frame: there is no hearth beside hearth-bench\n".utf8))
+        FileHandle.standardError.write(Data("first-frame: hearth is missing beside hearth-bench\n".utf8))
         return []
       }
       var reading = Reading(unit: .milliseconds, goal: 50, samples: [])
