@@ -52,7 +52,7 @@ extension EndToEndTests.InPipes {
       #expect(lines.contains(defaults), "\(run.output)")
     }
 
-    @Test("A suite that creates documents passes a second time, and the local database is unchanged")
+    @Test("A suite passes twice and leaves the local database unchanged")
     func secondRun() async throws {
       #expect(try await hearth("set", "mine/a", "x=1").status == 0)
       for _ in 0..<2 {
@@ -80,7 +80,7 @@ extension EndToEndTests.InPipes {
       #expect(try await exec.exitStatus() == 7)
     }
 
-    @Test("A command that does not exist ends exec with 127, and a missing command with an example")
+    @Test("An unknown command ends exec with 127, no command with an example")
     func missing() async throws {
       let absent = try await hearth("exec", "-q", "--", "no-such-program")
       #expect(absent.status == 127 && absent.hasOneErrorLine, "\(absent.errors)")
@@ -91,7 +91,7 @@ extension EndToEndTests.InPipes {
       #expect(loose.status == 64 && loose.errors.contains("hearth exec --rules x -- npm test"), "\(loose.errors)")
     }
 
-    @Test("exec reads firebase.json with comments: rules, port and project; it names other products once")
+    @Test("exec reads a commented firebase.json and names other products once")
     func firebaseProject() async throws {
       let port = try ReservedPort()
       try surroundings.write(
@@ -129,7 +129,7 @@ extension EndToEndTests.InPipes {
       withExtendedLifetime(port) {}
     }
 
-    @Test("The Firebase CLI's import and export options work over two runs, and are named once")
+    @Test("The Firebase CLI's import and export options work over two runs")
     func exports() async throws {
       let options = ["exec", "--only", "firestore", "--project", "demo-x", "--import=seed", "--export-on-exit", "--"]
       for number in 1...2 {
@@ -204,7 +204,7 @@ extension EndToEndTests.InPipes {
       #expect(try await hearth("get", "mine/a").status == (mayReset ? 4 : 0))
     }
 
-    @Test("A named folder is the tests' own, also by the path of the local database in other words")
+    @Test("The local database is protected under each of its paths")
     func folders() async throws {
       let own = try await ServeProcess(surroundings, ["--data", surroundings.folder.path + "/own"])
       #expect(try await curl("-X", "POST", "http://\(own.address)/reset").hasSuffix(" 200"))
@@ -212,7 +212,7 @@ extension EndToEndTests.InPipes {
       #expect(try await curl("-X", "POST", "http://\(usual.address)/reset").hasSuffix(" 403"))
     }
 
-    @Test("--print-port prints the port alone, --ready-file has the address while the server runs")
+    @Test("--print-port prints the port, and --ready-file keeps the address")
     func readiness() async throws {
       let file = surroundings.folder.appending(path: "ready").path
       let server = try ChildProcess(

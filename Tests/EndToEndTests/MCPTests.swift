@@ -220,7 +220,7 @@ extension EndToEndTests.InPipes {
       #expect(try await session.request("ping").hasSuffix(#""result": {}}"#))
     }
 
-    @Test("An unknown version gets the newest one, and requests before initialize are rejected")
+    @Test("An unknown version gets the newest, and early requests are rejected")
     func versions() async throws {
       let process = try ChildProcess(
         [Surroundings.hearth, "mcp", "--in-memory"], environment: surroundings.environment, streams: .pipes)

@@ -54,7 +54,7 @@ extension EndToEndTests.InPipes {
       #expect(difference.output.contains("c/new"))
     }
 
-    @Test("A server starts with the documents of a file, and never adds them to existing ones")
+    @Test("A server starts with a file's documents only if its database is empty")
     func seeded() async throws {
       try surroundings.write("seed.json", #"{"c": {"a": {"n": 1}, "b": {"n": 2}}}"#)
       for arguments in [[], ["--data", path("kept")], ["--data", path("kept")]] {

@@ -215,7 +215,7 @@ struct AccessTests {
     #expect(found == code)
   }
 
-  @Test("A list that its query does not prove is allowed with one warning, unless proofs are strict")
+  @Test("An unproven list is allowed with one warning unless proofs are strict")
   func proofs() async throws {
     let text =
       "rules_version = '2'; service cloud.firestore { match /databases/{d}/documents/c/{id} { "

@@ -15,7 +15,7 @@ struct DatabaseAccessTests {
     return try #require(Ruleset.compile([RulesFile(name: collection, content: content)]).0)
   }
 
-  @Test("A database's rules hold for it alone; a project's rules come first, and shared rules last")
+  @Test("A project's rules precede a database's, and shared rules come last")
   func separate() async throws {
     let rules = AccessRules()
     let service = FirestoreService(backend: try makeService().backend, rules: rules)

@@ -60,7 +60,7 @@ struct ExportFolderTests {
     #expect(throws: ExportError.self) { try ExportReader(folder("one/all_namespaces")) }
   }
 
-  @Test("An export made on Windows is read, with folders or with backslashes in file names", arguments: [false, true])
+  @Test("A Windows export is read, with folders or backslashes in file names", arguments: [false, true])
   func windows(isUnpackedFlat: Bool) throws {
     let folder = try TemporaryFolder.made()
     try export(folder("e"), [("c/d", ["n": 1]), ("c/e", [:])], in: home)

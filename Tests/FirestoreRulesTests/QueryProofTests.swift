@@ -26,7 +26,7 @@ struct QueryProofTests {
   }
 
   @Test(
-    "Without a proof a field that the query does not name is absent, and the verdict names it",
+    "Without a proof, fields that the query does not name are absent",
     arguments: [
       ("!('fans' in resource.data)", "[]", true, ["fans"]),
       ("!('fans' in resource.data) || 'me' in resource.data.fans", #"[["public", "==", true]]"#, true, ["fans"]),

@@ -22,7 +22,7 @@ struct FirebaseProjectTests {
     return try #require(try FirebaseProject.read("\(folder.path)/firebase.json"))
   }
 
-  @Test("Rules, indexes, address and other products are read; paths are relative to the file")
+  @Test("Rules, indexes and address are read, with paths relative to the file")
   func whole() throws {
     let project = try project(
       """

@@ -150,7 +150,7 @@ struct ForeignImportTests {
     #expect(moved.documents == [#"{"path": "z/u1", "data": {}}"#, #"{"path": "z/u1/s/x", "data": {}}"#])
   }
 
-  @Test("A document of maps on one line remains a document, in a file of lines and from any other name")
+  @Test("A document of maps on one line remains one document")
   func linesOfMaps() async throws {
     for name in ["in.jsonl", "in"] {
       let outcome = try await imported(#"{"m": {"x": 1}}"#, as: name, into: "c", dry: true)
@@ -160,7 +160,7 @@ struct ForeignImportTests {
     #expect(tree.documents == [#"{"path": "c/a", "data": {"n": 1}}"#])
   }
 
-  @Test("Derived IDs are reported where a field could have been meant, and empty collections are no documents")
+  @Test("Derived ids are reported, and empty collections are not documents")
   func derived() async throws {
     let outcome = try await imported(#"[{"id": "x", "n": 1}]"#, into: "c", dry: true)
     #expect(outcome.notes == ["read: 1 object with derived IDs. To use the field id, add --id-field id."])
@@ -175,7 +175,7 @@ struct ForeignImportTests {
   }
 
   @Test(
-    "A file that cannot be imported is named for what it is, with the command that works",
+    "An unreadable file is identified, with the command that works",
     arguments: [
       (#"{"u1": {"n": 1}}"#, "in.json", nil, "documents by id (u1)", "in.json --into COLLECTION"),
       (#"{"name": "Ada", "n": 1}"#, "in.json", nil, "is one document (name, n)", "hearth set COLLECTION/ID - <"),

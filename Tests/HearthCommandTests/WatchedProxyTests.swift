@@ -64,7 +64,7 @@ struct WatchedProxyTests {
     ("response", 1, 1, "Listen", ProxyTraffic.moment),
   ]
 
-  @Test("A watcher of a client sees its listeners, documents, waiting writes and connection")
+  @Test("A watcher sees a client's listeners, documents, writes and connection")
   func client() async throws {
     let watched = try Watched()
     try watched.note(

@@ -13,7 +13,7 @@ struct IndexConfigurationTests {
     )
   }
 
-  @Test("Comments, a byte order mark and a comma before a bracket are read, and the comma is reported")
+  @Test("Comments, a byte order mark and trailing commas are read")
   func comments() throws {
     let file = try read(
       """
@@ -61,7 +61,7 @@ struct IndexConfigurationTests {
     #expect(file.warnings.isEmpty)
   }
 
-  @Test("One field with two modes in an index is kept for a server, and named as absent from a cache")
+  @Test("A field with two modes is kept for a server and reported for a cache")
   func twice() throws {
     let file = try read(
       """
@@ -75,7 +75,7 @@ struct IndexConfigurationTests {
   }
 
   @Test(
-    "An unknown member costs a warning with its name, and the index only where it depends on the member",
+    "An unknown member costs a warning, and its index only if necessary",
     arguments: [
       (
         #""label": {"a": 1}, "fields": [{"fieldPath": "a", "order": "ASCENDING"}]"#, "indexes[0].label is unknown", true

@@ -111,7 +111,7 @@ struct ColorFileTests {
     #expect(corrections.contains { "\($0)".hasPrefix("Ansi 8 Color #4d4d4d: It cannot be read on the background.") })
   }
 
-  @Test("A scheme whose surface or selection is as strong as its text is corrected, and each correction is reported")
+  @Test("An unreadable surface or selection is corrected and reported")
   func backdrops() throws {
     let strong =
       "scheme: Strong\n"
@@ -131,7 +131,7 @@ struct ColorFileTests {
   }
 
   @Test(
-    "A file that is no color file is rejected with the kinds to look for, a missing color with its name",
+    "An unknown file is rejected with the known kinds, a missing color by name",
     arguments: [
       ("[window]\nopacity = 1\n", "base16 scheme (YAML with base00 to base0F), or the colors of iTerm2"),
       ("color0 #000000\n", "Alacritty"),

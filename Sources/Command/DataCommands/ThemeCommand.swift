@@ -154,7 +154,7 @@ extension ThemeCommand {
     private func write(_ text: String, _ scheme: Base16Scheme) throws {
       let paths = Paths.ofProcess
       guard let folder = paths.themeFolders.first else {
-        throw CommandFailure(.configuration, "the folder for themes is unknown: HOME is not set. Name a file with --output.")
+        throw CommandFailure(.configuration, "HOME is not set, so there is no theme folder. Name a file with --output.")
       }
       let path = output ?? "\(folder)/\(scheme.slug).toml"
       if !replace, FileManager.default.fileExists(atPath: path) {
