@@ -47,7 +47,7 @@ import Testing
     #expect(throws: BenchmarkRecord.Failure.self) { try BenchmarkRecord(at: path) }
     try Data("[]".utf8).write(to: URL(filePath: path))
     let failure = #expect(throws: BenchmarkRecord.Failure.self) { try BenchmarkRecord(at: path, mayBeMissing: true) }
-    #expect(failure?.description.hasPrefix("\(path) is no record") == true)
+    #expect(failure?.description.hasPrefix("\(path) is not a record") == true)
     try FileManager.default.removeItem(atPath: path)
     let unknown = #expect(throws: BenchmarkRecord.Failure.self) {
       try record([line("write", seconds: 1)]).history(of: "wriet")

@@ -138,7 +138,7 @@ extension EndToEndTests.InPipes {
           by: ["env", "-C", folder], surroundings)
         #expect(run.status == 0 && run.output == "\(number)\n", "\(run.errors)")
         #expect(run.errors.ranges(of: "--import is --import-data here").count == 1, "\(run.errors)")
-        #expect(run.errors.contains("There is no seed yet") == (number == 1), "\(run.errors)")
+        #expect(run.errors.contains("seed does not exist yet") == (number == 1), "\(run.errors)")
       }
     }
 

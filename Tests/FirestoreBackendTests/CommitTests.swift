@@ -90,6 +90,21 @@ import Testing
     #expect(response.results[2].transformResults == [5, 6])
   }
 
+  @Test("A commit has at most 500 transforms of a document, over all of its writes")
+  func transformLimit() async throws {
+    let backend = try makeBackend()
+    func transforms(_ range: Range<Int>) -> Mutation {
+      Mutation(
+        key: key("c/a"), operation: .patch(Fields(), FieldMask([])),
+        transforms: range.map { FieldTransform(path: FieldPath("f\($0)"), operation: .increment(1)) })
+    }
+    try await backend.commit(transforms(0..<250), transforms(250..<500))
+    let error = await #expect(throws: RPCStatus.self) {
+      try await backend.commit(transforms(0..<250), transforms(250..<501))
+    }
+    #expect(error?.code == .invalidArgument && error?.message.contains("more than 500") == true)
+  }
+
   @Test("Creating a document twice in one commit is an invalid request")
   func insertTwice() async throws {
     let backend = try makeBackend()

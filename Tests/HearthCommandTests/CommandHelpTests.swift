@@ -69,7 +69,7 @@ struct CommandHelpTests {
     for error in ["Unknown option '--only'", "2 unexpected arguments: '\(words[0])', 'npm test'"] {
       #expect(
         CommandHelp.complaint("Error: " + error, arguments: ["hearth"] + words)
-          == "There is no command '\(words[0])'. Here that is: \(meant)")
+          == "Unknown command '\(words[0])'. In Hearth that is: \(meant)")
     }
   }
 

@@ -178,7 +178,7 @@ extension PipelineChecker {
     case "subcollection":
       try stage.expect(1...1)
       if place != .expression {
-        throw stage.fail("is only allowed at the start of a pipeline in an expression.")
+        throw stage.fail("is only allowed at the start of a nested pipeline in an expression.")
       }
       return .subcollection(try Self.collectionID(try stage.text(at: 0), stage))
     default:

@@ -18,6 +18,8 @@ struct CommitEvaluation {
     var content: Content
     /// Whether this commit creates the document, possibly after deleting it; it then gets a new create time.
     var isNew: Bool
+    /// The number of transforms in the commit so far.
+    var transformCount = 0
     /// The mutations of the document, in order, if the commit is checked before it is applied.
     var mutations: [Mutation] = []
 
@@ -90,6 +92,12 @@ struct CommitEvaluation {
       order.append(key)
     }
     if defersPreconditions { documents[key]?.mutations.append(mutation) }
+    documents[key]?.transformCount += mutation.transforms.count
+    if documents[key]?.transformCount ?? 0 > WriteLimit.transforms {
+      throw .refused(
+        .invalidArgument,
+        "The commit has more than \(WriteLimit.transforms) field transforms of \(database.name(of: key)). Split it.")
+    }
     do throws(StoreError) { try check(mutation.precondition, of: mutation) } catch {
       guard defersPreconditions else { throw error }
       failure = failure ?? error

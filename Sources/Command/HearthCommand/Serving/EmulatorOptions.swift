@@ -102,7 +102,7 @@ struct EmulatorOptions: ParsableArguments {
     if functionsEmulator != nil { remarks.append("--functions_emulator changes nothing: no functions are called.") }
     if webSocketPort != nil {
       remarks.append(
-        "--websocket_port is ignored. The decisions of rules are on the server's own port, at /requests.")
+        "--websocket_port changes nothing. The decisions of rules are on the server's own port, at /requests.")
     }
     if webChannelPort != nil { remarks.append("--webchannel_port changes nothing: browsers use the same port.") }
     if databaseEdition != nil { remarks.append("--database-edition changes nothing: all databases are alike.") }
