@@ -175,7 +175,7 @@ extension EndToEndTests.InPipes {
         [Surroundings.hearth, "plain", "--in-memory", "--offline"], environment: surroundings.environment,
         streams: .pipes)
       program.write("set c/a {\"n\": 1}\n")
-      while try await !program.line().contains("1 write waits") {}
+      while try await !program.line().contains("1 write pending") {}
       let session = try await Session([], surroundings)
       let programs = try await session.call("programs")
       #expect(programs.text.contains(#""name": "hearth plain""#), "\(programs)")

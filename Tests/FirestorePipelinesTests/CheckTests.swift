@@ -39,7 +39,7 @@ struct CheckTests {
       ),
       (
         [all, stage("union", .pipeline(PipelineMessage([stage("subcollection", "x")])))],
-        "The stage 'subcollection' is only allowed at the start of a pipeline"
+        "The stage 'subcollection' is only allowed at the start of a nested pipeline"
       ),
       ([all, stage("delete"), stage("limit", 1)], "The stages 'update' and 'delete' must be the last"),
       (

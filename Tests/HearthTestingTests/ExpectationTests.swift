@@ -171,7 +171,7 @@ struct ExpectationTests {
     let taken = try await failure { stage, _ in _ = try await stage.client("ada") }
     #expect(taken.kind == .misuse && taken.reason.contains("there is a client ada already"), "\(taken)")
     let name = try await failure { stage, _ in _ = try await stage.client("a/b") }
-    #expect(name.reason.contains("\"a/b\" is no name"), "\(name)")
+    #expect(name.reason.contains("\"a/b\" is not a client name"), "\(name)")
     let words = try await failure { _, client in try client.fault("latency soon") }
     #expect(words.kind == .misuse && words.reason.hasPrefix("fault \"latency soon\", column 9: "), "\(words)")
     let meaningless = try await failure { _, client in try client.fault("expire-token") }
