@@ -140,7 +140,7 @@ extension EndToEndTests.OnPseudoTerminal {
       #expect(try await process.exitStatus() == 128 + SIGHUP)
     }
 
-    @Test("A terminal that is no longer read does not prevent the exit", arguments: ["Q", "\u{3}\u{3}"])
+    @Test("A terminal that stops reading does not prevent the exit", arguments: ["Q", "\u{3}\u{3}"])
     func unread(keys: String) async throws {
       let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())
       let modes = terminal.modes

@@ -25,7 +25,7 @@ import Testing
       .onlyMutation(for: record)
   }
 
-  @Test("A record has a path, or its name is the path")
+  @Test("A record's path is given, or is its name")
   func paths() throws {
     let exported = try mutation(record("{\"data\": {\"a\": 1}, \"path\": \"c/d\", \"updateTime\": \"x\"}"))
     #expect(exported == Mutation(key: DocumentKey(unchecked: ResourcePath("c/d")), operation: .set(["a": .integer(1)])))

@@ -137,7 +137,7 @@ struct MessageTests {
     }
   }
 
-  @Test("Redaction removes the field's values and ids from every message", arguments: ["secret", "all"])
+  @Test("Redaction removes a field's values, and ids, from every message", arguments: ["secret", "all"])
   func redaction(_ fields: String) async throws {
     let lines = try await session()
     try #require(lines.contains { line($0).contains(Self.secret) })

@@ -154,7 +154,7 @@ struct TrueScreenTests {
     }
   }
 
-  @Test("Ages: without notifications a count's age is never too low")
+  @Test("Ages: without notifications no count is shown as too recent")
   func ages() async throws {
     try await WatchedScreen.run(tellsCommits: false, clockStands: true) { screen in
       try await screen.others(set("a/x", ["n": 1]), set("b/x", ["n": 1]), set("b/y", ["n": 1]))

@@ -40,7 +40,7 @@ import Testing
     ])
   func nearTypes(assignment: String, meant: String) throws {
     let error = try #require(throws: TextError.self) { try FieldAssignment.parse(assignment) }
-    #expect(error.reason.contains(meant) && error.reason.contains("is written string:"), "\(error.reason)")
+    #expect(error.reason.contains(meant) && error.reason.contains("As text, write string:"), "\(error.reason)")
   }
 
   @Test("Typed or quoted text can be anything, and ordinary text needs no quotes")

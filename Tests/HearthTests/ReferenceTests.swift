@@ -7,7 +7,7 @@ import Testing
 /// Instances, references, snapshots and errors as values.
 @Suite(.timeLimit(.minutes(10)))
 struct ReferenceTests {
-  @Test("The default instance belongs to the default app, and each database has one")
+  @Test("Each database has one instance, and the default app has the default one")
   func instances() {
     #expect(Firestore.firestore() === Firestore.firestore(app: .default))
     #expect(Firestore.firestore() === Firestore.firestore(database: "(default)"))

@@ -52,7 +52,7 @@ import Testing
     #expect(theme.variant == (scheme == Self.ocean ? .dark : .light))
   }
 
-  @Test("A scheme's colors become text, changes and states, and its name and author stay")
+  @Test("A scheme colors text, changes and states, and keeps its name and author")
   func colors() throws {
     let (theme, corrections) = try theme(Self.ocean)
     #expect(theme.name == "Ocean " && theme.author == "Chris Kempson (http://chriskempson.com)")

@@ -217,7 +217,7 @@ public final class TestStage: Sendable {
 
   /// - Throws: ``StageFailure`` after the end of the stage, when no event can happen.
   func check(_ place: CallPlace) throws(StageFailure) {
-    if state.withLock(\.isOver) { throw failure(.misuse, "the stage is over; it ends with the body of run.", place) }
+    if state.withLock(\.isOver) { throw failure(.misuse, "the stage is over: the body of run has returned.", place) }
   }
 }
 

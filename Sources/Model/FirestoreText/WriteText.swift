@@ -115,7 +115,7 @@ package enum FieldAssignment {
       if let typed = try TypedLiteral.syntax(text, column: column) { return typed }
       if let reason = PlainText.otherMeaning(ofWritten: text) {
         throw TextError(
-          column: column, "\(reason) Text that reads so is written \(PlainText.shellWord("string:" + text)).")
+          column: column, "\(reason) As text, write \(PlainText.shellWord("string:" + text)).")
       }
       return JSONSyntax(.string(text))
     }

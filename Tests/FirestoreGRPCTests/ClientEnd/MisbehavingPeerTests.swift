@@ -66,7 +66,7 @@ struct MisbehavingPeerTests {
     #expect(try hasEnded(peer, 11, call))
   }
 
-  @Test("Data over the window closes the connection, and data of an ended call is free")
+  @Test("Data over the window closes the connection, except that of an ended call")
   func overflow() throws {
     let peer = try HandmadePeer()
     let call = try peer.begin()

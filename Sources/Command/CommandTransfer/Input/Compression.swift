@@ -28,7 +28,7 @@ package enum OutputCompression {
     let promised = name.flatMap { CompressionFormat(fileName: $0) }
     if let name, let foreign = ForeignCompression(fileName: name) {
       throw CommandFailure(
-        .usage, "\(name) would not be a \(foreign) file. Pipe the output: hearth export … | \(foreign) > \(name)")
+        .usage, "\(name) cannot be written as \(foreign). Pipe the output: hearth export … | \(foreign) > \(name)")
     }
     if let name, let promised, let option, option != promised {
       throw CommandFailure(.usage, "\(name) promises \(promised), and --compress says \(option).")
