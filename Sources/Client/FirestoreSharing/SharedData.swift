@@ -172,6 +172,8 @@ extension DataKeeper {
     let began = ContinuousClock.now
     while true {
       let failure: StoreError
+      // The data may become free between the attempt and the question.
+      let wasClosing = isClosing
       switch search.attempt(self) {
       case .own: return
       case .attached(let welcome, let line, let received):
@@ -180,7 +182,7 @@ extension DataKeeper {
         // There is no wait for a process that does not share the data, such as a repair. A process that has just
         // started announces sharing soon.
         let serves = DirectoryLock.lastHolder(of: directory)?.serves ?? true
-        let time = isClosing ? max(patience, Self.closingTime) : patience
+        let time = wasClosing || isClosing ? max(patience, Self.closingTime) : patience
         if ContinuousClock.now - began < (serves ? grace ?? time : .milliseconds(30)) {
           usleep(5_000)
           continue
