@@ -253,4 +253,31 @@ struct ForeignImportTests {
     let outcome = try await imported("{\"c\": {\"a\": {\"n\": 1, \"__collections__\": {\"s\": {\(inner)}}}}}")
     #expect(outcome.documents.count == 1_201)
   }
+
+  @Test("An export by Firefoo becomes documents with times and subcollections")
+  func firefoo() async throws {
+    func text(_ resource: String, _ data: String) -> String {
+      """
+      {"meta": {"format": "JSON", "version": "1.1.0", "projectId": "p", \(resource)"app": "firefoo"},
+       "data": {\(data)}}
+      """
+    }
+    let data = """
+      "u1": {"n": 1, "at": {"__time__": "2026-03-02T11:58:03.500Z"}, "__collections__": {"o": {"x": {"m": 2}}}},
+      "u2": {"n": 3, "__collections__": {}}
+      """
+    let outcome = try await imported(text(#""resourcePath": ["users"], "#, data))
+    #expect(
+      outcome.documents == [
+        #"users/u1 {"at": {"$timestamp": "2026-03-02T11:58:03.500Z"}, "n": 1}"#, #"users/u1/o/x {"m": 2}"#,
+        #"users/u2 {"n": 3}"#,
+      ])
+    #expect(outcome.notes.first?.hasSuffix("an export by Firefoo of the collection users.") == true)
+    let other = try await imported(text("", #""rooms/r/seats/s": {"n": 4}"#), dry: true)
+    #expect(other.documents == [#"{"path": "rooms/r/seats/s", "data": {"n": 4}}"#])
+    #expect(
+      await failure(text(#""resourcePath": ["users", "u1"], "#, #""n": 1"#)).contains("the document users/u1"))
+    let unknown = await failure(text(#""resourcePath": ["users"], "#, #""u1": {"see": {"__ref__": "a/b"}}"#))
+    #expect(unknown.contains("__ref__"), "\(unknown)")
+  }
 }

@@ -97,6 +97,7 @@ struct ForeignObject {
       return reference(path).map { ForeignObject(#"{"_path"}"#, .ref, $0, isPossibleMap: true) }
     }
     if members.count == 1 {
+      if let text = syntax["__time__"] { return time(text).map { ForeignObject(#"{"__time__"}"#, .timestamp, $0) } }
       guard let values = syntax["_values"], let vector = vector(values) else { return nil }
       return ForeignObject(#"{"_values"}"#, .vector, vector, isPossibleMap: true)
     }

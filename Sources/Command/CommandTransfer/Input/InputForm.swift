@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandOutput
 import FirestoreJSON
-import FirestoreModel
+package import FirestoreModel
 
 /// The form of a text of documents, recognized by its name and its beginning.
 package struct InputForm: Hashable, Sendable {
@@ -9,6 +9,8 @@ package struct InputForm: Hashable, Sendable {
   package var layout: InputLayout = .documents
   /// The sentence that says what was recognized; `nil` for the forms that Hearth writes, and for plain documents.
   package var note: String?
+  /// The collection of documents by id, if the text names it; `nil` for others.
+  package var collection: ResourcePath?
 }
 
 /// Recognizes the form of a text by its first bytes.
@@ -94,6 +96,9 @@ struct InputRecognition {
 
   private func jsonForm(_ root: JSONSyntax) throws(CommandFailure) -> InputForm {
     guard case .object(let members) = root.kind, !members.isEmpty else { return InputForm(format: .json) }
+    if root["meta"]?["app"]?.string == "firefoo", root["data"]?.isObject == true {
+      return try firefooForm(root["meta"]?["resourcePath"])
+    }
     if let marked = InputLayout.markers.first(where: { root[$0]?.isObject == true }) {
       let others = members.filter { $0.name != marked }
       if !others.isEmpty { throw documentExport(marked) }
@@ -110,6 +115,23 @@ struct InputRecognition {
     }
     try checkOtherFiles(root)
     return try treeForm(members)
+  }
+
+  /// The form of an export by Firefoo: documents by id, with the path of their collection, or by path.
+  /// - Parameter resource: the segments of the exported path.
+  private func firefooForm(_ resource: JSONSyntax?) throws(CommandFailure) -> InputForm {
+    var segments: [String] = []
+    if case .array(let elements)? = resource?.kind { segments = elements.compactMap(\.string) }
+    let path = ResourcePath(segments: segments)
+    if path.isDocument {
+      throw CommandFailure(
+        .badData,
+        "\(name) is an export by Firefoo of the document \(path). Only exports of collections can be imported.")
+    }
+    let extent = path.isRoot ? "" : " of the collection \(path)"
+    return InputForm(
+      format: .json, layout: .data, note: "\(name): an export by Firefoo\(extent).",
+      collection: path.isRoot ? nil : path)
   }
 
   /// The form of an object whose members are documents, or collections of documents.

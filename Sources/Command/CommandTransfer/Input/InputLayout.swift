@@ -12,6 +12,8 @@ package enum InputLayout: String, CaseIterable, Codable, ExpressibleByArgument, 
   case marked
   /// `{"documents": [{"name": …, "fields": …}]}`, a response of the REST interface.
   case listed
+  /// `{"meta": {"app": "firefoo", …}, "data": {"u1": {…}}}`
+  case data
   /// The whole value is one document with its path.
   case single
   /// Documents one after another, each on several lines.
@@ -49,6 +51,7 @@ package enum InputLayout: String, CaseIterable, Codable, ExpressibleByArgument, 
       default: .document
       }
     case .listed: levels.count > 1 ? .document : name == "\"documents\"" ? .level : .nothing
+    case .data: levels.count > 1 ? .document : name == "\"data\"" ? .level : .nothing
     }
   }
 }

@@ -163,8 +163,9 @@ package enum ComparedSide: Sendable {
   private static func read(_ file: String, _ database: DatabaseID) throws -> [(key: DocumentKey, data: DocumentData)] {
     let named = TransferFormat(input: file)
     var input = try ImportInput(file, named)
-    let format = try input.recognize(file, named == .google ? named : nil, into: nil).format
-    var rules = ImportRules(database: database, collection: nil, idField: nil)
+    let form = try input.recognize(file, named == .google ? named : nil, into: nil)
+    let format = form.format
+    var rules = ImportRules(database: database, collection: form.collection, idField: nil)
     var found: [DocumentKey: DocumentData] = [:]
     var forms = RecognizedForms()
     do {

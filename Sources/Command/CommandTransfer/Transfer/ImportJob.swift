@@ -107,6 +107,7 @@ package struct ImportJob: Sendable {
     var job = self
     let form = try input.recognize(file, isFormatGiven ? format : nil, layout, into: rules.collection)
     (job.format, job.layout, job.isFormatGiven) = (form.format, form.layout, true)
+    job.rules.collection = rules.collection ?? form.collection
     if let text = form.note { note(text) }
     return try await job.run(&input, into: connect, note: note, reject: reject, show: show, progress: progress)
   }
