@@ -56,7 +56,10 @@ struct CommandHelpTests {
         "emulators:exec|--only|firestore|--project|demo|npm test",
         "hearth exec --only firestore --project demo -- npm test"
       ),
-      ("emulators:exec|npm run a && npm test|-P|x|--ui", "hearth exec --project x -- sh -c 'npm run a && npm test'"),
+      (
+        "emulators:exec|npm run a && npm test|-P|x|--ui",
+        "hearth exec --project x --ui -- sh -c 'npm run a && npm test'"
+      ),
       (
         "emulators:exec|--import=./seed|--export-on-exit|npm test",
         "hearth exec --import=./seed --export-on-exit -- npm test"

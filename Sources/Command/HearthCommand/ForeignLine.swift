@@ -106,7 +106,7 @@ enum ForeignLine {
       if !word.hasPrefix("-") {
         let isPlain = word.allSatisfy { $0.isLetter || $0.isNumber || " -_./:@=,+".contains($0) }
         command = isPlain ? word.split(separator: " ").map(String.init) : ["sh", "-c", word]
-      } else if !ignored.contains(word) {
+      } else if word == "--ui" || !ignored.contains(word) {
         options.append(word == "-P" ? "--project" : word)
         // The folder of this option can be left out, so a word with spaces is the script.
         let mayBeScript = word == "--export-on-exit" && rest.first?.contains(" ") == true

@@ -26,6 +26,9 @@ struct ExecCommand: AsyncParsableCommand {
       With rules, a line on standard error after the command counts the expressions that were evaluated, with the places \
       of the others. If the command loads rules into the project, the line is about the rules loaded last.
 
+      --ui opens the dashboard while the command runs, and until you quit it. The command reads no input, and its output \
+      is printed afterwards. Without a terminal --ui has no effect.
+
       Example: hearth exec --rules firestore.rules -- npm test
       """)
 
@@ -33,6 +36,10 @@ struct ExecCommand: AsyncParsableCommand {
 
   @Flag(name: .shortAndLong, help: "Do not print the address of the server and the coverage of rules.")
   var quiet = false
+
+  @Flag(
+    help: "Open the dashboard on the server. The output of the command is printed when you have quit the dashboard.")
+  var ui = false
 
   @Argument(parsing: .postTerminator, help: "The command and its arguments.")
   var command: [String] = []
@@ -48,6 +55,7 @@ struct ExecCommand: AsyncParsableCommand {
     let inherited = ["GCLOUD_PROJECT", "GOOGLE_CLOUD_PROJECT"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
     let files = OpenFiles()
     let child = ForwardingChild()
+    let screen = try ui ? ExecScreen.onTerminal() : nil
     var options = options
     // SDKs, imports and exports need a project.
     let named = try FirebaseProject.read(options.config)?.project(options.emulator.projectID)
@@ -55,7 +63,10 @@ struct ExecCommand: AsyncParsableCommand {
     options.emulator.projectID = project
     let run = try ServeRun(options, usualPort: 0)
     let stop = StopSignal {}
-    let signals = await HeardSignals(child.heard) { child.send($0) }
+    let signals = await HeardSignals(child.heard) {
+      child.send($0)
+      screen?.dashboard.send($0)
+    }
     defer { signals.cancel() }
     let (started, continuation) = AsyncStream.makeStream(of: ServedAddress.self)
     let (command, isQuiet, data) = (command, quiet, run.data)
@@ -74,14 +85,79 @@ struct ExecCommand: AsyncParsableCommand {
         for await address in started {
           defer { stop.stop() }
           if !isQuiet { StandardError.write("hearth: Serving \(project) on \(address.local). \(data.text)") }
-          return try await child.run(
-            command, CommandEnvironment.of(project, at: address.local, in: environment), closing: files.opened())
+          let variables = CommandEnvironment.of(project, at: address.local, in: environment)
+          guard let screen else { return try await child.run(command, variables, closing: files.opened()) }
+          let words = ["--emulator", address.local, "--project", project, "--in-memory"]
+          return try await screen.run(child, command, variables, dashboard: words, environment, closing: files.opened())
         }
         return nil
       }
       return try await group.reduce(nil) { $0 ?? $1 }
     }
     if let status, status != 0 { throw ExitCode(status) }
+  }
+}
+
+/// The dashboard of `hearth exec --ui` on the terminal, while the command and this process write to a file.
+struct ExecScreen: Sendable {
+  let dashboard = ForwardingChild()
+  /// The file for the output, and its path.
+  private let log: CInt
+  private let path: String
+  /// Standard error as it was.
+  private let errors: CInt
+
+  /// - Returns: `nil` without a terminal, which is reported.
+  /// - Throws: `cannotCreate` for a temporary folder that is not writable.
+  static func onTerminal() throws(CommandFailure) -> ExecScreen? {
+    guard isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1 else {
+      StandardError.write("hearth: --ui needs a terminal, so the command runs without the dashboard.")
+      return nil
+    }
+    return try ExecScreen()
+  }
+
+  private init() throws(CommandFailure) {
+    let folder = FileManager.default.temporaryDirectory
+    var name = folder.appending(path: "hearth-exec-XXXXXX").path.utf8CString.map { $0 }
+    log = mkstemp(&name)
+    path = String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    guard log >= 0 else {
+      throw CommandFailure(.cannotCreate, "\(path) cannot be created: \(String(cString: strerror(errno))).")
+    }
+    _ = fcntl(log, F_SETFD, FD_CLOEXEC)
+    errors = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)
+  }
+
+  /// Runs the command and the dashboard, and prints the output of the command when both have ended.
+  /// - Parameter options: the options of the dashboard.
+  /// - Returns: the exit status of the command.
+  func run(
+    _ child: ForwardingChild, _ command: [String], _ variables: [String: String], dashboard options: [String],
+    _ environment: [String: String], closing files: [CInt]
+  ) async throws -> Int32 {
+    let program = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "hearth"
+    // Messages of the server would be drawn over the dashboard.
+    dup2(log, STDERR_FILENO)
+    async let status = child.run(command, variables, closing: files, output: log)
+    _ = try await dashboard.run([program] + options, environment, closing: files, errors: errors)
+    dup2(errors, STDERR_FILENO)
+    if child.isRunning {
+      StandardError.write("hearth: Waiting for the end of \(command[0]). Its output so far is in \(path).")
+    }
+    let result = try await status
+    try printLog()
+    return result
+  }
+
+  /// Prints the file unchanged, as the command would have done, and removes it.
+  private func printLog() throws {
+    let file = try FileHandle(forReadingFrom: URL(filePath: path))
+    while let bytes = try file.read(upToCount: 1 << 16), !bytes.isEmpty {
+      // A closed output does not change the status of the command.
+      guard (try? FileHandle.standardOutput.write(contentsOf: bytes)) != nil else { break }
+    }
+    unlink(path)
   }
 }
 
@@ -179,13 +255,20 @@ final class ForwardingChild: Sendable {
     return tcgetpgrp(terminal) == getpgrp()
   }
 
+  var isRunning: Bool { state.withLock { if case .running = $0 { true } else { false } } }
+
   /// Runs the command to its end.
-  /// - Parameter files: the descriptors of this process that are not the command's.
+  /// - Parameters:
+  ///   - files: the descriptors of this process that are not the command's.
+  ///   - output: the file for both outputs of the command, which then reads no input; `nil` for those of this process.
+  ///   - errors: the file for its standard error; `nil` for that of this process.
   /// - Returns: the exit status, or 128 plus the number of the signal that ended it; 127 and 126 as in a shell.
-  func run(_ words: [String], _ environment: [String: String], closing files: [CInt]) async throws -> Int32 {
+  func run(
+    _ words: [String], _ environment: [String: String], closing files: [CInt], output: CInt? = nil, errors: CInt? = nil
+  ) async throws -> Int32 {
     let begun: Result<pid_t, StartFailure> = state.withLock { state in
       if case .stopped(let number) = state { return .failure(StartFailure(status: 128 + number)) }
-      let result = start(words, environment, closing: files)
+      let result = start(words, environment, closing: files, output, errors)
       if case .success(let process) = result { state = .running(process) }
       return result
     }
@@ -208,7 +291,7 @@ final class ForwardingChild: Sendable {
   }
 
   private func start(
-    _ words: [String], _ environment: [String: String], closing files: [CInt]
+    _ words: [String], _ environment: [String: String], closing files: [CInt], _ output: CInt?, _ errors: CInt?
   ) -> Result<pid_t, StartFailure> {
     var attributes = posix_spawnattr_t()
     var actions = posix_spawn_file_actions_t()
@@ -225,6 +308,11 @@ final class ForwardingChild: Sendable {
     posix_spawnattr_setsigmask(&attributes, &none)
     posix_spawnattr_setsigdefault(&attributes, &defaults)
     posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF))
+    if let output {
+      posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+      posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
+    }
+    if let errors = errors ?? output { posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO) }
     for file in files { posix_spawn_file_actions_addclose(&actions, file) }
     var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
     var variables: [UnsafeMutablePointer<CChar>?] = environment.map { strdup("\($0)=\($1)") } + [nil]
