@@ -43,6 +43,19 @@ extension EndToEndTests.InPipes {
         "\(query.errors)")
     }
 
+    @Test("Every command finds data that a program keeps in backend below its directory")
+    func earlierLayout() async throws {
+      _ = try await hearth("set", "c/1", "n=1", "--data", path("app/backend"))
+      #expect(try await hearth("get", "c", "--data", path("app")).output == "c/1  {\"n\": 1}\n")
+      #expect(try await hearth("copy", "data:\(path("app"))/c", "c").status == 0)
+      #expect(try await hearth("diff", path("app"), "/").status == 0)
+      #expect(try await hearth("diff", "data:\(path("app"))/c", "c").status == 0)
+      _ = try await hearth("set", "c/2", "n=2", "--data", path("app"))
+      #expect(try await hearth("ls", "c", "--data", path("app/backend")).output == "c/1\nc/2\n")
+      #expect(!FileManager.default.fileExists(atPath: path("app/backend.sqlite3")))
+      #expect(try await hearth("repair", "--data", path("app")).errors.contains("is undamaged"))
+    }
+
     @Test("restore asks before it writes over documents, but not in an empty database")
     func restore() async throws {
       _ = try await hearth("set", "c/1", "v=1")

@@ -34,7 +34,10 @@ import Testing
     #expect(warning.note(nil) == nil)
     #expect(warning.note(refused) == .wait(2))
     #expect(warning.timeIsUp(1) == nil)
-    #expect(warning.timeIsUp(2)?.contains("connection refused") == true)
+    #expect(warning.timeIsUp(2)?.contains("connection refused. Reads use the cache") == true)
+    #expect(warning.note(nil) != nil && warning.note(.failed(RPCStatus(.unavailable, "refused."))) == .wait(3))
+    let sentence = warning.timeIsUp(3) ?? ""
+    #expect(sentence.contains("refused. Reads use the cache") && !sentence.contains(".."), "\(sentence)")
   }
 
   @Test("The log shows each stream attempt and the next retry time")

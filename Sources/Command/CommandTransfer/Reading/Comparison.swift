@@ -9,6 +9,8 @@ package import FirestoreModel
 import FirestoreProtocol
 import Foundation
 
+import struct Hearth.Backend
+
 /// A comparison of two sequences of documents in path order.
 package struct Comparison {
   package struct Outcome: Hashable, Sendable {
@@ -116,10 +118,12 @@ package enum ComparedSide: Sendable {
       return
     }
     var place = PlaceText(text)
-    if place.database == nil, let folder = place.path, LocalBackend.exists(in: folder) {
+    if place.database == nil, let folder = place.path,
+      LocalBackend.exists(in: Backend.dataFolder(of: folder))
+    {
       (place.database, place.path) = (.folder(folder), nil)
     }
-    if case .folder(let folder) = place.database, !LocalBackend.exists(in: folder) {
+    if case .folder(let folder) = place.database, !LocalBackend.exists(in: Backend.dataFolder(of: folder)) {
       throw CommandFailure(.noInput, "no file or data folder \(folder).")
     }
     if place.database == nil, let path = place.path,
