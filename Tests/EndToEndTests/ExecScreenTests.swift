@@ -7,7 +7,7 @@ import Testing
 extension EndToEndTests.InTmux {
   /// `hearth exec --ui` on a terminal.
   @Suite(.serialized) struct ExecScreenTests {
-    @Test("exec --ui shows the command's documents, and prints its output after the dashboard")
+    @Test("exec --ui shows the documents, and prints the command's output afterwards")
     func screen() async throws {
       let surroundings = try Surroundings()
       surroundings.environment["TMPDIR"] = surroundings.folder.path
