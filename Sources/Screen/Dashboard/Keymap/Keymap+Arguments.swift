@@ -305,7 +305,10 @@ struct CommandArgument: Sendable {
   /// Parses the text. Throws `TextError`, the reason why it is invalid.
   let read: @Sendable (String, DashboardState) throws(TextError) -> Meaning
 
-  var label: String { isOptional ? "[\(name)]" : name }
+  /// The effect of a whole text; empty while more must be typed.
+  func effect(_ text: String, _ state: DashboardState) -> String {
+    do throws(TextError) { return try read(text, state).account } catch { return "" }
+  }
 }
 
 extension Command {
@@ -323,7 +326,7 @@ extension Command {
     alone: (@Sendable (inout DashboardState) -> [Effect])? = nil
   ) {
     self.init(
-      name, "", in: .screen, help, title: Wording { _ in "\(name) \(argument.label)" }, writes: writes,
+      name, "", in: .screen, help, writes: writes,
       run: alone ?? { state in
         state.openPalette(typed: name + " ")
         return []

@@ -128,6 +128,10 @@ extension DashboardState {
         overlay = .list(list)
         return []
       }
+      if item.needsFullName, list.field?.text.trimmed.lowercased() != item.name {
+        openPalette(typed: item.name)
+        return []
+      }
       let kept = remember(item)
       return run(item.target) + kept
     case .copyMenu(let items), .newMenu(let items): return choose(items[index].choice)
@@ -255,10 +259,12 @@ extension DashboardState {
     case .help, .explanation, .decision, .wall: return nil
     case .palette:
       // The height does not depend on the matches: a box that shrinks during typing would repaint the panes below.
-      let dialog = Dialog(layout, width: layout.layoutClass == .large ? 84 : 66, rows: 2 + Palette.shownItems)
+      let dialog = Dialog(layout, width: 104, rows: 4 + Palette.shownItems)
       let area = dialog.content
       let top = area.y + (area.height > 3 ? 2 : 1)
-      let height = max(0, min(area.maxY - top, Palette.shownItems))
+      // Two lines below the rows have the selected row's whole text.
+      let foot = area.height >= 12 ? 2 : 0
+      let height = max(0, min(area.maxY - top - foot, Palette.shownItems))
       return ListGeometry(dialog: dialog, rows: Rect(x: area.x, y: top, width: area.width, height: height))
     case .messages:
       let kept = openedMessageRows(layout, glyphs)

@@ -24,7 +24,7 @@ extension DashboardState {
   }
 
   mutating func removeField() -> [Effect] {
-    openEditor { editor, path in
+    openEditor { [path = selectedFieldPath] editor, _ in
       guard let path else { return }
       editor.select(path)
       editor.removeSelected()
@@ -33,7 +33,8 @@ extension DashboardState {
 
   private mutating func openEditor(_ start: (inout FieldEditor, [String]?) -> Void) -> [Effect] {
     guard let key = selectedKey, let data = document(key)?.data else { return [] }
-    let path = selectedFieldPath
+    // The editor starts at the selected field, or at the one that an edit probably means.
+    let path = selectedFieldPath ?? browser.statistics[key.collection]?.likelyEdited.map { [$0] }
     var editor = FieldEditor(.document(key), data.fields, in: configuration.database)
     start(&editor, path)
     // The open document shows other clients' changes below the editor, which returns to it.

@@ -114,6 +114,14 @@ extension FieldStatistics {
     }.map(\.name)
   }
 
+  /// The field that an edit probably means: the one that changes most, other than the time of the change, or the first
+  /// one with a few recurring texts, such as a status.
+  package var likelyEdited: String? {
+    let changed = fields.filter { $0.value.changes > 0 && $0.value.kind != .time && $0.value.kind != .container }
+    return changed.min { ($1.value.changes, $0.key) < ($0.value.changes, $1.key) }?.key
+      ?? byInterest.first { fields[$0]?.isEnumeration == true }
+  }
+
   /// The fields of `byInterest` that merit a column. Omits constant and rare fields, and containers unless only
   /// containers exist.
   var worthColumns: [String] {
