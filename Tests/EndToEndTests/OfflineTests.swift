@@ -37,7 +37,7 @@ extension EndToEndTests.InTmux {
 
       try await hearth.keys("o")
       try await hearth.wait(for: "offline everywhere") {
-        $0.lines[0].contains("○ OFFLINE") && $0.rows("│", "OFFLINE for").count == 1
+        $0.lines[0].contains("○ OFFLINE") && $0.rows("││ ○ OFFLINE").count == 1
           && $0.feed.contains { $0.contains("offline ") && $0.contains("by you") }
           && $0.rows("= from cache").count == 3
       }

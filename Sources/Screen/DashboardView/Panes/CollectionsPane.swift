@@ -326,7 +326,8 @@ struct DocumentRow {
       let isChanged = tint?.names.contains { $0.equalsUTF8(column.name) } ?? false
       let role = isChanged ? Role.diffModified : columns.hue(of: value, in: column.name).map(Role.value) ?? .text
       line.cell(
-        ColumnText.text(of: value, width: column.width), role, width: column.width, right: value.isNumber)
+        ColumnText.text(of: value, width: column.width, now: frame.state.now), role, width: column.width,
+        right: value.isNumber)
     }
   }
 

@@ -88,7 +88,16 @@ struct FeedPane {
       }
       previous = row.time
     }
+    // The first events leave room for what their signs mean.
+    let rest = area.height - range.count
+    if rest >= Self.leastForLegend, !frame.state.feed.isPaused, !Self.isFiltered(frame.state) {
+      EmptyPage(frame: frame, glyphs: glyphs).drawLegend(
+        in: Rect(x: area.x, y: area.y + range.count + 1, width: area.width, height: rest - 1), on: &canvas)
+    }
   }
+
+  /// The free rows below the first events that the legend takes.
+  private static let leastForLegend = 9
 
   private var emptyLine: Line {
     var line = Line(glyphs)
