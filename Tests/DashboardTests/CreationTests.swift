@@ -96,12 +96,14 @@ import Testing
     #expect(other.effects.isEmpty && other.screen.contains("the document already exists: E edits it"))
   }
 
-  @Test("e opens a new document in $EDITOR instead")
+  @Test("ctrl-o opens a new document in $EDITOR, and a letter begins a field's name")
   func text() {
     var driver = empty()
     driver.press("n p")
     driver.type("cities/SF")
     driver.press("enter e")
+    #expect(driver.state.overlay?.kind == .fieldName && driver.state.overlay?.field?.text == "e")
+    driver.press("esc ctrl-o")
     guard case .terminal(.edit(let request))? = driver.effects.first else {
       Issue.record("no editor")
       return

@@ -44,7 +44,7 @@ extension EndToEndTests.InTmux {
 
       try surroundings.write("edit", #"{"status": "mine"}"#)
       try await hearth.select(" orders ")
-      try await hearth.keys("n", "d", "e")
+      try await hearth.keys("n", "d", "C-o")
       try await hearth.wait(for: "the new order") {
         $0.feedSinceOffline.contains { $0.contains(" + ") && $0.contains("LOCAL   cp") && $0.contains("#1") }
           && $0.rows("│", "#1 ", "set", "held").count == 1 && $0.lines[0].contains("⇡1")
@@ -108,7 +108,7 @@ extension EndToEndTests.InTmux {
       try await first.wait("items")
       try await first.keys("o")
       try await first.wait("○ OFFLINE")
-      try await first.keys("n", "d", "e")
+      try await first.keys("n", "d", "C-o")
       try await first.wait(for: "the write") { $0.lines[0].contains("⇡1") }
       try await first.keys("Q")
       #expect(try await first.exitStatus() == 0)
@@ -137,7 +137,7 @@ extension EndToEndTests.InTmux {
         try await hearth.wait("○ OFFLINE")
         for number in 1...3 {
           try surroundings.write("edit", #"{"name": "written\#(number)"}"#)
-          try await hearth.keys("n", "d", "e")
+          try await hearth.keys("n", "d", "C-o")
           try await hearth.wait(for: "write \(number)") {
             $0.lines[0].contains("⇡\(number)") && $0.rows("│", "#\(number) ", "set", "held").count == 1
           }

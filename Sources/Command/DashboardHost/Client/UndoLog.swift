@@ -267,7 +267,9 @@ extension ClientBridge {
   /// - Parameter allowed: the changes by others that may be overwritten.
   func undo(over allowed: UndoConflict?) {
     inOrder { bridge in
-      guard let step = bridge.undoLog.steps.last else { return bridge.tell(.notice(.info, "nothing to undo")) }
+      guard let step = bridge.undoLog.steps.last else {
+        return bridge.tell(.notice(.info, "nothing to undo: no write of this session is left"))
+      }
       do {
         try await bridge.engine.cancelWrite(step.batch)
         bridge.undoLog.noteUndone(step, left: try await bridge.contents(of: Set(step.changes.map(\.key))))

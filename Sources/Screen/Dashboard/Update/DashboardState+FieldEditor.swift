@@ -70,6 +70,15 @@ extension DashboardState {
       overlay?.fieldEditor?.take(kind, now: now)
       return []
     }
+    // A letter on the row that adds a field begins its name; beside other fields j and k still move.
+    let isName = letter.isLetter && (editor.rows.count == 1 || !["j", "k"].contains(letter))
+    if case .browsing = editor.mode, editor.selected?.isAddition == true, isName {
+      nameField()
+      guard var field = overlay?.field else { return [] }
+      field.insert(String(letter))
+      overlay?.field = field
+      return []
+    }
     return run(Key.character(letter))
   }
 

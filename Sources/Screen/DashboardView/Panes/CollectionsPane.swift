@@ -140,12 +140,12 @@ struct CollectionsPane {
 
   // MARK: Documents
 
-  /// The marks of a document, as in `⇡42  Lc~`: on wide screens the time of its version, its pending batch, its source,
+  /// The marks of a document, as in `#42  Lc~`: on wide screens the time of its version, its pending batch, its source,
   /// whether it is from the cache, and its recent change.
   private func documentMarks(_ document: Document, isFromCache: Bool) -> Line {
     var line = Line(glyphs)
-    let batch = isLarge ? frame.state.writes.batch(touching: document.key).map { "\($0.rawValue)" } ?? "" : ""
-    let pending = document.hasPendingWrites ? glyphs.pending + batch : ""
+    let batch = isLarge ? frame.state.writes.batch(touching: document.key)?.description : nil
+    let pending = document.hasPendingWrites ? batch ?? glyphs.pending : ""
     if frame.state.timeColumn(layout) != nil {
       line.cell(frame.state.timeText(of: document), .textMuted, width: DashboardState.timeWidth)
       line.cell(pending, .flagPending, width: DashboardState.pendingMark(layout) - 2, right: true)
