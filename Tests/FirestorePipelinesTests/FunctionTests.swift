@@ -47,7 +47,9 @@ struct FunctionTests {
     Example(call("less_than", 1, "a"), false), Example(call("greater_than", "b", "a"), true),
     Example(call("less_than", field("nan"), 1), false), Example(call("less_than_or_equal", 2, 2.0), true),
     Example(call("greater_than_or_equal", field("gone"), 1), false), Example(call("cmp", 2, 1), 1),
-    Example(call("cmp", "a", "b"), -1), Example(call("equal_any", 2, .constant([1, 2.0])), true),
+    Example(call("cmp", "a", "b"), -1),
+    Example(call("less_than", reference("c/__id7__"), reference("c/__id10__")), true),
+    Example(call("equal_any", 2, .constant([1, 2.0])), true),
     Example(call("equal_any", field("gone"), .constant([1])), false),
     Example(call("not_equal_any", 3, .constant([1, 2])), true), Example(call("maximum", 1, field("n"), 3), 3),
     Example(call("minimum", field("gone"), field("n")), .null), Example(call("maximum", field("list")), "x"),
@@ -159,3 +161,5 @@ struct FunctionTests {
     ] { #expect(try await value(call("is_error", tooLarge), for: document) == true) }
   }
 }
+
+private func reference(_ path: String) -> ExpressionMessage { .constant(.reference(database, key(path))) }

@@ -131,7 +131,7 @@ extension DocumentReader {
         }
       }
       if isNested {
-        found[start...].sort { target.compare($0, $1) == .ascending }
+        found[start...].sort { target.compare($0, $1, by: .backend) == .ascending }
         if let limit, found.count > limit { found.removeLast(found.count - limit) }
       }
     }
@@ -173,7 +173,7 @@ struct TopDocuments {
   }
 
   mutating func add(_ document: Document) {
-    if let threshold, target.compare(document, threshold) != .ascending { return }
+    if let threshold, target.compare(document, threshold, by: .backend) != .ascending { return }
     documents.append(isThin ? document.thinned(for: target) : document)
     if !isThin { bytes += document.storedSize }
     if let limit, documents.count / 2 - 32 >= limit { compact(limit) }
@@ -189,7 +189,7 @@ struct TopDocuments {
   }
 
   private mutating func compact(_ limit: Int) {
-    documents.sort { target.compare($0, $1) == .ascending }
+    documents.sort { target.compare($0, $1, by: .backend) == .ascending }
     guard documents.count > limit else { return }
     documents.removeLast(documents.count - limit)
     threshold = documents.last
@@ -210,7 +210,7 @@ extension Target {
   /// every operator (PROTOCOL §3.7).
   func holds(_ document: Document) -> Bool {
     if isDocumentTarget { return document.exists && document.key.path == path }
-    return matches(document, equality: .numeric)
+    return matches(document, by: .backend)
   }
 }
 
