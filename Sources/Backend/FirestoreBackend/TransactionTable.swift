@@ -83,7 +83,7 @@ extension CommitLog {
     try read(database) { reader throws(StoreError) in
       let earlier = DocumentReader(
         connection: reader.connection, database: reader.database, state: reader.state, known: reader.known,
-        past: version)
+        version: version ?? reader.version)
       return try body(reader, earlier)
     }
   }
@@ -218,7 +218,7 @@ extension DocumentReader {
   /// one of its queries matched or now matches, ignoring limits.
   /// - Parameter earlier: a reader at the transaction's version.
   func hasConflict(_ transaction: OpenTransaction, earlier: DocumentReader) throws(StoreError) -> Bool {
-    guard let version = transaction.version, version < state.version else { return false }
+    guard let version = transaction.version, version < state.committed else { return false }
     // The changes are no longer recorded, so they might affect any document.
     if version < state.pruned || version < state.historyStart { return true }
     for key in try changedKeys(after: version) {

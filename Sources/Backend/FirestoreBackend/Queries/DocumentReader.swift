@@ -9,18 +9,20 @@ struct DocumentReader {
   let database: DatabaseID
   let state: DatabaseState
   let known: KnownCollections
-  /// The version to read at, if it is older than the last commit.
-  let past: Int64?
+  /// The version to read at.
+  let version: Int64
   /// The known counts; `nil` for a reader in a transaction that may be rolled back.
   var counts: KnownCounts?
 
-  var readTime: SnapshotVersion { SnapshotVersion(microseconds: past ?? state.version) }
+  var readTime: SnapshotVersion { SnapshotVersion(microseconds: version) }
+
+  /// The version to read at, if it is older than the last commit.
+  var past: Int64? { version < state.committed ? version : nil }
 
   /// A reader of the same database at an earlier version, which must be in the history.
   func at(_ version: Int64) -> DocumentReader {
     DocumentReader(
-      connection: connection, database: database, state: state, known: known,
-      past: version < state.version ? version : nil, counts: counts)
+      connection: connection, database: database, state: state, known: known, version: version, counts: counts)
   }
 
   /// The document, or `missing` at the read time.

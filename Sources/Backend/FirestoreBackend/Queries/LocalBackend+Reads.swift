@@ -254,11 +254,12 @@ extension LocalBackend {
   func version(of consistency: ReadConsistency, in database: DatabaseID) throws(StoreError) -> Int64 {
     let state = try log.state(of: database)
     switch consistency {
-    case .latest: return state.version
+    case .latest: return try log.readVersion(of: database)
     case .readTime(let time): return try version(of: time, state, in: database)
     case .transaction(let bytes):
       let id = try transactions.use(bytes, in: database, at: log.clock.microseconds)
-      let version = transactions[id]?.version ?? state.version
+      let version: Int64
+      if let known = transactions[id]?.version { version = known } else { version = try log.readVersion(of: database) }
       transactions[id]?.version = version
       if version < state.historyStart {
         throw .refused(.aborted, "The version read by this transaction has expired. Please try again.")
@@ -279,7 +280,7 @@ extension LocalBackend {
       throw .refused(.invalidArgument, "The requested 'read_time' cannot be in the future.")
     }
     // The current state can be read regardless of its age.
-    guard version >= state.version || (version >= now - DocumentHistory.kept && version >= state.historyStart) else {
+    guard version >= state.committed || (version >= now - DocumentHistory.kept && version >= state.historyStart) else {
       throw log.tooOld(state)
     }
     try log.advance(database, to: version)
