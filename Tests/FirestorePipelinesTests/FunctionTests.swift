@@ -106,7 +106,7 @@ struct FunctionTests {
     Example(call("map_set", field("map"), "a", field("gone"), "z", field("gone")), ["b": ["c": 2]]),
     Example(call("array_index_of", .constant([1, .null]), nil), 1),
     Example(call("array_index_of", field("gone"), 1), .null), Example(call("array_index_of", .constant([1]), nil), -1),
-    Example(call("document_id", field("__path__")), "a"),
+    Example(call("document_id", field("__path__")), .null),
     Example(call("map_set", field("map"), "a", nil, "d", 4), ["a": .null, "b": ["c": 2], "d": 4]),
     Example(call("map_remove", field("map"), "b"), ["a": 1]), Example(call("map_keys", field("map")), ["a", "b"]),
     Example(call("map_merge", field("map"), .constant(["a": 9])), ["a": 9, "b": ["c": 2]]),
@@ -147,6 +147,15 @@ struct FunctionTests {
     #expect(try await value(call("is_error", expression), for: Self.document) == true)
     #expect(try await value(call("if_error", expression, "no"), for: Self.document) == "no")
     await #expect(throws: RPCStatus.self) { try await value(expression, for: Self.document) }
+  }
+
+  @Test("A negative length is rejected in production's words", arguments: ["array_slice", "substring"])
+  func negativeLength(function: String) async throws {
+    let whole: ExpressionMessage = function == "substring" ? "text" : .constant([1, 2])
+    let error = await #expect(throws: RPCStatus.self) {
+      try await value(call(function, whole, 0, -1), for: Self.document)
+    }
+    #expect(error?.message.contains("length must be non-negative") == true)
   }
 
   @Test("A value may reach 16 MiB but not exceed it")
