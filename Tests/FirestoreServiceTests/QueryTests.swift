@@ -279,6 +279,33 @@ struct QueryTests {
     }
   }
 
+  @Test(
+    "A sum of a query that selects fields is rejected, and a count is not",
+    arguments: [
+      (["__name__"], "that only returns keys."), (["o"], "The aggregation property value is not present"),
+      (["value", "o"], "Cannot apply property masks"),
+    ])
+  func sumOfSelection(selected: [String], message: String) async throws {
+    let service = try makeService()
+    func request(_ aggregation: (inout WireWriter) -> Void) -> [UInt8] {
+      bytes { writer in
+        writer.field(1, string: root)
+        writer.field(2) { writer in
+          writer.query(1, "c") { query in
+            query.field(1) { for name in selected { $0.field(2) { $0.field(2, string: name) } } }
+          }
+          writer.field(3) { aggregation(&$0) }
+        }
+      }
+    }
+    let error = await #expect(throws: RPCStatus.self) {
+      _ = try await service.messages(
+        .runAggregationQuery, request { $0.field(2) { $0.field(1) { $0.field(2, string: "value") } } })
+    }
+    #expect(error?.code == .invalidArgument && error?.message.contains(message) == true)
+    #expect(try await service.messages(.runAggregationQuery, request { $0.field(1) { _ in } }).count == 1)
+  }
+
   @Test("A page of large documents ends early, and the next page continues")
   func largePages() async throws {
     let service = try makeService()

@@ -165,6 +165,7 @@ extension ServedQuery {
   /// Rejects aggregations whose fields would have to follow the name in an index. Google's servers have no such index.
   /// - Parameter orderBy: the explicit orders.
   func check(_ aggregations: [Aggregation], ordered orderBy: [OrderBy]) throws(RPCStatus) {
+    if let projection { try Self.check(aggregations, selecting: projection) }
     let filters = target.filters.flatMap(\.fieldFilters)
     let isBelowDocument = !target.path.isRoot && (scope == .descendants || target.collectionGroup != nil)
     guard
@@ -176,6 +177,20 @@ extension ServedQuery {
     throw .invalid(
       "This query requires an index with fields [\(fields.joined(separator: ", "))] after __name__ and Firestore does not "
         + "currently support such an index. Please try the query again with additional ordering on those fields.")
+  }
+
+  /// Rejects sums and averages of a query that selects fields.
+  private static func check(_ aggregations: [Aggregation], selecting mask: FieldMask) throws(RPCStatus) {
+    let fields = aggregations.compactMap(\.path)
+    if fields.isEmpty { return }
+    if mask.paths.isEmpty {
+      throw .invalid("Aggregation over non-key properties is not supported for base query that only returns keys.")
+    }
+    if let absent = fields.first(where: { !mask.paths.contains($0) }) {
+      throw .invalid(
+        "The aggregation property \(absent.canonicalText) is not present in the base query's property mask.")
+    }
+    throw .invalid("Cannot apply property masks when aggregation fields are present.")
   }
 }
 
