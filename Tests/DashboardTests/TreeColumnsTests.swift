@@ -226,3 +226,19 @@ struct TreeColumnsTests {
     #expect(roles.contains { $0.rawValue.hasPrefix("value.") }, "\(roles)")
   }
 }
+
+/// What the tree says of documents that the server no longer shows.
+@Suite("Denied rows")
+struct DeniedRowTests {
+  @Test("Rows of a collection whose reads are denied lose the sign of the server")
+  func denied() {
+    var driver = Driver(Size(width: 120, height: 36))
+    driver.client(.collections(below: .root, ["orders"]), at: 0)
+    driver.answerWindow([document("orders/a", ["n": 1])], at: 0)
+    func row() -> String { driver.screen.split(separator: "\n").first { $0.contains("▸ a ") }.map(String.init) ?? "" }
+    #expect(row().contains(" S "))
+    let tag = driver.state.browser.windows[ResourcePath("orders")]?.shown?.tag ?? WindowTag(0)
+    driver.client(.windowFailed(tag, RPCStatus(.permissionDenied, "no")), at: 1)
+    #expect(!row().contains(" S ") && driver.screen.contains("denied"), "\(driver.screen)")
+  }
+}
