@@ -37,6 +37,7 @@ import Testing
       ("ok=True", "Did you mean true?"), ("x=.5", "Did you mean 0.5?"), ("ok=None", "Did you mean null?"),
       ("age=+1", "$increment"), ("at=2026-01-02", "timestamp:2026-01-02T00:00:00Z"), ("n=int:5", "integer:5"),
       ("n=text:5", "string:5"), ("at=timestmp:2026-01-02", "timestamp:2026-01-02"), ("ok=bool:true", "true and false"),
+      ("n==5", "Did you mean 5?"), ("n=++2", "{\"$increment\": 2}"),
     ])
   func nearTypes(assignment: String, meant: String) throws {
     let error = try #require(throws: TextError.self) { try FieldAssignment.parse(assignment) }
@@ -47,12 +48,13 @@ import Testing
   func plainText() throws {
     let mutation = try update([
       "a=string:True", "b=\"+1\"", "c=https://example.com/a", "d=+4930123456", "e=km/h", "f=note: later", "g=12:30",
+      "h=C++",
     ])
     guard case .patch(let fields, _) = mutation.operation else { return #expect(Bool(false)) }
     #expect(
       fields == [
         "a": .string("True"), "b": .string("+1"), "c": .string("https://example.com/a"), "d": .string("+4930123456"),
-        "e": .string("km/h"), "f": .string("note: later"), "g": .string("12:30"),
+        "e": .string("km/h"), "f": .string("note: later"), "g": .string("12:30"), "h": .string("C++"),
       ])
   }
 

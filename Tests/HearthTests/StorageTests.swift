@@ -36,8 +36,10 @@ struct StorageTests {
 
   /// Deletes the data as soon as this process has released it, a moment after the last client has ended.
   private func deleteData() async throws {
-    while DirectoryLock.isHeld(folder.path + "/backend") { await Task.yield() }
-    try FileManager.default.removeItem(atPath: folder.path + "/backend")
+    while DirectoryLock.isHeld(folder.path) { await Task.yield() }
+    for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) where name != "cache" {
+      try FileManager.default.removeItem(atPath: "\(folder.path)/\(name)")
+    }
   }
 
   @Test("A write queued for one backend is not sent to another with the same cache")
@@ -166,7 +168,7 @@ struct StorageTests {
     "Locked data fails every call with its holder and remedies until released")
   func heldElsewhere() async throws {
     let directory = folder.path
-    let holder = LocalBackendHolder(directory + "/backend")
+    let holder = LocalBackendHolder(directory)
     let db = Firestore.firestore(app: app(.embedded(directory: directory)))
     let document = db.document("cities/SF")
     let calls: [(String, () async throws -> Void)] = [
@@ -192,6 +194,33 @@ struct StorageTests {
     holder.release()
     try await document.setData([:])
     try await db.terminate()
+  }
+
+  @Test("A directory names the same data as --data of the commands, in either layout")
+  func sameFolder() async throws {
+    let (new, old) = (folder.path + "/new", folder.path + "/old")
+    #expect(Backend.dataFolder(of: new) == new)
+    try await fill(app(.embedded(directory: new)))
+    #expect(LocalBackend.exists(in: new) && Backend.dataFolder(of: new) == new)
+
+    while DirectoryLock.isHeld(new) { await Task.yield() }
+    try FileManager.default.createDirectory(atPath: old + "/backend", withIntermediateDirectories: true)
+    for name in try FileManager.default.contentsOfDirectory(atPath: new) where name.hasPrefix("backend.sqlite3") {
+      try FileManager.default.copyItem(atPath: "\(new)/\(name)", toPath: "\(old)/backend/\(name)")
+    }
+    #expect(Backend.dataFolder(of: old) == old + "/backend")
+    let other = Firestore.firestore(app: app(.embedded(directory: old)))
+    #expect(try await other.document("cities/LA").getDocument(source: .server).exists)
+    try await other.terminate()
+    #expect(!LocalBackend.exists(in: old))
+    let standard: String = StandardDirectories.data(ProcessInfo.processInfo.environment)
+    #expect(Backend.dataFolder(of: standard) == standard + "/backend")
+  }
+
+  @Test("The options of an app have its project, as in Apple's SDK")
+  func appOptions() {
+    let app = FirestoreApp(name: "a", projectID: "demo-a", backend: .inMemory)
+    #expect(Firestore.firestore(app: app).app.options.projectID == "demo-a")
   }
 
   @Test("The emulator environment variable applies only if no backend is given")

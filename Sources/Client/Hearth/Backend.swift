@@ -40,8 +40,9 @@ public struct Backend: Hashable, Sendable {
   /// The embedded backend, durable under `$XDG_DATA_HOME/hearth` (`~/.local/share/hearth`).
   public static var embedded: Backend { embedded(directory: StandardDirectories.data) }
 
-  /// The embedded backend, durable in `backend` below a directory. The caches of its apps are in `cache` next to it.
-  /// Both are created if necessary. All apps with the same directory are clients of one backend, in one process or
+  /// The embedded backend, durable in a directory, as with `--data` of the commands. The caches of its apps are in
+  /// `cache` below it. Both are created if necessary. Data in `backend` below the directory is used if the directory has
+  /// none itself; `$XDG_DATA_HOME/hearth` always keeps its data there. All apps with the same directory are clients of one backend, in one process or
   /// several. The first process (a dashboard, a command, `hearth serve`, another program) opens the data and serves it
   /// to the other processes of its user on a socket next to it. When that process ends, another takes its place within
   /// a second. While a process such as `hearth repair` has the data open without sharing it, every call fails with
@@ -85,6 +86,13 @@ public struct Backend: Hashable, Sendable {
     case .remote: StandardDirectories.data + "/apps/" + PathComponent.escaped(name)
     case .inMemory, .datastore: nil
     }
+  }
+
+  /// The folder with the embedded backend's data of a directory that a program or an option names.
+  package static func dataFolder(of directory: String) -> String {
+    let inner = (directory.hasSuffix("/") ? directory : directory + "/") + "backend"
+    if absolute(directory) == absolute(StandardDirectories.data) { return inner }
+    return !LocalBackend.exists(in: directory) && LocalBackend.exists(in: inner) ? inner : directory
   }
 
   /// The directory's absolute path, so that each directory has one spelling.
@@ -304,7 +312,7 @@ extension ResolvedBackend {
     case .embedded(let directory):
       let data = try Self.opening { () throws(StoreError) in
         // Waits for a holder of the data that answers slowly: the owner of the cache must be known before it is opened.
-        try SharedData.open(Backend.absolute(directory) + "/backend")
+        try SharedData.open(Backend.absolute(Backend.dataFolder(of: directory)))
       }
       return OpenBackend(
         datastore: data.datastore(for: database), identity: data.instance.map { .embedded($0, database) })

@@ -12,6 +12,16 @@ public struct FirestoreApp: Hashable, Sendable {
   public var projectID: String
   /// The server side.
   public var backend: Backend
+
+  /// The options of the app, with the SDK's names.
+  public struct Options: Hashable, Sendable {
+    /// The project of the app's databases; never `nil`, optional as in the SDK.
+    public let projectID: String?
+  }
+
+  /// The options of the app: `db.app.options.projectID`.
+  public var options: Options { Options(projectID: projectID) }
+
   /// The directory of the durable cache; `nil` for a cache in memory, which the settings then report.
   public var cacheDirectory: String?
 
@@ -23,7 +33,7 @@ public struct FirestoreApp: Hashable, Sendable {
 
   /// Creates an app without opening anything.
   /// - Parameters:
-  ///   - cacheDirectory: the directory of the cache. By default, an embedded backend's cache is next to its data, a
+  ///   - cacheDirectory: the directory of the cache. By default, an embedded backend's cache is in its directory, a
   ///     remote backend's under `$XDG_DATA_HOME/hearth/apps`, by the names of app, server, project and database, and an
   ///     in-memory backend's in memory. A cache belongs to the first database that opened it. It is not used
   ///     for another one, and `Firestore.persistenceFailure` has the error.

@@ -6,6 +6,8 @@ import FirestoreGRPC
 package import FirestoreModel
 import FirestoreText
 
+import struct Hearth.Backend
+
 /// A place of documents: a database, a path in it, and an optional read time.
 package struct NamedPlace: Sendable {
   package var locations: StorageOptions.Locations
@@ -68,7 +70,7 @@ extension PlaceText.Database {
       return try parsed()
     case .folder(let folder):
       if folder.isEmpty { throw CommandFailure(.usage, "data: needs a folder, as in data:backup.") }
-      (locations.backend, locations.isDataNamed) = (.embedded(folder: folder), true)
+      (locations.backend, locations.isDataNamed) = (.embedded(folder: Backend.dataFolder(of: folder)), true)
     case .emulator(let address):
       do throws(ModelError) {
         let endpoint = try Endpoint(address, defaultPort: 8080, security: .plaintext, from: "emulator:")
@@ -126,7 +128,9 @@ package struct PlaceText: Equatable, Sendable {
   package static let forms = "a path, ./FOLDER, data:FOLDER, connection:NAME, emulator:HOST:PORT or cloud:PROJECT"
 
   /// - Parameter isData: whether a folder holds data, which ends the folder part of a text with a path.
-  package init(_ text: String, isData: (String) -> Bool = LocalBackend.exists(in:)) {
+  package init(
+    _ text: String, isData: (String) -> Bool = { LocalBackend.exists(in: Backend.dataFolder(of: $0)) }
+  ) {
     let (text, time) = Self.moment(of: text)
     self.time = time
     for (scheme, make) in Self.schemes where text.hasPrefix(scheme) {

@@ -7,6 +7,7 @@ package import FirestoreLocal
 package import FirestoreModel
 import Foundation
 
+import struct Hearth.Backend
 import enum Hearth.PathComponent
 
 /// The options for the backend, the database and the client's cache. Every command that accesses data has them.
@@ -178,7 +179,7 @@ package struct StorageOptions: ParsableArguments {
     // `validate` has rejected invalid addresses.
     let remote = try? remoteBackend()
     let project = project ?? (remote == nil ? nil : self.remote.project(environment: Self.environment)?.id) ?? "hearth"
-    let folder = data ?? "\(paths.data)/backend"
+    let folder = data.map { Backend.dataFolder(of: $0) } ?? "\(paths.data)/backend"
     let database = database ?? "(default)"
     var locations = Locations(
       database: DatabaseID(project: project, database: database), cache: .memory,

@@ -19,7 +19,7 @@ package struct DeleteCommand: AsyncParsableCommand, WritingCommand {
       """,
     discussion: """
       Deleting a document that does not exist is not an error. Without --recursive the subcollections of a document \
-      stay.
+      stay, and a message counts them.
 
       For a collection, deletes the documents that the query finds. They are selected first and then deleted, up to \
       500 in one commit, so this is not one transaction.
@@ -55,7 +55,8 @@ package struct DeleteCommand: AsyncParsableCommand, WritingCommand {
       }
       if consent.dryRun { throw CommandFailure(.usage, "--dry-run works only for more than one document.") }
       let mutation = Mutation(key: key, operation: .delete, precondition: existing.precondition)
-      return try await writing.commit(mutation, unchangedSince: existing.unchanged.ifUnchangedSince)
+      try await writing.commit(mutation, unchangedSince: existing.unchanged.ifUnchangedSince)
+      return await reportRemaining(below: [key])
     }
     if existing.ifExists || existing.unchanged.ifUnchangedSince != nil {
       throw CommandFailure(.usage, "--if-exists and --if-unchanged-since work only for one document.")
@@ -73,6 +74,35 @@ package struct DeleteCommand: AsyncParsableCommand, WritingCommand {
     try await writes.write(keys, at: connection.datastore, writing, isRepeatable: true) {
       Mutation(key: $0, operation: .delete)
     }
+    await reportRemaining(below: keys)
+  }
+
+  /// The largest number of deleted documents to check for subcollections.
+  private static let mostChecked = 500
+
+  /// Reports the subcollections of deleted documents, which still exist.
+  private func reportRemaining(below keys: [DocumentKey]) async {
+    if writing.headless.quiet { return }
+    let checked = Array(keys.prefix(Self.mostChecked))
+    let writing = writing
+    // The report is optional: the documents are deleted.
+    let ids = try? await writing.timeLimit.limit {
+      try await writing.connect().datastore.collectionIDs(below: checked).flatMap(\.self)
+    }
+    guard let ids, let first = ids.first else { return }
+    let isOne = ids.count == 1
+    guard keys.count == 1 else {
+      let count = (checked.count < keys.count ? "at least " : "") + "\(ids.count) subcollection\(isOne ? "" : "s")"
+      return writing.headless.note(
+        "\(ShownText(count)) of the deleted documents still exist\(isOne ? "s" : ""). --recursive deletes \(isOne ? "it" : "them") too."
+      )
+    }
+    let path = keys[0].path
+    let which = isOne ? "its subcollection \(first) still exists" : "\(ids.count) subcollections still exist"
+    writing.headless.note(
+      ShownText(
+        "\(path) is deleted, but \(which). To delete everything below it: hearth delete \(ShellText.typed(path.text)) --recursive"
+      ))
   }
 }
 

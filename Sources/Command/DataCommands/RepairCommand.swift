@@ -7,6 +7,8 @@ import FirestoreSharing
 import Foundation
 import Glibc
 
+import struct Hearth.Backend
+
 /// `hearth repair`: recovers the readable part of damaged data of the embedded backend.
 package struct RepairCommand: ParsableCommand {
   package static let configuration = CommandConfiguration(
@@ -29,7 +31,7 @@ package struct RepairCommand: ParsableCommand {
   package init() {}
 
   package func run() throws {
-    let directory = data ?? Paths.ofProcess.data + "/backend"
+    let directory = data.map { Backend.dataFolder(of: $0) } ?? Paths.ofProcess.data + "/backend"
     guard DataRepair.applies(to: directory) else {
       throw CommandFailure(.noInput, "no data in \(directory). Name the data folder with --data.")
     }

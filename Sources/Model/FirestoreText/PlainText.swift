@@ -9,13 +9,15 @@ import Spelling
 package enum PlainText {
   /// The likelier meaning of a text in a condition, and how to write it; `nil` for plain words.
   static func objection(to text: String) -> String? {
-    let reason = otherWord(text) ?? secondCondition(text) ?? time(text) ?? reference(text) ?? number(text) ?? type(text)
+    let reason =
+      operation(text) ?? otherWord(text) ?? secondCondition(text) ?? time(text) ?? reference(text) ?? number(text)
+      ?? type(text)
     return reason.map { "\($0) For text, write \(quoted(text))." }
   }
 
   /// The likelier meaning of a text to be written. A text with a slash is as likely plain text as a path.
   package static func otherMeaning(ofWritten text: String) -> String? {
-    otherWord(text) ?? time(text) ?? number(text) ?? type(text)
+    operation(text) ?? otherWord(text) ?? time(text) ?? number(text) ?? type(text)
   }
 
   /// The text as one word of a shell.
@@ -32,6 +34,17 @@ package enum PlainText {
   static func quoted(_ text: String) -> String { JSONSyntax(.string(text)).lineText }
 
   // MARK: Likely meanings
+
+  /// The objection to a comparison or an increment in place of a value: `n==5`, `n=++1`.
+  private static func operation(_ text: String) -> String? {
+    if text.hasPrefix("=") {
+      let value = text.drop { "= ".contains($0) }
+      return value.isEmpty ? "A value does not begin with =." : "Did you mean \(value)? A value does not begin with =."
+    }
+    guard text.hasPrefix("++") else { return nil }
+    let number = text.drop { $0 == "+" }
+    return "To add to a number, write {\"$increment\": \(Int64(number) ?? 1)}."
+  }
 
   /// The objection to another language's word for a JSON literal.
   private static func otherWord(_ text: String) -> String? {

@@ -163,7 +163,7 @@ package struct CollectionMembers {
 
 extension Datastore {
   /// The ids of the collections below each document, with concurrent requests for several documents.
-  func collectionIDs(below keys: [DocumentKey]) async throws -> [[String]] {
+  package func collectionIDs(below keys: [DocumentKey]) async throws -> [[String]] {
     try await withThrowingTaskGroup(of: (Int, [String]).self) { group in
       var ids = [[String]](repeating: [], count: keys.count)
       for (index, key) in keys.enumerated() {

@@ -3,7 +3,7 @@ package import CommandOptions
 package import CommandOutput
 package import FirestoreModel
 import FirestoreProtocol
-import FirestoreQuery
+package import FirestoreQuery
 import Spelling
 
 /// Notes about a path without results: a mistyped name, or another project, looks like lost data.
@@ -62,8 +62,16 @@ struct EmptyAnswer: Sendable {
 
 extension HeadlessOptions {
   /// Prints possible reasons for an empty result, unless `--quiet` is set.
-  package func hint(at path: ResourcePath, group: String? = nil, _ connection: BackendConnection) async {
-    if !quiet, let note = await EmptyAnswer(connection).note(at: path, group: group) { self.note(ShownText(note)) }
+  package func hint(at path: ResourcePath, _ connection: BackendConnection) async {
+    if !quiet, let note = await EmptyAnswer(connection).note(at: path) { self.note(ShownText(note)) }
+  }
+
+  /// Prints possible reasons for the empty result of a query, unless `--quiet` is set.
+  package func hint(for query: Query, _ connection: BackendConnection) async {
+    if quiet { return }
+    var reason = await EmptyAnswer(connection).note(at: query.path, group: query.collectionGroup)
+    if reason == nil { reason = await AbsentFields(of: query, connection.datastore, connection.database).note() }
+    if let reason { note(ShownText(reason)) }
   }
 }
 

@@ -21,7 +21,7 @@ package struct Consent: ParsableArguments {
   ///   - verb: the infinitive of the work, such as `update`.
   ///   - place: the place of the documents, such as a collection's path.
   /// - Throws: if no user can answer, or the answer differs.
-  func obtain(_ verb: String, _ count: Int, in place: String) throws(CommandFailure) {
+  package func obtain(_ verb: String, _ count: Int, in place: String) throws(CommandFailure) {
     if yes { return }
     guard Self.canAsk else {
       throw CommandFailure(

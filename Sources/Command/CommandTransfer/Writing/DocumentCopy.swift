@@ -19,25 +19,37 @@ package struct DocumentCopy: Sendable {
     }
   }
 
+  /// The result of a copy.
+  package struct Outcome: Sendable {
+    package var written: Int
+    /// Documents that were not written, with the reason.
+    package var skipped: [(key: DocumentKey, status: RPCStatus)]
+    /// The number of skipped subcollections, if counted.
+    package var skippedCollections: Int
+  }
+
   package var source: Place
   package var destination: Place
   /// Whether the destination is in another database, or the source in the past.
   package var isElsewhere = false
   /// Whether the documents' subcollections are also copied.
   package var isRecursive: Bool
+  /// Whether a copy that is not recursive counts the skipped subcollections.
+  package var countsSubcollections = false
   /// Whether the originals are deleted, except those that have changed meanwhile.
   package var isMove = false
   /// Whether documents may be replaced at the destination.
   package var overwrites = false
 
   package init(
-    source: Place, destination: Place, isElsewhere: Bool = false, isRecursive: Bool, isMove: Bool = false,
-    overwrites: Bool = false
+    source: Place, destination: Place, isElsewhere: Bool = false, isRecursive: Bool,
+    countsSubcollections: Bool = false, isMove: Bool = false, overwrites: Bool = false
   ) {
     self.source = source
     self.destination = destination
     self.isElsewhere = isElsewhere
     self.isRecursive = isRecursive
+    self.countsSubcollections = countsSubcollections
     self.isMove = isMove
     self.overwrites = overwrites
   }
@@ -58,7 +70,9 @@ package struct DocumentCopy: Sendable {
         "\(place) would be \(isMove ? "moved" : "copied") to itself. Name another destination.")
     }
     if isRecursive, source.isPrefix(of: destination) {
-      throw CommandFailure(.usage, "\(destination) lies inside \(source), so the copy would never end.")
+      let way = isMove ? "" : " Add --no-recursive to copy only the documents."
+      throw CommandFailure(
+        .usage, "\(destination) lies inside \(source), so the \(isMove ? "move" : "copy") would never end.\(way)")
     }
     if isRecursive, isMove, destination.isPrefix(of: source) {
       throw CommandFailure(.usage, "\(source) lies inside \(destination), which it would replace.")
@@ -79,13 +93,14 @@ package struct DocumentCopy: Sendable {
 
   /// - Throws: `alreadyExists` if a document would be replaced, `notFound` if there is nothing to copy,
   ///   `BulkWriter.Interruption`.
-  package func run(progress: @escaping (Int) throws -> Void) async throws -> BulkWriter.Outcome {
+  package func run(progress: @escaping (Int) throws -> Void) async throws -> Outcome {
     if !overwrites { try await checkDestination() }
     let writer = BulkWriter(
       datastore: destination.datastore, isRepeatable: overwrites && (!isMove || isElsewhere),
       origin: isMove && isElsewhere ? source.datastore : nil)
+    var skippedCollections = 0
     let outcome = try await writer.write { add in
-      try await walk.visit(source.path) { document in
+      skippedCollections = try await walk.visit(source.path) { document in
         if let unit = unit(document) { try await add(unit) }
       }
     } progress: {
@@ -98,10 +113,15 @@ package struct DocumentCopy: Sendable {
         path.isRoot
           ? "the database is empty." : path.isDocument ? "\(path) does not exist." : "\(path) has no documents.")
     }
-    return outcome
+    return Outcome(
+      written: outcome.written, skipped: outcome.skipped, skippedCollections: skippedCollections)
   }
 
-  private var walk: DocumentWalk { DocumentWalk(at: source.datastore, source.database, isRecursive: isRecursive) }
+  private var walk: DocumentWalk {
+    var walk = DocumentWalk(at: source.datastore, source.database, isRecursive: isRecursive)
+    walk.countsSubcollections = countsSubcollections
+    return walk
+  }
 
   private func unit(_ document: Document) -> BulkWriter.Unit? {
     guard let data = document.data else { return nil }

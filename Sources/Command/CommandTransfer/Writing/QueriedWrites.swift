@@ -28,7 +28,7 @@ package struct QueriedWrites: Sendable {
     let keys = try await writing.timeLimit.limit { try await connection.datastore.keys(of: target) }
     if keys.isEmpty || consent.dryRun {
       try reportDry(keys.count, consent, writing)
-      if keys.isEmpty { await writing.headless.hint(at: query.path, group: query.collectionGroup, connection) }
+      if keys.isEmpty { await writing.headless.hint(for: query, connection) }
       return nil
     }
     try consent.obtain(verb.infinitive, keys.count, in: place)

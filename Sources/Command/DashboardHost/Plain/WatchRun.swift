@@ -29,6 +29,8 @@ package struct WatchRun: Sendable {
   package let isTable: Bool
   package let goal: EventGoal?
   package let timeout: Duration?
+  /// Whether the end of the time is a failure, also without a goal.
+  package let isFailureWhenLate: Bool
   /// Whether the watch starts with an unreachable server: with the documents of a cache that the user named.
   package let startsFromCache: Bool
   /// Whether the backend is in this process.
@@ -37,7 +39,8 @@ package struct WatchRun: Sendable {
 
   package init(
     query: FirestoreQuery.Query, includesMetadata: Bool, skipsInitial: Bool, isJSON: Bool, isTable: Bool = false,
-    goal: EventGoal?, timeout: Duration?, startsFromCache: Bool, isEmbedded: Bool, headless: HeadlessOptions
+    goal: EventGoal?, timeout: Duration?, isFailureWhenLate: Bool = false, startsFromCache: Bool, isEmbedded: Bool,
+    headless: HeadlessOptions
   ) {
     self.query = query
     self.includesMetadata = includesMetadata
@@ -46,6 +49,7 @@ package struct WatchRun: Sendable {
     self.isTable = isTable
     self.goal = goal
     self.timeout = timeout
+    self.isFailureWhenLate = isFailureWhenLate
     self.startsFromCache = startsFromCache
     self.isEmbedded = isEmbedded
     self.headless = headless
@@ -206,6 +210,9 @@ package struct WatchRun: Sendable {
 
   /// Throws if the goal was missed. Without a goal a watch may end for any reason.
   private func leave(_ end: End) throws {
+    if isFailureWhenLate, goal == nil, case .timedOut = end {
+      throw CommandFailure(.tryAgain, "stopped after \(timeout ?? .zero).")
+    }
     guard goal != nil else { return }
     switch end {
     case .reached: return

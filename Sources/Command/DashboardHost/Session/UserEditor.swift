@@ -22,6 +22,22 @@ package struct UserEditor: Hashable, Sendable {
     text = variable.flatMap { environment[$0] } ?? "vi"
   }
 
+  /// Editors that draw on the terminal. Without one they wait forever.
+  private static let screenEditors: Set<String> = [
+    "vi", "vim", "nvim", "view", "nano", "pico", "micro", "hx", "helix", "kak", "joe", "ne", "mcedit",
+  ]
+
+  /// The reason why the editor cannot run, with the remedy; `nil` if it can.
+  /// - Parameter isTerminal: whether input and output are a terminal.
+  package func refusal(isTerminal: Bool) -> String? {
+    let program = text.split(separator: " ").first?.split(separator: "/").last.map(String.init) ?? text
+    guard !isTerminal, Self.screenEditors.contains(program) else { return nil }
+    return "The editor \(program) needs a terminal. Set $EDITOR to a program that needs none, or use 'hearth update'."
+  }
+
+  /// Whether input and output are a terminal.
+  package static var hasTerminal: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 }
+
   /// The command that runs the editor on a file, through the shell because the variables can contain options.
   package func command(for file: String) -> [String] { ["/bin/sh", "-c", "\(text) \"$1\"", "hearth", file] }
 

@@ -20,7 +20,8 @@ package struct CountCommand: AsyncParsableCommand {
 
       With --by, counts documents by the values of fields, the largest count first. Each line has a count and the \
       values, (none) for a missing field; with --json an object such as {"by": {"state": "CA"}, "count": 2}. This \
-      reads only these fields of the documents; Cloud Firestore charges for the reads.
+      reads only these fields of the documents; Cloud Firestore charges for the reads. --limit prints only the largest \
+      counts.
 
       Examples: hearth count cities --where 'state == CA'; hearth count orders --by status
       """)
@@ -134,10 +135,13 @@ struct AggregationOptions: ParsableArguments {
         cells: [ListedRow.Cell(name, value)], json: "{\"\(name)\": \(value)}", line: ShownText(value)))
     try printer.finish()
     if function.field == nil, figure == .integer(0), source == .server {
-      await headless.hint(at: query.path, group: query.collectionGroup, try locations.connect().at(time))
+      await headless.hint(for: query, try locations.connect().at(time))
     }
     guard let field = function.field, figures["average"] == .null, !headless.quiet else { return }
     headless.note(ShownText(try await reason(query, field, isAll: queried.selection.isEmpty)))
+    if source == .server, !queried.selection.isEmpty {
+      await headless.hint(for: query, try locations.connect().at(time))
+    }
   }
 
   /// The reason why no number can be aggregated.
@@ -171,7 +175,7 @@ package struct DistinctCommand: AsyncParsableCommand {
       Prints one value per line, in Firestore's order; with several fields, one line per combination. With --json a \
       line is an object of the fields. Equal numbers are one value, whatever their type. A message on standard error \
       counts the documents without the field. This reads only these fields of the documents; Cloud Firestore charges \
-      for the reads. 'hearth count PATH --by FIELD' counts the documents of each value.
+      for the reads. --limit prints only the first values. 'hearth count PATH --by FIELD' counts the documents of each value.
 
       Example: hearth distinct orders status --where 'total > 100'
       """)
@@ -202,13 +206,19 @@ struct GroupListing: Sendable {
   ///   - name: the name of the argument in messages.
   func run(_ text: String, _ name: String) async throws {
     let locations = options.storage.locations
-    let query = try queried.collectionQuery(in: locations.database)
+    var query = try queried.collectionQuery(in: locations.database)
+    if query.limitType == .last {
+      throw CommandFailure(.usage, "--limit-to-last limits documents, not their values. Use --limit for values.")
+    }
+    // The limit is for the rows: a limit of documents would give counts of a part of the collection.
+    let limit = query.limit ?? .max
+    query.limit = nil
     if options.source == .cache, options.moment.at != nil { throw CommandFailure.cacheHasNoPast }
     let empty = FieldGroups(by: try Self.selection(text, name))
     let names = empty.names(isCounted: isCounted)
     let format = try options.formatting.format(names, or: isatty(STDOUT_FILENO) == 1 ? .table : .lines)
     let (source, time) = (options.source, options.moment.at)
-    let groups = try await options.timeLimit.limit {
+    let groups = try await options.timeLimit.limit { [query] in
       var groups = empty
       switch source {
       case .cache: for document in try await CacheReader.documents(of: query, locations) { groups.add(document) }
@@ -219,12 +229,13 @@ struct GroupListing: Sendable {
       return groups
     }
     var printer = RowPrinter(format, names, to: .standard())
-    for group in isCounted ? groups.ranked : groups.sorted where isCounted || !group.isAbsent {
+    let rows = isCounted ? groups.ranked : groups.sorted.filter { !$0.isAbsent }
+    for group in rows.prefix(limit) {
       try printer.print(groups.row(group, isCounted: isCounted, in: locations.database))
     }
     try printer.finish()
     if groups.sorted.isEmpty, source == .server {
-      await options.headless.hint(at: query.path, group: query.collectionGroup, try locations.connect().at(time))
+      await options.headless.hint(for: query, try locations.connect().at(time))
     }
     guard !isCounted, let absent = groups.sorted.first(where: \.isAbsent) else { return }
     let fields = groups.fields.paths.map(\.canonicalText).joined(separator: " or ")

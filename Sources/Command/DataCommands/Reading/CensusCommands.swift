@@ -52,7 +52,7 @@ package struct SchemaCommand: AsyncParsableCommand {
     try options.print(census.rows, FieldCensus.names, orTable: census.table, format)
     options.headless.note("\(census.documents.documents) read.")
     if census.documents == 0 {
-      await options.headless.hint(at: query.path, group: query.collectionGroup, connection)
+      await options.headless.hint(for: query, connection)
     }
   }
 }

@@ -185,6 +185,9 @@ package struct RestoreCommand: AsyncParsableCommand, WritingCommand {
       unless you add --no-rules. For rules or indexes that the server does not accept, a message names their file and \
       the command that applies it.
 
+      In a database with documents you type the document count at a terminal to confirm, or use --yes. --dry-run checks \
+      every document, and writes nothing.
+
       If a restore is interrupted, the same command continues it, as with 'hearth import'.
 
       Exit status: 65 if the folder does not match its description, 66 if it is not a backup.
@@ -196,12 +199,11 @@ package struct RestoreCommand: AsyncParsableCommand, WritingCommand {
   @Flag(help: "Leave the server's rules unchanged.")
   var noRules = false
 
-  @Flag(help: "Check every document, and write nothing.")
-  var dryRun = false
-
+  @OptionGroup var consent: Consent
   @OptionGroup var headless: HeadlessOptions
   @OptionGroup package var storage: StorageOptions
 
+  private var dryRun: Bool { consent.dryRun }
   package var writes: Bool { !dryRun }
 
   package init() {}
@@ -210,6 +212,7 @@ package struct RestoreCommand: AsyncParsableCommand, WritingCommand {
     let locations = storage.locations
     let backup = BackupFolder(folder)
     let description = try backup.description()
+    try await obtainConsent(description, locations)
     let count = try await importDocuments(backup, locations)
     guard count == description.documents else {
       throw CommandFailure(
@@ -226,6 +229,17 @@ package struct RestoreCommand: AsyncParsableCommand, WritingCommand {
         : "'hearth serve --require-indexes \(file)' requires them, 'hearth cache indexes --set \(file)' creates them in the cache"
       headless.note(ShownText("indexes: \(way)."))
     }
+  }
+
+  /// Asks before documents can be replaced. An empty database has none.
+  private func obtainConsent(
+    _ description: BackupDescription, _ locations: StorageOptions.Locations
+  ) async throws {
+    if consent.dryRun || consent.yes { return }
+    if try await locations.connect().datastore.listCollectionIDs(below: .root).isEmpty { return }
+    try consent.obtain(
+      "restore", description.documents,
+      in: "\(folder) over the documents of \(locations.database.text) with the same paths")
   }
 
   private func importDocuments(

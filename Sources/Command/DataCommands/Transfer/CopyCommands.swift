@@ -9,12 +9,12 @@ import Foundation
 /// `hearth copy`: copies documents to another path or another database.
 package struct CopyCommand: AsyncParsableCommand, WritingCommand {
   package static let configuration = CommandConfiguration(
-    commandName: "copy", abstract: "Copy a document or a collection's documents, also between databases.",
-    usage: "hearth copy <place> <place> [--recursive] [<options>]",
+    commandName: "copy", abstract: "Copy a document or a collection and everything below it, also between databases.",
+    usage: "hearth copy <place> <place> [--no-recursive] [<options>]",
     discussion: """
       Copies a document to a document's path, or into a collection, where it keeps its id. Copies a collection's \
-      documents to another collection, or below a document, where the collection keeps its id. Without --recursive \
-      subcollections are skipped.
+      documents to another collection, or below a document, where the collection keeps its id. Everything below the \
+      documents is copied too. With --no-recursive subcollections are skipped, and a message counts them.
 
       A place is a path in the current database, or another database: ./FOLDER or data:FOLDER with the embedded \
       backend's data, connection:NAME, emulator:HOST:PORT or cloud:PROJECT. Another database can be followed by /PATH. \
@@ -29,14 +29,14 @@ package struct CopyCommand: AsyncParsableCommand, WritingCommand {
 
       Exit status 5, and nothing is written, if the destination is not empty; 4 if there is nothing to copy.
 
-      Examples: hearth copy cities archive/2026 --recursive; hearth copy / ./backup --recursive; hearth copy \
-      connection:prod/cities cities; hearth copy cities/SF@-10m cities/SF --overwrite
+      Examples: hearth copy cities archive/2026; hearth copy / ./backup; hearth copy connection:prod/cities cities; \
+      hearth copy cities/SF@-10m cities/SF --overwrite
       """)
 
   @OptionGroup var paths: CopyPaths
 
-  @Flag(help: "Also copy everything below the documents.")
-  var recursive = false
+  @Flag(inversion: .prefixedNo, help: "Include everything below the documents.")
+  var recursive = true
 
   @OptionGroup var wholeness: WholenessOptions
   @OptionGroup var destination: DestinationOptions
@@ -136,7 +136,7 @@ struct CopyRun {
       }
       return try reportDry(count, copy, route)
     }
-    let outcome: (done: BulkWriter.Outcome, elapsed: Duration)
+    let outcome: (done: DocumentCopy.Outcome, elapsed: Duration)
     let (done, advice) = (verb.participle.capitalized, "run it again with --overwrite to continue")
     do {
       outcome = try await writing.timeLimit.limitWrites {
@@ -174,8 +174,8 @@ struct CopyRun {
     let copy = DocumentCopy(
       source: DocumentCopy.Place(datastore: past.datastore, database: past.database, path: route.path),
       destination: DocumentCopy.Place(datastore: target.datastore, database: target.database, path: route.newPath),
-      isElsewhere: route.isElsewhere || route.time != nil, isRecursive: isRecursive, isMove: isMove,
-      overwrites: paths.overwrite)
+      isElsewhere: route.isElsewhere || route.time != nil, isRecursive: isRecursive,
+      countsSubcollections: !isRecursive && !writing.headless.quiet, isMove: isMove, overwrites: paths.overwrite)
     try copy.check()
     return copy
   }
@@ -238,8 +238,9 @@ struct CopyRun {
   }
 
   private func report(
-    _ outcome: BulkWriter.Outcome, _ elapsed: Duration, _ copy: DocumentCopy, _ route: Route
+    _ outcome: DocumentCopy.Outcome, _ elapsed: Duration, _ copy: DocumentCopy, _ route: Route
   ) throws {
+    writing.headless.noteSkipped(outcome.skippedCollections)
     let pace = TransferProgress.summary(outcome.written, in: elapsed)
     writing.headless.note("\(outcome.written.documents) \(verb.participle) to \(place(copy, route)) in \(pace).")
     if writing.json {
@@ -250,5 +251,14 @@ struct CopyRun {
       .tryAgain,
       "\(outcome.skipped.count.documents) changed in the meantime, or were written at the destination, and were not "
         + "\(verb.participle). The first is \(first.key.path).")
+  }
+}
+
+extension HeadlessOptions {
+  /// Reports the collections that a command skipped because of `--no-recursive`.
+  func noteSkipped(_ count: Int) {
+    if count == 0 { return }
+    let subcollections = "\(count) subcollection\(count == 1 ? " was" : "s were")"
+    note("\(subcollections) skipped because of --no-recursive.")
   }
 }

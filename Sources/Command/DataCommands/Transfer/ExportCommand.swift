@@ -146,10 +146,7 @@ package struct ExportCommand: AsyncParsableCommand {
   }
 
   private func report(_ written: ExportJob.Outcome, _ elapsed: Duration) {
-    if written.leftOut > 0 {
-      let subcollections = "\(written.leftOut) subcollection\(written.leftOut == 1 ? " was" : "s were")"
-      headless.note("\(subcollections) skipped because of --no-recursive.")
-    }
+    headless.noteSkipped(written.leftOut)
     if output == nil || output == "-" { return }
     let pace = TransferProgress.summary(written.documents, in: elapsed)
     headless.note("\(written.documents.documents) exported in \(pace).")

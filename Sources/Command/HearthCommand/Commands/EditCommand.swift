@@ -49,6 +49,8 @@ private struct DocumentEditing: Sendable {
   private var path: String { key.path.text }
 
   func run() async throws {
+    let editor = UserEditor(environment: ProcessInfo.processInfo.environment)
+    if let refusal = editor.refusal(isTerminal: UserEditor.hasTerminal) { throw CommandFailure(.usage, refusal) }
     let connection = try writing.connect()
     let before = try await read(connection)
     let text = before.map { DocumentJSON.text(of: $0.data?.fields ?? Fields(), relativeTo: database) + "\n" }
@@ -57,7 +59,7 @@ private struct DocumentEditing: Sendable {
     if before == nil { writing.headless.note("\(path) does not exist. It is created when you save fields.") }
     let file = try EditorFile(for: request, below: Paths.ofProcess.state)
     do {
-      let (edited, mutations) = try await edit(file, request)
+      let (edited, mutations) = try await edit(file, request, with: editor)
       if mutations.isEmpty {
         writing.headless.note("nothing was changed.")
       } else {
@@ -77,9 +79,11 @@ private struct DocumentEditing: Sendable {
   // MARK: The editor
 
   /// Opens the editor until the text is valid.
-  private func edit(_ file: EditorFile, _ request: EditRequest) async throws -> (String, [Mutation]) {
+  private func edit(
+    _ file: EditorFile, _ request: EditRequest, with editor: UserEditor
+  ) async throws -> (String, [Mutation]) {
     while true {
-      try await Self.run(UserEditor(environment: ProcessInfo.processInfo.environment), on: file.path)
+      try await Self.run(editor, on: file.path)
       let text = try DocumentArgument.text(ofFile: file.path)
       do throws(JSONError) {
         let mutations = try DocumentEdit.mutations(

@@ -31,7 +31,8 @@ struct GetCommand: AsyncParsableCommand {
       instead, including its pending writes.
 
       With --watch the command continues. On a terminal it draws the result again after each change, in the order of \
-      the query, with added, changed and removed documents. Otherwise each change is a line, as in 'hearth watch'.
+      the query, with added, changed and removed documents. Otherwise each change is a line, as in 'hearth watch'. \
+      --timeout ends it with exit status 75.
 
       Example: hearth get cities --where 'state == CA and (population > 1000000 or tags contains west)' --order \
       population:desc --limit 10 --select name,population
@@ -94,7 +95,7 @@ struct GetCommand: AsyncParsableCommand {
       throw CommandFailure(.notFound, "\(does) not exist.")
     }
     if isEmpty, isOne, source == .server {
-      await headless.hint(at: query.path, group: query.collectionGroup, try locations.connect().at(moment.at))
+      await headless.hint(for: query, try locations.connect().at(moment.at))
     }
   }
 
@@ -127,8 +128,9 @@ struct GetCommand: AsyncParsableCommand {
     }
     let run = WatchRun(
       query: query, includesMetadata: false, skipsInitial: false, isJSON: formatting.json,
-      isTable: !formatting.json && (formatting.table || isTerminal && !query.isDocumentQuery), goal: nil, timeout: nil,
-      startsFromCache: storage.cache != nil, isEmbedded: locations.backend.isEmbedded, headless: headless)
+      isTable: !formatting.json && (formatting.table || isTerminal && !query.isDocumentQuery), goal: nil,
+      timeout: timeLimit.timeout, isFailureWhenLate: true, startsFromCache: storage.cache != nil,
+      isEmbedded: locations.backend.isEmbedded, headless: headless)
     try locations.requireData()
     let connection = try locations.connect()
     let faults = FaultInjector()

@@ -7,6 +7,8 @@ import FirestoreClientState
 import FirestoreEmulator
 import Foundation
 
+import struct Hearth.Backend
+
 /// The options of `hearth serve` and `hearth exec`: where to listen, which data to serve, and who may use it.
 struct ServeOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The address to listen on. (default: 127.0.0.1)", valueName: "address"))
@@ -104,7 +106,7 @@ enum ServedData: Hashable, Sendable {
   /// The data of the options. Imported data belongs to the server's run, and so do tests by default.
   init(_ options: ServeOptions, _ paths: Paths) {
     let local = paths.data + "/backend"
-    let folder = options.data ?? (options.local && !options.inMemory ? local : nil)
+    let folder = options.data.map { Backend.dataFolder(of: $0) } ?? (options.local && !options.inMemory ? local : nil)
     guard let folder else {
       self = .memory
       return

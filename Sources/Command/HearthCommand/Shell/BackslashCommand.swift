@@ -246,6 +246,7 @@ extension ShellSession {
   /// Opens the last text in the user's editor, and runs the result.
   private func edit() async throws -> Int32 {
     let editor = UserEditor(environment: ProcessInfo.processInfo.environment)
+    if let refusal = editor.refusal(isTerminal: UserEditor.hasTerminal) { throw CommandFailure(.usage, refusal) }
     let folder = FileManager.default.temporaryDirectory.appending(path: "hearth-\(UUID().uuidString)")
     try FileManager.default.createDirectory(
       at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])

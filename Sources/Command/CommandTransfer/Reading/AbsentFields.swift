@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandOutput
+import FirestoreModel
+import FirestoreProtocol
+import FirestoreQuery
+import Spelling
+
+/// Fields of a query that no document has, or types that their values never have: a mistyped name, or a number in
+/// quotes, looks like an empty collection.
+struct AbsentFields: Sendable {
+  private let query: Query
+  private let datastore: any Datastore
+  private let database: DatabaseID
+
+  init(of query: Query, _ datastore: any Datastore, _ database: DatabaseID) {
+    (self.query, self.datastore, self.database) = (query, datastore, database)
+  }
+
+  /// The number of documents to check. Servers may charge for them.
+  private static let sampleSize = 100
+
+  /// - Returns: `nil` if the documents have every field, or if it cannot be determined.
+  func note() async -> String? {
+    let conditions = query.filters.flatMap(\.fieldFilters)
+    let paths = (conditions.map(\.path) + query.explicitOrderBy.map(\.path)).filter { !$0.isDocumentID }
+    if paths.isEmpty { return nil }
+    let whole = Query(path: query.path, collectionGroup: query.collectionGroup, limit: Self.sampleSize)
+    var pages = DocumentPages(of: whole, at: datastore, database)
+    // The note is optional: the result is complete without it.
+    guard let documents = try? await pages.next(), !documents.isEmpty else { return nil }
+    for path in paths where !documents.contains(where: { $0[path] != nil }) {
+      guard await isAbsent(path, documents.count) else { continue }
+      let names = Set(documents.flatMap { $0.data?.fields.names(below: []) ?? [] })
+      let hint = NearestName.suggestion(for: path.canonicalText, among: names.sorted()).map { " Did you mean \($0)?" }
+      return "no document of \(place) has the field \(path.canonicalText).\(hint ?? "")"
+    }
+    return conditions.lazy.compactMap { otherType($0, documents) }.first
+  }
+
+  private var place: String { query.collectionGroup.map { "all collections \($0)" } ?? query.path.text }
+
+  /// Whether no document has a field that the checked ones lack.
+  private func isAbsent(_ path: FieldPath, _ checked: Int) async -> Bool {
+    if checked < Self.sampleSize { return true }
+    let order = [OrderBy(path)]
+    let query = Query(path: query.path, collectionGroup: query.collectionGroup, explicitOrderBy: order, limit: 1)
+    // A field without an index cannot be searched.
+    return (try? await datastore.keys(of: query.target))?.isEmpty == true
+  }
+
+  /// The note about a condition on a type that the field never has in the checked documents.
+  private func otherType(_ condition: FieldFilter, _ documents: [Document]) -> String? {
+    let values = documents.compactMap { $0[condition.path] }
+    let found: [Value]
+    let name = condition.path.canonicalText
+    switch condition.op {
+    case .equal, .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual: found = values
+    case .arrayContains:
+      found = values.flatMap { value in if case .array(let elements) = value { elements } else { [Value]() } }
+      if found.isEmpty { return types(values).map { "\(name) is never an array with elements, but \($0)." } }
+    case .notEqual, .in, .notIn, .arrayContainsAny: return nil
+    }
+    let wanted = condition.value.kindName
+    guard wanted != Value.null.typeName, !found.contains(where: { $0.kindName == wanted }), let types = types(found)
+    else { return nil }
+    let extent =
+      documents.count < Self.sampleSize ? "every document" : "the first \(Self.sampleSize) documents"
+    let subject = condition.op == .arrayContains ? "the elements of \(name) have" : "\(name) has"
+    return "\(subject) the type \(types) in \(extent) of \(place), and the condition has the type \(wanted)."
+  }
+
+  private func types(_ values: [Value]) -> String? {
+    let names = Set(values.map(\.kindName)).sorted()
+    return names.isEmpty ? nil : names.joined(separator: " or ")
+  }
+}
+
+extension Value {
+  /// The name of the types that compare with each other.
+  fileprivate var kindName: String {
+    switch self {
+    case .integer, .double: "number"
+    default: typeName
+    }
+  }
+}
+
+extension Fields {
+  /// The names of all fields, and of the fields in maps.
+  fileprivate func names(below parent: [String]) -> [String] {
+    entries.flatMap { name, value -> [String] in
+      let path = parent + [name]
+      let own = FieldPath(segments: path).canonicalText
+      if case .map(let inner) = value { return [own] + inner.names(below: path) }
+      return [own]
+    }
+  }
+}
