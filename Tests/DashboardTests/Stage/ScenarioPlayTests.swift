@@ -55,7 +55,7 @@ import Testing
     return stage
   }
 
-  @Test("A write of a scenario ages by the screen's clock, whatever its world's clock says")
+  @Test("A scenario's write ages by the clock of the screen, not of its world")
   func ages() {
     var program = AttachedProgram(process: 1, name: "counters", allowsControl: false)
     program.isScenario = true
