@@ -132,6 +132,10 @@ struct FeedPane {
     line.cell(
       time(of: row, columns, after: previous), .textMuted, width: columns.time, right: frame.state.feed.showsDeltas)
     line.skip(columns.gap)
+    if row.kind == .conflict {
+      addConflict(row, columns, to: &line)
+      return line
+    }
     if columns.listener > 0 {
       let name =
         columns.showsListenerEnd
@@ -168,6 +172,21 @@ struct FeedPane {
     if line.width > start + columns.summary { line.skip(2) }
     line.add(name, .flagPending)
     return line
+  }
+
+  /// The columns of a conflict's path, behind its values.
+  private static let conflictPath = 28
+
+  /// Adds a conflict over the whole row, because it has neither a listener nor a source: its values, then its path.
+  private func addConflict(_ row: FeedRow, _ columns: FeedColumns, to line: inout Line) {
+    line.add(row.kind.letter, row.kind.role)
+    line.skip(1)
+    let room = columns.width - line.width - 1
+    let path = PathText.fitted(row.subject, to: min(Self.conflictPath, room / 3), glyphs.ellipsis)
+    let left = room - SafeText.columns(of: path) - 2
+    line.add(SafeText.truncated(row.summary, to: max(0, left), ellipsis: glyphs.ellipsis), .warn)
+    line.skip(2)
+    line.add(path)
   }
 
   /// Adds the source of a row and its flags.
