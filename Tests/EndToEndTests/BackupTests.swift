@@ -90,15 +90,15 @@ extension EndToEndTests.InPipes {
       #expect(try await hearth("restore", path("data")).status == 66)
       let whole = try Data(contentsOf: surroundings.folder.appending(path: "b/documents.jsonl.zst"))
       try whole.dropLast(4).write(to: surroundings.folder.appending(path: "b/documents.jsonl.zst"))
-      #expect(try await hearth("restore", path("b")).status == 65)
+      #expect(try await hearth("restore", path("b"), "--yes").status == 65)
       try whole.write(to: surroundings.folder.appending(path: "b/documents.jsonl.zst"))
       try surroundings.write(
         "b/backup.json", try surroundings.text("b/backup.json").replacing("\"documents\": 1", with: "\"documents\": 2"))
-      let lacking = try await hearth("restore", path("b"))
+      let lacking = try await hearth("restore", path("b"), "--yes")
       #expect(
         lacking.status == 65 && lacking.errors.contains("should have 2 documents, but 1 document"), "\(lacking.errors)")
       try surroundings.write("b/backup.json", "{\"format\": 2}")
-      #expect(try await hearth("restore", path("b")).status == 65)
+      #expect(try await hearth("restore", path("b"), "--yes").status == 65)
     }
   }
 }
