@@ -101,6 +101,32 @@ extension EndToEndTests.InPipes {
       #expect(try await hearth("count", "o", "--by", "s", "--limit-to-last", "2", "--order", "s").status == 64)
     }
 
+    @Test("A backup folder can be compared, imported and used as a seed")
+    func backupFolder() async throws {
+      _ = try await hearth("set", "c/1", "n=1")
+      #expect(try await hearth("backup", path("b")).status == 0)
+      let equal = try await hearth("diff", path("b"), "/")
+      #expect(equal.status == 0 && equal.errors == "hearth: 1 document, all equal.\n", "\(equal.errors)")
+      #expect(try await hearth("import", path("b"), "--data", path("new")).status == 0)
+      #expect(try await hearth("ls", "--data", path("new")).output == "c\n")
+      #expect(
+        try FileManager.default.contentsOfDirectory(atPath: path("b")).sorted() == [
+          "backup.json", "documents.jsonl.zst",
+        ])
+      let run = try await hearth(
+        "exec", "--project", "p", "--seed", path("b"), "--", Surroundings.hearth, "get", "c/1", "--no-path")
+      #expect(run.status == 0 && run.output.contains("\"n\": 1"), "\(run.errors)")
+    }
+
+    @Test("An export to a spreadsheet's name is refused with the way to CSV")
+    func foreignExport() async throws {
+      _ = try await hearth("set", "c/1", "n=1")
+      let run = try await hearth("export", "c", "-o", path("x.xlsx"))
+      #expect(run.status == 64 && run.hasOneErrorLine && run.errors.contains("hearth get PATH --csv"), "\(run.errors)")
+      #expect(!FileManager.default.fileExists(atPath: path("x.xlsx")))
+      #expect(try await hearth("get", "**/c").errors.contains("c --collection-group"))
+    }
+
     @Test("get --watch ends with 75 after its --timeout")
     func watchTimeout() async throws {
       _ = try await hearth("set", "c/1", "n=1")

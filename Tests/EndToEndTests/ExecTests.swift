@@ -129,6 +129,37 @@ extension EndToEndTests.InPipes {
       withExtendedLifetime(port) {}
     }
 
+    @Test("exec with rules prints the expressions that its command evaluated")
+    func coverage() async throws {
+      try surroundings.write(
+        "r.rules",
+        """
+        rules_version = '2';
+        service cloud.firestore {
+          match /databases/{d}/documents {
+            match /c/{i} {
+              allow get: if request.auth != null;
+              allow delete: if request.auth.uid == i;
+            }
+          }
+        }
+        """)
+      let rules = ["exec", "--rules", folder + "/r.rules"]
+      let some = try await HeadlessRun(
+        rules + ["--", "sh", "-c", script("hearth set c/a n=1 && hearth get c/a --as ada")], surroundings)
+      #expect(some.status == 0, "\(some.errors)")
+      #expect(
+        some.errors.contains("hearth: rules: 3 of 7 expressions were evaluated, 4 never: \(folder)/r.rules:6.\n"),
+        "\(some.errors)")
+      let none = try await HeadlessRun(rules + ["--", "true"], surroundings)
+      #expect(
+        none.errors.hasSuffix(
+          "hearth: rules: none of the 7 expressions in \(folder)/r.rules was evaluated. "
+            + "Requests of administrators skip rules.\n"), "\(none.errors)")
+      let quiet = try await HeadlessRun(rules + ["-q", "--", "true"], surroundings)
+      #expect(quiet.errors == "")
+    }
+
     @Test("The Firebase CLI's import and export options work over two runs")
     func exports() async throws {
       let options = ["exec", "--only", "firestore", "--project", "demo-x", "--import=seed", "--export-on-exit", "--"]

@@ -51,6 +51,42 @@ extension EndToEndTests.OfPages {
       #expect(try await bash("hearth rules test firestore.rules cases.jsonl").output.contains("10"))
     }
 
+    @Test("The example action starts a server with its inputs and sets the environment")
+    func action() async throws {
+      let example = ReadmeBlock.repository.appending(path: "Tests/Examples")
+      try FileManager.default.copyItem(
+        at: example.appending(path: "rules/firestore.rules"), to: surroundings.folder.appending(path: "firestore.rules")
+      )
+      try surroundings.write("seed.jsonl", #"{"path": "rooms/a", "data": {"owner": "ada", "members": ["ada"]}}"#)
+      let text = try String(contentsOf: example.appending(path: "action/action.yml"), encoding: .utf8)
+      #expect(text.contains("\n  using: composite\n"))
+      let inputs = Set(text.matches(of: /inputs\.(\w+)/).map { String($0.output.1) })
+      #expect(inputs == ["package", "project", "rules", "seed"])
+      for input in inputs { #expect(text.contains("\n  \(input):\n    description: ")) }
+      let script = try #require(text.components(separatedBy: "      run: |\n").last)
+
+      let folder = surroundings.folder.path
+      for (name, value) in [
+        ("RUNNER_TEMP", folder), ("GITHUB_ENV", "\(folder)/env"), ("GITHUB_OUTPUT", "\(folder)/output"),
+        ("PROJECT", "demo-action"), ("RULES", "firestore.rules"), ("SEED", "seed.jsonl"),
+      ] { surroundings.environment[name] = value }
+      let use = """
+
+        set -a; . ./env; . ./output
+        test "$address" = "$FIRESTORE_EMULATOR_HOST"
+        hearth get rooms/a --as ada
+        hearth get rooms/a --as bob || echo "status $?"
+        kill "$(cat hearth.pid)"
+        """
+      let run = try await bash(script + use)
+      #expect(run.status == 0 && run.output.contains("\"owner\": \"ada\""), "\(run.output)")
+      #expect(run.output.hasSuffix("\nstatus 77\n"), "\(run.output)")
+
+      surroundings.environment["RULES"] = "missing.rules"
+      let failed = try await bash("rm -f hearth.address; " + script)
+      #expect(failed.status == 1 && failed.output.contains("missing.rules"), "\(failed.output)")
+    }
+
     @Test("The job in Emulator.md runs as written, with the image that is built")
     func emulatorJob() async throws {
       let blocks = try ReadmeBlock.all(of: "Sources/Command/HearthCommand/Manual/Emulator.md")

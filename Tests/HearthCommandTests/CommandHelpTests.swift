@@ -78,6 +78,37 @@ struct CommandHelpTests {
     let text = CommandHelp.complaint(
       "Error: Unknown option '--all-collections'", arguments: ["hearth", "firestore:delete", "--all-collections"])
     #expect(text == "Unexpected argument 'firestore:delete'. Here that is 'delete'.")
+    for (line, meant) in [
+      ("mv a b --dry-run", "move"), ("show collections --json", "ls"), ("show c --json", "get"),
+      ("wipe --yes", "clear"), ("firestore:export seed --debug", "export"),
+    ] {
+      let words = line.split(separator: " ").map(String.init)
+      let text = CommandHelp.complaint("Error: Unknown option '--debug'", arguments: ["hearth"] + words)
+      #expect(text == "Unexpected argument '\(words[0])'. Here that is '\(meant)'.")
+    }
+  }
+
+  @Test(
+    "A foreign word without a command here gets the way to the same result",
+    arguments: [
+      ("completion bash", "--generate-completion-script bash"), ("use demo", "-C CONNECTION"), ("init", "no setup"),
+      ("deploy --only firestore", "'firebase deploy' does"), ("max n c", "--order FIELD:desc --limit 1"),
+      ("min", "--order FIELD --limit 1"), ("login", "no accounts"),
+    ])
+  func answers(_ line: String, _ way: String) {
+    let words = line.split(separator: " ").map(String.init)
+    for error in ["Unexpected argument '\(words[0])'", "Unknown option '--only'"] {
+      let text = CommandHelp.complaint("Error: " + error, arguments: ["hearth"] + words)
+      #expect(
+        text?.hasPrefix("Unknown command '\(words[0])'. ") == true && text?.contains(way) == true, "\(text ?? "")")
+    }
+  }
+
+  @Test("A word for documents before the verb is left out of the suggested line")
+  func groupWord() {
+    let text = CommandHelp.complaint(
+      "Error: 3 unexpected arguments: 'documents', 'get', 'a/b'", arguments: ["hearth", "documents", "get", "a/b"])
+    #expect(text?.hasSuffix("The command comes first: hearth get a/b") == true, "\(text ?? "")")
   }
 
   @Test("An option named like a command suggests the command")
@@ -98,7 +129,8 @@ struct CommandHelpTests {
     arguments: [
       ("--sort", "get a", "'--order'"), ("--fields", "get a", "'--select'"),
       ("--format", "get a", "'--json', '--csv' or '--table'"), ("--force", "delete a", "'--yes'"),
-      ("-r", "copy a b", "'--recursive'"), ("-n", "get a", "'--limit'"),
+      ("-r", "copy a b", "'--recursive'"), ("-n", "get a", "'--limit'"), ("-l", "get a", "'--limit'"),
+      ("--group-by", "count a", "'--by'"), ("-V", "get a", "'--version'"),
     ])
   func optionSynonyms(_ option: String, _ line: String, _ meant: String) {
     let words = line.split(separator: " ").map(String.init)
@@ -111,15 +143,23 @@ struct CommandHelpTests {
         == reason + ". The command comes first: hearth \(words[0]) \(option) \(words[1...].joined(separator: " "))")
   }
 
+  @Test("An option that the command lacks gets the command or redirection that has it")
+  func optionAnswers() {
+    for (option, way) in [("--group-by", "hearth count PATH --by FIELD"), ("-o", "> FILE"), ("--output", "> FILE")] {
+      let text = CommandHelp.complaint("Error: Unknown option '\(option)'", arguments: ["hearth", "get", "a", option])
+      #expect(text?.contains(way) == true, "\(text ?? "")")
+    }
+  }
+
   @Test("Every synonym suggests an existing command or option")
   func known() throws {
     let commands = HearthCommand.configuration.subcommands
     let names = Set(commands.compactMap { $0.configuration.commandName } + ["--version"])
-    #expect(Set(CommandHelp.synonyms.values).isSubset(of: names))
-    #expect(Set(CommandHelp.synonyms.keys).isDisjoint(with: names))
+    #expect(Set(ForeignLine.synonyms.values).isSubset(of: names))
+    #expect(Set(ForeignLine.synonyms.keys).isDisjoint(with: names))
     let told = try #require(CommandGrammar.ofProcess).root.subcommands ?? []
     let options = Set(told.flatMap { $0.options.flatMap { $0.names?.map(\.typed) ?? [] } })
-    #expect(Set(CommandHelp.optionSynonyms.values.joined()).isSubset(of: options))
+    #expect(Set(ForeignLine.optionSynonyms.values.joined()).isSubset(of: options.union(["--version"])))
   }
 
   @Test("An unexpected argument of a command without subcommands gets no suggestion")

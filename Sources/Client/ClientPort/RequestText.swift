@@ -137,10 +137,16 @@ package struct RequestText: Sendable {
 
   // MARK: Writes
 
-  /// Reads a path and the JSON of a document.
+  /// Reads a path and the JSON of a document, or FIELD=VALUE for each field.
   package func set(_ text: String, merge: Bool = false) throws(TextError) -> Mutation {
     let (path, json) = Self.firstWord(text)
     let key = try Self.key(path)
+    if let first = json.first, first != "{", json.contains("=") {
+      let changes = try changes(json, of: text)
+      do throws(JSONError) {
+        return WriteText.set(key, try WriteText.content(of: changes, database: database).content, merge: merge)
+      } catch { throw TextError(error.reason) }
+    }
     do throws(JSONError) {
       return WriteText.set(key, try DocumentJSON.parse(json, database: database), merge: merge)
     } catch {
@@ -151,6 +157,14 @@ package struct RequestText: Sendable {
   private func update(_ text: String) throws(TextError) -> Mutation {
     let (path, rest) = Self.firstWord(text)
     let key = try Self.key(path)
+    let changes = try changes(rest, of: text)
+    do throws(JSONError) { return try WriteText.update(key, changes, removing: [], database: database) } catch {
+      throw TextError(error.reason)
+    }
+  }
+
+  /// Reads FIELD=VALUE for each field from the end of a text.
+  private func changes(_ rest: String, of text: String) throws(TextError) -> [WriteText.Change] {
     var changes: [WriteText.Change] = []
     for (word, place) in Self.assignments(rest) {
       do throws(TextError) { changes.append(try FieldAssignment.parse(word)) } catch {
@@ -159,9 +173,7 @@ package struct RequestText: Sendable {
     }
     if changes.isEmpty { throw TextError("Expected FIELD=VALUE after the path.") }
     try WriteText.refuseOverlaps(changes.map(\.path))
-    do throws(JSONError) { return try WriteText.update(key, changes, removing: [], database: database) } catch {
-      throw TextError(error.reason)
-    }
+    return changes
   }
 
   /// The words of a text, with the scalars before each; quotes and brackets of a value hold words together.

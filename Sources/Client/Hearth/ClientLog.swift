@@ -179,7 +179,9 @@ struct OutageWarning: Sendable {
   mutating func timeIsUp(_ number: Int) -> String? {
     guard number == count, case .begun(let reason) = state else { return nil }
     state = .told(reason)
-    return "the backend has not answered for 10 seconds: \(reason). Reads use the cache, writes wait, and the "
+    let cause = "\(reason)"
+    return
+      "the backend has not answered for 10 seconds: \(cause)\(cause.hasSuffix(".") ? "" : ".") Reads use the cache, writes wait, and the "
       + "client keeps trying"
   }
 }

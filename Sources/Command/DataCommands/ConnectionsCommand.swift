@@ -102,7 +102,8 @@ package struct ConnectionListing: ParsableCommand {
     if !table.rows.isEmpty { for line in table.lines() { try output.line(line) } }
     try output.flush()
     if file.connections.isEmpty, problems.isEmpty {
-      StandardError.write("hearth: \(file.name) has no connections. 'hearth help connections' describes the format.")
+      StandardError.write(
+        "hearth: \(file.name) has no connections. 'hearth help connections list' describes the format.")
     }
     guard let last = problems.popLast() else { return }
     for problem in problems { StandardError.write("hearth: \(problem)") }

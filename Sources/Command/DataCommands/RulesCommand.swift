@@ -64,8 +64,8 @@ package struct RulesCommand: ParsableCommand {
         below path (which may be empty)
 
         A line without expect sets defaults for the lines after it. Cases with another decision are printed with the \
-        line of the rules that decided, and the exit status is 1. Rules or cases that cannot be read give exit status \
-        65.
+        line of the rules that decided, and the exit status is 1. The last line counts the expressions of the rules \
+        that were evaluated, with the places of the others. Rules or cases that cannot be read give exit status 65.
         """)
 
     @Argument(help: ArgumentHelp("The file of rules.", valueName: "file"))
@@ -88,6 +88,7 @@ package struct RulesCommand: ParsableCommand {
         throw CommandFailure(.badData, "no cases in \(cases.joined(separator: ", ")). Nothing was tested.")
       }
       try output.line(ShownText(run.summary))
+      try output.line(ShownText(run.coverage))
       try output.flush()
       if run.failures > 0 { throw CommandFailure(.failure, run.complaint) }
     }
@@ -152,6 +153,7 @@ struct RulesTestRun {
   private let rulesName: String
   private(set) var count = 0
   private(set) var failures = 0
+  private var counts = RulesCoverage()
 
   init(_ ruleset: Ruleset, name: String) {
     self.ruleset = ruleset
@@ -159,6 +161,8 @@ struct RulesTestRun {
   }
 
   var summary: String { "\(Self.cases(count)), \(count - failures) as expected" }
+  /// The evaluated expressions in one line.
+  var coverage: String { ruleset.summary(counts) }
   var complaint: String { "\(failures) of \(Self.cases(count)) failed." }
 
   private static func cases(_ count: Int) -> String { count == 1 ? "1 case" : "\(count) cases" }
@@ -181,7 +185,10 @@ struct RulesTestRun {
 
   private mutating func complaint(_ content: RulesCase) -> String? {
     count += 1
-    let verdict = ruleset.decide(content.request, content.documents)
+    // Each case has its own documents, so nothing is remembered from one to the next.
+    var room = RulesRoom()
+    let verdict = ruleset.decide(SharedRequest(content.request), content.documents, &room)
+    counts.add(room.coverage)
     if verdict.isAllowed == content.expectsAllow { return nil }
     failures += 1
     let request = "\(content.request.method.rawValue) \(content.request.path.text)"

@@ -55,7 +55,7 @@ enum CommandHelp {
     guard let first = message.split(separator: "\n").first.map(String.init) else { return nil }
     let reason = first.hasPrefix("Error: ") ? String(first.dropFirst("Error: ".count)) : first
     let given = arguments.dropFirst()
-    if let line = ForeignLine.translation(of: Array(given)) { return line }
+    if let line = ForeignLine.translation(of: Array(given)) ?? ForeignLine.answer(to: Array(given)) { return line }
     if reason.hasPrefix("Unknown option"), let unknown = reason.firstMatch(of: /--?[\w-]+/) {
       let plain = reason.replacing(/\.? Did you mean .*/, with: "")
       return plain + (misplacedCommand(given) ?? nearestOption(to: String(unknown.output), among: options(of: given)))
@@ -73,7 +73,7 @@ enum CommandHelp {
       if let order = misplacedCommand(given) ?? looseCondition(unknown, given) { return reason + order }
       guard let place = given.firstIndex(of: unknown) else { return reason }
       let next = place + 1 < given.endIndex ? given[place + 1].lowercased() : ""
-      let isListing = unknown == "show" && ["collections", "tables", "dbs", "databases"].contains(next)
+      let isListing = unknown == "show" && ForeignLine.listings.contains(next)
       return reason + nearest(to: isListing ? "collections" : unknown, among: names(below: given[..<place]))
     }
     return reason
@@ -81,10 +81,13 @@ enum CommandHelp {
 
   /// The advice for a command that follows its options or its path; `nil` for other words.
   private static func misplacedCommand(_ given: ArraySlice<String>) -> String? {
-    guard let first = given.first, command(named: first) == nil, synonyms[first.lowercased()] == nil else { return nil }
+    guard let first = given.first, command(named: first) == nil, ForeignLine.synonyms[first.lowercased()] == nil else {
+      return nil
+    }
     let later = first.hasPrefix("-") ? given.dropFirst() : given.dropFirst().prefix(1)
     guard let place = later.firstIndex(where: { command(named: $0) != nil }) else { return nil }
-    let words = [given[place]] + given[..<place] + given[(place + 1)...]
+    let isGroup = ForeignLine.groups.contains(first.lowercased()) && place + 1 < given.endIndex
+    let words = [given[place]] + (isGroup ? [] : given[..<place]) + given[(place + 1)...]
     return ". The command comes first: hearth \(words.map { ShellText.typed($0) }.joined(separator: " "))"
   }
 
@@ -126,41 +129,11 @@ enum CommandHelp {
     return commands.compactMap { $0.configuration.commandName }
   }
 
-  /// Other programs' names for these commands.
-  static let synonyms = [
-    "cat": "get", "show": "get", "read": "get", "select": "get", "find": "get", "query": "get", "list": "ls",
-    "dir": "ls", "collections": "ls", "rm": "delete", "del": "delete", "remove": "delete", "drop": "delete",
-    "cp": "copy", "mv": "move", "rename": "move", "put": "set", "write": "set", "insert": "add", "push": "add",
-    "new": "create", "patch": "update", "vi": "edit", "vim": "edit", "tail": "watch", "listen": "watch",
-    "follow": "watch",
-    "dump": "export", "load": "import", "average": "avg", "mean": "avg",
-    "total": "sum", "index": "cache", "emulator": "serve", "server": "serve", "themes": "theme",
-    "repl": "shell", "console": "shell", "psql": "shell", "connection": "connections", "hosts": "connections",
-    "monitor": "watch", "subscribe": "watch", "scan": "ls", "tables": "ls", "describe": "schema",
-    "fields": "schema", "info": "stats", "size": "stats", "du": "stats", "compare": "diff", "clone": "copy",
-    "sync": "copy", "replace": "set", "upsert": "set", "start": "serve", "emulators": "serve",
-    "emulators:start": "serve", "emulators:exec": "exec", "mongodump": "export", "mongoexport": "export",
-    "pg_dump": "export",
-    "mongorestore": "import", "mongoimport": "import", "pg_restore": "import", "firestore:delete": "delete",
-    "firestore:indexes": "cache", "version": "--version", "dbs": "databases", "projects": "databases",
-    "truncate": "clear", "empty": "clear", "unique": "distinct", "uniq": "distinct", "values": "distinct",
-    "group": "count",
-  ]
-
-  /// Other programs' names for these options.
-  static let optionSynonyms = [
-    "--sort": ["--order"], "--orderby": ["--order"], "--fields": ["--select"], "--columns": ["--select"],
-    "--projection": ["--select"], "--filter": ["--where"], "--query": ["--where"], "--skip": ["--offset"],
-    "-n": ["--limit"], "--top": ["--limit"], "--first": ["--limit"], "--head": ["--limit"],
-    "--last": ["--limit-to-last"], "--format": ["--json", "--csv", "--table"], "-f": ["--yes"], "-y": ["--yes"],
-    "--force": ["--yes"], "-r": ["--recursive"], "-R": ["--recursive"], "--db": ["--database"],
-    "--project-id": ["--project"], "--key": ["--credentials"], "--read-time": ["--at"],
-    "--snapshot-time": ["--at"], "--all-collections": ["--all"], "--upsert": ["--merge"],
-  ]
-
   private static func nearestOption(to name: String, among known: [String]) -> String {
-    let meant = optionSynonyms[name.count == 2 ? name : name.lowercased(), default: []].filter(known.contains)
+    let spelled = name.count == 2 ? name : name.lowercased()
+    let meant = ForeignLine.optionSynonyms[spelled, default: []].filter { known.contains($0) || $0 == "--version" }
     guard let last = meant.last else {
+      if let answer = ForeignLine.optionAnswers[spelled] { return ". \(answer)" }
       let command = String(name.drop { $0 == "-" })
       if self.command(named: command) != nil { return ". Use the command: hearth \(command)" }
       return nearest(to: name, among: known)
@@ -173,7 +146,7 @@ enum CommandHelp {
     if known.isEmpty { return "" }
     // A statement in another language has its command as the first word.
     let word = name.split(separator: " ").first.map { $0.lowercased() } ?? ""
-    if let meant = synonyms[word], known.contains(meant) || meant == "--version" {
+    if let meant = ForeignLine.synonyms[word], known.contains(meant) || meant == "--version" {
       return ". Here that is '\(meant)'."
     }
     // Short names are similar to many others.
@@ -186,65 +159,6 @@ enum CommandHelp {
   private static func command(named name: String) -> (any ParsableCommand.Type)? {
     HearthCommand.configuration.subcommands.first { $0.configuration.commandName == name }
   }
-}
-
-/// Command lines of other programs that have a line here.
-enum ForeignLine {
-  /// The error for a line that begins with another program's word and goes on with options or more words; `nil` for
-  /// other lines.
-  static func translation(of words: [String]) -> String? {
-    guard let first = words.first, let meant = CommandHelp.synonyms[first.lowercased()], words.count > 1 else {
-      return nil
-    }
-    if meant == "exec" { return error(first, exec(words.dropFirst())) }
-    let isListing = first == "show"
-    guard !isListing, words[1].hasPrefix("-") else { return nil }
-    if meant == "serve" { return error(first, ["serve"] + words.dropFirst().filter { !ignored.contains($0) }) }
-    return "Unexpected argument '\(first)'. Here that is '\(meant)'."
-  }
-
-  /// The error for `hearth exec` with a command that does not follow `--`; `nil` for other lines.
-  static func execWithoutTerminator(_ given: ArraySlice<String>) -> String? {
-    guard given.first == "exec", !given.contains("--"), let grammar = CommandGrammar.ofProcess,
-      let stray = CommandLineShape(given, grammar).positionals.first, let place = given.firstIndex(of: stray)
-    else { return nil }
-    let words = given[..<place] + ["--"] + given[place...]
-    return "The command of exec follows --: hearth \(words.map { ShellText.typed($0) }.joined(separator: " "))"
-  }
-
-  private static func error(_ first: String, _ words: [String]) -> String {
-    let line = words.map { $0.contains(" ") ? ShellText.typed($0, in: .quote("'")) : ShellText.typed($0) }
-      .joined(separator: " ")
-    return "Unknown command '\(first)'. In Hearth that is: hearth \(line)"
-  }
-
-  /// Options of the Firebase CLI for its own screens and logs.
-  private static let ignored: Set<String> = ["--ui", "--debug", "--non-interactive", "--interactive", "--json"]
-
-  /// `firebase emulators:exec [OPTIONS] SCRIPT`, where a shell runs the script.
-  private static func exec(_ words: ArraySlice<String>) -> [String] {
-    var (options, command, rest) = ([String](), ["COMMAND"], words)
-    while let word = rest.popFirst() {
-      if !word.hasPrefix("-") {
-        let isPlain = word.allSatisfy { $0.isLetter || $0.isNumber || " -_./:@=,+".contains($0) }
-        command = isPlain ? word.split(separator: " ").map(String.init) : ["sh", "-c", word]
-      } else if !ignored.contains(word) {
-        options.append(word == "-P" ? "--project" : word)
-        // The folder of this option can be left out, so a word with spaces is the script.
-        let mayBeScript = word == "--export-on-exit" && rest.first?.contains(" ") == true
-        if valued.contains(word), !mayBeScript, let value = rest.first, !value.hasPrefix("-") {
-          options.append(value)
-          rest.removeFirst()
-        }
-      }
-    }
-    return ["exec"] + options + ["--"] + command
-  }
-
-  /// The options of `emulators:exec` that take the next word as their value.
-  private static let valued: Set<String> = [
-    "--only", "--project", "-P", "--import", "--export-on-exit", "--config", "--inspect-functions", "--log-verbosity",
-  ]
 }
 
 /// The help of plain `hearth`. It fits a terminal of 40 lines and 80 columns; `hearth help --all` prints the rest.

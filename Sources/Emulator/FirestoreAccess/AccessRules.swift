@@ -217,6 +217,20 @@ package final class AccessRules: AccessPolicy {
     return (loaded.source, counts)
   }
 
+  /// The coverage of the rules in one line for each ruleset: those of a project, or those for databases and all projects.
+  package func coverageLines(of project: String) -> [String] {
+    let all = state.withLock { state in
+      state.projects[project].map { [$0] }
+        ?? state.databases.sorted { $0.key < $1.key }.map(\.value) + [state.shared].compactMap(\.self)
+    }
+    return all.compactMap { loaded in
+      guard case .ruleset(let ruleset) = loaded.source else { return nil }
+      var counts = RulesCoverage()
+      for room in loaded.rooms { counts.add(room.coverage) }
+      return ruleset.summary(counts)
+    }
+  }
+
   /// Reports each decision from now on, on the thread that made it.
   /// - Returns: the last decisions before, and the number for ending the watch.
   package func watch(_ body: @escaping @Sendable (RulesEvaluation) -> Void) -> (past: [RulesEvaluation], number: Int) {

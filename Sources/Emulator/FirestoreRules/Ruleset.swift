@@ -60,6 +60,38 @@ package final class Ruleset: Sendable {
     program.matches.flatMap(\.allows).compactMap(\.condition).sorted().map { node($0, coverage) }
   }
 
+  /// The expressions of all conditions with their counts; expressions in the same place are listed once.
+  package func expressions(_ coverage: RulesCoverage) -> [RulesCoverageNode] {
+    var (all, seen) = ([RulesCoverageNode](), Set<[Int]>())
+    func collect(_ node: RulesCoverageNode) {
+      let position = node.position
+      if seen.insert([position.file, position.currentOffset, position.endOffset]).inserted { all.append(node) }
+      for child in node.children { collect(child) }
+    }
+    for node in report(coverage) { collect(node) }
+    return all
+  }
+
+  /// The largest number of places in `summary`.
+  private static let mostPlaces = 10
+
+  /// The coverage in one line, with the lines of the expressions that were never evaluated.
+  package func summary(_ coverage: RulesCoverage) -> String {
+    let all = expressions(coverage)
+    let never = all.filter(\.values.isEmpty)
+    guard let first = never.first else { return "rules: all \(all.count) expressions were evaluated." }
+    if never.count == all.count {
+      let name = files[first.position.file].name
+      return
+        "rules: none of the \(all.count) expressions in \(name) was evaluated. Requests of administrators skip rules."
+    }
+    let lines = Set(never.map { [$0.position.file, $0.position.line] }).sorted { $0.lexicographicallyPrecedes($1) }
+    let places = lines.prefix(Self.mostPlaces).map { "\(files[$0[0]].name):\($0[1])" }.joined(separator: ", ")
+    let more = lines.count > Self.mostPlaces ? " and \(lines.count - Self.mostPlaces) more lines" : ""
+    return "rules: \(all.count - never.count) of \(all.count) expressions were evaluated, \(never.count) never: "
+      + "\(places)\(more)."
+  }
+
   private func node(_ id: Expression.ID, _ coverage: RulesCoverage) -> RulesCoverageNode {
     let expression = program.expressions[id]
     return RulesCoverageNode(

@@ -296,9 +296,14 @@ package enum OperatorText {
     "contains-any": .arrayContainsAny, "array-contains-any": .arrayContainsAny,
   ]
 
+  private static let prefix = "Match a prefix with >= and <, as in name >= Ma and name < Mb."
+  private static let inside = "Firestore cannot search inside of strings."
+
   /// Operators of other languages, with hints.
   private static let foreign = [
-    "is": "Write == to compare.", "equals": "Write == to compare.", "like": "Match a prefix with >= and <.",
+    "is": "Write == to compare.", "equals": "Write == to compare.", "like": prefix,
+    "startswith": prefix, "starts-with": prefix, "beginswith": prefix, "ilike": prefix, "endswith": inside,
+    "ends-with": inside, "matches": inside, "regex": inside,
     "between": "Write two conditions, with >= and <=.", "exists": "Write != null.",
   ]
 

@@ -110,6 +110,7 @@ package enum ComparedSide: Sendable {
 
   /// A file of documents, a data folder, or otherwise a place.
   package init(_ text: String, in locations: StorageOptions.Locations) throws(CommandFailure) {
+    let text = BackupFolder.documents(at: text)
     if text == "-" || ImportInput.isFile(text) || ExportLocation.isExport(text) {
       self = .file(text)
       return

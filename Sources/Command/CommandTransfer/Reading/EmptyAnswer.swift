@@ -42,6 +42,9 @@ struct EmptyAnswer: Sendable {
   private func nearest(to path: ResourcePath, _ collections: [String]) async -> String? {
     var (parent, known) = (ResourcePath.root, collections)
     let segments = path.segments.map(String.init)
+    if segments.first == "**" {
+      return "for all collections with the id \(path.last), write \(ShellText.typed(path.last)) --collection-group."
+    }
     for index in stride(from: 0, to: segments.count, by: 2) {
       if !known.contains(segments[index]) {
         let missing = parent.appending(segments[index])

@@ -60,7 +60,17 @@ package struct ExportCommand: AsyncParsableCommand {
 
   package init() {}
 
+  /// Endings of files of other formats, which would get JSON lines.
+  private static let foreignNames = [
+    ".xlsx", ".xls", ".ods", ".parquet", ".avro", ".xml", ".yaml", ".yml", ".sql", ".db", ".sqlite", ".bson",
+  ]
+
   package mutating func validate() throws {
+    if let output, format == nil, let name = Self.foreignNames.first(where: output.lowercased().hasSuffix) {
+      throw ValidationError(
+        "\(output): export does not write \(name) files. Use .jsonl or .json; for a spreadsheet: hearth get PATH --csv."
+      )
+    }
     if all == (path != nil) { throw ValidationError("name a collection or document, or use --all.") }
   }
 

@@ -26,7 +26,7 @@ package struct ImportCommand: AsyncParsableCommand, WritingCommand {
       map. Types are guessed from the first rows, which --dry-run shows, or set with --types; whole numbers of more \
       than 64 bits stay text. An empty cell is a missing field, a quoted empty cell an empty text.
 
-      Also reads exports in Google's format, from Cloud Firestore and its emulator: name the folder, or the file in it \
+      Also reads the documents of a folder from 'hearth backup', and exports in Google's format, from Cloud Firestore and its emulator: name the folder, or the file in it \
       that ends with .overall_export_metadata. References within the exported database then point into this one.
 
       --rename imports to another path: cities=cities2 writes the documents of cities, and everything below them, to \
@@ -128,9 +128,10 @@ package struct ImportCommand: AsyncParsableCommand, WritingCommand {
     let rules = ImportRules(
       database: locations.database, collection: collection, idField: try idPath(),
       paths: PathRules(renames: rename))
-    let (isFormatGiven, format) = (format != nil, format ?? TransferFormat(input: file))
+    let documents = BackupFolder.documents(at: file)
+    let (isFormatGiven, format) = (format != nil, format ?? TransferFormat(input: documents))
     let job = ImportJob(
-      file: file, format: format, rules: rules, backend: "\(locations.backend)",
+      file: documents, format: format, rules: rules, backend: "\(locations.backend)",
       into: into, idField: idField, state: try dryRun ? nil : Self.statePath(resume ?? defaultState(format)),
       badDocuments: dryRun ? .check : keepGoing ? .collect(rejectPath) : .stop, types: types ?? [:],
       delimiter: delimiter, isFormatGiven: isFormatGiven || format == .google, layout: layout)
@@ -177,8 +178,8 @@ package struct ImportCommand: AsyncParsableCommand, WritingCommand {
 
   /// The file that records the progress of this import; `nil` for standard input, which has no size to identify it.
   private func defaultState(_ format: TransferFormat) -> String? {
-    // The state file lies next to the folder of an export, whose content remains unchanged.
-    if format == .google { return ImportJob.state(of: folderless) }
+    // The state file lies next to the folder of an export or a backup, whose content remains unchanged.
+    if format == .google || BackupFolder.documents(at: file) != file { return ImportJob.state(of: folderless) }
     return ImportInput.isFile(file) ? ImportJob.state(of: file) : nil
   }
 

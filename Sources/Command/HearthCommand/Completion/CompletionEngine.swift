@@ -92,7 +92,7 @@ struct CompletionEngine: Sendable {
         candidates: found.map { Candidate($0.commandName, note: $0.abstract ?? "") }
           + topics.map { Candidate($0.topic, note: $0.title) })
     }
-    let synonyms = CommandHelp.synonyms.filter { name, meant in
+    let synonyms = ForeignLine.synonyms.filter { name, meant in
       !word.isEmpty && name.hasPrefix(word.lowercased()) && shown.contains { $0.commandName == meant }
     }
     let meant = Set(synonyms.values).sorted()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CommandOutput
+import FirestoreAccess
 import FirestoreJSON
 import Foundation
 import Glibc
@@ -22,12 +23,15 @@ struct ExecCommand: AsyncParsableCommand {
       demo-hearth. SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2 are sent on to the command, SIGINT and SIGQUIT too unless the \
       terminal has sent them to both.
 
+      With rules, a line on standard error after the command counts the expressions that were evaluated, with the places \
+      of the others. If the command loads rules into the project, the line is about the rules loaded last.
+
       Example: hearth exec --rules firestore.rules -- npm test
       """)
 
   @OptionGroup var options: ServeOptions
 
-  @Flag(name: .shortAndLong, help: "Do not print the address of the server.")
+  @Flag(name: .shortAndLong, help: "Do not print the address of the server and the coverage of rules.")
   var quiet = false
 
   @Argument(parsing: .postTerminator, help: "The command and its arguments.")
@@ -58,7 +62,12 @@ struct ExecCommand: AsyncParsableCommand {
     let status = try await withThrowingTaskGroup(of: Int32?.self) { group in
       group.addTask {
         defer { continuation.finish() }
-        try await run.run(until: stop) { continuation.yield($0) }
+        try await run.run(until: stop) {
+          continuation.yield($0)
+        } ended: { rules in
+          if isQuiet { return }
+          for line in rules.coverageLines(of: project) { StandardError.write("hearth: \(line)") }
+        }
         return nil
       }
       group.addTask {

@@ -2,6 +2,7 @@
 import CommandOptions
 import CommandOutput
 import DashboardHost
+import FirestoreAccess
 import FirestoreBackend
 import FirestoreClientState
 import FirestoreEmulator
@@ -32,9 +33,14 @@ struct ServeRun: Sendable {
   }
 
   /// Serves until a stop.
-  /// - Parameter ready: called once, when connections are accepted.
+  /// - Parameters:
+  ///   - ready: called once, when connections are accepted.
+  ///   - ended: called after the last connection, with the rules and their counts.
   /// - Throws: `CommandFailure` with the reason why it cannot serve.
-  func run(until stop: StopSignal, ready: @escaping @Sendable (ServedAddress) -> Void) async throws {
+  func run(
+    until stop: StopSignal, ready: @escaping @Sendable (ServedAddress) -> Void,
+    ended: @Sendable (AccessRules) -> Void = { _ in }
+  ) async throws {
     let access = options.access
     let environment = ProcessInfo.processInfo.environment
     let exports = try ServedExports(options.emulator, environment: environment)
@@ -77,6 +83,7 @@ struct ServeRun: Sendable {
         readyFile?.write(address.local)
         ready(address)
       }
+      ended(served.rules)
       try await exports.end(with: source)
     } catch let error as StoreError {
       throw CommandFailure(opening: error)

@@ -31,8 +31,9 @@ struct ServedSeed {
       StandardError.write("hearth: \(database.name) has documents, so \(file) is not imported.")
       return
     }
+    let documents = BackupFolder.documents(at: file)
     let job = ImportJob(
-      file: file, format: TransferFormat(input: file), rules: ImportRules(database: database, idField: nil),
+      file: documents, format: TransferFormat(input: documents), rules: ImportRules(database: database, idField: nil),
       backend: "served", isFormatGiven: false)
     let start = ContinuousClock.now
     do {

@@ -79,7 +79,7 @@ struct RulesControl: Sendable {
     let page: RulesCoveragePage
     switch rules.coverage(of: project) {
     case (.ruleset(let ruleset), let counts)?:
-      page = RulesCoveragePage(project: project, files: ruleset.files, nodes: ruleset.report(counts))
+      page = RulesCoveragePage(project: project, files: ruleset.files, nodes: ruleset.expressions(counts))
     case (.broken(let files, let issues), _)?:
       page = RulesCoveragePage(project: project, files: files, nodes: [], note: issues.compileError)
     case nil:

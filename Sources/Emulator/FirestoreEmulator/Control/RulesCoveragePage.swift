@@ -15,15 +15,7 @@ struct RulesCoveragePage {
   init(project: String, files: [RulesFile], nodes: [RulesCoverageNode], note: String = "") {
     self.project = project
     self.files = files
-    // Expressions in the same place are listed once.
-    var (all, seen) = ([RulesCoverageNode](), Set<[Int]>())
-    func collect(_ node: RulesCoverageNode) {
-      let position = node.position
-      if seen.insert([position.file, position.currentOffset, position.endOffset]).inserted { all.append(node) }
-      for child in node.children { collect(child) }
-    }
-    for node in nodes { collect(node) }
-    self.nodes = all
+    self.nodes = nodes
     self.note = note
   }
 

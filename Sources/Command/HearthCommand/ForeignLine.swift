@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandOutput
+
+/// Command lines of other programs that have a line here.
+enum ForeignLine {
+  /// Other programs' names for these commands.
+  static let synonyms = [
+    "cat": "get", "show": "get", "read": "get", "select": "get", "find": "get", "query": "get", "list": "ls",
+    "dir": "ls", "collections": "ls", "rm": "delete", "del": "delete", "remove": "delete", "drop": "delete",
+    "cp": "copy", "mv": "move", "rename": "move", "put": "set", "write": "set", "insert": "add", "push": "add",
+    "new": "create", "patch": "update", "vi": "edit", "vim": "edit", "tail": "watch", "listen": "watch",
+    "follow": "watch",
+    "dump": "export", "load": "import", "average": "avg", "mean": "avg",
+    "total": "sum", "index": "cache", "emulator": "serve", "server": "serve", "themes": "theme",
+    "repl": "shell", "console": "shell", "psql": "shell", "connection": "connections", "hosts": "connections",
+    "monitor": "watch", "subscribe": "watch", "scan": "ls", "tables": "ls", "describe": "schema",
+    "fields": "schema", "info": "stats", "size": "stats", "du": "stats", "compare": "diff", "clone": "copy",
+    "sync": "copy", "replace": "set", "upsert": "set", "start": "serve", "emulators": "serve",
+    "emulators:start": "serve", "emulators:exec": "exec", "mongodump": "export", "mongoexport": "export",
+    "pg_dump": "export",
+    "mongorestore": "import", "mongoimport": "import", "pg_restore": "import", "firestore:delete": "delete",
+    "firestore:indexes": "cache", "firestore:export": "export", "firestore:import": "import", "version": "--version",
+    "dbs": "databases", "projects": "databases",
+    "truncate": "clear", "empty": "clear", "wipe": "clear", "reset": "clear", "unique": "distinct", "uniq": "distinct",
+    "values": "distinct",
+    "group": "count",
+  ]
+
+  /// Other programs' names for these options.
+  static let optionSynonyms = [
+    "--sort": ["--order"], "--orderby": ["--order"], "--fields": ["--select"], "--columns": ["--select"],
+    "--projection": ["--select"], "--filter": ["--where"], "--query": ["--where"], "--skip": ["--offset"],
+    "-n": ["--limit"], "-l": ["--limit"], "--group-by": ["--by"], "-V": ["--version"], "-v": ["--version"],
+    "--top": ["--limit"], "--first": ["--limit"], "--head": ["--limit"],
+    "--last": ["--limit-to-last"], "--format": ["--json", "--csv", "--table"], "-f": ["--yes"], "-y": ["--yes"],
+    "--force": ["--yes"], "-r": ["--recursive"], "-R": ["--recursive"], "--db": ["--database"],
+    "--project-id": ["--project"], "--key": ["--credentials"], "--read-time": ["--at"],
+    "--snapshot-time": ["--at"], "--all-collections": ["--all"], "--upsert": ["--merge"],
+  ]
+
+  /// Options of other programs that no option of these commands replaces, with the way to the same result.
+  static let optionAnswers = [
+    "--group-by": "Use 'hearth count PATH --by FIELD'.", "--groupby": "Use 'hearth count PATH --by FIELD'.",
+    "-o": outputAnswer, "--output": outputAnswer, "--out": outputAnswer,
+  ]
+
+  private static let outputAnswer = "Redirect the output with > FILE, or use 'hearth export PATH -o FILE'."
+
+  /// Words of other programs that no command replaces, with the way to the same result.
+  private static let answers = [
+    "completion": "For completion in bash: source <(hearth --generate-completion-script bash); also zsh and fish.",
+    "deploy": "Hearth does not deploy. 'firebase deploy' does; 'hearth serve --rules FILE' enforces rules locally.",
+    "init": "Hearth needs no setup. 'hearth serve' and 'hearth exec' read firebase.json and .firebaserc.",
+    "login": "Hearth has no accounts. --cloud uses the credentials of gcloud, --credentials those of a file.",
+    "max": "Use 'hearth get COLLECTION --order FIELD:desc --limit 1'.",
+    "min": "Use 'hearth get COLLECTION --order FIELD --limit 1'.",
+    "use": "Add --project ID or -C CONNECTION to a command, or use 'hearth connections use NAME'.",
+  ]
+
+  /// The answer to a word that no command replaces; `nil` for other words.
+  static func answer(to words: [String]) -> String? {
+    guard let first = words.first, let answer = answers[first.lowercased()] else { return nil }
+    return "Unknown command '\(first)'. \(answer)"
+  }
+
+  /// Words of other programs' commands for documents, which precede the verb: `documents get a/b`.
+  static let groups: Set<String> = ["documents", "document", "docs", "doc", "data", "db", "database", "firestore"]
+  /// Words after `show` in other programs.
+  static let listings: Set<String> = ["collections", "tables", "dbs", "databases"]
+
+  /// The error for a line that begins with another program's word and goes on with options or more words; `nil` for
+  /// other lines.
+  static func translation(of words: [String]) -> String? {
+    guard let first = words.first, let meant = synonyms[first.lowercased()], words.count > 1 else {
+      return nil
+    }
+    if meant == "exec" { return error(first, exec(words.dropFirst())) }
+    guard words.contains(where: { $0.hasPrefix("-") }) else { return nil }
+    if meant == "serve" { return error(first, ["serve"] + words.dropFirst().filter { !ignored.contains($0) }) }
+    let isListing = first == "show" && listings.contains(words[1].lowercased())
+    return "Unexpected argument '\(first)'. Here that is '\(isListing ? "ls" : meant)'."
+  }
+
+  /// The error for `hearth exec` with a command that does not follow `--`; `nil` for other lines.
+  static func execWithoutTerminator(_ given: ArraySlice<String>) -> String? {
+    guard given.first == "exec", !given.contains("--"), let grammar = CommandGrammar.ofProcess,
+      let stray = CommandLineShape(given, grammar).positionals.first, let place = given.firstIndex(of: stray)
+    else { return nil }
+    let words = given[..<place] + ["--"] + given[place...]
+    return "The command of exec follows --: hearth \(words.map { ShellText.typed($0) }.joined(separator: " "))"
+  }
+
+  private static func error(_ first: String, _ words: [String]) -> String {
+    let line = words.map { $0.contains(" ") ? ShellText.typed($0, in: .quote("'")) : ShellText.typed($0) }
+      .joined(separator: " ")
+    return "Unknown command '\(first)'. In Hearth that is: hearth \(line)"
+  }
+
+  /// Options of the Firebase CLI for its own screens and logs.
+  private static let ignored: Set<String> = ["--ui", "--debug", "--non-interactive", "--interactive", "--json"]
+
+  /// `firebase emulators:exec [OPTIONS] SCRIPT`, where a shell runs the script.
+  private static func exec(_ words: ArraySlice<String>) -> [String] {
+    var (options, command, rest) = ([String](), ["COMMAND"], words)
+    while let word = rest.popFirst() {
+      if !word.hasPrefix("-") {
+        let isPlain = word.allSatisfy { $0.isLetter || $0.isNumber || " -_./:@=,+".contains($0) }
+        command = isPlain ? word.split(separator: " ").map(String.init) : ["sh", "-c", word]
+      } else if !ignored.contains(word) {
+        options.append(word == "-P" ? "--project" : word)
+        // The folder of this option can be left out, so a word with spaces is the script.
+        let mayBeScript = word == "--export-on-exit" && rest.first?.contains(" ") == true
+        if valued.contains(word), !mayBeScript, let value = rest.first, !value.hasPrefix("-") {
+          options.append(value)
+          rest.removeFirst()
+        }
+      }
+    }
+    return ["exec"] + options + ["--"] + command
+  }
+
+  /// The options of `emulators:exec` that take the next word as their value.
+  private static let valued: Set<String> = [
+    "--only", "--project", "-P", "--import", "--export-on-exit", "--config", "--inspect-functions", "--log-verbosity",
+  ]
+}
