@@ -65,7 +65,7 @@ import Testing
     #expect(driver.effects.last == .client(.listCollections(below: .root)))
 
     driver.client(.collections(below: .root, ["cities"]), at: 7)
-    #expect(driver.screen.contains("cities") && !driver.screen.contains("OFFLINE"))
+    #expect(driver.screen.contains("cities") && !driver.state.network.isOffline)
   }
 
   private func opened(_ documents: Int, total: Int? = nil) -> Driver {

@@ -187,3 +187,19 @@ struct DecisionTests {
     #expect(driver.screen.contains("over \"theirs\""))
   }
 }
+
+/// A conflict in the feed.
+@Suite("Conflict rows")
+struct ConflictRowTests {
+  @Test("A conflict has its three values whole, with the path behind them", arguments: [80, 120])
+  func whole(_ width: Int) {
+    var driver = Scenario.online.play(Size(width: width, height: width == 80 ? 24 : 36))
+    let field = WriteConflict.Field(path: FieldPath("pop"), base: 1, mine: 2, theirs: 3)
+    driver.client(
+      .conflict(
+        WriteConflict(
+          batch: BatchID(7), key: key("cities/SF"), fields: [field], commitTime: SnapshotVersion(at(20)))), at: 20)
+    let row = driver.screen.split(separator: "\n").last { $0.contains("conflict #7") } ?? ""
+    #expect(row.contains("wrote 2 over 3, saw 1") && row.contains("cities/SF"), "\(row)")
+  }
+}

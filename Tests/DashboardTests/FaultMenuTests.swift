@@ -22,7 +22,7 @@ struct FaultMenuTests {
       latencies.append(settings.latency)
     }
     #expect(latencies == [.milliseconds(100), .milliseconds(500), .seconds(2), .zero])
-    #expect(!driver.screen.contains("[CHAOS]"))
+    #expect(!driver.screen.contains("[FAULTS]"))
 
     driver.press("a u s")
     var expected = FaultSettings()
@@ -31,7 +31,7 @@ struct FaultMenuTests {
     expected.isHalfOpen = true
     #expect(driver.effects == [.client(.setFaults(expected))])
     driver.press("esc")
-    #expect(driver.screen.contains("[CHAOS]"))
+    #expect(driver.screen.contains("[FAULTS]"))
     #expect(driver.screen.contains("faults 10 % of acks lost, unplugged, silent"))
 
     driver.press("F c")

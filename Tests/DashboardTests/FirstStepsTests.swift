@@ -79,6 +79,51 @@ struct FirstStepsTests {
     #expect(view(scene.state).text.contains("2 of 3  E on an order, ⏎ on its status, type paid"))
   }
 
+  @Test("The guide's words, done key by key, set the status of an order")
+  func literally() throws {
+    var driver = Scenario.online.play(Size(width: 120, height: 36))
+    driver.state.coach = Coach()
+    driver.press("o")
+    driver.client(.status(Scenario.status(1, isEnabled: false)), at: 20)
+    #expect(driver.state.coach?.step == .write)
+    driver.press("1 j j")
+    let key = try #require(driver.state.selectedKey)
+    driver.press("E")
+    // "on its status": the cursor is there, because that is the field that changes.
+    #expect(driver.state.overlay?.fieldEditor?.selectedPath == ["status"])
+    driver.press("enter")
+    driver.type("paid")
+    driver.press("ctrl-s enter")
+    guard case .client(.edit(let edit))? = driver.effects.first else {
+      Issue.record("nothing is sent: \(driver.screen)")
+      return
+    }
+    #expect(edit.subject == .document(key) && edit.fields["status"] == "paid")
+  }
+
+  @Test("A value is selected when it is opened: a key replaces it, an arrow keeps it")
+  func selected() {
+    var driver = Scenario.online.play(Size(width: 120, height: 36))
+    driver.press("1 j E enter")
+    driver.type("0")
+    driver.type("5")
+    #expect(driver.state.overlay?.field?.text == "05")
+    driver.press("esc enter right")
+    driver.type("!")
+    #expect(driver.state.overlay?.field?.text.hasSuffix("!") == true)
+    #expect(driver.state.overlay?.field?.text.count ?? 0 > 1)
+    driver.press("esc enter backspace")
+    #expect(driver.state.overlay?.field?.text == "")
+  }
+
+  @Test("An increment starts selected, so its first digit replaces the 1")
+  func increment() {
+    var driver = Scenario.online.play(Size(width: 120, height: 36))
+    driver.press("1 j E t +")
+    driver.type("5")
+    #expect(driver.state.overlay?.field?.text == "5")
+  }
+
   @Test("The guide ends after esc twice, not once")
   func leaving() {
     var scene = guided()

@@ -68,7 +68,7 @@ struct IdleTests {
     driver.client(.pendingWrites([waiting]), at: 1)
     driver.client(.status(Scenario.status(1, isEnabled: false)), at: 1)
     #expect(driver.screen.contains("1 write · 1 listener resumes"))
-    #expect(driver.screen.contains("   1  backoff"))
+    #expect(driver.screen.contains("0:01 retry 29s"), "\(driver.screen)")
     driver.press("?")
     driver.type("layout")
     #expect(driver.screen.contains(" 1 key "))

@@ -53,10 +53,31 @@ import Testing
     }
   }
 
+  @Test("Help starts with twelve keys and the signs, and the same key shows every binding")
+  func firstPage() {
+    var driver = Scenario.help.play(Size(width: 120, height: 36))
+    for group in ["Look", "Change", "Network"] { #expect(driver.screen.contains(group)) }
+    #expect(Keymap.firstKeys.flatMap(\.keys).count == 12)
+    #expect(driver.screen.contains("go offline or online") && !driver.screen.contains("follow the tail"))
+    driver.press("?")
+    #expect(driver.screen.contains("follow the tail"))
+    driver.press("esc")
+    #expect(driver.state.overlay == nil)
+  }
+
+  @Test("A first key runs from the help")
+  func firstKey() {
+    var driver = Scenario.help.play(Size(width: 120, height: 36))
+    let index = Keymap.firstKeys.flatMap(\.keys).firstIndex { $0.name == "wall" } ?? 0
+    driver.press(String(repeating: "down ", count: index) + "enter")
+    #expect(driver.state.overlay?.kind == .wall)
+  }
+
   @Test("Help lists the current bindings, and a search narrows them")
   func help() {
     var driver = Scenario.help.play(Size(width: 120, height: 36))
 
+    driver.press("?")
     #expect(driver.screen.contains("pause or resume"))
     driver.type("follow")
     #expect(driver.screen.contains("follow the tail"))

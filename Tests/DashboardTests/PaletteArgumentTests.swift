@@ -91,8 +91,18 @@ struct PaletteArgumentTests {
     let query = try #require(driver.state.listeners.last?.query)
     #expect(
       QueryText.line(query)
-        == "cities where population >= 1000, state == \"CA\", tags in [2] order population desc order name limit 10")
+        == "cities where population >= 1000, state == \"CA\", tags in [\"a\", \"b\"] order population desc order name limit 10"
+    )
     #expect(driver.listenTag != nil)
+  }
+
+  @Test("A listener gets its name after as, and a taken name is an error with its column")
+  func named() throws {
+    var driver = typed("listen orders where total > 5 as big")
+    driver.press("enter")
+    #expect(driver.state.listeners.last?.name == "big")
+    driver = typed("listen orders where total > 6 as big", in: driver)
+    #expect(driver.screen.contains("another listener is called big"))
   }
 
   @Test("listen accepts alternatives, parentheses and types like the command line")

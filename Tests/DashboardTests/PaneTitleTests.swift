@@ -22,7 +22,7 @@ struct PaneTitleTests {
   }
 
   /// The upper line of pane 1.
-  private func title(_ driver: Driver) -> String { String(driver.canvas().text(row: 1).prefix(46)) }
+  private func title(_ driver: Driver) -> String { String(driver.canvas().text(row: 1).prefix(70)) }
 
   @Test("The title names the selected row's collection only while it is scrolled off")
   func breadcrumb() {

@@ -151,7 +151,7 @@ struct RejectedWritesTests {
     #expect(driver.state.toasts.allSatisfy { $0.kind != .error })
   }
 
-  @Test("Sizes have a column if there is room", arguments: [(120, false), (130, false), (159, true), (250, true)])
+  @Test("Sizes have a column if there is room", arguments: [(120, false), (159, false), (250, true)])
   func sizes(_ width: Int, _ hasColumn: Bool) {
     let driver = driver(Size(width: width, height: 36))
     #expect(driver.screen.contains("1.5 kB") == hasColumn)

@@ -66,7 +66,7 @@ struct RoomTests {
     driver.client(.status(Scenario.status(1)), at: 1)
     driver.client(
       .reads([ReadMeter(target: Query(path: ResourcePath("orders")).target, sent: 1204, kept: 17)]), at: 1)
-    #expect(driver.screen.contains("reads  orders  1 204 sent, 17 kept from the cache"))
+    #expect(driver.screen.contains("reads  orders  1 204 sent, 17 kept from"))
 
     driver.send(.sent(TerminalTraffic(bytes: 46_080, frames: 256), at: at(2)))
     #expect(!driver.screen.contains("tty"))
@@ -148,7 +148,7 @@ struct RoomTests {
     #expect(driver.state.browser.expanded.contains(ResourcePath("orders/4hT0q9Lm")))
     click("▾ 4hT0q9Lm")
     #expect(!driver.state.browser.expanded.contains(ResourcePath("orders/4hT0q9Lm")))
-    click("go offline", after: "[ space")
+    click("go offline", after: "[ o:")
     #expect(driver.effects == [.client(.setNetwork(enabled: false))])
     click("faults", after: "f ")
     #expect(driver.state.overlay?.kind == .faults)

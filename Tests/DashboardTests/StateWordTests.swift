@@ -10,6 +10,7 @@ import Testing
 
 @testable import Dashboard
 @testable import DashboardModel
+@testable import DashboardView
 
 /// The words that state what is known, each with the time of it.
 @Suite("Status labels")
@@ -62,12 +63,13 @@ struct StateWordTests {
     #expect(driver.state.headerClock.lastNews == at(50))
   }
 
-  @Test("Every status label is explained in the help")
+  @Test("Every sign and status word is explained in the help")
   func legend() {
     var driver = opened()
     driver.press("esc ?")
+    for entry in SignLegend(.unicode).entries { #expect(driver.screen.contains(entry.text), "\(entry.sign)") }
+    driver.press("?")
     for word in StateWord.allCases { #expect(driver.screen.contains("\(word.text): \(word.meaning)"), "\(word)") }
-    for sign in ["◉ live", "◌ from the cache", "⇡3 pending"] { #expect(driver.screen.contains(sign)) }
   }
 
   @Test("Listeners without a line in the reads are counted")

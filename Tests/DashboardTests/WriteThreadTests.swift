@@ -132,7 +132,7 @@ struct WriteThreadTests {
     #expect(
       card.summary
         == "online 12:04:44 after 0:42 · 3 writes answered in 1.2 s, made up to 42 s before · "
-        + "1 rejected · 1 conflicting · 1 document changed by others")
+        + "1 rejected · 1 conflicting · 2 documents changed by others")
     #expect(driver.screen.contains("orders ~1"), "by listener")
     driver.press("4")
     #expect(!driver.screen.contains("back online"), "a key takes the card away")

@@ -16,7 +16,7 @@ extension EndToEndTests.InTmux {
       try await hearth.wait("set: a new document with 0 fields")
       // A number in quotes is a text, as in `hearth set`.
       for (name, value) in [("name", "San Francisco"), ("population", "\"873965\"")] {
-        try await hearth.keys("a")
+        // The first letter begins the name.
         try await hearth.type(name)
         try await hearth.keys("Enter")
         try await hearth.type(value)
@@ -24,7 +24,7 @@ extension EndToEndTests.InTmux {
         let text = value.hasPrefix("\"") ? value : "\"\(value)\""
         try await hearth.wait(for: "the field") { $0.rows("+", name, "string", text).count == 1 }
       }
-      try await hearth.keys("s")
+      try await hearth.keys("C-s")
       try await hearth.wait("only if the document does not exist yet")
       try await hearth.keys("Enter")
       try await hearth.wait(for: "the acknowledgement") { $0.text.contains("ack #1") && $0.lines[0].contains("⇡0") }
@@ -37,7 +37,7 @@ extension EndToEndTests.InTmux {
       // The last field, then its type.
       try await hearth.keys("j", "t", "i", "Enter")
       try await hearth.wait("update: mask [population]")
-      try await hearth.keys("s")
+      try await hearth.keys("C-s")
       try await hearth.wait("\"873965\" → 873965")
       try await hearth.keys("Enter")
       try await hearth.wait(for: "the second acknowledgement") { $0.text.contains("ack #2") }

@@ -27,7 +27,7 @@ extension EndToEndTests.InTmux {
       try await hearth.keys("o")
       try await hearth.wait(for: "the plug") { $0.lines[0].contains("OFFLINE") && $0.lines[0].contains("you") }
       try await hearth.keys("j", "Enter")
-      try await hearth.type(" L.")
+      try await hearth.type("Ada L.")
       try await hearth.keys("C-s")
       try await hearth.wait("\"Ada\" → \"Ada L.\"")
       try await hearth.keys("Enter")

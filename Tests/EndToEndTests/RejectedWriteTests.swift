@@ -23,7 +23,9 @@ extension EndToEndTests.InTmux {
       let second = try await TmuxTerminal(in: surroundings)
       try await second.wait(for: "the rejected write") { $0.rows("│", "#1 ", "delete", "rejected").count == 1 }
       try await second.keys("2")
-      try await second.wait("permission-denied: The write was refused by an injected fault")
+      try await second.wait(for: "the reason in full") {
+        $0.text.contains("permission-denied: The write was") && $0.text.contains("injected fault")
+      }
       try surroundings.write("edit", #"[{"update": "items/a0", "data": {"name": "mended"}}]"#)
       try await second.keys("e")
       try await second.wait(for: "the edited write at the server") {
@@ -54,7 +56,7 @@ extension EndToEndTests.InTmux {
       }
 
       try await hearth.keys("o")
-      try await hearth.wait("OFFLINE for")
+      try await hearth.wait("││ ○ OFFLINE")
       try await hearth.keys("e")
       try await hearth.wait(for: "the held change") { $0.rows("│", "#3 ", "held").count == 1 }
       try await hearth.keys("u")

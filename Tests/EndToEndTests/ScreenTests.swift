@@ -61,7 +61,7 @@ extension EndToEndTests.InTmux {
           let top = screen.lines.firstIndex(where: { $0.hasPrefix("╭─ 1 Collections") }),
           let end = screen.lines.lastIndex(where: { $0.hasPrefix("╰") })
         else { return false }
-        return screen.lines[(top + 1)..<end].allSatisfy { $0.cells == 120 && $0.borderCells.prefix(2) == [0, 45] }
+        return screen.lines[(top + 1)..<end].allSatisfy { $0.cells == 120 && $0.borderCells.prefix(2) == [0, 69] }
           && screen.lines.allSatisfy { $0.cells <= 120 }
       }
     }

@@ -214,7 +214,7 @@ extension EndToEndTests.InTmux {
           model.text.prefix(size.height).map { String($0.reversed().drop { $0 == " " }.reversed()) })
       }
       #expect(shown.contains(where: screens.contains), "\(shown.last ?? []) is not \(screens.last ?? [])")
-      #expect(screens.contains { $0.contains { $0.contains("Help · Collections") } })
+      #expect(screens.contains { $0.contains { $0.contains("─ Help ─") } })
     }
   }
 }

@@ -45,6 +45,38 @@ struct HistoryTests {
     #expect(try await refusal("c/a", at: old, backend)?.hasSuffix("earlier versions are kept for an hour.") == true)
   }
 
+  @Test("Read times follow the clock, never go back, and can be read again after commits")
+  func readTimes() async throws {
+    let backend = try makeBackend(clock: clock)
+    let commit = try await backend.commit(set("c/a", ["v": 1])).commitTime
+    func read() async throws -> SnapshotVersion { try await backend.lookup([key("c/a")], in: database).readTime }
+
+    #expect(try await read() == commit)
+    clock.advance(seconds: 5)
+    let later = try await read()
+    #expect(later.timestamp == clock.now())
+    #expect(try await backend.run(ReadRequest(ServedQuery(query("c")), in: database)).readTime == later)
+    clock.advance(seconds: -3)
+    #expect(try await read() == later)
+    let next = try await backend.commit(set("c/a", ["v": 2])).commitTime
+    #expect(next > later)
+    #expect(try await value("c/a", at: later, backend) == 1)
+  }
+
+  @Test("The last read time can be read at any age while nothing was committed since")
+  func oldReadTime() async throws {
+    let backend = try makeBackend(clock: clock)
+    try await backend.commit(set("c/a", ["v": 1]))
+    clock.advance(seconds: 60)
+    let time = try await backend.lookup([key("c/a")], in: database).readTime
+    clock.advance(seconds: 7_200)
+    _ = try await backend.lookup([key("c/a")], in: database)
+
+    #expect(try await value("c/a", at: time, backend) == 1)
+    try await backend.commit(set("c/a", ["v": 2]))
+    #expect(try await refusal("c/a", at: time, backend) != nil)
+  }
+
   @Test("A query and its count read the state of their time in both key directions")
   func queryAtVersion() async throws {
     let backend = try makeBackend(clock: clock)

@@ -74,6 +74,22 @@ import Testing
     #expect(try await backend.paths(query("c", [field("n", .equal, 1)])) == ["c/b", "c/d"])
   }
 
+  @Test("References sort and compare like document names: numeric ids first, by number")
+  func references() async throws {
+    let ids = ["__id-9223372036854775808__", "__id7__", "__id10__", "\u{1}", "_", "a"]
+    let backend = try await backend(["c/2", "c/1", "c/0", "c/5", "c/4", "c/3"]) { place in
+      ["r": .reference(database, key("x/" + ids[[2, 1, 0, 5, 4, 3][place]]))]
+    }
+    let after = [field("r", .greaterThan, name("x/__id7__"))]
+    let byReference = [OrderBy(FieldPath("r"))]
+    let start = Bound(values: [name("x/__id10__")], isInclusive: true)
+
+    #expect(try await backend.paths(query("c", orderBy: byReference)) == (0...5).map { "c/\($0)" })
+    #expect(try await backend.paths(query("c", after)) == ["c/2", "c/3", "c/4", "c/5"])
+    #expect(try await backend.paths(query("c", orderBy: byReference, limit: 2)) == ["c/0", "c/1"])
+    #expect(try await backend.paths(query("c", orderBy: byReference, limit: 2, start: start)) == ["c/2", "c/3"])
+  }
+
   @Test("A collection group covers every depth below its ancestor in path order")
   func groups() async throws {
     let inside = ["a/1/m/x", "a/1/m/x/m/y", "a/1/m/z", "a/2/m/b", "m/q"]

@@ -25,7 +25,10 @@ struct CheckTests {
       ([all, stage("limit", "1")], "The stage 'limit' takes a constant nonnegative integer"),
       ([all, stage("sort")], "The stage 'sort' takes 1...10000 arguments, not 0."),
       ([all, stage("sort", order("a", "up"))], "The stage 'sort' takes orders with an expression and a direction"),
-      ([all, stage("select", 1)], "The stage 'select' takes a map of names and expressions."),
+      (
+        [all, stage("select", 1)],
+        "The stage 'select' takes a map of names and expressions. Expected fields to be MAP_VALUE."
+      ),
       ([all, stage("select", named([("a..b", 1)]))], "The stage or function 'select' names no field"),
       ([all, stage("aggregate", .constant([:]))], "The stage 'aggregate' requires at least one accumulator."),
       (

@@ -47,7 +47,9 @@ struct FunctionTests {
     Example(call("less_than", 1, "a"), false), Example(call("greater_than", "b", "a"), true),
     Example(call("less_than", field("nan"), 1), false), Example(call("less_than_or_equal", 2, 2.0), true),
     Example(call("greater_than_or_equal", field("gone"), 1), false), Example(call("cmp", 2, 1), 1),
-    Example(call("cmp", "a", "b"), -1), Example(call("equal_any", 2, .constant([1, 2.0])), true),
+    Example(call("cmp", "a", "b"), -1),
+    Example(call("less_than", reference("c/__id7__"), reference("c/__id10__")), true),
+    Example(call("equal_any", 2, .constant([1, 2.0])), true),
     Example(call("equal_any", field("gone"), .constant([1])), false),
     Example(call("not_equal_any", 3, .constant([1, 2])), true), Example(call("maximum", 1, field("n"), 3), 3),
     Example(call("minimum", field("gone"), field("n")), .null), Example(call("maximum", field("list")), "x"),
@@ -104,7 +106,7 @@ struct FunctionTests {
     Example(call("map_set", field("map"), "a", field("gone"), "z", field("gone")), ["b": ["c": 2]]),
     Example(call("array_index_of", .constant([1, .null]), nil), 1),
     Example(call("array_index_of", field("gone"), 1), .null), Example(call("array_index_of", .constant([1]), nil), -1),
-    Example(call("document_id", field("__path__")), "a"),
+    Example(call("document_id", field("__path__")), .null),
     Example(call("map_set", field("map"), "a", nil, "d", 4), ["a": .null, "b": ["c": 2], "d": 4]),
     Example(call("map_remove", field("map"), "b"), ["a": 1]), Example(call("map_keys", field("map")), ["a", "b"]),
     Example(call("map_merge", field("map"), .constant(["a": 9])), ["a": 9, "b": ["c": 2]]),
@@ -147,6 +149,15 @@ struct FunctionTests {
     await #expect(throws: RPCStatus.self) { try await value(expression, for: Self.document) }
   }
 
+  @Test("A negative length is rejected in production's words", arguments: ["array_slice", "substring"])
+  func negativeLength(function: String) async throws {
+    let whole: ExpressionMessage = function == "substring" ? "text" : .constant([1, 2])
+    let error = await #expect(throws: RPCStatus.self) {
+      try await value(call(function, whole, 0, -1), for: Self.document)
+    }
+    #expect(error?.message.contains("length must be non-negative") == true)
+  }
+
   @Test("A value may reach 16 MiB but not exceed it")
   func size() async throws {
     let document: Fields = ["t": .string(String(repeating: "x", count: 1 << 20)), "two": [1, 2]]
@@ -159,3 +170,5 @@ struct FunctionTests {
     ] { #expect(try await value(call("is_error", tooLarge), for: document) == true) }
   }
 }
+
+private func reference(_ path: String) -> ExpressionMessage { .constant(.reference(database, key(path))) }

@@ -104,6 +104,19 @@ struct StageTests {
     #expect(none == [["n": 0, "s": .null, "m": .null]])
   }
 
+  @Test("Groups of absent values and of null are one group, whose value is null")
+  func absentGroups() async throws {
+    let documents = ListedDocuments([("c/a", ["x": 1]), ("c/b", [:]), ("c/d", ["x": .null]), ("c/e", ["y": 1])])
+    let named = named([("x", field("x"))])
+    func rows(_ last: PipelineMessage.Stage) async throws -> [Fields] {
+      try await results([stage("collection", .path("c")), last], of: documents).map(\.data.fields)
+    }
+
+    #expect(try await rows(stage("distinct", named)) == [["x": 1], ["x": .null]])
+    let counts = try await rows(stage("aggregate", .named([("n", call("count"))]), named))
+    #expect(counts == [["x": 1, "n": 1], ["x": .null, "n": 3]])
+  }
+
   @Test("distinct, union, unnest and sample return the expected rows")
   func combining() async throws {
     let ratings = try await fields(Self.all, stage("distinct", named([("rating", field("rating"))])))

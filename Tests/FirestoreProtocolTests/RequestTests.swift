@@ -173,6 +173,7 @@ struct RequestTests {
       let message = Wire.RunAggregationQueryRequest.with { request in
         request.parent = target.parentName(in: database)
         request.structuredAggregationQuery.structuredQuery = target.message
+        if target.impliesName { request.structuredAggregationQuery.structuredQuery.orderBy.removeLast() }
         request.structuredAggregationQuery.aggregations = aggregations.map(\.message)
       }
 
@@ -181,6 +182,26 @@ struct RequestTests {
       let received = try read(message) { reader throws(WireError) in try reader.aggregationRequest() }
       #expect(received.parent == message.parent && received.aggregations.map(\.alias) == aggregations.map(\.alias))
     }
+  }
+
+  @Test(
+    "An aggregation request omits the order by name if the other orders imply it",
+    arguments: [
+      ([], nil, []), ([OrderBy(FieldPath("a"), .descending)], nil, ["a"]),
+      ([OrderBy(.documentID, .descending)], nil, ["__name__"]),
+      ([OrderBy(FieldPath("a")), OrderBy(.documentID, .descending)], nil, ["a", "__name__"]),
+      ([OrderBy(FieldPath("a"))], Bound(values: [1], isInclusive: true), ["a"]),
+      (
+        [OrderBy(FieldPath("a"))],
+        Bound(values: [1, .reference(DatabaseID(project: "p"), key("c/d"))], isInclusive: true),
+        ["a", "__name__"]
+      ),
+    ] as [([OrderBy], Bound?, [String])])
+  func impliedName(orders: [OrderBy], start: Bound?, sent: [String]) throws {
+    let target = Query(path: ResourcePath("c"), explicitOrderBy: orders, start: start).target
+    let request = try Wire.RunAggregationQueryRequest(
+      serializedBytes: bytes { $0.aggregationRequest(target, [], in: database) })
+    #expect(request.structuredAggregationQuery.structuredQuery.orderBy.map(\.field.fieldPath) == sent)
   }
 
   @Test("ListCollectionIds and ListDocuments requests", arguments: ["", "more"])
@@ -237,5 +258,14 @@ struct RequestTests {
       try reader.listenRequest()
     }
     #expect(removal.removed == TargetID(7) && removal.target.map(\.id) == nil)
+  }
+}
+
+extension Target {
+  /// Whether the other orders imply the last one, which is by name, and no cursor has a value for it.
+  fileprivate var impliesName: Bool {
+    let direction = orderBy.count > 1 ? orderBy[orderBy.count - 2].direction : .ascending
+    let cursors = [start, end].compactMap { $0?.values.count }
+    return orderBy.last == OrderBy(.documentID, direction) && cursors.allSatisfy { $0 < orderBy.count }
   }
 }

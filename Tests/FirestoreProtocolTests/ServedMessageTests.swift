@@ -21,7 +21,7 @@ struct ServedMessageTests {
     case .latest: "latest"
     case .transaction(let id): "\(id)"
     case .newTransaction(.readOnly(let time)): "new, at \(time.map { "\($0.seconds)" } ?? "the latest")"
-    case .newTransaction(.readWrite(let id)): "new, after \(id.map { "\($0)" } ?? "none")"
+    case .newTransaction(.readWrite(let id, _)): "new, after \(id.map { "\($0)" } ?? "none")"
     case .readTime(let time): "at \(time.seconds)"
     }
   }

@@ -83,7 +83,7 @@ struct RandomRulesTests {
         for _ in 0..<20 {
           let fields = RandomCondition.fields(&generator, near: filters.flatMap(\.fieldFilters))
           let document = Self.document("e/\(generator.pick(["a", "b", "c"]))", fields)
-          guard query.matches(document, equality: .numeric) else { continue }
+          guard query.matches(document, by: .backend) else { continue }
           found += 1
           request.method = .get
           request.path = document.key.path

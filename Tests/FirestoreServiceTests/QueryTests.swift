@@ -238,6 +238,72 @@ struct QueryTests {
     #expect(filtered?.code == .invalidArgument)
     let descending = await #expect(throws: RPCStatus.self) { try await run { order(&$0, "__name__", 2) } }
     #expect(descending?.code == .failedPrecondition)
+    #expect(descending?.message.hasPrefix("The query requires an index.") == true)
+  }
+
+  @Test(
+    "A sum is rejected if its field would have to follow the name in an index",
+    arguments: [
+      ("", "c", false, [], nil, nil), ("", "c", false, ["__name__"], nil, "value"),
+      ("", "c", false, ["value", "__name__"], nil, nil), ("", "c", false, ["o", "__name__"], nil, "value"),
+      ("", "c", false, [], "__name__", "value"), ("", "c", false, ["value"], "__name__", nil),
+      ("", "c", true, [], nil, nil),
+      ("/c/d", "c", true, [], nil, "value"), ("/c/d", nil, true, [], nil, "value"), ("/c/d", nil, false, [], nil, nil),
+      ("/c/d", "c", false, [], nil, nil), ("", nil, true, [], nil, nil),
+    ] as [(String, String?, Bool, [String], String?, String?)])
+  func sumAfterName(
+    parent: String, collection: String?, isDeep: Bool, orders: [String], filtered: String?, rejected: String?
+  ) async throws {
+    let service = try makeService()
+    let name = Value.reference(DatabaseID(project: "p"), try #require(DocumentKey("c/d")))
+    let request = bytes { writer in
+      writer.field(1, string: root + parent)
+      writer.field(2) { aggregation in
+        aggregation.field(1) { query in
+          query.field(2) { selector in
+            if let collection { selector.field(2, string: collection) }
+            selector.field(3, boolean: isDeep)
+          }
+          if let filtered { filter(&query, filtered, 3, name) }
+          for order in orders { query.field(4) { $0.field(1) { $0.field(2, string: order) } } }
+        }
+        aggregation.field(3) { $0.field(2) { $0.field(1) { $0.field(2, string: "value") } } }
+      }
+    }
+    do {
+      _ = try await service.messages(.runAggregationQuery, request)
+      #expect(rejected == nil)
+    } catch let error as RPCStatus {
+      #expect(error.code == .invalidArgument)
+      #expect(rejected.map { error.message.contains("an index with fields [\($0)] after __name__") } == true)
+    }
+  }
+
+  @Test(
+    "A sum of a query that selects fields is rejected, and a count is not",
+    arguments: [
+      (["__name__"], "that only returns keys."), (["o"], "The aggregation property value is not present"),
+      (["value", "o"], "Cannot apply property masks"),
+    ])
+  func sumOfSelection(selected: [String], message: String) async throws {
+    let service = try makeService()
+    func request(_ aggregation: (inout WireWriter) -> Void) -> [UInt8] {
+      bytes { writer in
+        writer.field(1, string: root)
+        writer.field(2) { writer in
+          writer.query(1, "c") { query in
+            query.field(1) { for name in selected { $0.field(2) { $0.field(2, string: name) } } }
+          }
+          writer.field(3) { aggregation(&$0) }
+        }
+      }
+    }
+    let error = await #expect(throws: RPCStatus.self) {
+      _ = try await service.messages(
+        .runAggregationQuery, request { $0.field(2) { $0.field(1) { $0.field(2, string: "value") } } })
+    }
+    #expect(error?.code == .invalidArgument && error?.message.contains(message) == true)
+    #expect(try await service.messages(.runAggregationQuery, request { $0.field(1) { _ in } }).count == 1)
   }
 
   @Test("A page of large documents ends early, and the next page continues")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreClientState
+import FirestoreJSON
 import FirestoreModel
 import FirestoreQuery
 import ServiceTesting
@@ -56,6 +57,25 @@ struct RequiredIndexTests {
     (query.limit, query.limitType) = (3, .last)
     #expect(IndexNeed.all(of: query.target).map { [$0.isMet(by: [up]), $0.isMet(by: [down])] } == [[false, true]])
     #expect(CompositeIndex.needed(for: query) == down)
+  }
+
+  @Test("A read backwards without equalities needs an index by name descending")
+  func backwards() {
+    let down = [OrderBy(.documentID, .descending)]
+    let equal = [Filter.field(FieldFilter(FieldPath("a"), .equal, .integer(1)))]
+    func needs(_ filters: [Filter], _ order: [OrderBy], group: Bool = false) -> [CompositeIndex] {
+      let query = Query(
+        path: group ? .root : ResourcePath("c"), collectionGroup: group ? "c" : nil, filters: filters,
+        explicitOrderBy: order)
+      return IndexNeed.all(of: query.target).map(\.index)
+    }
+    let index = Self.index([("__name__", .descending)])
+
+    #expect(needs([], down) == [index])
+    #expect(needs([], down, group: true) == [Self.index([("__name__", .descending)], group: true)])
+    #expect(needs(equal, down) == [] && needs([], [OrderBy(.documentID)]) == [])
+    #expect(IndexNeed.all(of: Query(path: ResourcePath("c"), explicitOrderBy: down).target)[0].isMet(by: [index]))
+    #expect(index.deployed(1, in: DatabaseID(project: "p")).lineText.ranges(of: "__name__").count == 1)
   }
 
   /// A `RunQueryRequest` for `a == 1` ordered by `d`.

@@ -55,6 +55,58 @@ struct SnapshotCauseTests {
     #expect(later.deliveries.first?.first?.snapshot.causes == [.server(at(7))])
   }
 
+  /// Writes, and lets the backend acknowledge it.
+  private func acknowledge(_ mutation: Mutation, _ harness: inout CoreHarness) throws -> (BatchID, [SyncEffect]) {
+    let (batch, _) = try harness.write(mutation)
+    _ = harness.send()
+    let effects = harness.effects { core in
+      core.receive(committed(at: 6), token: [2], in: core.writeStream.epoch, at: Timestamp(seconds: 0))
+    }
+    return (batch, effects)
+  }
+
+  private func isScheduled(_ effects: [SyncEffect]) -> Bool {
+    effects.contains { if case .schedule(.unwatchedResults, _) = $0 { true } else { false } }
+  }
+
+  @Test("A listener on the cache learns after a pause that its write was acknowledged")
+  func acknowledgedInCache() throws {
+    var harness = try CoreHarness()
+    _ = harness.effects {
+      $0.listen(
+        ListenerID(1), to: query("rooms"), options: ListenerOptions(includeMetadataChanges: true, source: .cache))
+    }
+
+    let (batch, effects) = try acknowledge(set("rooms/a", ["n": 1]), &harness)
+    #expect(effects.deliveries.isEmpty && isScheduled(effects))
+    let shown = harness.effects { $0.fire(.unwatchedResults) }.deliveries.flatMap(\.self)
+
+    #expect(shown.count == 1)
+    #expect(shown.first?.snapshot.causes == [.acknowledged(batch)])
+    #expect(shown.first?.snapshot.hasPendingWrites == false && shown.first?.snapshot.changes.map(\.kind) == [.metadata])
+    let later = harness.effects { $0.fire(.unwatchedResults) }
+    #expect(later.deliveries.isEmpty)
+  }
+
+  @Test("A write acknowledged after its server listener stopped is shown as acknowledged")
+  func acknowledgedUnwatched() throws {
+    var harness = try CoreHarness()
+    _ = try update(&harness)
+    _ = harness.effects {
+      $0.listen(
+        ListenerID(2), to: query("rooms"), options: ListenerOptions(includeMetadataChanges: true, source: .cache))
+    }
+    let watched = harness.effects { core in
+      core.receive(committed(at: 6), token: [2], in: core.writeStream.epoch, at: Timestamp(seconds: 0))
+    }
+    #expect(!isScheduled(watched))
+
+    let effects = harness.effects { $0.stopListening(ListenerID(1)) }
+    #expect(isScheduled(effects))
+    let shown = harness.effects { $0.fire(.unwatchedResults) }.deliveries.flatMap(\.self)
+    #expect(shown.map(\.listener) == [ListenerID(2)] && shown.first?.snapshot.hasPendingWrites == false)
+  }
+
   @Test("A pending update is not the cause of a remote deletion")
   func deletedMeanwhile() throws {
     var harness = try CoreHarness()

@@ -51,6 +51,15 @@ struct FirebaseProjectTests {
     #expect(options.access.rules == "\(folder.path)/a.rules" && options.access.databaseRules.isEmpty)
   }
 
+  @Test("Transactions are optimistic unless --concurrency says otherwise")
+  func concurrency() throws {
+    let usual = try ServeOptions.parse([]).access
+    #expect(usual.concurrency == .optimistic && usual.enforced == nil)
+    let locking = try ServeOptions.parse(["--concurrency", "pessimistic"]).access
+    #expect(locking.concurrency == .pessimistic && locking.enforced == "--concurrency pessimistic")
+    #expect(throws: (any Error).self) { try ServeOptions.parse(["--concurrency", "locking"]) }
+  }
+
   @Test("Options on the command line come first")
   func options() throws {
     let project = try project(

@@ -67,6 +67,50 @@ struct UndoTests {
     }
   }
 
+  /// A write made offline over `new`, which replaced `theirs` on the server.
+  private func conflicting(_ test: BridgeHarness) async throws -> UndoConflict {
+    try await test.others(set("orders/a", ["status": "new", "total": 1]))
+    test.bridge.perform(.openDetail(key("orders/a")))
+    try await test.detail { $0?.exists == true }
+    test.bridge.perform(.setNetwork(enabled: false))
+    try await test.isOffline(true)
+    test.bridge.perform(.write([patch("orders/a", ["status": "mine"])]))
+    try await test.detail { $0?.hasLocalMutations == true }
+    try await test.others(patch("orders/a", ["status": "theirs", "total": 2]))
+    test.bridge.perform(.setNetwork(enabled: true))
+    try await test.acknowledged()
+    test.bridge.perform(.undo())
+    return try await test.nextOfHost { if case .undoConflict(let conflict) = $0 { conflict } else { nil } }
+  }
+
+  @Test("Undo after a conflict asks, and puts back what the write replaced", arguments: [true, false])
+  func replaced(_ isTheirs: Bool) async throws {
+    try await BridgeHarness.run { test in
+      var conflict = try await conflicting(test)
+      let field = try #require(conflict.conflicts.first?.fields.first)
+      #expect(field == .init(path: FieldPath("status"), base: "new", mine: "mine", theirs: "theirs"))
+      #expect(try await test.stored("orders/a") == ["status": "mine", "total": 2])
+
+      conflict.restored = isTheirs ? .replaced : .seen
+      test.bridge.perform(.undo(over: conflict))
+      _ = try await test.notice("undone")
+      #expect(try await test.stored("orders/a") == ["status": isTheirs ? "theirs" : "new", "total": 2])
+    }
+  }
+
+  @Test("The answer to a conflict's question no longer counts after another change")
+  func staleAnswer() async throws {
+    try await BridgeHarness.run { test in
+      let conflict = try await conflicting(test)
+      try await test.others(patch("orders/a", ["status": "later"]))
+      try await test.detail { $0?.data?.fields["status"] == "later" }
+      test.bridge.perform(.undo(over: conflict))
+      let again = try await test.nextOfHost { if case .undoConflict(let conflict) = $0 { conflict } else { nil } }
+      #expect(again.documents.first?.now?["status"] == "later")
+      #expect(try await test.stored("orders/a")?["status"] == "later")
+    }
+  }
+
   @Test("Undoing a remotely changed field asks first and then proceeds if allowed")
   func conflict() async throws {
     try await BridgeHarness.run { test in

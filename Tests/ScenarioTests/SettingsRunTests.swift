@@ -35,6 +35,20 @@ import Testing
       failure?.status == .tryAgain && failure?.message.hasPrefix("test, line \(last), ") == true, "\(failure as Any)")
   }
 
+  @Test("An estimate is looked for in the named listener's result")
+  func estimateOfListener() async throws {
+    let start = """
+      listen a where n == 1 as mine
+      offline
+      set a/b {"n": 2, "at": {"$serverTimestamp": true}}
+      set a/c {"n": 1, "at": {"$serverTimestamp": true}}
+
+      """
+    let ofBoth = "expect estimate a/b\nexpect estimate a/c where n == 1 on mine\nonline\nexpect pending 0"
+    #expect(try await failure(start + ofBoth) == nil)
+    #expect(try await failure(start + "expect estimate a/b on mine")?.status == .tryAgain)
+  }
+
   @Test("A listener unexpectedly denied by rules ends the run with 77 and the rule")
   func refused() async throws {
     let failure = try await failure("rules\nmatch /a/{b} {\n  allow read: if false;\n}\nend\nlisten a\nwait 1s")

@@ -49,7 +49,9 @@ extension PainterTests {
 
     private static func document(_ number: Int, _ status: String) -> Document {
       Document(
-        key: DocumentKey(unchecked: orders.appending("4hT0q9Lm\(100 + number)")), version: SnapshotVersion(start),
+        key: DocumentKey(unchecked: orders.appending("4hT0q9Lm\(100 + number)")),
+        // Each has its own age, as documents have that were not written at once.
+        version: SnapshotVersion(start.advanced(seconds: -3_700 * Int64(number + 1))),
         createTime: SnapshotVersion(start),
         state: .found(DocumentData(["status": .string(status), "total": .integer(Int64(number))])))
     }

@@ -42,6 +42,19 @@ import Testing
     return canvas
   }
 
+  @Test(
+    "A terminal like xterm without a description is drawn as xterm-256color",
+    arguments: ["xterm-kitty", "xterm-ghostty"])
+  func replaced(_ terminal: String) throws {
+    let theme = try ThemeCatalog().theme(named: "ember").theme
+    let nowhere = ["TERMINFO": "/nowhere"]
+    let painter = try Painter(
+      terminal: terminal + "-of-tests", size: Size(width: 20, height: 4), theme: theme, environment: nowhere, wish: nil)
+    defer { painter.close() }
+    #expect(painter.replacement == "xterm-256color")
+    #expect(TerminalCapabilities.relative(of: "vt52") == nil)
+  }
+
   @Test("Unchanged frames, first paints, moves and events stay within their budgets")
   func budgets() throws {
     let size = Size(width: 120, height: 36)

@@ -35,6 +35,7 @@ package actor LocalBackend {
   var lookedUpDocuments = LookedUpDocuments()
   var lastSession: Int64 = 0
   var transactions: TransactionTable
+  var lockWaits = LockWaits()
 
   /// - Parameters:
   ///   - executor: the executor of the backend, which must run one job at a time, in order, and may block; by default a
@@ -86,8 +87,16 @@ package actor LocalBackend {
   }
 
   /// Applies several commits, each atomically and in this order, at a lower cost than one after the other.
-  /// - Returns: a result for each.
+  /// - Returns: a result for each; `locked` for a commit that would write what a pessimistic transaction has read.
   package func commit(_ orders: [CommitOrder]) -> [Result<CommitResponse, RPCStatus>] {
+    if transactions.pessimistic.isEmpty { return commitUnlocked(orders) }
+    return orders.map { order in
+      isLocked(order.mutations, in: order.database) ? .failure(Self.locked) : commitUnlocked([order])[0]
+    }
+  }
+
+  /// Applies commits regardless of locks.
+  func commitUnlocked(_ orders: [CommitOrder]) -> [Result<CommitResponse, RPCStatus>] {
     let results = log.commit(orders)
     // The stored state is uncertain after an error that the mutations did not cause.
     for case .failure(let error) in results {

@@ -17,10 +17,11 @@ extension LocalBackend {
       case .readOnly(let readTime):
         transaction.isReadOnly = true
         transaction.version = try version(of: readTime.map { .readTime($0) } ?? .latest, in: database)
-      case .readWrite(let retried?) where !transactions.isKnown(retried):
+      case .readWrite(let retried?, _) where !transactions.isKnown(retried):
         throw .refused(.invalidArgument, "Invalid transaction.")
-      case .readWrite: break
+      case .readWrite(_, let concurrency): transaction.isPessimistic = concurrency == .pessimistic
       }
+      defer { wakeLockWaits() }
       return try transactions.begin(transaction, at: time)
     } catch { throw error.status }
   }
@@ -31,11 +32,13 @@ extension LocalBackend {
       throw RPCStatus(.invalidArgument, "Invalid transaction.")
     }
     transactions.finish(id)
+    wakeLockWaits()
   }
 
   /// Applies mutations if nothing that the transaction read has changed; ends the transaction either way.
   /// - Parameter check: decides whether the commit may happen.
-  /// - Throws: `aborted` if something has changed.
+  /// - Throws: `aborted` if something has changed; `locked`, without ending the transaction, while another one locks a
+  ///   document to be written.
   package func commit(
     _ mutations: [Mutation], in database: DatabaseID, transaction: [UInt8], check: CommitCheck? = nil
   ) throws(RPCStatus) -> CommitResponse {
@@ -47,18 +50,18 @@ extension LocalBackend {
     if transaction.isReadOnly, !mutations.isEmpty {
       throw RPCStatus(.invalidArgument, "Cannot modify entities in a read-only transaction.")
     }
-    defer { transactions.finish(id) }
+    try takeLocks(of: mutations, in: database, for: id)
+    defer {
+      transactions.finish(id)
+      wakeLockWaits()
+    }
     if !mutations.isEmpty {
       do throws(StoreError) {
-        let isOutdated = try log.readAtBoth(database, transaction.version) { now, earlier throws(StoreError) in
-          try now.hasConflict(transaction, earlier: earlier)
-        }
-        if isOutdated {
-          throw .refused(.aborted, "Too much contention on these documents. Please try again.")
-        }
+        let isOutdated = try log.read(database) { reader throws(StoreError) in try reader.hasConflict(transaction) }
+        if isOutdated { throw .refused(Self.contention.code, Self.contention.message) }
       } catch { throw error.status }
     }
-    return try commit(mutations, in: database, check: check)
+    return try commitUnlocked([CommitOrder(mutations, in: database, check: check)])[0].get()
   }
 
   /// Applies each mutation independently; some may fail while others succeed.
@@ -70,21 +73,9 @@ extension LocalBackend {
       throw RPCStatus(
         .invalidArgument, "the same document cannot be written more than once in a single request")
     }
-    return commit(mutations.map { CommitOrder([$0], in: database) }).map { result in result.map { $0.results[0] } }
-  }
-}
-
-extension CommitLog {
-  /// Reads now and at an earlier version (or now without one) in one step.
-  mutating func readAtBoth<Result>(
-    _ database: DatabaseID, _ version: Int64?,
-    _ body: (DocumentReader, DocumentReader) throws(StoreError) -> Result
-  ) throws(StoreError) -> Result {
-    try read(database) { reader throws(StoreError) in
-      let earlier = DocumentReader(
-        connection: reader.connection, database: reader.database, state: reader.state, known: reader.known,
-        past: version)
-      return try body(reader, earlier)
+    if isLocked(mutations, in: database) { throw Self.locked }
+    return commitUnlocked(mutations.map { CommitOrder([$0], in: database) }).map { result in
+      result.map { $0.results[0] }
     }
   }
 }
@@ -115,15 +106,18 @@ package struct ClientID: Hashable, Sendable {
   package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(identity)) }
 }
 
-/// One open transaction. Optimistic: it reads at the version of its first read and is checked when it commits, so that
-/// no other transaction waits for it (PROTOCOL §3.4).
+/// One open transaction. An optimistic one reads at the version of its first read and is checked when it commits, so
+/// that no other transaction waits for it (PROTOCOL §3.4). A pessimistic one reads the present, and locks what it reads
+/// (`LockWaits`); it is checked as well, for writes that no lock covers.
 struct OpenTransaction {
   var database: DatabaseID
   var isReadOnly: Bool
-  /// The version of all its reads; `nil` before the first.
+  var isPessimistic = false
+  /// The version of its first read, and of all reads of an optimistic transaction; `nil` before the first.
   var version: Int64?
-  var keys: Set<DocumentKey> = []
-  var queries: [ServedQuery] = []
+  /// The documents that it looked up, with the version of the first lookup.
+  var keys: [DocumentKey: Int64] = [:]
+  var queries: [(query: ServedQuery, version: Int64)] = []
   let client: ClientID?
   /// The times of its start and of its last use, in microseconds since the epoch.
   let began: Int64
@@ -136,7 +130,13 @@ struct TransactionTable {
   static let idleLimit: Int64 = 60_000_000
   static let totalLimit: Int64 = 270_000_000
   private var open: [TransactionID: OpenTransaction] = [:]
+  /// The open transactions that lock what they read.
+  private(set) var pessimistic: Set<TransactionID> = []
+  /// The number of these that have ended.
+  private(set) var endings = 0
   private var finished: Set<TransactionID> = []
+  /// The transactions that another one ended while their commits waited.
+  private var aborted: Set<TransactionID> = []
   /// The last number assigned. Numbers begin at the start time, so that numbers of an earlier run count as expired.
   private var lastNumber: Int64
 
@@ -153,6 +153,7 @@ struct TransactionTable {
     lastNumber += 1
     let id = TransactionID(number: lastNumber)
     open[id] = transaction
+    if transaction.isPessimistic { pessimistic.insert(id) }
     return id
   }
 
@@ -169,6 +170,7 @@ struct TransactionTable {
       throw .refused(.invalidArgument, "Invalid transaction.")
     }
     guard let transaction = open[id] else {
+      if aborted.remove(id) != nil { throw .refused(LocalBackend.contention.code, LocalBackend.contention.message) }
       throw .refused(
         .invalidArgument,
         finished.contains(id)
@@ -187,9 +189,17 @@ struct TransactionTable {
   /// Ends a transaction; has no effect if it has ended.
   mutating func finish(_ id: TransactionID) {
     guard open.removeValue(forKey: id) != nil else { return }
+    release(id)
     // The ended transactions only affect the wording of an error.
     if finished.count >= maximumOpen { finished = [] }
     finished.insert(id)
+  }
+
+  /// Ends a transaction whose commit waits, so that the commit fails like one with a conflict.
+  mutating func abort(_ id: TransactionID) {
+    finish(id)
+    if aborted.count >= maximumOpen { aborted = [] }
+    aborted.insert(id)
   }
 
   /// Ends the least recently used transaction of the client with most of them, unless that is this client.
@@ -204,45 +214,53 @@ struct TransactionTable {
     let ofClient = open.lazy.filter { $0.value.client == most.key }
     if let oldest = ofClient.min(by: { ($0.value.used, $0.key.number) < ($1.value.used, $1.key.number) }) {
       open[oldest.key] = nil
+      release(oldest.key)
     }
   }
 
-  private mutating func expire(at time: Int64) {
+  private mutating func release(_ id: TransactionID) {
+    if pessimistic.remove(id) != nil { endings += 1 }
+  }
+
+  mutating func expire(at time: Int64) {
     for (id, transaction) in open
-    where time - transaction.used > Self.idleLimit || time - transaction.began > Self.totalLimit { open[id] = nil }
+    where time - transaction.used > Self.idleLimit || time - transaction.began > Self.totalLimit {
+      open[id] = nil
+      release(id)
+    }
   }
 }
 
 extension DocumentReader {
   /// Whether there was a conflict since a read of the transaction: a change of a document that it looked up, or that
   /// one of its queries matched or now matches, ignoring limits.
-  /// - Parameter earlier: a reader at the transaction's version.
-  func hasConflict(_ transaction: OpenTransaction, earlier: DocumentReader) throws(StoreError) -> Bool {
-    guard let version = transaction.version, version < state.version else { return false }
+  func hasConflict(_ transaction: OpenTransaction) throws(StoreError) -> Bool {
+    guard let version = transaction.version, version < state.committed else { return false }
     // The changes are no longer recorded, so they might affect any document.
     if version < state.pruned || version < state.historyStart { return true }
-    for key in try changedKeys(after: version) {
-      if transaction.keys.contains(key) { return true }
-      let queries = transaction.queries.filter { $0.covers(key.collection) }
-      if queries.isEmpty { continue }
-      let (before, after) = (try earlier.document(key), try document(key))
-      if queries.contains(where: { $0.holds(before) || $0.holds(after) }) { return true }
+    for (key, change) in try changes(after: version) {
+      if let read = transaction.keys[key], read < change { return true }
+      for (query, read) in transaction.queries where read < change && query.covers(key.collection) {
+        if query.holds(try document(key)) { return true }
+        if query.holds(try at(read).document(key)) { return true }
+      }
     }
     return false
   }
 
-  /// The keys of all documents that changed after a version.
-  private func changedKeys(after version: Int64) throws(StoreError) -> Set<DocumentKey> {
-    var keys: Set<DocumentKey> = []
+  /// The documents that changed after a version, with the version of their last change.
+  private func changes(after version: Int64) throws(StoreError) -> [DocumentKey: Int64] {
+    var changes: [DocumentKey: Int64] = [:]
     try connection.forEachRow(
       """
-      SELECT collections.path, changes.name FROM changes JOIN collections ON collections.id = changes.collection
+      SELECT collections.path, changes.name, changes.version FROM changes JOIN collections ON collections.id = changes.collection
         WHERE changes.database = ? AND changes.version > ?
       """, state.id, version
     ) { row in
       let id = DocumentName.id(row.blobBytes(1))
-      keys.insert(DocumentKey(unchecked: ResourcePath(row.text(0)).appending(id)))
+      let key = DocumentKey(unchecked: ResourcePath(row.text(0)).appending(id))
+      changes[key] = max(changes[key] ?? .min, row.integer(2))
     }
-    return keys
+    return changes
   }
 }

@@ -139,11 +139,18 @@ extension Row {
   }
 
   /// The row with only these fields.
-  func selecting(_ assignments: [Assignment], _ context: EvaluationContext) throws(EvaluationError) -> Row {
+  /// - Parameter keepsAbsent: whether an absent value becomes a null; metadata remain absent.
+  func selecting(
+    _ assignments: [Assignment], keepsAbsent: Bool = false, _ context: EvaluationContext
+  ) throws(EvaluationError) -> Row {
     let evaluation = Evaluation(self, context)
     var (result, fields) = (derived(), Fields())
     for assignment in assignments {
-      if let value = try evaluation.value(assignment.value) { try result.set(assignment.path, value, &fields, context) }
+      if let value = try evaluation.value(assignment.value) {
+        try result.set(assignment.path, value, &fields, context)
+      } else if keepsAbsent, Expression.Metadata(rawValue: assignment.path.last) == nil {
+        fields[assignment.path] = .null
+      }
     }
     try Evaluation.check(.map(fields))
     result.data = DocumentData(fields)

@@ -84,7 +84,8 @@ struct PipelineChecker {
     case .map(let entries): return entries
     case .constant(.map(let fields)):
       return fields.entries.map { ExpressionMessage.Entry($0.name, .constant($0.value)) }
-    default: throw .invalid("The stage '\(stage)' takes a map of names and expressions.")
+    default:
+      throw .invalid("The stage '\(stage)' takes a map of names and expressions. Expected fields to be MAP_VALUE.")
     }
   }
 
@@ -246,8 +247,8 @@ extension PipelineChecker {
     case .path(let text): throw .invalid("\"\(text)\" is not the name of a document.")
     case .field(let text):
       if let metadata = Expression.Metadata(rawValue: text) { return .metadata(metadata) }
-      // Google's clients also use this name for a document's id.
-      if text == "__path__" { return .metadata(.name) }
+      // Google's clients name this field in their tests. It is reserved, so no document has it.
+      if text == "__path__" { return .field(FieldPath(text)) }
       return .field(try Self.path(text, "field"))
     case .variable(let name):
       guard variables.contains(name) else {

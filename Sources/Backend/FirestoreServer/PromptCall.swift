@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreBackend
 import FirestoreModel
 import FirestoreService
 import NIOCore
@@ -10,7 +11,7 @@ import NIOCore
 /// HEADERS ─┬─ a prompt method, DATA END_STREAM ─► one step of the backend ──► HEADERS, DATA, HEADERS
 ///          │      or, while the client leaves too much of earlier ones unread, waits for it to read
 ///          │      Commit: a step together with others that came at the same time
-///          └─ one of these that turns out to be large, or to take more than a step ──► TaskCall
+///          └─ one that turns out to be large, to take more than a step, or to wait for a lock ──► TaskCall
 /// ```
 final class PromptCall: StreamedCall {
   /// The maximum size of a small request.
@@ -61,6 +62,7 @@ final class PromptCall: StreamedCall {
         return stream.connection.commit(order) { result in
           switch result {
           case .success(let message): Self.respond(stream, [message])
+          case .failure(LocalBackend.locked) where !stream.isOver: self.handOn()
           case .failure(let status): stream.end(status)
           }
         }

@@ -45,6 +45,14 @@ extension FirestoreService {
     }
   }
 
+  /// Ends the transaction of a commit that waited in vain.
+  func endTransaction(of bytes: [UInt8], on backend: isolated LocalBackend) {
+    let request = try? RequestReader.read(bytes) { reader throws(WireError) in try reader.commitRequest() }
+    guard let request, !request.transaction.isEmpty, let database = try? request.checked().0 else { return }
+    // A transaction that is unknown has ended.
+    try? backend.rollback(request.transaction, in: database)
+  }
+
   func batchWrite(_ bytes: [UInt8], on backend: isolated LocalBackend) throws(RPCStatus) -> [UInt8] {
     let request = try RequestReader.read(bytes) { reader throws(WireError) in try reader.commitRequest() }
     let (database, mutations) = try request.checked()
@@ -56,7 +64,12 @@ extension FirestoreService {
   func beginTransaction(
     _ options: TransactionOptions, in database: DatabaseID, on backend: isolated LocalBackend
   ) throws(RPCStatus) -> [UInt8] {
-    if case .readOnly(let time?) = options { try RequestReader.check(time) }
+    var options = options
+    switch options {
+    case .readOnly(let time): if let time { try RequestReader.check(time) }
+    case .readWrite(let retried, let mode):
+      options = .readWrite(retrying: retried, concurrency: mode ?? concurrency)
+    }
     return try backend.beginTransaction(options, in: database, for: client).bytes
   }
 

@@ -68,6 +68,7 @@ extension FirestoreService {
     let (database, path) = try ResourceName.parent(request.parent)
     let query = try ServedQuery(request: request.query, below: path, in: database)
     let (aggregations, caps) = try request.checked()
+    try query.check(aggregations, ordered: request.query?.explicitOrderings ?? [])
     try await access?.list(query, request.query?.explicitOrderings ?? [], in: database, on: backend)
     try indexes?.check(query, aggregations, in: database)
     var metrics = ExplainMetrics(of: query, aggregations)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreBackend
 package import FirestoreModel
+package import FirestoreProtocol
 
 /// The embedded backend as google.firestore.v1: requests and responses are protobuf bytes, without a transport.
 ///
@@ -19,19 +20,27 @@ package struct FirestoreService: Sendable {
   package let rules: (any AccessPolicy)?
   /// The composite indexes; `nil` if they are not simulated.
   package let indexes: ServedIndexes?
+  /// The mode of transactions whose requests name none.
+  let concurrency: ConcurrencyMode
   /// The last messages sent to listeners.
   let told = LastMessages()
   /// The memory counter for calls that wait for clients to read; `nil` for calls whose memory is not counted.
   private(set) var hold: Hold?
+  /// The longest wait of a write for locks.
+  var lockPatience = LocalBackend.lockPatience
   /// The client that begins transactions.
   private(set) var client: ClientID?
   /// The restrictions of the caller; `nil` for an administrator.
   private(set) var access: (any CallerPermissions)?
 
-  package init(backend: LocalBackend, rules: (any AccessPolicy)? = nil, indexes: ServedIndexes? = nil) {
+  package init(
+    backend: LocalBackend, rules: (any AccessPolicy)? = nil, indexes: ServedIndexes? = nil,
+    concurrency: ConcurrencyMode = .optimistic
+  ) {
     self.backend = backend
     self.rules = rules
     self.indexes = indexes
+    self.concurrency = concurrency
     rules?.onChange { [weak backend] in
       // Notifies listeners that lost their permission.
       Task { await backend?.wakeWatches() }
@@ -125,15 +134,17 @@ package struct FirestoreService: Sendable {
   }
 
   /// Answers a request in one step, without a task and its thread switches. Call this on the backend's executor.
-  /// - Returns: the response's messages; `nil` for a request that takes more than a step.
+  /// - Returns: the response's messages; `nil` for a request that takes more than a step, or must wait for a lock.
   package func answerAtOnce(_ method: Method, _ request: [UInt8]) throws(RPCStatus) -> [[UInt8]]? {
-    try backend.step { backend throws(RPCStatus) in try answer(method, request, on: backend) }
+    do throws(RPCStatus) {
+      return try backend.step { backend throws(RPCStatus) in try answer(method, request, on: backend) }
+    } catch  where error == LocalBackend.locked { return nil }
   }
 
   /// Answers a request in one or more steps.
   /// - Throws: `RPCStatus`, or the error that `send` threw.
   package func answer(_ method: Method, _ request: [UInt8], to send: Send) async throws {
-    if let messages = try await answer(method, request, on: backend) {
+    if let messages = try await answerWaiting(method, request) {
       for batch in messages.inBatches { try await send(batch) }
       return
     }
@@ -148,6 +159,34 @@ package struct FirestoreService: Sendable {
       .batchWrite, .listCollectionIDs:
       preconditionFailure("\(method.rawValue) takes one step.")
     }
+  }
+
+  /// Answers a request in one step once no transaction locks what it writes.
+  /// - Throws: `aborted` if that takes too long; the request's own transaction has then ended.
+  private func answerWaiting(_ method: Method, _ request: [UInt8]) async throws(RPCStatus) -> [[UInt8]]? {
+    let end = ContinuousClock.now + lockPatience
+    while true {
+      switch await attempt(method, request, on: backend) {
+      case (.success(let messages), _): return messages
+      case (.failure(LocalBackend.locked), let endings):
+        let left = ContinuousClock.now.duration(to: end)
+        if left <= .zero || Task.isCancelled {
+          if method == .commit { await endTransaction(of: request, on: backend) }
+          throw LocalBackend.locked
+        }
+        await backend.lockRelease(after: endings, within: left)
+      case (.failure(let error), _): throw error
+      }
+    }
+  }
+
+  /// - Returns: also the number of locking transactions that had ended.
+  private func attempt(
+    _ method: Method, _ request: [UInt8], on backend: isolated LocalBackend
+  ) -> (Result<[[UInt8]]?, RPCStatus>, endings: Int) {
+    do throws(RPCStatus) {
+      return (.success(try answer(method, request, on: backend)), backend.lockEndings)
+    } catch { return (.failure(error), backend.lockEndings) }
   }
 
   private func answer(

@@ -20,8 +20,9 @@ extension RequestedQuery {
     try check(filters.flatMap(\.fieldFilters), in: database)
     try checkCombination(filters)
     try checkOrder()
+    if selector.allDescendants, !parent.isRoot { try checkBelowDocument(filters) }
     if isKindless { try checkKindless(filters) }
-    if selector.allDescendants, !isKindless, !parent.isRoot { try checkGroupBelowDocument(filters) }
+    if selector.allDescendants, !isKindless, !parent.isRoot { try checkDirectionBelowDocument() }
     let isGroup = selector.allDescendants && !isKindless
     let query = Query(
       path: isKindless || isGroup ? parent : parent.appending(selector.collectionID),
@@ -133,15 +134,20 @@ extension RequestedQuery {
     }
   }
 
-  /// Rejects a collection group query below a document unless it filters and sorts by ascending `__name__` only.
-  private func checkGroupBelowDocument(_ filters: [Filter]) throws(RPCStatus) {
+  /// Rejects a query over all collections, or a collection group, below a document unless it filters and sorts by
+  /// `__name__` only.
+  private func checkBelowDocument(_ filters: [Filter]) throws(RPCStatus) {
     guard filters.flatMap(\.fieldFilters).allSatisfy(\.path.isDocumentID), orderBy.allSatisfy(\.path.isDocumentID)
     else {
       throw .invalid("collection group queries are only allowed at the root parent")
     }
-    if orderBy.contains(where: { $0.direction == .descending }) {
-      throw RPCStatus(.failedPrecondition, "Collection group queries below a document cannot sort __name__ descending.")
-    }
+  }
+
+  private func checkDirectionBelowDocument() throws(RPCStatus) {
+    guard orderBy.contains(where: { $0.direction == .descending }) else { return }
+    throw RPCStatus(
+      .failedPrecondition,
+      "The query requires an index. Collection group queries below a document cannot sort __name__ descending.")
   }
 
   private func checked(_ bound: Bound?) throws(RPCStatus) -> Bound? {
@@ -153,6 +159,39 @@ extension RequestedQuery {
     return bound
   }
 
+}
+
+extension ServedQuery {
+  /// Rejects aggregations whose fields would have to follow the name in an index. Google's servers have no such index.
+  /// - Parameter orderBy: the explicit orders.
+  func check(_ aggregations: [Aggregation], ordered orderBy: [OrderBy]) throws(RPCStatus) {
+    if let projection { try Self.check(aggregations, selecting: projection) }
+    let filters = target.filters.flatMap(\.fieldFilters)
+    let isBelowDocument = !target.path.isRoot && (scope == .descendants || target.collectionGroup != nil)
+    guard
+      isBelowDocument || orderBy.contains(where: \.path.isDocumentID) || filters.contains(where: \.path.isDocumentID)
+    else { return }
+    let ordered = Set(orderBy.map(\.path) + filters.filter(\.op.isInequality).map(\.path))
+    let fields = Set(aggregations.compactMap(\.path)).subtracting(ordered).sorted().map(\.canonicalText)
+    if fields.isEmpty { return }
+    throw .invalid(
+      "This query requires an index with fields [\(fields.joined(separator: ", "))] after __name__ and Firestore does not "
+        + "currently support such an index. Please try the query again with additional ordering on those fields.")
+  }
+
+  /// Rejects sums and averages of a query that selects fields.
+  private static func check(_ aggregations: [Aggregation], selecting mask: FieldMask) throws(RPCStatus) {
+    let fields = aggregations.compactMap(\.path)
+    if fields.isEmpty { return }
+    if mask.paths.isEmpty {
+      throw .invalid("Aggregation over non-key properties is not supported for base query that only returns keys.")
+    }
+    if let absent = fields.first(where: { !mask.paths.contains($0) }) {
+      throw .invalid(
+        "The aggregation property \(absent.canonicalText) is not present in the base query's property mask.")
+    }
+    throw .invalid("Cannot apply property masks when aggregation fields are present.")
+  }
 }
 
 extension [FieldFilter] {

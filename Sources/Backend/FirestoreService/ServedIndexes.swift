@@ -86,14 +86,19 @@ extension CompositeIndex {
   package func deployed(_ number: Int, in database: DatabaseID) -> JSONSyntax {
     let root = "projects/\(database.project)/databases/\(database.database)"
     let name = "\(root)/collectionGroups/\(collectionID)/indexes/\(number)"
-    let end = Field(path: .documentID, kind: fields.last?.kind == .descending ? .descending : .ascending)
     return JSONSyntax(
       .object([
         JSONSyntax.Member("name", JSONSyntax(.string(name))),
         JSONSyntax.Member("queryScope", JSONSyntax(.string(isGroup ? "COLLECTION_GROUP" : "COLLECTION"))),
-        JSONSyntax.Member("fields", JSONSyntax(.array(entries(of: fields + [end])))),
+        JSONSyntax.Member("fields", JSONSyntax(.array(entries(of: namedFields)))),
         JSONSyntax.Member("state", JSONSyntax(.string("READY"))),
       ]))
+  }
+
+  /// The fields with the name at their end, in the direction of the last one.
+  private var namedFields: [Field] {
+    if fields.last?.path.isDocumentID == true { return fields }
+    return fields + [Field(path: .documentID, kind: fields.last?.kind == .descending ? .descending : .ascending)]
   }
 
   private func entries(of fields: [Field]) -> [JSONSyntax] {
@@ -125,7 +130,7 @@ extension CompositeIndex {
     let bytes = WireWriter.message { writer in
       writer.field(1, string: name)
       writer.field(2, integer: isGroup ? 2 : 1)
-      for field in fields {
+      for field in namedFields {
         writer.field(3) { entry in
           entry.field(1, string: field.path.canonicalText)
           switch field.kind {
@@ -134,11 +139,6 @@ extension CompositeIndex {
           case .contains: entry.field(3, integer: 1)
           }
         }
-      }
-      // The name ends every index, in the direction of the last field.
-      writer.field(3) { entry in
-        entry.field(1, string: "__name__")
-        entry.field(2, integer: fields.last?.kind == .descending ? 2 : 1)
       }
     }
     return String(Base64.encode(bytes).prefix { $0 != "=" })

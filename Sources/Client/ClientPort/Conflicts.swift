@@ -89,7 +89,7 @@ package struct AnsweredWrite: Equatable, Sendable {
   }
 }
 
-/// A write whose undo or redo would overwrite later changes.
+/// A write whose undo or redo would overwrite later changes, or that replaced values its author had not seen.
 package struct UndoConflict: Equatable, Sendable {
   package struct Document: Equatable, Sendable {
     package var key: DocumentKey
@@ -121,14 +121,29 @@ package struct UndoConflict: Equatable, Sendable {
     }
   }
 
+  /// The values that an undo of a conflicting write puts back.
+  package enum Restored: String, Equatable, Sendable {
+    /// The values that the write replaced on the server, unseen by its author.
+    case replaced
+    /// The values that its author saw.
+    case seen
+  }
+
   package var batch: BatchID
   /// Whether this is a redo.
   package var isRedo: Bool
   package var documents: [Document]
+  /// The values that the write replaced unseen; empty for most writes.
+  package var conflicts: [WriteConflict]
+  package var restored: Restored
 
-  package init(batch: BatchID, isRedo: Bool, documents: [Document]) {
+  package init(
+    batch: BatchID, isRedo: Bool, documents: [Document], conflicts: [WriteConflict] = [], restored: Restored = .replaced
+  ) {
     self.batch = batch
     self.isRedo = isRedo
     self.documents = documents
+    self.conflicts = conflicts
+    self.restored = restored
   }
 }

@@ -105,6 +105,7 @@ extension SyncCore {
     startLimboResolutions()
     output.deliver(listens.becomeUnwatched(ids, network.onlineState))
     announceResults(of: ids)
+    scheduleUnwatchedResults()
   }
 
   /// Ends all listeners of a target that the backend rejected.

@@ -44,6 +44,7 @@ extension SyncCore {
     }
     deliver(emission)
     announceResults(of: concerns.lazy.map(\.id))
+    if acknowledged != nil { scheduleUnwatchedResults() }
     if let error = withoutRefill.error { storeFailed(error, retrying: .refill(withoutRefill.views)) }
   }
 
@@ -156,5 +157,52 @@ extension SyncCore {
     if state == .offline { sharing?.forgetResults() }
     announceOnlineState()
     output.deliver(listens.onlineStateChanged(to: state, causes: causes))
+  }
+}
+
+/// A view shows an acknowledged write when the backend's version arrives. For a view that only has listeners on the
+/// cache, none may arrive, so it shows the committed document after a pause.
+extension SyncCore {
+  /// The pause: another target may bring the backend's version.
+  private static let pauseBeforeUnwatchedResults = Duration.seconds(1)
+
+  /// The views that hold back acknowledged writes although no client watches their targets.
+  private var unwatchedViews: [ViewID] {
+    listens.views.waiting.filter { id in
+      guard let target = listens.views.target(of: id), listens.views.read(id, \.heldBackKeys)?.isEmpty == false else {
+        return false
+      }
+      return !listens.needsBackend(target) && !isWantedElsewhere(target)
+    }.sorted()
+  }
+
+  mutating func scheduleUnwatchedResults() {
+    guard !upkeep.areResultsScheduled, !unwatchedViews.isEmpty else { return }
+    upkeep.areResultsScheduled = true
+    output.append(.schedule(.unwatchedResults, after: Self.pauseBeforeUnwatchedResults))
+  }
+
+  mutating func showUnwatchedResults() {
+    upkeep.areResultsScheduled = false
+    let ids = unwatchedViews
+    var emission = Emission()
+    for id in ids {
+      guard let entry = listens.views[id] else { continue }
+      do throws(StoreError) {
+        let documents = try entry.view.heldBackKeys.map { key throws(StoreError) in
+          try store.document(key) ?? Document(key: key, version: nil, state: .missing)
+        }
+        var step = entry.view.releasing(documents)
+        if step.needsRefill {
+          step = entry.view.step(try store.execute(entry.view.query, usingPreviousResults: false).matches, after: step)
+        }
+        take(step, in: id, entry.target, View.News(causes: []), nil, &emission)
+      } catch {
+        // The documents remain pending until the store can be read.
+        scheduleUnwatchedResults()
+      }
+    }
+    deliver(emission)
+    announceResults(of: ids)
   }
 }

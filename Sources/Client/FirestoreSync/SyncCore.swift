@@ -115,6 +115,7 @@ package struct SyncCore: ~Copyable {
     case .storeRetry: retryOldest()
     case .garbageCollection: collectGarbage()
     case .indexBackfill: backfillIndexes()
+    case .unwatchedResults: showUnwatchedResults()
     // `refreshLease` and `expireWrites` handle these timers, because they need the time.
     case .leaseRefresh, .writeDeadline: break
     }
@@ -196,6 +197,8 @@ package enum SyncTimer: Hashable, Sendable, CaseIterable {
   case leaseRefresh
   /// Cancels writes that were not sent before their deadline.
   case writeDeadline
+  /// Shows acknowledged writes in views whose targets are not watched.
+  case unwatchedResults
 }
 
 /// Names a listener for as long as the engine lives.

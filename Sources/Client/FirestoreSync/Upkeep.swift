@@ -7,6 +7,8 @@ import FirestoreSQLite
 struct Upkeep: Sendable {
   private var collection: GarbageCollectionRun?
   private(set) var isBackfillScheduled = false
+  /// Whether views without a watched target will show acknowledged writes.
+  var areResultsScheduled = false
 
   /// Whether a garbage collection is running. Each run of its timer performs a slice.
   var isCollecting: Bool { collection != nil }

@@ -97,9 +97,9 @@ package enum ScenarioState: Sendable {
   case cached(DocumentKey, isThere: Bool)
   /// Whether this client, of those that share a cache, has the streams.
   case streams(Bool)
-  /// A document with pending server timestamps that meets conditions with this client's estimates of them, or a
-  /// document without pending server timestamps.
-  case estimate(DocumentKey, exists: Bool, [Filter])
+  /// A document in the cache or a listener's result with pending server timestamps that meets conditions with this
+  /// client's estimates of them, or a document without pending server timestamps.
+  case estimate(DocumentKey, exists: Bool, [Filter], at: Place)
 
   /// The place to look up a document.
   package enum Place: Hashable, Sendable {

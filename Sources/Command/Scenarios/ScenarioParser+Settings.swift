@@ -89,6 +89,10 @@ extension ScenarioParser {
     do throws(TextError) {
       switch (word, first) {
       case ("index", _), ("scan", _):
+        var words = words
+        if let name = EventPattern.taken("on", &words) {
+          throw TextError("The plan of a query is not a listener's. Remove \"on \(name)\".")
+        }
         return .plan(first == "index" ? .index : .scan, try QueryLine.parse(rest, in: database))
       case ("streams", _), ("no", "streams"):
         if !rest.isEmpty { throw TextError("Expected nothing after streams. Write the client before it.") }
@@ -104,18 +108,21 @@ extension ScenarioParser {
     }
   }
 
-  /// Reads `PATH [where CONDITION]` after `estimate`.
+  /// Reads `PATH [where CONDITION] [on LISTENER]` after `estimate`.
   private func estimate(_ text: String, isDenied: Bool) throws(TextError) -> ScenarioState {
-    let (path, rest) = Self.firstWord(text)
+    var words = text.split(separator: " ").map(String.init)
+    let listener = EventPattern.taken("on", &words)
+    let place = listener.map { ScenarioState.Place.listener($0) } ?? .cache
+    let (path, rest) = Self.firstWord(words.joined(separator: " "))
     let key = try key(path)
-    if rest.isEmpty { return .estimate(key, exists: !isDenied, []) }
+    if rest.isEmpty { return .estimate(key, exists: !isDenied, [], at: place) }
     let (word, conditions) = Self.firstWord(rest)
     guard word == "where", !conditions.isEmpty, !isDenied else {
       throw TextError("Expected \"where\" and a condition, or nothing, after the document's path.")
     }
     return .estimate(
       key, exists: true,
-      try ConditionText.parse(conditions, of: Query(path: key.collection), database: database))
+      try ConditionText.parse(conditions, of: Query(path: key.collection), database: database), at: place)
   }
 }
 

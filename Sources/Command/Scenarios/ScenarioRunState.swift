@@ -80,8 +80,8 @@ extension ScenarioClient {
     case .plan(let plan, let query): return try await engine.explain(query).plan == plan
     case .cached(let key, let isThere): return (try await engine.cachedDocument(key) != nil) == isThere
     case .streams(let isPrimary): return await engine.sharing()?.isPrimary == isPrimary
-    case .estimate(let key, let exists, let conditions):
-      guard let document = try await engine.cachedDocument(key), let fields = document.data?.fields else {
+    case .estimate(let key, let exists, let conditions, let place):
+      guard let document = try await document(key, at: place, server), let fields = document.data?.fields else {
         return false
       }
       guard let estimated = Value.map(fields).withEstimates else { return !exists }

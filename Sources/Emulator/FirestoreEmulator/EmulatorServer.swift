@@ -2,6 +2,7 @@
 package import FirestoreAccess
 package import FirestoreBackend
 import FirestoreModel
+package import FirestoreProtocol
 package import FirestoreServer
 package import FirestoreService
 import Glibc
@@ -33,6 +34,8 @@ package struct EmulatorServer: Sendable {
     package var rules = AccessRules()
     /// Composite indexes. By default, every index that a query needs counts as existing.
     package var indexes = ServedIndexes()
+    /// The mode of transactions whose requests name none.
+    package var concurrency = ConcurrencyMode.optimistic
     /// Pages on other hosts that may use the data, in the browsers' format of `Origin`.
     package var allowedOrigins: Set<String> = []
     /// Receives messages for the user who serves the data: a rejected page, or one that blocks itself.
@@ -144,7 +147,9 @@ package struct EmulatorServer: Sendable {
     do {
       let loop = ServerThread.loop
       let pipeline = PortPipeline(
-        FirestoreService(backend: backend, rules: configuration.rules, indexes: configuration.indexes),
+        FirestoreService(
+          backend: backend, rules: configuration.rules, indexes: configuration.indexes,
+          concurrency: configuration.concurrency),
         DeliveryTurn(loop), try configuration.tls?.context(),
         isLoopback: try configuration.isLoopback, allowed: configuration.allowedOrigins,
         protectsData: configuration.protectsData, stop: configuration.stop, report: configuration.report,

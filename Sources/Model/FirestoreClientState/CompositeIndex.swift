@@ -84,10 +84,14 @@ package struct IndexNeed: Hashable, Sendable {
     fixed =
       arrays.map { CompositeIndex.Field(path: $0, kind: .contains) }
       + equal.map { CompositeIndex.Field(path: $0, kind: .ascending) }
-    order = orderBy.filter { new($0.path) }.map {
+    let ordered = orderBy.filter { new($0.path) }.map {
       CompositeIndex.Field(path: $0.path, kind: $0.direction == .descending ? .descending : .ascending)
     }
     (collectionID, self.isGroup) = (id, isGroup)
+    let isBackwards = fixed.isEmpty && ordered.isEmpty && orderBy.last?.direction == .descending
+    order = isBackwards ? [CompositeIndex.Field(path: .documentID, kind: .descending)] : ordered
+    // A collection is stored by name ascending, so a read backwards needs an index.
+    if isBackwards { return }
     let isMerged = order.isEmpty || fixed.isEmpty && order.count == 1
     if fixed.isEmpty && order.isEmpty || isMerged && !isGroup { return nil }
   }

@@ -149,24 +149,31 @@ extension ResourcePath: CustomStringConvertible {
   package var description: String { text }
 }
 
+/// The order of numeric ids (`__id7__`) among the segments of paths. Document names always have them by number. In
+/// reference *values* the server does too, but the client SDKs compare them as text.
+package enum NumericIDOrder: Sendable {
+  /// Numeric ids come before all others, by number.
+  case byNumber
+  /// Numeric ids are compared by UTF-8 bytes, like all others.
+  case asText
+}
+
 extension ResourcePath: Comparable {
   package static func < (left: ResourcePath, right: ResourcePath) -> Bool { left.compare(right) == .ascending }
 
   /// Compares segment by segment: numeric ids (`__id7__`) first and by number, the others by UTF-8; fewer segments
   /// first.
-  package func compare(_ other: ResourcePath) -> Ordering { compare(other, numericIDs: true) }
+  package func compare(_ other: ResourcePath) -> Ordering { compare(other, .byNumber) }
 
-  /// The order inside reference *values*, where numeric ids are plain strings.
-  package func compareAsText(_ other: ResourcePath) -> Ordering { compare(other, numericIDs: false) }
-
-  private func compare(_ other: ResourcePath, numericIDs: Bool) -> Ordering {
+  /// Compares segment by segment, with numeric ids as requested.
+  package func compare(_ other: ResourcePath, _ numericIDs: NumericIDOrder) -> Ordering {
     text.withUTF8Bytes { left in
-      other.text.withUTF8Bytes { right in Self.compare(left, right, numericIDs: numericIDs) }
+      other.text.withUTF8Bytes { right in Self.compare(left, right, numericIDs) }
     }
   }
 
   private static func compare(
-    _ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>, numericIDs: Bool
+    _ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>, _ numericIDs: NumericIDOrder
   ) -> Ordering {
     let index = Ordering.firstDifference(left, right)
     if index == left.count && index == right.count { return .equal }
@@ -174,7 +181,7 @@ extension ResourcePath: Comparable {
     while start > 0, left[start - 1] != UInt8(ascii: "/") { start -= 1 }
     let a = segment(of: left, from: start)
     let b = segment(of: right, from: start)
-    if numericIDs {
+    if numericIDs == .byNumber {
       switch (numericID(a), numericID(b)) {
       case (let x?, let y?) where x != y: return Ordering(x, y)
       case (_?, nil): return .ascending

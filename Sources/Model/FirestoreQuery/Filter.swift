@@ -93,17 +93,22 @@ extension Value {
   }
 }
 
-/// The equality of values for `in`, `array-contains` and similar operators.
-package enum ElementEquality: Sendable {
-  /// The client's equality: integer 1 is not double 1.0, and NaN is NaN (VALUE-ORDER "Order is not equality").
-  case strict
-  /// The backend's equality: numbers by value, and null and NaN in a list match nothing (PROTOCOL §3.7).
-  case numeric
+/// The comparison of values where the client and the backend differ.
+package enum ComparisonRules: Sendable {
+  /// The client SDKs' rules. For `in`, `array-contains` and similar operators integer 1 is not double 1.0, and NaN is
+  /// NaN (VALUE-ORDER "Order is not equality"). Numeric ids in references are text.
+  case client
+  /// The backend's rules. For these operators numbers are equal by value, and null and NaN in a list match nothing
+  /// (PROTOCOL §3.7). Numeric ids in references come first, by number.
+  case backend
+
+  /// The order of numeric ids in reference values.
+  package var numericIDs: NumericIDOrder { self == .client ? .asText : .byNumber }
 
   fileprivate func holds(_ stored: Value, _ wanted: Value) -> Bool {
     switch self {
-    case .strict: stored == wanted
-    case .numeric: wanted != .null && wanted != .double(.nan) && stored.equalsNumerically(wanted)
+    case .client: stored == wanted
+    case .backend: wanted != .null && wanted != .double(.nan) && stored.equalsNumerically(wanted)
     }
   }
 
@@ -111,11 +116,11 @@ package enum ElementEquality: Sendable {
 }
 
 extension Filter {
-  func matches(_ fields: StoredFields, of key: DocumentKey, _ equality: ElementEquality) -> Bool {
+  func matches(_ fields: StoredFields, of key: DocumentKey, _ rules: ComparisonRules) -> Bool {
     switch self {
-    case .field(let filter): filter.matches(fields, of: key, equality)
-    case .and(let filters): filters.allSatisfy { $0.matches(fields, of: key, equality) }
-    case .or(let filters): filters.contains { $0.matches(fields, of: key, equality) }
+    case .field(let filter): filter.matches(fields, of: key, rules)
+    case .and(let filters): filters.allSatisfy { $0.matches(fields, of: key, rules) }
+    case .or(let filters): filters.contains { $0.matches(fields, of: key, rules) }
     }
   }
 }
@@ -124,23 +129,24 @@ extension FieldFilter {
   /// Whether the fields satisfy the filter. `!=` and `not-in` match across types but never null or a missing field; the
   /// other operators match only values of the same type. Ranges never match NaN, although it sorts below all numbers in
   /// the total order (PROTOCOL §3.7).
-  func matches(_ fields: StoredFields, of key: DocumentKey, _ equality: ElementEquality) -> Bool {
+  func matches(_ fields: StoredFields, of key: DocumentKey, _ rules: ComparisonRules) -> Bool {
     if path.isDocumentID { return matches(key) }
     guard let stored = fields.find(path) else { return false }
     switch op {
-    case .equal: return stored.typeRank == value.typeRank && isSatisfied(by: stored.compare(value))
+    case .equal: return stored.typeRank == value.typeRank && isSatisfied(by: stored.compare(value, rules.numericIDs))
     case .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual:
-      return stored.typeRank == value.typeRank && isSatisfied(by: stored.compare(value)) && !stored.isNaN
-    case .notEqual: return !stored.isNull && isSatisfied(by: stored.compare(value))
+      return stored.typeRank == value.typeRank && isSatisfied(by: stored.compare(value, rules.numericIDs))
+        && !stored.isNaN
+    case .notEqual: return !stored.isNull && isSatisfied(by: stored.compare(value, rules.numericIDs))
     case .arrayContains:
-      return stored.decoded.elements.contains { equality.holds($0, value) }
+      return stored.decoded.elements.contains { rules.holds($0, value) }
     case .arrayContainsAny:
       let wanted = value.elements
-      return stored.decoded.elements.contains { equality.contains(wanted, $0) }
-    case .in: return equality.contains(value.elements, stored.decoded)
+      return stored.decoded.elements.contains { rules.contains(wanted, $0) }
+    case .in: return rules.contains(value.elements, stored.decoded)
     case .notIn:
       let unwanted = value.elements
-      return !stored.isNull && !unwanted.contains(.null) && !equality.contains(unwanted, stored.decoded)
+      return !stored.isNull && !unwanted.contains(.null) && !rules.contains(unwanted, stored.decoded)
     }
   }
 

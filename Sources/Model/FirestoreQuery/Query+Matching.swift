@@ -4,8 +4,8 @@ package import FirestoreModel
 extension Query {
   /// Whether the document belongs to the result, ignoring the limit: path, filters, ordering fields and cursors.
   /// Derives the implied orderings on each call; for many documents, store the `target` and use its `matches`.
-  package func matches(_ document: Document, equality: ElementEquality = .strict) -> Bool {
-    containsPath(of: document.key) && target.matches(document, equality: equality)
+  package func matches(_ document: Document, by rules: ComparisonRules = .client) -> Bool {
+    containsPath(of: document.key) && target.matches(document, by: rules)
   }
 
   /// Whether the key is in the query's collection, group or document.
@@ -16,40 +16,40 @@ extension Query {
 
 extension Target {
   /// Whether the document belongs to the result, ignoring the limit. Does not decode encoded documents.
-  package func matches(_ document: Document, equality: ElementEquality = .strict) -> Bool {
+  package func matches(_ document: Document, by rules: ComparisonRules = .client) -> Bool {
     guard let data = document.data, containsPath(of: document.key) else { return false }
     switch data.storage {
-    case .decoded(let fields): return matches(.decoded(fields), of: document.key, equality)
-    case .encoded(let bytes): return bytes.withView { matches(.encoded($0), of: document.key, equality) }
+    case .decoded(let fields): return matches(.decoded(fields), of: document.key, rules)
+    case .encoded(let bytes): return bytes.withView { matches(.encoded($0), of: document.key, rules) }
     }
   }
 
   /// Whether the document with this key and these fields, read in place, belongs to the result, ignoring the limit.
   package func matches(
-    _ fields: EncodedFieldsView, of key: DocumentKey, equality: ElementEquality = .strict
+    _ fields: EncodedFieldsView, of key: DocumentKey, by rules: ComparisonRules = .client
   ) -> Bool {
-    containsPath(of: key) && matches(.encoded(fields), of: key, equality)
+    containsPath(of: key) && matches(.encoded(fields), of: key, rules)
   }
 
   /// Whether a document in the target's collection or group matches. Only conditions on `__name__` use the key.
   package func matchesContent(_ fields: EncodedFieldsView, of key: DocumentKey) -> Bool {
-    matches(.encoded(fields), of: key, .strict)
+    matches(.encoded(fields), of: key, .client)
   }
 
   /// Whether an existing document in the target's collection or group matches.
-  package func matchesContent(_ document: Document, equality: ElementEquality) -> Bool {
+  package func matchesContent(_ document: Document, by rules: ComparisonRules) -> Bool {
     guard let data = document.data else { return false }
     switch data.storage {
-    case .decoded(let fields): return matches(.decoded(fields), of: document.key, equality)
-    case .encoded(let bytes): return bytes.withView { matches(.encoded($0), of: document.key, equality) }
+    case .decoded(let fields): return matches(.decoded(fields), of: document.key, rules)
+    case .encoded(let bytes): return bytes.withView { matches(.encoded($0), of: document.key, rules) }
     }
   }
 
-  private func matches(_ fields: StoredFields, of key: DocumentKey, _ equality: ElementEquality) -> Bool {
-    filters.allSatisfy { $0.matches(fields, of: key, equality) }
+  private func matches(_ fields: StoredFields, of key: DocumentKey, _ rules: ComparisonRules) -> Bool {
+    filters.allSatisfy { $0.matches(fields, of: key, rules) }
       && orderBy.allSatisfy { $0.path.isDocumentID || fields.find($0.path) != nil }
-      && (start.map { $0.admitsFollowing(fields, of: key, orderBy) } ?? true)
-      && (end.map { $0.admitsPreceding(fields, of: key, orderBy) } ?? true)
+      && (start.map { $0.admitsFollowing(fields, of: key, orderBy, rules) } ?? true)
+      && (end.map { $0.admitsPreceding(fields, of: key, orderBy, rules) } ?? true)
   }
 
   /// Whether the key is in the target's collection, group or document.
@@ -102,10 +102,10 @@ enum StoredValue {
     }
   }
 
-  func compare(_ other: Value) -> Ordering? {
+  func compare(_ other: Value, _ numericIDs: NumericIDOrder) -> Ordering? {
     switch self {
-    case .decoded(let value): value.compare(other)
-    case .encoded(let view): view.compare(with: other)
+    case .decoded(let value): value.compare(other, numericIDs)
+    case .encoded(let view): view.compare(with: other, numericIDs)
     }
   }
 

@@ -147,7 +147,9 @@ extension Query {
 }
 
 extension Target {
-  package func compare(_ left: Document, _ right: Document) -> Ordering { orderBy.compare(left, right) }
+  package func compare(_ left: Document, _ right: Document, by rules: ComparisonRules = .client) -> Ordering {
+    orderBy.compare(left, right, by: rules)
+  }
 
   /// The query with this target, for reading it from the cache or running it at the backend.
   package var query: Query {
@@ -164,22 +166,22 @@ extension Target {
 
 extension [OrderBy] {
   /// Compares two documents that have all ordering fields; a missing field sorts first.
-  package func compare(_ left: Document, _ right: Document) -> Ordering {
+  package func compare(_ left: Document, _ right: Document, by rules: ComparisonRules = .client) -> Ordering {
     for order in self {
       let ordering: Ordering
       if order.path.isDocumentID {
         ordering = left.key.path.compare(right.key.path)
       } else {
-        ordering = Self.compare(left[order.path], right[order.path])
+        ordering = Self.compare(left[order.path], right[order.path], rules.numericIDs)
       }
       if ordering != .equal { return order.direction == .descending ? ordering.reversed : ordering }
     }
     return .equal
   }
 
-  static func compare(_ left: Value?, _ right: Value?) -> Ordering {
+  static func compare(_ left: Value?, _ right: Value?, _ numericIDs: NumericIDOrder = .asText) -> Ordering {
     switch (left, right) {
-    case (let left?, let right?): left.compare(right)
+    case (let left?, let right?): left.compare(right, numericIDs)
     case (nil, nil): .equal
     case (nil, _): .ascending
     case (_, nil): .descending
@@ -189,24 +191,30 @@ extension [OrderBy] {
 
 extension Bound {
   /// Whether the document comes at or after the bound, which is a start.
-  func admitsFollowing(_ fields: StoredFields, of key: DocumentKey, _ orderBy: [OrderBy]) -> Bool {
-    let ordering = compare(fields, of: key, orderBy)
+  func admitsFollowing(
+    _ fields: StoredFields, of key: DocumentKey, _ orderBy: [OrderBy], _ rules: ComparisonRules
+  ) -> Bool {
+    let ordering = compare(fields, of: key, orderBy, rules)
     return isInclusive ? ordering != .descending : ordering == .ascending
   }
 
   /// Whether the document comes at or before the bound, which is an end.
-  func admitsPreceding(_ fields: StoredFields, of key: DocumentKey, _ orderBy: [OrderBy]) -> Bool {
-    let ordering = compare(fields, of: key, orderBy)
+  func admitsPreceding(
+    _ fields: StoredFields, of key: DocumentKey, _ orderBy: [OrderBy], _ rules: ComparisonRules
+  ) -> Bool {
+    let ordering = compare(fields, of: key, orderBy, rules)
     return isInclusive ? ordering != .ascending : ordering == .descending
   }
 
   /// The bound's order relative to the document, by the bound's leading orderings.
-  private func compare(_ fields: StoredFields, of key: DocumentKey, _ orderBy: [OrderBy]) -> Ordering {
+  private func compare(
+    _ fields: StoredFields, of key: DocumentKey, _ orderBy: [OrderBy], _ rules: ComparisonRules
+  ) -> Ordering {
     for (value, order) in zip(values, orderBy) {
       var ordering = Ordering.equal
       if order.path.isDocumentID {
         if let bound = value.referencedKey { ordering = bound.path.compare(key.path) }
-      } else if let stored = fields.find(order.path)?.compare(value) {
+      } else if let stored = fields.find(order.path)?.compare(value, rules.numericIDs) {
         ordering = stored.reversed
       }
       if order.direction == .descending { ordering = ordering.reversed }

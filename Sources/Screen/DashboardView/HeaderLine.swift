@@ -197,6 +197,18 @@ struct VitalSigns {
     return milliseconds < 10_000 ? "\(milliseconds)ms" : "\(milliseconds / 1000)s"
   }
 
+  /// The seconds without an answer after which the oldest pending write has its age in the header.
+  private static let patience: Int64 = 5
+
+  /// ` 0:31`, the age of the oldest write that the server, though reachable, has not answered; empty for a while.
+  private var waitingAge: String {
+    guard !frame.state.network.isOffline, !frame.state.attachment.isOver, let oldest = frame.state.writes.oldest else {
+      return ""
+    }
+    let seconds = frame.state.now.wholeSeconds(since: oldest)
+    return seconds < Self.patience ? "" : " " + TimeText.elapsed(seconds: seconds)
+  }
+
   func line(_ length: Length) -> Line {
     var line = Line(glyphs)
     let pending = "\(glyphs.pending)\(frame.state.writes.waiting)"
@@ -213,7 +225,7 @@ struct VitalSigns {
         line.add("  rtt \(timing)", .header)
       }
       line.add("   ", .header)
-      line.add("\(pending) pending", pendingRole)
+      line.add("\(pending) pending" + waitingAge, pendingRole)
       addRejected(to: &line, gap: "  ", word: " rejected")
       if let progress = frame.state.writes.progress, !frame.state.network.isOffline {
         line.add("  \(grouped(progress.done)) of \(grouped(progress.total)) sent", .header)
@@ -224,7 +236,7 @@ struct VitalSigns {
       let who = length == .medium && frame.state.network.isOffline ? plugMark : ""
       if !timing.isEmpty { line.add(" \(timing)\(who)", frame.state.network.isOffline ? role : .header) }
       line.add("  ", .header)
-      line.add(pending, pendingRole)
+      line.add(pending + (length == .medium ? waitingAge : ""), pendingRole)
       addRejected(to: &line)
       if length == .medium, let progress = frame.state.writes.progress, !frame.state.network.isOffline {
         line.add(" of \(progress.total)", .header)

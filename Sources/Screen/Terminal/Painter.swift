@@ -27,6 +27,9 @@ package import TerminalTheme
   /// Loads the description of a terminal.
   ///
   /// - Throws: `unknownTerminal`, `unusableTerminal` (no cursor movement) or `system`.
+  /// The terminal whose description is used, because the own one is not on this machine; `nil` if it is.
+  package private(set) var replacement: String?
+
   package init(
     terminal: String, size: Size, theme: Theme, environment: [String: String], wish: ColorDepth?
   ) throws(TerminalError) {
@@ -41,13 +44,17 @@ package import TerminalTheme
     reducer = FrameReducer(height: size.height)
     // Descriptions such as linux have no size. This lets ncurses fall back to 24×80, which resizeterm replaces below.
     use_env(true)
-    let direct =
-      TerminalCapabilities.triesDirectColor(environment: environment, wish: wish)
-      ? DirectColorDescription(terminal: terminal, environment: environment) : nil
-    guard
-      let handle = direct.flatMap({ Self.open(terminal, description: $0, output, input) })
-        ?? newterm(terminal, output, input)
-    else {
+    let triesDirect = TerminalCapabilities.triesDirectColor(environment: environment, wish: wish)
+    func opened(as name: String) -> OpaquePointer? {
+      let direct = triesDirect ? DirectColorDescription(terminal: name, environment: environment) : nil
+      return direct.flatMap { Self.open(name, description: $0, output, input) } ?? newterm(name, output, input)
+    }
+    var found = opened(as: terminal)
+    if found == nil, let relative = TerminalCapabilities.relative(of: terminal) {
+      found = opened(as: relative)
+      replacement = found == nil ? nil : relative
+    }
+    guard let handle = found else {
       fclose(output)
       fclose(input)
       throw TerminalError(

@@ -56,8 +56,12 @@ package import TerminalTheme
     painter = try Painter(
       terminal: terminal, size: device.size, theme: theme, environment: environment, wish: preferences.depth)
     painter.showsLinks = preferences.showsLinks
+    replacedTerminal = painter.replacement.map { (terminal, $0) }
     enter()
   }
+
+  /// The terminal without a description on this machine, and the one whose description is used; `nil` for most.
+  package let replacedTerminal: (name: String, used: String)?
 
   package var size: Size { painter.size }
   package var depth: ColorDepth { painter.depth }

@@ -29,6 +29,13 @@ package struct TerminalPreferences: Sendable {
 
 /// Detects the terminal's capabilities from the environment and the terminal description.
 enum TerminalCapabilities {
+  /// The terminal whose description serves one that has none on this machine, as after ssh from a newer one; `nil` for
+  /// a name that is not known to be like xterm.
+  static func relative(of terminal: String) -> String? {
+    let families = ["xterm-", "alacritty", "foot", "wezterm", "ghostty", "kitty", "rio", "contour"]
+    return families.contains { terminal.hasPrefix($0) } && terminal != "xterm-256color" ? "xterm-256color" : nil
+  }
+
   /// Whether to try 0xRRGGBB colors: the terminal supports them, and neither user nor environment requests fewer.
   static func triesDirectColor(environment: [String: String], wish: ColorDepth?) -> Bool {
     let claim = environment["COLORTERM"] ?? ""

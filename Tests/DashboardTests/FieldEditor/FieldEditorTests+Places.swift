@@ -36,10 +36,10 @@ extension FieldEditorTests {
     #expect(driver.state.overlay?.fieldEditor?.selected?.isOpen == false)
     try click("[ + add a field ]", &driver)
     #expect(driver.state.overlay?.kind == .fieldName)
-    driver.press("esc s")
+    driver.press("esc ctrl-s")
     try click("[ Back ]", &driver)
     #expect(driver.state.overlay?.kind == .fields)
-    driver.press("s")
+    driver.press("ctrl-s")
     try click("[ Send ]", &driver)
     guard case .client(.edit(let edit))? = driver.effects.first else {
       Issue.record("nothing was sent")

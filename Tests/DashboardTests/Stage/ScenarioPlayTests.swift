@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientPort
 import DashboardView
 import FirestoreClientState
 import FirestoreModel
@@ -52,6 +53,20 @@ import Testing
     }
     if let ending { stage.note(.ended(ending), at: at(2)) }
     return stage
+  }
+
+  @Test("A scenario's write ages by the clock of the screen, not of its world")
+  func ages() {
+    var program = AttachedProgram(process: 1, name: "counters", allowsControl: false)
+    program.isScenario = true
+    var driver = Driver()
+    driver.state.configuration.attached = program
+    driver.client(.status(Scenario.status(0)), at: 10)
+    let write = pendingWrite(1, .set, "orders/a", at: Timestamp(seconds: 0), .queued)
+    driver.client(.pendingWrites([write]), at: 11)
+    driver.client(.pendingWrites([write]), at: 15)
+    driver.client(.writeAcknowledged(BatchID(1), after: .milliseconds(20)), at: 18)
+    #expect(driver.state.writes.answers[BatchID(1)]?.wholeAge == .seconds(7))
   }
 
   private func rows(_ stage: ClientStage) -> [String] {

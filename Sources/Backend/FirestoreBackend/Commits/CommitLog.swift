@@ -6,8 +6,8 @@ import FirestoreSQLite
 /// The authoritative documents of all databases and their changes, version by version.
 ///
 /// Versions are commit times in microseconds. In each database every version is greater than all earlier ones, across
-/// restarts and regardless of the clock. A read happens at the version of the last commit, so a commit is always newer
-/// than any read time handed out. A commit without changes uses up a version too. If the clock is behind the last
+/// restarts and regardless of the clock. A read of the present has the time of the clock, or that of the last version
+/// if the clock is behind it. A commit is always newer than any read time handed out. A commit without changes uses up a version too. If the clock is behind the last
 /// version, because it was wrong then or is now, each version is one microsecond after the previous one until the clock
 /// has caught up.
 struct CommitLog: ~Copyable {
@@ -81,7 +81,7 @@ struct CommitLog: ~Copyable {
     if let told = toldVersions[state.id], state.version - told < Self.toldLag { return }
     toldVersions[state.id] = state.version
     configuration.report(
-      "The last commit is dated \(Timestamp(microseconds: state.version).rfc3339Text), ahead of this machine's clock. "
+      "The last commit or read is dated \(Timestamp(microseconds: state.version).rfc3339Text), ahead of this machine's clock. "
         + "Until the clock catches up, each commit is dated one microsecond later. \(Self.wayOut)")
   }
 
@@ -94,7 +94,7 @@ struct CommitLog: ~Copyable {
   /// The error for a time that can no longer be read, with the oldest readable time and the reason for that limit.
   func tooOld(_ state: DatabaseState) -> StoreError {
     let hourAgo = clock.microseconds - DocumentHistory.kept
-    let oldest = Timestamp(microseconds: min(max(hourAgo, state.historyStart), state.version))
+    let oldest = Timestamp(microseconds: min(max(hourAgo, state.historyStart), state.committed))
     let reason: String
     if state.historyStart <= max(hourAgo, 0) {
       reason = "earlier versions are kept for an hour."
@@ -112,9 +112,15 @@ struct CommitLog: ~Copyable {
 
   /// Ensures that no later commit gets a version up to this one, which a read has used.
   mutating func advance(_ database: DatabaseID, to version: Int64) throws(StoreError) {
-    var state = try state(of: database)
-    state.version = max(state.version, version)
-    databases[database] = state
+    if try state(of: database).version < version { databases[database]?.version = version }
+  }
+
+  /// The version of a read of the present: now, but not before a version that was handed out. Later commits get later
+  /// versions.
+  mutating func readVersion(of database: DatabaseID) throws(StoreError) -> Int64 {
+    let version = max(try state(of: database).version, min(clock, .latest).microseconds)
+    try advance(database, to: version)
+    return version
   }
 
   /// Deletes one slice of the versions that are older than readable or that exceed the size limit.
@@ -136,22 +142,22 @@ struct CommitLog: ~Copyable {
   /// The oldest version available to reads in the past; the present can always be read.
   mutating func historyStart(of database: DatabaseID) throws(StoreError) -> Int64 {
     let state = try state(of: database)
-    return min(max(state.historyStart, clock.microseconds - DocumentHistory.kept), state.version)
+    return min(max(state.historyStart, clock.microseconds - DocumentHistory.kept), state.committed)
   }
 
-  /// Reads at the version of the database's last commit, or at an earlier one.
+  /// Reads at the last version handed out, or at an earlier one.
   mutating func read<Result>(
     _ database: DatabaseID, at version: Int64? = nil, _ body: (DocumentReader) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
     let state = try state(of: database)
-    let past = version.flatMap { $0 < state.version ? $0 : nil }
+    let version = version ?? state.version
     // Versions may be pruned during a read in slices.
-    if let past, past < state.historyStart { throw tooOld(state) }
+    if version < state.committed, version < state.historyStart { throw tooOld(state) }
     let (known, counts) = (collections, counts)
     return try file.access { connection throws(StoreError) in
       try body(
         DocumentReader(
-          connection: connection, database: database, state: state, known: known, past: past, counts: counts))
+          connection: connection, database: database, state: state, known: known, version: version, counts: counts))
     }
   }
 }

@@ -39,7 +39,7 @@ struct CommitWriter {
     }
     if let check {
       let reader = DocumentReader(
-        connection: connection, database: database, state: state, known: collections, past: nil)
+        connection: connection, database: database, state: state, known: collections, version: state.version)
       let preview = CommitPreview(evaluation, reader)
       do throws(RPCStatus) { try check(preview) } catch { throw .refused(error.code, error.message) }
       try evaluation.checkPreconditions()

@@ -5,7 +5,7 @@ import FirestoreSQLite
 /// The state of one database apart from its documents.
 struct DatabaseState: Sendable {
   let id: Int64
-  /// The last version handed out, in microseconds; also the time of reads. When the data is opened, it is not older
+  /// The last version handed out, to a commit or a read, in microseconds. When the data is opened, it is not older
   /// than the clock, so that clients that saw versions which the data lost accept new reads.
   var version: Int64
   /// The version of the last commit, as stored in the file.

@@ -9,18 +9,20 @@ struct DocumentReader {
   let database: DatabaseID
   let state: DatabaseState
   let known: KnownCollections
-  /// The version to read at, if it is older than the last commit.
-  let past: Int64?
+  /// The version to read at.
+  let version: Int64
   /// The known counts; `nil` for a reader in a transaction that may be rolled back.
   var counts: KnownCounts?
 
-  var readTime: SnapshotVersion { SnapshotVersion(microseconds: past ?? state.version) }
+  var readTime: SnapshotVersion { SnapshotVersion(microseconds: version) }
+
+  /// The version to read at, if it is older than the last commit.
+  var past: Int64? { version < state.committed ? version : nil }
 
   /// A reader of the same database at an earlier version, which must be in the history.
   func at(_ version: Int64) -> DocumentReader {
     DocumentReader(
-      connection: connection, database: database, state: state, known: known,
-      past: version < state.version ? version : nil, counts: counts)
+      connection: connection, database: database, state: state, known: known, version: version, counts: counts)
   }
 
   /// The document, or `missing` at the read time.
@@ -131,7 +133,7 @@ extension DocumentReader {
         }
       }
       if isNested {
-        found[start...].sort { target.compare($0, $1) == .ascending }
+        found[start...].sort { target.compare($0, $1, by: .backend) == .ascending }
         if let limit, found.count > limit { found.removeLast(found.count - limit) }
       }
     }
@@ -173,7 +175,7 @@ struct TopDocuments {
   }
 
   mutating func add(_ document: Document) {
-    if let threshold, target.compare(document, threshold) != .ascending { return }
+    if let threshold, target.compare(document, threshold, by: .backend) != .ascending { return }
     documents.append(isThin ? document.thinned(for: target) : document)
     if !isThin { bytes += document.storedSize }
     if let limit, documents.count / 2 - 32 >= limit { compact(limit) }
@@ -189,7 +191,7 @@ struct TopDocuments {
   }
 
   private mutating func compact(_ limit: Int) {
-    documents.sort { target.compare($0, $1) == .ascending }
+    documents.sort { target.compare($0, $1, by: .backend) == .ascending }
     guard documents.count > limit else { return }
     documents.removeLast(documents.count - limit)
     threshold = documents.last
@@ -210,7 +212,7 @@ extension Target {
   /// every operator (PROTOCOL §3.7).
   func holds(_ document: Document) -> Bool {
     if isDocumentTarget { return document.exists && document.key.path == path }
-    return matches(document, equality: .numeric)
+    return matches(document, by: .backend)
   }
 }
 

@@ -40,7 +40,7 @@ extension LocalBackend {
     _ pipeline: Pipeline, _ write: Pipeline.Write, in database: DatabaseID, _ check: PipelineCheck?,
     _ commitCheck: CommitCheck?
   ) async throws(RPCStatus) -> ExecutedPipeline {
-    let id = try await beginTransaction(.readWrite(retrying: nil), in: database).bytes
+    let id = try await beginTransaction(.readWrite(retrying: nil, concurrency: .optimistic), in: database).bytes
     do throws(RPCStatus) {
       let (fixed, time, _) = try await fix(.transaction(id), in: database)
       let documents = BackendDocuments(backend: self, consistency: fixed, database: database, check: check)

@@ -35,7 +35,7 @@ extension LocalBackend {
   package func lookup(
     _ keys: [DocumentKey], _ consistency: ReadConsistency = .latest, in database: DatabaseID
   ) throws(RPCStatus) -> (documents: [Document], readTime: SnapshotVersion) {
-    let version = try begin(consistency, in: database) { $0.keys.formUnion(keys) }
+    let version = try begin(consistency, in: database) { $0.look(up: keys, at: $1) }
     return (try lookup(keys[...], at: version, in: database), SnapshotVersion(microseconds: version))
   }
 
@@ -43,7 +43,7 @@ extension LocalBackend {
   package func documents(
     _ keys: [DocumentKey], _ consistency: ReadConsistency = .latest, in database: DatabaseID
   ) async throws(RPCStatus) -> (documents: [Document], readTime: SnapshotVersion) {
-    let version = try begin(consistency, in: database) { $0.keys.formUnion(keys) }
+    let version = try begin(consistency, in: database) { $0.look(up: keys, at: $1) }
     var documents: [Document] = []
     documents.reserveCapacity(keys.count)
     var rest = keys[...]
@@ -232,19 +232,20 @@ extension LocalBackend {
   }
 
   func begin(_ request: ReadRequest) throws(RPCStatus) -> Int64 {
-    try begin(request.consistency, in: request.database) { $0.queries.append(request.query) }
+    try begin(request.consistency, in: request.database) { $0.queries.append((request.query, $1)) }
   }
 
   /// The version to read at; in a transaction, `note` first records the documents or query to be read.
   private func begin(
-    _ consistency: ReadConsistency, in database: DatabaseID, _ note: (inout OpenTransaction) -> Void = { _ in }
+    _ consistency: ReadConsistency, in database: DatabaseID,
+    _ note: (inout OpenTransaction, Int64) -> Void = { _, _ in }
   ) throws(RPCStatus) -> Int64 {
     let version: Int64
     do throws(StoreError) { version = try self.version(of: consistency, in: database) } catch { throw error.status }
     if case .transaction(let bytes) = consistency, let id = TransactionID(bytes), var transaction = transactions[id],
       !transaction.isReadOnly
     {
-      note(&transaction)
+      note(&transaction, version)
       transactions[id] = transaction
     }
     return version
@@ -254,12 +255,17 @@ extension LocalBackend {
   func version(of consistency: ReadConsistency, in database: DatabaseID) throws(StoreError) -> Int64 {
     let state = try log.state(of: database)
     switch consistency {
-    case .latest: return state.version
+    case .latest: return try log.readVersion(of: database)
     case .readTime(let time): return try version(of: time, state, in: database)
     case .transaction(let bytes):
       let id = try transactions.use(bytes, in: database, at: log.clock.microseconds)
-      let version = transactions[id]?.version ?? state.version
-      transactions[id]?.version = version
+      let version: Int64
+      if let known = transactions[id]?.version, transactions[id]?.isPessimistic == false {
+        version = known
+      } else {
+        version = try log.readVersion(of: database)
+      }
+      if transactions[id]?.version == nil { transactions[id]?.version = version }
       if version < state.historyStart {
         throw .refused(.aborted, "The version read by this transaction has expired. Please try again.")
       }
@@ -279,7 +285,7 @@ extension LocalBackend {
       throw .refused(.invalidArgument, "The requested 'read_time' cannot be in the future.")
     }
     // The current state can be read regardless of its age.
-    guard version >= state.version || (version >= now - DocumentHistory.kept && version >= state.historyStart) else {
+    guard version >= state.committed || (version >= now - DocumentHistory.kept && version >= state.historyStart) else {
       throw log.tooOld(state)
     }
     try log.advance(database, to: version)

@@ -97,7 +97,9 @@ struct NearestDocuments {
   private mutating func compact() {
     let (search, target) = (search, target)
     candidates.sort { left, right in
-      if left.distance == right.distance { return target.compare(left.document, right.document) == .ascending }
+      if left.distance == right.distance {
+        return target.compare(left.document, right.document, by: .backend) == .ascending
+      }
       return search.isFarther(right.distance, left.distance)
     }
     guard candidates.count > search.limit else { return }

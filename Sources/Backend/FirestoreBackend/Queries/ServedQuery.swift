@@ -53,7 +53,7 @@ package struct ServedQuery: Sendable {
   /// Whether an existing document matches, ignoring offset and limit.
   func holds(_ document: Document) -> Bool {
     if scope == .target { return target.holds(document) }
-    return covers(document.key.collection) && target.matchesContent(document, equality: .numeric)
+    return covers(document.key.collection) && target.matchesContent(document, by: .backend)
   }
 }
 
@@ -115,7 +115,7 @@ extension DocumentReader {
     return try scan(collections, range, after: position, rows: rows) { document in
       let isMatch =
         query.scope == .target
-        ? query.target.holds(document) : query.target.matchesContent(document, equality: .numeric)
+        ? query.target.holds(document) : query.target.matchesContent(document, by: .backend)
       return isMatch ? visit(document) : true
     }
   }

@@ -86,7 +86,7 @@ final class KnownCounts {
     guard reader.past == nil else { return }
     let query = Query(database: reader.state.id, target: target)
     if counts.count >= Self.most, counts[query] == nil { counts = [:] }
-    counts[query] = Count(number: number, version: reader.state.version)
+    counts[query] = Count(number: number, version: reader.state.committed)
   }
 
   /// A query's document count at the reader's version, computed from the changes since it was recorded.
@@ -94,7 +94,7 @@ final class KnownCounts {
   /// - Returns: `nil` if it was not recorded, or if there are more changes than one step reads.
   func number(of target: Target, _ reader: DocumentReader, historyStart: Int64) throws(StoreError) -> Int? {
     guard reader.past == nil, let known = counts[Query(database: reader.state.id, target: target)] else { return nil }
-    if known.version == reader.state.version { return known.number }
+    if known.version == reader.state.committed { return known.number }
     var missed = MissedChanges(since: known.version)
     guard known.version >= historyStart, !missed.isCut(reader.state) else { return nil }
     _ = try missed.next(of: target, upTo: .max, historyStart: historyStart, reader)

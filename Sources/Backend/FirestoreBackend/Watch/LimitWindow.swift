@@ -110,7 +110,7 @@ struct LimitWindow {
 
   private mutating func insert(_ transition: DocumentTransition, before edge: Document?) -> Bool {
     guard target.holds(transition.after) else { return false }
-    if let edge, target.compare(transition.after, edge) == .descending { return false }
+    if let edge, target.compare(transition.after, edge, by: .backend) == .descending { return false }
     let isSmall = transition.after.storedSize <= Self.smallBytes
     if !isSmall { thin.insert(transition.key) }
     held.insert(
@@ -119,7 +119,7 @@ struct LimitWindow {
   }
 
   private func insertionIndex(of document: Document) -> Int {
-    held.indices.partitioningIndex { target.compare(held[$0], document) != .ascending }
+    held.indices.partitioningIndex { target.compare(held[$0], document, by: .backend) != .ascending }
   }
 
   private func position(of document: Document) -> Int? {

@@ -126,7 +126,7 @@ struct SessionTarget {
     switch phase {
     case .reading(let position):
       var bytes = 0
-      if position == nil { read = (0, reader.state.version) }
+      if position == nil { read = (0, reader.state.committed) }
       let next = try reader.scanMatches(of: ServedQuery(target), after: position, rows: Self.stepSize) { document in
         changes.append(.document(document, updated: [id], removed: []))
         read.count += 1
@@ -134,7 +134,7 @@ struct SessionTarget {
         return bytes < limit
       }
       phase = next.map { .reading(after: $0) } ?? .live
-      if isLive, read.version == reader.state.version { reader.counts?.note(read.count, of: target, reader) }
+      if isLive, read.version == reader.state.committed { reader.counts?.note(read.count, of: target, reader) }
     case .catchingUp(let missed): try catchUp(missed, reader, upTo: limit, historyStart, &changes)
     case .telling(let keys, let alsoOthers, let need):
       try tell(keys, alsoOthers: alsoOthers, need, reader, upTo: limit, historyStart, &changes)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// Aggregates rows: produces one row for each group, in the order of the groups' first rows, or one row for all.
+/// Aggregates rows: produces one row for each group, in the order of the groups' first rows, or one row for all. An
+/// absent value belongs to the group of null.
 struct GroupedRows: RowSource {
   private struct Group {
-    let values: [Value?]
+    let values: [Value]
     var figures: [Accumulator]
     /// The bytes held for the group.
     var bytes = 0
@@ -68,8 +69,8 @@ struct GroupedRows: RowSource {
     let evaluation = Evaluation(row, context)
     var (place, added) = (0, 0)
     if !groups.isEmpty {
-      var values: [Value?] = []
-      for group in groups { values.append(try evaluation.value(group.value)) }
+      var values: [Value] = []
+      for group in groups { values.append(try evaluation.value(group.value) ?? .null) }
       let key = values.map { GroupKey($0) }
       if let earlier = known.places[key] {
         place = earlier
@@ -77,7 +78,7 @@ struct GroupedRows: RowSource {
         place = known.found.count
         known.places[key] = place
         known.found.append(Group(values: values, figures: accumulations.map { Accumulator($0) }))
-        added = values.reduce(200 + 100 * accumulations.count) { $0 + 2 * ($1?.memorySize ?? 0) }
+        added = values.reduce(200 + 100 * accumulations.count) { $0 + 2 * $1.memorySize }
       }
     }
     for (index, accumulation) in accumulations.enumerated() {
@@ -93,16 +94,14 @@ struct GroupedRows: RowSource {
 
   private func row(of group: Group) -> Row {
     var (row, fields) = (Row(data: DocumentData(Fields()), variables: scope.variables), Fields())
-    for (assignment, value) in zip(groups, group.values) {
-      if let value { fields[assignment.path] = value }
-    }
+    for (assignment, value) in zip(groups, group.values) { fields[assignment.path] = value }
     for (accumulation, figure) in zip(accumulations, group.figures) { fields[accumulation.path] = figure.figure }
     row.data = DocumentData(fields)
     return row
   }
 }
 
-/// Produces a row for each combination of values, when the combination first appears.
+/// Produces a row for each combination of values, when the combination first appears. An absent value counts as null.
 struct DistinctRows: RowSource {
   private var input: Inflow
   private let run: PipelineRun
@@ -122,7 +121,7 @@ struct DistinctRows: RowSource {
     let (groups, context) = (groups, run.context)
     while !slice.isFull, let row = try await input.next() {
       var group = try await run.evaluate(row, subqueries) { row throws(EvaluationError) in
-        try row.selecting(groups, context)
+        try row.selecting(groups, keepsAbsent: true, context)
       }
       let key = groups.map { GroupKey(group.data[$0.path]) } + [GroupKey(group.key.map { .string($0.path.text) })]
       guard seen.insert(key).inserted else { continue }

@@ -137,7 +137,8 @@ package struct PipelineRun: Sendable {
       for var row in slice {
         values.append(row.value)
         if subquery.kind == .scalar, values.count > 1 {
-          return .failure(EvaluationError("A pipeline that is an expression of one value has multiple results."))
+          return .failure(
+            EvaluationError("Subpipeline returned multiple results. As an expression of one value it may have one."))
         }
         size += row.heldBytes
         if size > PipelineLimits.valueBytes { return .failure(Evaluation.tooLarge) }

@@ -117,7 +117,7 @@ struct SortedRows: RowSource {
   /// Compares two values; an absent one sorts first.
   private static func compare(_ left: Value?, _ right: Value?) -> Ordering {
     switch (left, right) {
-    case (let left?, let right?): left.compare(right)
+    case (let left?, let right?): left.compare(right, .byNumber)
     case (nil, nil): .equal
     case (nil, _): .ascending
     case (_, nil): .descending

@@ -95,10 +95,16 @@ enum Arrays {
   private static func slice(_ values: [Value]) throws(EvaluationError) -> Value {
     let elements = try values[0].elements(of: "array_slice")
     let place = try values[1].integer(of: "array_slice")
-    let length = values.count > 2 ? try count("array_slice", values[2]) : .max
+    let length = values.count > 2 ? try sliceLength(values[2]) : .max
     let size = Int64(elements.count)
     let start = Int(place < 0 ? max(0, size + max(place, -size)) : min(place, size))
     return .array(Array(elements[start...].prefix(length)))
+  }
+
+  private static func sliceLength(_ value: Value) throws(EvaluationError) -> Int {
+    let length = try value.integer(of: "array_slice")
+    guard length >= 0 else { throw EvaluationError("array_slice(): length must be non-negative.") }
+    return Int(clamping: length)
   }
 
   /// - Parameter values: the array, the value to look for, which may be null, and `first` or `last`.

@@ -14,7 +14,7 @@ enum Comparison {
     Function(
       "greater_than_or_equal", 2...2,
       anything: { values, _ in .boolean(order(values).map { $0 != .ascending } ?? false) }),
-    Function("cmp", 2) { values, _ in .integer(Int64(values[0].compare(values[1]).rawValue)) },
+    Function("cmp", 2) { values, _ in .integer(Int64(values[0].compare(values[1], .byNumber).rawValue)) },
     Function(
       "equal_any", 2...2,
       anything: { values, _ throws(EvaluationError) in
@@ -53,7 +53,7 @@ enum Comparison {
   private static func order(_ values: [Value?]) -> Ordering? {
     guard let left = values[0], let right = values[1], left.typeRank == right.typeRank else { return nil }
     if isNaN(left) != isNaN(right) { return nil }
-    return left.compare(right)
+    return left.compare(right, .byNumber)
   }
 
   private static func isNaN(_ value: Value) -> Bool {
@@ -78,7 +78,7 @@ enum Comparison {
     var result: Value?
     for value in values {
       if case .null = value { continue }
-      if let best = result, value.compare(best) != wanted { continue }
+      if let best = result, value.compare(best, .byNumber) != wanted { continue }
       result = value
     }
     return result
@@ -91,7 +91,7 @@ enum Comparison {
     guard count >= 0 else { throw EvaluationError("\(function)() takes no negative number.") }
     let elements = try values[0].elements(of: function).filter { if case .null = $0 { false } else { true } }
     let sorted = elements.enumerated().sorted { left, right in
-      let order = left.element.compare(right.element)
+      let order = left.element.compare(right.element, .byNumber)
       return order == .equal ? left.offset < right.offset : order == wanted
     }
     return .array(sorted.prefix(Int(clamping: count)).map(\.element))

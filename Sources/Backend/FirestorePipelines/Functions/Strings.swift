@@ -92,7 +92,7 @@ enum Strings {
     let text = try StringOrBytes(values[0], "substring")
     let place = try values[1].integer(of: "substring")
     let length = values.count > 2 ? try values[2].integer(of: "substring") : .max
-    guard length >= 0 else { throw EvaluationError("substring() takes no negative length.") }
+    guard length >= 0 else { throw EvaluationError("substring(): length must be non-negative.") }
     let count = Int64(text.length)
     let start = Int(place < 0 ? max(0, count + max(place, -count)) : min(place, count))
     return text.slice(start, Int(clamping: length))

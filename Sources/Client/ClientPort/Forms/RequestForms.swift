@@ -101,11 +101,14 @@ extension UndoConflict.Document: JSONRecord {
   }
 }
 
+extension UndoConflict.Restored: JSONFormed {}
+
 extension UndoConflict: JSONRecord {
   package static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self {
     UndoConflict(
       batch: try form("batch", it?.batch), isRedo: try form("redo", it?.isRedo),
-      documents: try form("documents", it?.documents))
+      documents: try form("documents", it?.documents), conflicts: try form("conflicts", it?.conflicts),
+      restored: try form("restored", it?.restored))
   }
 }
 

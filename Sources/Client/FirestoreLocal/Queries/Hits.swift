@@ -100,7 +100,7 @@ final class Hits {
   /// Adds a stored document if it matches and is within the limit, without counting it as scanned.
   /// - Parameter number: the document's number, higher than all numbers before.
   func consider(_ document: Document, _ number: DocumentNumber) {
-    guard matcher.matchesEverything || target.matchesContent(document, equality: .strict) else { return }
+    guard matcher.matchesEverything || target.matchesContent(document, by: .client) else { return }
     guard let limit else {
       unlimited.append(document)
       remote.note(document.key, number)

@@ -164,6 +164,21 @@ struct View: Sendable {
     return step
   }
 
+  /// The documents with an acknowledged write whose result the backend has not sent.
+  var heldBackKeys: [DocumentKey] { heldBack.keys.sorted() }
+
+  /// The step that shows the results of acknowledged writes, as the store has them. For a view that no target of the
+  /// backend fills: the backend's versions never arrive there.
+  /// - Parameter documents: the stored documents of `heldBackKeys`.
+  func releasing(_ documents: [Document]) -> Step {
+    var step = emptyStep
+    step.shown = Set(heldBack.values.map(\.batch))
+    step.heldBack = [:]
+    let edge = limitEdge(of: step.documents)
+    for document in documents { apply(document, isMatch: target.matches(document), to: &step, edge: edge, nil) }
+    return step
+  }
+
   private var emptyStep: Step { Step(documents: documents, mutatedKeys: mutatedKeys, heldBack: heldBack) }
 
   /// Whether the limit is full only because of pending writes: it has documents that the backend has not listed for

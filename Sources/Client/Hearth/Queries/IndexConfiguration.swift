@@ -88,7 +88,10 @@ package struct IndexConfiguration: Sendable {
     _ group: String, isGroup: Bool, _ fields: [FieldIndex.Field], _ entry: JSONSyntax, _ place: String
   ) throws(JSONError) {
     var paths: Set<FirestoreModel.FieldPath> = []
-    if let twice = fields.first(where: { !paths.insert($0.path).inserted })?.path {
+    let isOfName = fields.count == 1 && fields[0].path.isDocumentID
+    if isOfName {
+      // A server reads a collection backwards by it; a cache needs no such index.
+    } else if let twice = fields.first(where: { !paths.insert($0.path).inserted })?.path {
       // Cloud Firestore has such indexes: an array that is searched and ordered.
       let name = twice.canonicalText
       warn(entry, "\(place) names \(name) twice. A server uses it; a cache has no such index.")
@@ -99,7 +102,9 @@ package struct IndexConfiguration: Sendable {
         })
     }
     // Every index ends with the name.
-    let own = fields.filter { !$0.path.isDocumentID }.map { CompositeIndex.Field(path: $0.path, kind: $0.kind) }
+    let own = fields.filter { isOfName || !$0.path.isDocumentID }.map {
+      CompositeIndex.Field(path: $0.path, kind: $0.kind)
+    }
     composites.append(CompositeIndex(collectionID: group, isGroup: isGroup, fields: own))
   }
 

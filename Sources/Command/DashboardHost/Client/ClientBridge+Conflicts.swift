@@ -92,7 +92,8 @@ extension ClientBridge {
     guard let seen = seen.removeValue(forKey: batch) else { return }
     let keys = seen.contents.filter { $0.value != .unknown }.keys.sorted()
     guard !keys.isEmpty, seen.mutations.contains(where: \.replacesFields) else { return }
-    request { bridge in
+    conflictChecks[batch] = request { bridge in
+      defer { bridge.conflictChecks[batch] = nil }
       let before = SnapshotVersion(microseconds: commitTime.timestamp.microseconds &- 1)
       let documents: [Document]
       do throws(RPCStatus) {
@@ -101,12 +102,16 @@ extension ClientBridge {
         // Not every backend stores earlier versions, and none stores them forever. Without them nothing is reported.
         return
       }
-      for document in documents {
+      let theirs = Dictionary(
+        documents.map { ($0.key, UndoLog.Contents($0)) }, uniquingKeysWith: { first, _ in first })
+      let conflicts = documents.compactMap { document -> WriteConflict? in
         let fields = seen.replaced(in: document.key, theirs: UndoLog.Contents(document))
-        guard !fields.isEmpty else { continue }
-        bridge.emit(
-          .conflict(WriteConflict(batch: batch, key: document.key, fields: fields, commitTime: commitTime)))
+        guard !fields.isEmpty else { return nil }
+        return WriteConflict(batch: batch, key: document.key, fields: fields, commitTime: commitTime)
       }
+      if conflicts.isEmpty { return }
+      bridge.undoLog.note(conflicts, theirs, by: batch)
+      for conflict in conflicts { bridge.emit(.conflict(conflict)) }
     }
   }
 }

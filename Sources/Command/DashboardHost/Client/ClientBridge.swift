@@ -39,6 +39,8 @@ final class ClientBridge {
   private(set) var canReachBackend: Bool
   private var changes = StatusChanges()
   var undoLog = UndoLog()
+  /// The checks of acknowledged writes for conflicts that are under way.
+  var conflictChecks: [BatchID: Task<Void, Never>] = [:]
   /// Whether replies to writes are reported with the values that their authors saw, for the other clients of a screen.
   var tellsAnswers = false
   /// The documents as the authors of pending writes saw them.

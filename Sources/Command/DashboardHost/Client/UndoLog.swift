@@ -29,6 +29,18 @@ struct UndoLog {
     var batch: BatchID
     var mutations: [Mutation]
     var changes: [Change]
+    /// The values that the write replaced unseen, and the documents just before it.
+    var conflicts: [WriteConflict] = []
+    var replaced: [DocumentKey: Contents] = [:]
+
+    /// The changes with the values to put back.
+    func changes(restoring restored: UndoConflict.Restored) -> [Change] {
+      guard restored == .replaced else { return changes }
+      return changes.map { change in
+        let paths = conflicts.filter { $0.key == change.key }.flatMap(\.fields).map(\.path)
+        return replaced[change.key].map { change.replacing(paths, $0) } ?? change
+      }
+    }
   }
 
   /// An undone step, and the resulting contents of its documents.
@@ -64,6 +76,13 @@ struct UndoLog {
     steps = (steps + [step]).suffix(Self.limit)
   }
 
+  /// Records that a write replaced values which its author had not seen.
+  /// - Parameter documents: the documents just before the write.
+  mutating func note(_ conflicts: [WriteConflict], _ documents: [DocumentKey: Contents], by batch: BatchID) {
+    guard let index = steps.firstIndex(where: { $0.batch == batch }) else { return }
+    (steps[index].conflicts, steps[index].replaced) = (conflicts, documents)
+  }
+
   /// Removes a rejected or cancelled write, which is already undone.
   mutating func forget(_ batch: BatchID) { steps.removeAll { $0.batch == batch } }
 }
@@ -79,6 +98,19 @@ extension UndoLog {
 
     package init(key: DocumentKey, before: Contents, after: Contents, transforms: [FieldTransform] = []) {
       (self.key, self.before, self.after, self.transforms) = (key, before, after, transforms)
+    }
+
+    /// The same change from the document that the write replaced on the server.
+    /// - Parameter paths: the fields whose values the author had not seen.
+    func replacing(_ paths: [FieldPath], _ theirs: Contents) -> Change {
+      var change = self
+      if var fields = before.fields, let theirs = theirs.fields {
+        for path in paths { fields[path] = theirs[path] }
+        change.before = .fields(fields)
+      } else {
+        change.before = theirs
+      }
+      return change
     }
 
     private var computed: Set<FieldPath> { Set(transforms.map(\.path)) }
@@ -235,12 +267,16 @@ extension ClientBridge {
   /// - Parameter allowed: the changes by others that may be overwritten.
   func undo(over allowed: UndoConflict?) {
     inOrder { bridge in
-      guard let step = bridge.undoLog.steps.last else { return bridge.tell(.notice(.info, "nothing to undo")) }
+      guard let step = bridge.undoLog.steps.last else {
+        return bridge.tell(.notice(.info, "nothing to undo: no write of this session is left"))
+      }
       do {
         try await bridge.engine.cancelWrite(step.batch)
         bridge.undoLog.noteUndone(step, left: try await bridge.contents(of: Set(step.changes.map(\.key))))
         bridge.tell(.notice(.info, "\(step.batch) canceled before it was sent"))
       } catch let error as RPCStatus where error.code == .notFound {
+        await bridge.conflictChecks[step.batch]?.value
+        guard let step = bridge.undoLog.steps.last else { return }
         try await bridge.reverse(step, over: allowed)
       } catch let error as RPCStatus where error.code == .failedPrecondition {
         bridge.tell(.notice(.warning, "\(step.batch) is being sent. Undo it when it is acknowledged."))
@@ -252,11 +288,12 @@ extension ClientBridge {
   private func reverse(_ step: UndoLog.Step, over allowed: UndoConflict?) async throws {
     let keys = Set(step.changes.map(\.key))
     let now = try await contents(of: keys)
-    var mutations: [Mutation] = []
+    let restored = allowed?.restored ?? .replaced
+    let mutations: [Mutation]
+    let asked: [Mutation]
     do throws(UndoFailure) {
-      for change in step.changes {
-        if let mutation = try change.reversal(of: now[change.key] ?? .unknown) { mutations.append(mutation) }
-      }
+      mutations = try Self.reversal(of: step.changes(restoring: restored), now)
+      asked = try Self.reversal(of: step.changes(restoring: .replaced), now)
     } catch {
       return tell(.notice(.warning, "\(step.batch) is not undone: \(error)"))
     }
@@ -264,16 +301,30 @@ extension ClientBridge {
       undoLog.noteUndone(step, left: now)
       return tell(.notice(.info, "nothing of \(step.batch) is left to undo"))
     }
-    if step.changes.contains(where: { !$0.isUntouched(now[$0.key] ?? .unknown) }) {
+    if !step.conflicts.isEmpty || step.changes.contains(where: { !$0.isUntouched(now[$0.key] ?? .unknown) }) {
       let left = Dictionary(step.changes.map { ($0.key, $0.after) }, uniquingKeysWith: { $1 })
-      let conflict = Self.conflict(step.batch, isRedo: false, mutations, left: left, now: now)
-      guard conflict == allowed else { return tell(.undoConflict(conflict)) }
+      var conflict = Self.conflict(step.batch, isRedo: false, asked, left: left, now: now)
+      (conflict.conflicts, conflict.restored) = (step.conflicts, restored)
+      guard conflict == allowed else {
+        conflict.restored = .replaced
+        return tell(.undoConflict(conflict))
+      }
     }
     let handle = engine.write(mutations)
     let batch = try await handle.local
     noteSeen(now, by: batch, mutations)
     undoLog.noteUndone(step, left: try await contents(of: keys))
     report(handle, "\(step.batch) undone by \(batch): \(Self.text(of: mutations))") { $0.undoLog.restore(step) }
+  }
+
+  private static func reversal(
+    of changes: [UndoLog.Change], _ now: [DocumentKey: UndoLog.Contents]
+  ) throws(UndoFailure) -> [Mutation] {
+    var mutations: [Mutation] = []
+    for change in changes {
+      if let mutation = try change.reversal(of: now[change.key] ?? .unknown) { mutations.append(mutation) }
+    }
+    return mutations
   }
 
   /// The question before overwriting later changes. It lists only the fields that are written.

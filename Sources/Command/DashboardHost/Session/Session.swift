@@ -141,6 +141,9 @@ package final class Session {
     return await withTaskGroup(of: Void.self) { group in
       let notices = beginFirst(in: &group)
       for notice in options.notices + notices { notify(.warning, notice) }
+      if let (name, used) = screen.replacedTerminal {
+        notify(.info, "this machine does not describe \(name): drawn as for \(used)")
+      }
       perform(DashboardState.initialEffects)
       openClients()
       scenario?.begin()

@@ -60,6 +60,7 @@ struct ServeRun: Sendable {
     configuration.log = options.logFormat.map { RequestLines($0, served.rules).log }
     let required = try RequiredIndexes(access.requireIndexes)
     configuration.indexes = required.indexes
+    configuration.concurrency = access.concurrency.mode
     let watches = await served.watch() + [await required.watch()]
     defer { Task { @MainActor in for watch in watches { watch?.stop() } } }
     do {

@@ -6,6 +6,7 @@ import DataCommands
 import FirestoreAccess
 import FirestoreClientState
 import FirestoreJSON
+import FirestoreProtocol
 import FirestoreRules
 import FirestoreService
 import Foundation
@@ -181,6 +182,13 @@ struct RequiredIndexes {
 /// The way rules judge lists.
 enum RulesProof: String, ExpressibleByArgument, CaseIterable { case query, strict }
 
+/// The values of `--concurrency`.
+enum ConcurrencyOption: String, ExpressibleByArgument, CaseIterable {
+  case optimistic, pessimistic
+
+  var mode: ConcurrencyMode { self == .optimistic ? .optimistic : .pessimistic }
+}
+
 /// The access options of a server.
 struct AccessOptions: ParsableArguments {
   @Option(
@@ -214,6 +222,12 @@ struct AccessOptions: ParsableArguments {
   var requireIndexes: String?
 
   @Option(
+    help:
+      "How transactions meet other writers: optimistic, the commit fails if what they read has changed; or pessimistic, what they read is locked and other writers wait for up to 15 s. A request may name its mode."
+  )
+  var concurrency = ConcurrencyOption.optimistic
+
+  @Option(
     help: ArgumentHelp(
       "Let pages of this origin use REST and WebChannel, besides the server's own host and localhost: as "
         + "browsers name it, http://app.test:3000, chrome-extension://ID, or null for files and sandboxed frames, which is "
@@ -233,7 +247,11 @@ struct AccessOptions: ParsableArguments {
   var hasRules: Bool { rules != nil || !databaseRules.isEmpty }
 
   /// The option that the process with the data must enforce on requests; `nil` for none.
-  var enforced: String? { hasRules ? "rules" : requireIndexes != nil ? "--require-indexes" : nil }
+  var enforced: String? {
+    if hasRules { return "rules" }
+    if requireIndexes != nil { return "--require-indexes" }
+    return concurrency == .pessimistic ? "--concurrency pessimistic" : nil
+  }
 
   /// Whether a text is an origin in the spelling of browsers (RFC 6454 §6.2), since origins are compared letter by
   /// letter.

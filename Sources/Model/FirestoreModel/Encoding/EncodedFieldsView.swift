@@ -89,7 +89,8 @@ package struct EncodedValueView {
   }
 
   /// The order of this value relative to `value`; compares scalars without decoding.
-  package func compare(with value: Value) -> Ordering? {
+  /// - Parameter numericIDs: the order of numeric ids in references.
+  package func compare(with value: Value, _ numericIDs: NumericIDOrder = .asText) -> Ordering? {
     var reader = WireReader(bytes)
     guard let tag = try? reader.tag() else { return nil }
     switch (tag.field, value) {
@@ -116,7 +117,7 @@ package struct EncodedValueView {
       return Ordering(stored, time)
     default:
       guard let rank = typeRank else { return nil }
-      return rank == value.typeRank ? decoded()?.compare(value) : Ordering(rank, value.typeRank)
+      return rank == value.typeRank ? decoded()?.compare(value, numericIDs) : Ordering(rank, value.typeRank)
     }
   }
 

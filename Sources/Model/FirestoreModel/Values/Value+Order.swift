@@ -22,7 +22,8 @@ extension Value {
 
   /// Compares two values in Firestore's total order. Integer 1 and double 1.0 tie, as do 0.0 and -0.0 and all NaNs.
   /// Integers and doubles are compared exactly, as in the native client and the backend.
-  package func compare(_ other: Value) -> Ordering {
+  /// - Parameter numericIDs: the order of numeric ids in references; the default is that of the client SDKs.
+  package func compare(_ other: Value, _ numericIDs: NumericIDOrder = .asText) -> Ordering {
     switch (self, other) {
     case (.null, .null): return .equal
     case (.boolean(let left), .boolean(let right)): return Ordering(left ? 1 : 0, right ? 1 : 0)
@@ -39,10 +40,10 @@ extension Value {
     case (.reference(let leftDatabase, let left), .reference(let rightDatabase, let right)):
       return leftDatabase.project.compareUTF8(rightDatabase.project)
         .then(leftDatabase.database.compareUTF8(rightDatabase.database))
-        .then(left.path.compareAsText(right.path))
+        .then(left.path.compare(right.path, numericIDs))
     case (.geoPoint(let left), .geoPoint(let right)):
       return Ordering.numeric(left.latitude, right.latitude).then(Ordering.numeric(left.longitude, right.longitude))
-    case (.array(let left), .array(let right)): return Ordering.pairwise(left, right) { $0.compare($1) }
+    case (.array(let left), .array(let right)): return Ordering.pairwise(left, right) { $0.compare($1, numericIDs) }
     case (.vector(let left), .vector(let right)):
       return Ordering(left.count, right.count).then(Ordering.pairwise(left, right) { Ordering.numeric($0, $1) })
     case (.map(let left), .map(let right)):
@@ -50,7 +51,7 @@ extension Value {
       if byType != .equal { return byType }
       if let left = BSONValue(left), let right = BSONValue(right) { return left.compare(right) }
       return Ordering.pairwise(left.entries, right.entries) { left, right in
-        left.name.compareUTF8(right.name).then(left.value.compare(right.value))
+        left.name.compareUTF8(right.name).then(left.value.compare(right.value, numericIDs))
       }
     default:
       let byType = Ordering(typeRank, other.typeRank)

@@ -135,8 +135,18 @@ package enum TransactionOptions: Sendable {
   /// - Parameter readTime: the time to read at; `nil` for the transaction's start time.
   case readOnly(readTime: Timestamp?)
   /// A read-write transaction.
-  /// - Parameter retrying: the id of an earlier attempt.
-  case readWrite(retrying: [UInt8]?)
+  /// - Parameters:
+  ///   - retrying: the id of an earlier attempt.
+  ///   - concurrency: how it meets other writers; `nil` for the server's default.
+  case readWrite(retrying: [UInt8]?, concurrency: ConcurrencyMode? = nil)
+}
+
+/// The way in which a read-write transaction meets the writes of others.
+package enum ConcurrencyMode: Int, Sendable {
+  /// Others may write what the transaction has read. Its commit then fails.
+  case optimistic = 1
+  /// The transaction locks what it has read. Others wait with their writes until it ends.
+  case pessimistic = 2
 }
 
 extension WireReader {
@@ -146,7 +156,7 @@ extension WireReader {
     while let tag = try reader.tag() {
       switch (tag.field, tag.type) {
       case (2, .lengthDelimited): options = .readOnly(readTime: try reader.readTime())
-      case (3, .lengthDelimited): options = .readWrite(retrying: try reader.retriedTransaction())
+      case (3, .lengthDelimited): options = try reader.readWriteOptions()
       default: try reader.skip(tag.type)
       }
     }
@@ -159,10 +169,16 @@ extension WireReader {
     return time
   }
 
-  private mutating func retriedTransaction() throws(WireError) -> [UInt8]? {
-    var id: [UInt8] = []
-    try message(with: 1, .lengthDelimited) { reader throws(WireError) in id = try reader.byteArray() }
-    return id.isEmpty ? nil : id
+  private mutating func readWriteOptions() throws(WireError) -> TransactionOptions {
+    var (id, concurrency, reader) = ([UInt8](), ConcurrencyMode?.none, try message())
+    while let tag = try reader.tag() {
+      switch (tag.field, tag.type) {
+      case (1, .lengthDelimited): id = try reader.byteArray()
+      case (2, .varint): concurrency = ConcurrencyMode(rawValue: Int(truncatingIfNeeded: try reader.integer()))
+      default: try reader.skip(tag.type)
+      }
+    }
+    return .readWrite(retrying: id.isEmpty ? nil : id, concurrency: concurrency)
   }
 }
 

@@ -200,15 +200,29 @@ package struct AggregationQueryMessage: Sendable {
   package var explain: Bool?
 }
 
+extension Target {
+  /// The target without its last order, if that is by name and implied by the others, and no cursor has a value for it.
+  fileprivate var withoutImpliedName: Target {
+    let implied = orderBy.dropLast().last?.direction ?? .ascending
+    guard orderBy.last == OrderBy(.documentID, implied),
+      max(start?.values.count ?? 0, end?.values.count ?? 0) < orderBy.count
+    else { return self }
+    var target = self
+    target.orderBy.removeLast()
+    return target
+  }
+}
+
 extension WireWriter {
-  /// The content of a `google.firestore.v1.RunAggregationQueryRequest`.
+  /// The content of a `google.firestore.v1.RunAggregationQueryRequest`. Omits the implied order by name: an aggregated
+  /// field must precede the name, which the server appends (PROTOCOL §3.9).
   /// - Parameter time: the read time; `nil` for the newest documents.
   package mutating func aggregationRequest(
     _ target: Target, _ aggregations: [Aggregation], at time: SnapshotVersion? = nil, in database: DatabaseID
   ) {
     parent(1, of: target, in: database)
     field(2) { writer in
-      writer.field(1) { $0.structuredQuery(of: target) }
+      writer.field(1) { $0.structuredQuery(of: target.withoutImpliedName) }
       for aggregation in aggregations { writer.field(3) { $0.aggregation(aggregation) } }
     }
     if let time { field(6, timestamp: time.timestamp) }

@@ -23,6 +23,8 @@ package struct Command: Sendable {
   let run: @Sendable (inout DashboardState) -> [Effect]
   /// The argument in the palette; `nil` for most commands.
   var argument: CommandArgument?
+  /// Whether the palette runs the command only by its full name, because it ends, deletes or discards something.
+  let needsFullName: Bool
 
   /// - Parameters:
   ///   - keys: the keys in the syntax of `Key`, separated by blanks.
@@ -43,6 +45,7 @@ package struct Command: Sendable {
     self.priority = priority
     self.title = isListed ? title ?? Wording { _ in help } : nil
     self.writes = writes
+    needsFullName = Keymap.runByFullName.contains(name)
     condition = reason
     self.run = run
   }

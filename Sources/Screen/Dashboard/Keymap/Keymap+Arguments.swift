@@ -150,14 +150,23 @@ extension Keymap {
   private static let listen = Command(
     "listen", "listen to a query: cities where population >= 1000 order by name limit 10",
     CommandArgument(
-      name: "QUERY", hint: "orders where total >= 10 and status == paid order by total desc limit 5",
+      name: "QUERY", hint: "orders where status == paid order by total desc limit 5 as NAME; the name may be left out",
       completions: { text, state in state.queryCompletions(text) },
       read: { text, state throws(TextError) in
-        let query = try QueryLine.parse(text, in: state.configuration.database)
+        let mark = text.ranges(of: " as ").last
+        let query = try QueryLine.parse(
+          mark.map { String(text[..<$0.lowerBound]) } ?? text, in: state.configuration.database)
         let isRunning = state.listeners.contains { $0.query == query && $0.failure == nil }
         if isRunning { throw TextError(column: 1, "a listener already has this query") }
-        return CommandArgument.Meaning(account: "listen to \(QueryText.line(query))") {
-          $0.listen(to: query, name: ListenerRecord.defaultName(for: query))
+        let name = mark.map { String(text[$0.upperBound...]).trimmed }
+        if let mark, let name,
+          let reason = name.isEmpty ? "name the listener after \"as\"" : state.reason(against: name)
+        {
+          throw TextError(column: text[..<mark.upperBound].unicodeScalars.count + 1, reason)
+        }
+        let account = "listen to \(QueryText.line(query))" + (name.map { " as \($0)" } ?? "")
+        return CommandArgument.Meaning(account: account) {
+          $0.listen(to: query, name: name ?? ListenerRecord.defaultName(for: query))
         }
       }))
 
@@ -305,7 +314,10 @@ struct CommandArgument: Sendable {
   /// Parses the text. Throws `TextError`, the reason why it is invalid.
   let read: @Sendable (String, DashboardState) throws(TextError) -> Meaning
 
-  var label: String { isOptional ? "[\(name)]" : name }
+  /// The effect of a whole text; empty while more must be typed.
+  func effect(_ text: String, _ state: DashboardState) -> String {
+    do throws(TextError) { return try read(text, state).account } catch { return "" }
+  }
 }
 
 extension Command {
@@ -323,7 +335,7 @@ extension Command {
     alone: (@Sendable (inout DashboardState) -> [Effect])? = nil
   ) {
     self.init(
-      name, "", in: .screen, help, title: Wording { _ in "\(name) \(argument.label)" }, writes: writes,
+      name, "", in: .screen, help, writes: writes,
       run: alone ?? { state in
         state.openPalette(typed: name + " ")
         return []

@@ -73,7 +73,7 @@ extension Keymap {
             let near = NearestName.suggestion(for: text, among: all.map(\.name)).map { "; did you mean \($0)?" } ?? ""
             throw TextError(column: 1, "no scenario is called \(text)\(near)")
           }
-          return CommandArgument.Meaning(account: "play \(title.name): \(title.summary)") { _ in
+          return CommandArgument.Meaning(account: title.summary) { _ in
             [.terminal(.playScenario(title.name))]
           }
         })),

@@ -215,7 +215,7 @@ extension Keymap {
     Command(
       "revert", "u", in: .overlay(.fields), "undo the change", hint: "revert", 8, change: { $0.revertEdited() }),
     Command(
-      "edit", "e", in: .overlay(.fields), "edit the whole document in $EDITOR", hint: "$EDITOR", 7,
+      "edit", "ctrl-o e", in: .overlay(.fields), "edit the whole document in $EDITOR", hint: "$EDITOR", 7,
       writes: true, unless: { $0.reasonAgainstTextEditor }, run: { $0.editAsText() }),
   ]
 

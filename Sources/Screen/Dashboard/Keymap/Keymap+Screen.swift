@@ -23,9 +23,46 @@ extension Keymap {
     return groups.first { $0.1.contains { $0.name == name } }?.0 ?? KeyContext.screen.title
   }
 
+  /// A key of the first page of the help, with a few words, or a single one where there is little room.
+  package struct FirstKey: Sendable {
+    package let name: String
+    package let words: String
+    package let word: String
+
+    fileprivate init(_ name: String, _ words: String, _ word: String) {
+      (self.name, self.words, self.word) = (name, words, word)
+    }
+  }
+
+  /// The twelve keys of the first page, in groups.
+  package static let firstKeys: [(group: String, keys: [FirstKey])] = [
+    (
+      "Look",
+      [
+        FirstKey("open", "open", "open"), FirstKey("filter", "filter, search", "filter"),
+        FirstKey("result", "its result", "result"), FirstKey("wall", "all listeners", "wall"),
+      ]
+    ),
+    (
+      "Change",
+      [
+        FirstKey("listen", "listen, or stop", "listen"), FirstKey("new", "new document", "new"),
+        FirstKey("edit-fields", "edit fields", "edit"), FirstKey("undo", "undo", "undo"),
+      ]
+    ),
+    (
+      "Network and more",
+      [
+        FirstKey("toggle-network", "offline, online", "offline"), FirstKey("faults", "faults", "faults"),
+        FirstKey("inside", "inside the client", "inside"), FirstKey("palette", "every command", "command"),
+      ]
+    ),
+  ]
+
   private static let everywhere: [Command] = [
     Command(
-      "help", "? f1", in: .screen, "help: every key of this place", hint: "help", 6, change: { $0.openHelp() }),
+      "help", "? f1", in: .screen, "help: the first keys and the signs; again: every key of this place", hint: "help",
+      6, change: { $0.openHelp() }),
     Command(
       "palette", ": ctrl-p", in: .screen, "command palette; :42 and :50% jump to a row", hint: "command", 7,
       isListed: false, change: { $0.openPalette() }),

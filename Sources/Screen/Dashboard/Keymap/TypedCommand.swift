@@ -72,10 +72,9 @@ extension DashboardState {
     if let item = Palette.moment(named: text) { return run(item.target) }
     let (name, rest) = TypedCommand.split(text)
     let keymap = configuration.keymap
-    let panes = [Pane.collections, .writes, .network, .feed].map(KeyContext.pane)
-    let contexts = screenContexts + panes + [.always]
     guard
-      let command = keymap.unbound.first(where: { $0.name == name }) ?? keymap.command(named: name, in: contexts)
+      let command = keymap.unbound.first(where: { $0.name == name })
+        ?? keymap.command(named: name, in: commandContexts)
     else {
       if let item = Palette.path(text) { return run(item.target) }
       toast(.warning, "no command is called \(name)")
@@ -117,24 +116,24 @@ extension DashboardState {
         items.append(item(meaning.account, command, argumentText))
       } catch { problem = error.moved(by: head) }
     } else if argument.isOptional {
-      items.append(Palette.Item(title: command.help, group: "command", detail: "", target: .command(command)))
+      items.append(Palette.Item(name: command.name, title: command.help, target: .command(command)))
     }
     let lowered = typed.lowercased()
     let all = argument.completions(typed, self).filter { $0 != argumentText }
     let begin = all.filter { $0.lowercased().hasPrefix(lowered) }
     let contain = all.filter { !$0.lowercased().hasPrefix(lowered) && $0.lowercased().contains(lowered) }
-    items += (begin + contain).prefix(Self.offeredCompletions).map { item("\(command.name) \($0)", command, $0) }
+    items += (begin + contain).prefix(Self.offeredCompletions).map { item(argument.effect($0, self), command, $0) }
     if let problem {
-      items.append(Palette.Item(title: problem.description, group: "", detail: "", target: .problem(problem)))
+      items.append(Palette.Item(name: "", title: problem.description, target: .problem(problem)))
     } else if argumentText.isEmpty {
       let hint = TextError(column: head + 1, argument.hint)
-      items.append(Palette.Item(title: argument.hint, group: "", detail: "", target: .problem(hint)))
+      items.append(Palette.Item(name: "", title: argument.hint, target: .problem(hint)))
     }
     return items
   }
 
   private func item(_ title: String, _ command: Command, _ text: String) -> Palette.Item {
-    Palette.Item(title: title, group: command.name, detail: "", target: .invocation(command, text))
+    Palette.Item(name: "\(command.name) \(text)", title: title, target: .invocation(command, text))
   }
 
   /// Runs a command with its argument, or shows why it is unavailable.
@@ -214,11 +213,11 @@ extension Palette.Item {
   var completion: String? {
     switch target {
     case .invocation(let command, let text): "\(command.name) \(text)"
-    case .command(let command): command.argument.map { _ in command.name + " " } ?? title
+    case .command(let command): command.argument.map { _ in command.name + " " } ?? command.name
     case .problem: nil
     // Positions and one-time actions are not stored.
     case .row, .percent, .newDocument, .newDocumentIn, .timeline, .recording: nil
-    case .theme, .collection, .document, .stopListener, .editListener: title
+    case .theme, .collection, .document, .stopListener, .editListener: name
     }
   }
 }

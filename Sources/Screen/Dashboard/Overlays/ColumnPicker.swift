@@ -65,7 +65,7 @@ extension DashboardState {
     let marks = Self.documentFlags + Self.pendingMark(layout) + (timeColumn(layout) == nil ? 0 : Self.timeWidth + 2)
     let room = width - documentLead(of: path, layout) - marks - (isLarge ? 0 : 1)
     return (browser.columns[path] ?? TreeColumns()).fitting(
-      room: room, wanted: isLarge ? 2 : 1, takesOthers: layout.isWide)
+      room: room, wanted: isLarge ? 3 : 2, takesOthers: layout.isWide)
   }
 
   /// The column where the ids of a collection start: one step further to the right than the collection, after a fold
@@ -78,9 +78,10 @@ extension DashboardState {
   /// room next to them, so the values stay aligned.
   package static let documentFlags = 4
 
-  /// The width of the time of the last change, or of the creation if that is the order. Wide screens only.
+  /// The width of the age of the last change, or of the time of the creation if that is the order, and of the name
+  /// above it.
   package static let timeWidth = 10
-  /// The minimum width of the tree with times next to values.
+  /// The minimum width of the tree with ages next to values.
   private static let leastWithTimes = 62
 
   /// The width of the mark of a pending write with its batch.
@@ -89,17 +90,24 @@ extension DashboardState {
   /// The column where the times start in the tree; `nil` if they are hidden.
   package func timeColumn(_ layout: Layout) -> Int? {
     let width = layout.content(of: .collections).width
-    guard layout.isWide, width >= Self.leastWithTimes else { return nil }
+    guard layout.layoutClass == .large, width >= Self.leastWithTimes else { return nil }
     return width - Self.documentFlags - Self.pendingMark(layout) - Self.timeWidth
   }
 
-  /// The time of a document's last change, or of its creation if that is the order: `12:04:17`, or the date of another
-  /// day.
+  /// The rough age of a document's last change as of the header's time, or the time of its creation if that is the
+  /// order: `12:04:17`, or the date of another day.
   package func timeText(of document: Document) -> String {
     let isCreation = browser.windows[document.key.collection]?.shownOrder.key == .created
     guard let time = (isCreation ? document.createTime : document.version)?.timestamp else { return "" }
+    // An age would be sent again and again over a slow line, a time is sent once.
+    if !isCreation, !screen.isLinkSlow { return TimeText.roughAge(of: time, at: shownTime) }
     let offset = configuration.utcOffset
     let isToday = TimeText.isSameDay(time, now, offset: offset)
     return isToday ? TimeText.clock(time, offset: offset) : String(TimeText.date(time).prefix(Self.timeWidth))
+  }
+
+  /// The time that the header shows: of the last news on an idle screen, else now.
+  package var shownTime: Timestamp {
+    hasRunningClock || headerClock.runsOn ? headerClock.time : headerClock.lastNews
   }
 }

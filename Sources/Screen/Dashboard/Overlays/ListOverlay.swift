@@ -8,8 +8,8 @@ package import TerminalCanvas
 /// An overlay that is a list with a cursor.
 package struct ListOverlay: Sendable {
   package indirect enum Content: Sendable {
-    /// The commands of some contexts, starting with the first context.
-    case help([KeyContext])
+    /// The first keys and the signs, or the commands of some contexts, starting with the first context.
+    case help([KeyContext], isWhole: Bool)
     case palette(Palette)
     /// The themes, with the theme that `esc` restores.
     case themes(original: String)
@@ -62,8 +62,13 @@ package struct ListOverlay: Sendable {
     }
   }
 
-  /// The commands in help that match the typed text by key or word.
+  /// The commands in help that match the typed text by key or word; without a text, the first keys until all are
+  /// asked for.
   package func commands(of contexts: [KeyContext], in keymap: Keymap) -> [Command] {
+    if showsFirstKeys {
+      let all = contexts + [.pane(.collections)]
+      return Keymap.firstKeys.flatMap(\.keys).compactMap { keymap.command(named: $0.name, in: all) }
+    }
     let filter = search
     return keymap.commands(in: contexts).filter { command in
       let keys = command.keys.map(\.description).joined(separator: " ")
@@ -79,6 +84,11 @@ package struct ListOverlay: Sendable {
       ?? RowFilter(text: text, terms: [.init(condition: .contains(.init(text)))])
   }
 
+  /// Whether the help is on its first page.
+  package var showsFirstKeys: Bool {
+    if case .help(_, isWhole: false) = content { field?.isEmpty != false } else { false }
+  }
+
   func items(of palette: Palette) -> [Palette.Item] { palette.items(matching: field?.text ?? "") }
 }
 
@@ -86,7 +96,7 @@ extension DashboardState {
   /// The row count of a list.
   package func count(of list: ListOverlay) -> Int {
     switch list.content {
-    case .help(let contexts): list.commands(of: contexts, in: configuration.keymap).count
+    case .help(let contexts, _): list.commands(of: contexts, in: configuration.keymap).count
     case .palette(let palette): items(of: palette, list).count
     case .themes: configuration.themes.count
     case .copyMenu(let items), .newMenu(let items): items.count
@@ -120,12 +130,16 @@ extension DashboardState {
     overlay = nil
     guard index < count(of: list) else { return [] }
     switch list.content {
-    case .help(let contexts): return perform(list.commands(of: contexts, in: configuration.keymap)[index])
+    case .help(let contexts, _): return perform(list.commands(of: contexts, in: configuration.keymap)[index])
     case .palette(let palette):
       let item = items(of: palette, list)[index]
       if case .problem = item.target {
         // The typed text stays, with the reason next to it.
         overlay = .list(list)
+        return []
+      }
+      if item.needsFullName, list.field?.text.trimmed.lowercased() != item.name {
+        openPalette(typed: item.name)
         return []
       }
       let kept = remember(item)
@@ -207,7 +221,15 @@ extension DashboardState {
 
   // MARK: Opening
 
-  mutating func openHelp() { overlay = .list(ListOverlay(content: .help(screenContexts), field: TextField())) }
+  mutating func openHelp() {
+    overlay = .list(ListOverlay(content: .help(screenContexts, isWhole: false), field: TextField()))
+  }
+
+  /// Shows every key instead of the first ones.
+  mutating func openWholeHelp() {
+    guard case .help(let contexts, _)? = overlay?.list?.content else { return }
+    overlay?.list?.content = .help(contexts, isWhole: true)
+  }
   /// - Parameter text: the initial text.
   mutating func openPalette(typed text: String = "") {
     overlay = .list(ListOverlay(content: .palette(Palette(paletteItems())), field: TextField(text)))
@@ -255,10 +277,12 @@ extension DashboardState {
     case .help, .explanation, .decision, .wall: return nil
     case .palette:
       // The height does not depend on the matches: a box that shrinks during typing would repaint the panes below.
-      let dialog = Dialog(layout, width: layout.layoutClass == .large ? 84 : 66, rows: 2 + Palette.shownItems)
+      let dialog = Dialog(layout, width: 104, rows: 4 + Palette.shownItems)
       let area = dialog.content
       let top = area.y + (area.height > 3 ? 2 : 1)
-      let height = max(0, min(area.maxY - top, Palette.shownItems))
+      // Two lines below the rows have the selected row's whole text.
+      let foot = area.height >= 12 ? 2 : 0
+      let height = max(0, min(area.maxY - top - foot, Palette.shownItems))
       return ListGeometry(dialog: dialog, rows: Rect(x: area.x, y: top, width: area.width, height: height))
     case .messages:
       let kept = openedMessageRows(layout, glyphs)

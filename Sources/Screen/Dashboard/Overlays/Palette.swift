@@ -29,10 +29,15 @@ package struct Palette: Sendable {
       case recording(RecordingEffect)
     }
 
+    /// The text to type for the row: a command's name, a path, or the name of a listener or a theme. Empty for a message.
+    package var name: String
+    /// The effect, as a sentence without a subject.
     package var title: String
-    package var group: String
-    package var detail: String
+    /// The keys of a command.
+    package var detail = ""
     package var target: Target
+    /// Whether only the whole name finds the row.
+    var isHidden = false
   }
 
   /// The count of visible matches.
@@ -48,21 +53,30 @@ package struct Palette: Sendable {
   var recalled: Int?
   var draft = ""
 
+  /// The count of the rows that an empty text shows.
+  package var listedCount: Int { all.count { !$0.isHidden } }
+
   init(_ all: [Item]) { (self.all, asksForPath, givenStart) = (all, false, "") }
 
   /// - Parameter start: the given beginning of the path.
   init(askingForPathFrom start: String) { (all, asksForPath, givenStart) = ([], true, start) }
 
-  /// The items that match the typed text, best first.
+  /// The items that match the typed text, best first: the exact name, names and then titles that start with the text,
+  /// and items whose words start with its words. Commands that need their full name come last.
   func items(matching text: String) -> [Item] {
     if asksForPath { return creations(text) }
     if let jump = Self.jump(text) { return [jump] }
     if let item = Self.moment(text) ?? Self.recording(text) { return [item] }
-    let scored = all.enumerated().compactMap { index, item in
-      Self.score(text.lowercased(), in: item.title.lowercased()).map { (score: $0, index: index, item: item) }
+    let needle = text.trimmed.lowercased()
+    let ranked = all.enumerated().compactMap { index, item in
+      Self.match(needle, item).map { (match: $0, index: index, item: item) }
     }
-    let sorted = scored.sorted { ($0.score, $1.index) > ($1.score, $0.index) }.map(\.item)
-    guard let path = Self.path(text), !sorted.contains(where: { $0.title == text }) else { return sorted }
+    let sorted = ranked.sorted { one, two in
+      if one.match != two.match { return one.match.rawValue < two.match.rawValue }
+      if one.match == .startOfName, one.item.name != two.item.name { return one.item.name < two.item.name }
+      return one.index < two.index
+    }.map(\.item)
+    guard let path = Self.path(text), !sorted.contains(where: { $0.name == text }) else { return sorted }
     return sorted + [path] + [Self.creation(text)].compactMap(\.self)
   }
 
@@ -80,83 +94,108 @@ package struct Palette: Sendable {
     let typed = text.hasSuffix("/") ? String(text.dropLast()) : text
     guard let path = try? ResourcePath(validating: typed) else { return nil }
     if let key = DocumentKey(path) {
-      return Item(title: "new document \(typed)", group: "new", detail: "", target: .newDocument(key))
+      return Item(name: typed, title: "new document", target: .newDocument(key))
     }
-    return Item(title: "new document in \(typed)", group: "automatic id", detail: "", target: .newDocumentIn(path))
+    return Item(name: "\(typed)/", title: "new document with an automatic id", target: .newDocumentIn(path))
   }
 
   /// The item for a row number such as `42`, or a share such as `50%`.
   static func jump(_ text: String) -> Item? {
     if text.hasSuffix("%"), let percent = Int(text.dropLast()), (0...100).contains(percent) {
-      return Item(title: "go to \(percent)%", group: "jump", detail: "", target: .percent(percent))
+      return Item(name: text, title: "go to \(percent)%", target: .percent(percent))
     }
     guard let row = Int(text), row > 0 else { return nil }
-    return Item(title: "go to row \(row)", group: "jump", detail: "", target: .row(row))
+    return Item(name: text, title: "go to row \(row)", target: .row(row))
   }
 
   /// The item for a path that is not listed yet.
   static func path(_ text: String) -> Item? {
     guard text.contains("/"), let path = try? ResourcePath(validating: text) else { return nil }  // Not a path: no row.
-    if let key = DocumentKey(path) { return Item(title: text, group: "document", detail: "", target: .document(key)) }
-    return Item(title: text, group: "collection", detail: "", target: .collection(path))
+    if let key = DocumentKey(path) { return Item(name: text, title: "document", target: .document(key)) }
+    return Item(name: text, title: "collection", target: .collection(path))
   }
 
-  /// The score of a match; `nil` unless the letters occur in order. Letters at word starts and in a run score higher.
-  static func score(_ needle: String, in text: String) -> Int? {
-    if needle.isEmpty { return 0 }
-    if text.hasPrefix(needle) { return 1000 - text.count }
-    var score = 0
-    var rest = needle[...]
-    var previous: Character = " "
-    var isRun = false
-    for character in text {
-      if let wanted = rest.first, character == wanted {
-        score += isRun ? 8 : " /:-_".contains(previous) ? 6 : 1
-        rest = rest.dropFirst()
-        isRun = true
-      } else {
-        isRun = false
+  /// The kinds of matches between a text and an item, best first.
+  private enum Match: Int {
+    case name, title, startOfName, startOfTitle, startsOfWords, needsFullName
+  }
+
+  /// - Parameter needle: the typed text in lower case. The empty text matches all listed items.
+  private static func match(_ needle: String, _ item: Item) -> Match? {
+    let (name, title) = (item.name.lowercased(), item.title.lowercased())
+    if !needle.isEmpty, name == needle { return .name }
+    if item.isHidden { return nil }
+    if needle.isEmpty { return .startsOfWords }
+    let match: Match
+    if title == needle {
+      match = .title
+    } else if name.hasPrefix(needle) {
+      match = .startOfName
+    } else if title.hasPrefix(needle) {
+      match = .startOfTitle
+    } else {
+      let words = (name + " " + title).split { !$0.isLetter && !$0.isNumber }
+      let typed = needle.split(separator: " ")
+      guard typed.allSatisfy({ part in words.contains { $0.hasPrefix(part) } || name.contains("/\(part)") }) else {
+        return nil
       }
-      previous = character
+      match = .startsOfWords
     }
-    return rest.isEmpty ? score : nil
+    return item.needsFullName ? .needsFullName : match
+  }
+}
+
+extension Palette.Item {
+  /// Whether the row runs only after its whole name was typed.
+  package var needsFullName: Bool {
+    if case .command(let command) = target { command.needsFullName } else { false }
   }
 }
 
 extension DashboardState {
-  /// The palette's list for the current state.
+  /// The palette's list for the current state. Commands of other panes and unlisted ones are found by their whole name.
   func paletteItems() -> [Palette.Item] {
-    let glyphs = configuration.glyphs
-    var items: [Palette.Item] = []
-    func add(_ commands: [Command], _ group: (Command) -> String) {
-      for command in commands {
-        guard let title = command.title?.text(self) else { continue }
-        items.append(
-          Palette.Item(
-            title: title, group: group(command), detail: command.keyText(glyphs, limit: 2), target: .command(command)))
-      }
+    let keymap = configuration.keymap
+    let listed = keymap.commands(in: screenContexts) + keymap.unbound.filter { screenContexts.contains($0.context) }
+    var names: Set<String> = []
+    var items = listed.filter { $0.title != nil }.map { item(of: $0, isHidden: !names.insert($0.name).inserted) }
+    for command in keymap.commands(in: commandContexts) where names.insert(command.name).inserted {
+      items.append(item(of: command, isHidden: true))
     }
-    add(configuration.keymap.commands(in: screenContexts)) { $0.context.title.lowercased() }
-    add(configuration.keymap.unbound.filter { screenContexts.contains($0.context) }) { _ in "everywhere" }
+    for command in keymap.commands where names.insert(command.name).inserted {
+      let place = TextError(column: nil, "\(command.name) is a command of: \(command.context.title)")
+      items.append(
+        Palette.Item(name: command.name, title: place.reason, target: .problem(place), isHidden: true))
+    }
     items += listeners.map {
-      Palette.Item(title: "edit listener \($0.name)", group: "listener", detail: "", target: .editListener($0.tag))
+      Palette.Item(name: $0.name, title: "edit this listener", target: .editListener($0.tag))
     }
     items += listeners.filter { $0.failure == nil }.map {
-      Palette.Item(title: "stop listening to \($0.name)", group: "listener", detail: "", target: .stopListener($0.tag))
+      Palette.Item(name: "stop \($0.name)", title: "stop listening", target: .stopListener($0.tag))
     }
-    items += browser.windows.keys.sorted().map {
-      Palette.Item(title: $0.text, group: "collection", detail: "", target: .collection($0))
-    }
-    items += (browser.roots ?? []).filter { browser.windows[ResourcePath($0)] == nil }.map {
-      Palette.Item(title: $0, group: "collection", detail: "", target: .collection(ResourcePath($0)))
+    let unopened = (browser.roots ?? []).filter { browser.windows[ResourcePath($0)] == nil }.map { ResourcePath($0) }
+    items += (browser.windows.keys.sorted() + unopened).map {
+      Palette.Item(name: $0.text, title: "collection", target: .collection($0))
     }
     items += browser.windows.values.flatMap(\.documents).map(\.key).sorted().map {
-      Palette.Item(title: $0.path.text, group: "document", detail: "", target: .document($0))
+      Palette.Item(name: $0.path.text, title: "document", target: .document($0))
     }
     items += configuration.themes.map {
-      Palette.Item(title: "theme: \($0.name)", group: "theme", detail: $0.slug, target: .theme($0.slug))
+      Palette.Item(name: "theme \($0.slug)", title: "theme: \($0.name)", target: .theme($0.slug))
     }
     return items
+  }
+
+  private func item(of command: Command, isHidden: Bool = false) -> Palette.Item {
+    Palette.Item(
+      name: command.name, title: command.title?.text(self) ?? command.help,
+      detail: command.keyText(configuration.glyphs, limit: 2), target: .command(command), isHidden: isHidden)
+  }
+
+  /// The contexts of commands that can be run by name: those of the screen, then those of the panes without the keys.
+  var commandContexts: [KeyContext] {
+    screenContexts + [Pane.collections, .writes, .network, .feed, .detail].map(KeyContext.pane)
+      + [.requests, .scenario, .past, .replay, .always]
   }
 }
 
@@ -164,8 +203,7 @@ extension Palette {
   /// The item for a text such as `at 12:04:16`.
   static func moment(_ text: String) -> Item? {
     guard text.hasPrefix("at "), let place = TimelinePlace(text.dropFirst(3).trimmed) else { return nil }
-    return Item(
-      title: "show all panes \(text.trimmed)", group: "moment", detail: "", target: .timeline(.seek(place)))
+    return Item(name: text.trimmed, title: "show all panes \(text.trimmed)", target: .timeline(.seek(place)))
   }
 
   /// The item for `record FILE`, `cast FILE`, or `stop` instead of the file.
@@ -176,10 +214,10 @@ extension Palette {
       guard !file.isEmpty else { return nil }
       if file == "stop" {
         return Item(
-          title: "stop: \(verb.trimmed)", group: "record", detail: "", target: .recording(isCast ? .stopCast : .stop))
+          name: text.trimmed, title: "stop: \(verb.trimmed)", target: .recording(isCast ? .stopCast : .stop))
       }
       return Item(
-        title: "keep \(what) in \(file)", group: "record", detail: "",
+        name: text.trimmed, title: "keep \(what) in \(file)",
         target: .recording(isCast ? .startCast(file) : .start(file)))
     }
     return nil

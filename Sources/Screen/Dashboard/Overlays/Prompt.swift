@@ -31,7 +31,12 @@ package struct Prompt: Sendable {
 }
 
 extension DashboardState {
-  mutating func ask(_ prompt: Prompt) { overlay = .prompt(prompt) }
+  /// Shows a prompt with its given text selected.
+  mutating func ask(_ prompt: Prompt) {
+    var prompt = prompt
+    prompt.field = prompt.field.selected()
+    overlay = .prompt(prompt)
+  }
 
   mutating func askForListenerName(_ tag: ListenerTag) {
     guard let listener = listeners.first(where: { $0.tag == tag }) else { return }

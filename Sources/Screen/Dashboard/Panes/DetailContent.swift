@@ -177,7 +177,9 @@ package enum DetailContent {
     var facts: [(String, String)] = [("path", detail.key.path.text)]
     facts.append(("exists", document.map { $0.exists ? "yes" : "no" } ?? "unknown"))
     if let time = remote?.createTime { facts.append(("created", TimeText.date(time.timestamp))) }
-    if let time = remote?.version { facts.append(("updated", TimeText.date(time.timestamp))) }
+    if let time = remote?.version {
+      facts.append((remote?.exists == true ? "updated" : "as of", TimeText.date(time.timestamp)))
+    }
     if let data = document?.data { facts.append(("size", "\(grouped(data.encoded.bytes.count)) bytes encoded")) }
     if let data = document?.data { facts.append(("fields", "\(data.fields.count)")) }
     facts.append(("pending writes", pendingText(document)))

@@ -2,6 +2,7 @@
 import ClientPort
 package import DashboardModel
 import FirestoreClientState
+import FirestoreJSON
 package import FirestoreModel
 import TerminalCanvas
 
@@ -65,8 +66,21 @@ extension DashboardState {
 
   /// Shows the effect of a write and its history so far.
   mutating func openWrite(_ row: QueueRow) {
-    overlay = .list(
-      ListOverlay(content: .decision(Decision(row, way: way(of: row), now: { self.document($0) }))))
+    var account = Decision(row, way: way(of: row), now: { self.document($0) })
+    if row.isRejected, !configuration.isReadOnly, configuration.attached == nil, past == nil {
+      let text = WriteJSON.text(of: row.write.mutations, relativeTo: configuration.database)
+      account.items += [
+        MenuItem(
+          letter: "e", title: "edit and send again", detail: "in $EDITOR",
+          choice: .perform([.terminal(.edit(EditRequest(.rejectedWrite(row.batch), text: text)))])),
+        MenuItem(
+          letter: "s", title: "send again", detail: "as it is", choice: .perform([.client(.resend(row.batch))])),
+        MenuItem(
+          letter: "x", title: "drop", detail: "it cannot be sent again after that",
+          choice: .perform([.client(.dropRejected([row.batch]))])),
+      ]
+    }
+    overlay = .list(ListOverlay(content: .decision(account)))
   }
 
   /// The history of the write that caused the selected row of the feed.

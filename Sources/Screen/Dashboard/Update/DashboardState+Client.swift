@@ -223,7 +223,7 @@ extension DashboardState {
   private mutating func receive(_ waiting: [PendingWrite], of size: QueueSize?) {
     let known = Set(writes.live.filter { $0.isHeld && $0.isNonIdempotent }.map(\.batch))
     let newest = writes.live.last?.batch
-    writes.replace(with: waiting, of: size)
+    writes.replace(with: isInScenario ? onScreenClock(waiting) : waiting, of: size)
     writes.noteProgress(at: now)
     // The cache's own count includes a write immediately.
     let recent = now.advanced(seconds: -Self.justMade)
@@ -236,6 +236,18 @@ extension DashboardState {
     for key in new.flatMap(\.documents) { browser.noteChange(in: key.collection, at: now) }
     for row in writes.live where row.isHeld && row.isNonIdempotent && !known.contains(row.batch) {
       toast(.warning, "held: \(row.batch) is an increment and not idempotent: watch it on reconnect")
+    }
+  }
+
+  /// The writes of a scenario with the times when the screen learned of them: its world has another clock than the
+  /// screen, which waits between the steps.
+  private func onScreenClock(_ waiting: [PendingWrite]) -> [PendingWrite] {
+    let known = Dictionary(
+      writes.live.map { ($0.batch, $0.write.localWriteTime) }, uniquingKeysWith: { first, _ in first })
+    return waiting.map { write in
+      var write = write
+      write.localWriteTime = known[write.id] ?? now
+      return write
     }
   }
 

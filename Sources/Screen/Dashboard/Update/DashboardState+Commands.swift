@@ -76,6 +76,9 @@ extension DashboardState {
       let stopped = browser.stopSearch(of: path)
       return stopped.isEmpty ? clearFilter(of: path) : stopped
     }
+    if focus == .collections, let visited = browser.visited, browser.windows[visited]?.loaded.isEmpty != false {
+      return browser.forgetVisit()
+    }
     if focus == .feed, showsRequests {
       leaveRequests()
     } else if focus == .feed, feed.isFiltered {

@@ -24,7 +24,7 @@ extension DashboardState {
   }
 
   mutating func removeField() -> [Effect] {
-    openEditor { editor, path in
+    openEditor { [path = selectedFieldPath] editor, _ in
       guard let path else { return }
       editor.select(path)
       editor.removeSelected()
@@ -33,7 +33,8 @@ extension DashboardState {
 
   private mutating func openEditor(_ start: (inout FieldEditor, [String]?) -> Void) -> [Effect] {
     guard let key = selectedKey, let data = document(key)?.data else { return [] }
-    let path = selectedFieldPath
+    // The editor starts at the selected field, or at the one that an edit probably means.
+    let path = selectedFieldPath ?? browser.statistics[key.collection]?.likelyEdited.map { [$0] }
     var editor = FieldEditor(.document(key), data.fields, in: configuration.database)
     start(&editor, path)
     // The open document shows other clients' changes below the editor, which returns to it.
@@ -67,6 +68,15 @@ extension DashboardState {
     if case .choosing = editor.mode, let kind = FieldKind.allCases.first(where: { $0.letter == letter }) {
       let now = now
       overlay?.fieldEditor?.take(kind, now: now)
+      return []
+    }
+    // A letter on the row that adds a field begins its name; beside other fields j and k still move.
+    let isName = letter.isLetter && (editor.rows.count == 1 || !["j", "k"].contains(letter))
+    if case .browsing = editor.mode, editor.selected?.isAddition == true, isName {
+      nameField()
+      guard var field = overlay?.field else { return [] }
+      field.insert(String(letter))
+      overlay?.field = field
       return []
     }
     return run(Key.character(letter))

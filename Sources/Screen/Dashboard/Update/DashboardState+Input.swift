@@ -34,6 +34,10 @@ extension DashboardState {
       return []
     }
     guard let open = overlay else { return pressOnScreen(key) }
+    if key == .character("?"), open.list?.showsFirstKeys == true {
+      openWholeHelp()
+      return []
+    }
     if var field = open.field {
       if let character = key.typedCharacter {
         field.insert(String(character))

@@ -109,6 +109,7 @@ package func update(_ state: inout DashboardState, _ action: Action) -> [Effect]
     state.stage = facts
     effects = []
   }
+  effects += state.browser.leaveEmptyVisit()
   for case .terminal(.copy(let text)) in effects { state.typing.keep(copied: text) }
   state.followCoach()
   if let program = state.configuration.attached { effects = state.permitted(effects, by: program) }

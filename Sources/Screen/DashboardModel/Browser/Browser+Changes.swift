@@ -41,8 +41,9 @@ extension Browser {
         until: Self.fading(from: now))
       columns[path]?.note(document)
     }
-    if columns[path]?.isOutgrown(by: new.count) != false {
-      columns[path, default: TreeColumns()].decide(for: new, statistics[path] ?? FieldStatistics())
+    let seen = statistics[path] ?? FieldStatistics()
+    if columns[path]?.isOutgrown(by: new.count, seen) != false {
+      columns[path, default: TreeColumns()].decide(for: new, seen)
     }
   }
 

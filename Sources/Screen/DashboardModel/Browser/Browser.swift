@@ -87,6 +87,26 @@ package struct Browser: Sendable {
     return rows
   }
 
+  /// Drops a visited collection without documents as soon as the cursor is elsewhere: a path that was only looked at
+  /// leaves no row.
+  package mutating func leaveEmptyVisit() -> [Effect] {
+    guard let visited, !isRoot(visited), let window = windows[visited], window.shown != nil, !window.isLoading,
+      window.loaded.isEmpty, missing[visited]?.isEmpty != false, window.filter == nil
+    else { return [] }
+    if cursor.id.map({ $0.isIn(visited) }) == true { return [] }
+    return forgetVisit()
+  }
+
+  /// Drops the visited collection.
+  package mutating func forgetVisit() -> [Effect] {
+    guard let visited else { return [] }
+    let effects = collapse(visited)
+    self.visited = nil
+    destination = nil
+    windows[visited] = nil
+    return effects
+  }
+
   /// Whether a collection is listed as a root.
   package func isRoot(_ path: ResourcePath) -> Bool { roots?.contains { $0.equalsUTF8(path.text) } ?? false }
 
@@ -352,6 +372,16 @@ extension Browser {
     guard let key = destination, rows.contains(.document(key)) else { return }
     cursor.select(.document(key))
     destination = nil
+  }
+}
+
+extension Browser.Item {
+  /// Whether the row belongs to a collection.
+  fileprivate func isIn(_ path: ResourcePath) -> Bool {
+    switch self {
+    case .collection(let other), .before(let other), .after(let other), .note(let other): path.isPrefix(of: other)
+    case .document(let key), .field(let key, _): path.isPrefix(of: key.path)
+    }
   }
 }
 

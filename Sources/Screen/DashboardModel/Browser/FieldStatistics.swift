@@ -114,6 +114,23 @@ extension FieldStatistics {
     }.map(\.name)
   }
 
+  /// The fields that were seen to change, most informative first, without times and containers: those say of most
+  /// changes only that there was one.
+  var changing: [String] {
+    guard fields.values.contains(where: { $0.changes > 0 }) else { return [] }
+    return byInterest.filter { name in
+      guard let field = fields[name] else { return false }
+      return field.changes > 0 && field.kind != .time && field.kind != .container
+    }
+  }
+
+  /// The field that an edit probably means: the one that changes most, other than the time of the change, or the first
+  /// one with a few recurring texts, such as a status.
+  package var likelyEdited: String? {
+    changing.max { (fields[$0]?.changes ?? 0, $1) < (fields[$1]?.changes ?? 0, $0) }
+      ?? byInterest.first { fields[$0]?.isEnumeration == true }
+  }
+
   /// The fields of `byInterest` that merit a column. Omits constant and rare fields, and containers unless only
   /// containers exist.
   var worthColumns: [String] {

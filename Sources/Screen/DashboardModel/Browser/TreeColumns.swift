@@ -20,6 +20,8 @@ package struct TreeColumns: Sendable {
   }
 
   private static let mostColumns = 8
+  /// The count of columns that have room on most screens.
+  private static let alwaysShown = 2
   private static let widest = 20
   private static let widestText = 40
   /// Texts up to this width get columns like numbers.
@@ -34,6 +36,8 @@ package struct TreeColumns: Sendable {
   package private(set) var idWidth = 3
   /// The fields that you picked; `nil` while the documents choose the columns.
   package var picked: [String]?
+  /// The fields that were seen to change. They are among the first columns.
+  private var leading: [String] = []
 
   package init() {}
   /// The document count at the last decision on columns.
@@ -57,8 +61,11 @@ package struct TreeColumns: Sendable {
 
   private static let settled = 4
 
-  /// Whether the document count has doubled since the last decision on columns.
-  func isOutgrown(by count: Int) -> Bool { documentCount == 0 ? count > 0 : count >= documentCount * 2 }
+  /// Whether the document count has doubled since the last decision on columns, or another field has begun to change.
+  func isOutgrown(by count: Int, _ statistics: FieldStatistics) -> Bool {
+    if documentCount == 0 ? count > 0 : count >= documentCount * 2 { return true }
+    return picked == nil && statistics.changing.contains { !leading.contains($0) }
+  }
 
   /// Shows the fields that you picked; with `nil`, the most informative ones again.
   package mutating func pick(_ names: [String]?, _ documents: [Document], _ statistics: FieldStatistics) {
@@ -69,12 +76,23 @@ package struct TreeColumns: Sendable {
   }
 
   private mutating func arrange(_ kept: [String], _ statistics: FieldStatistics) {
-    let names = picked ?? kept + statistics.worthColumns.filter { !kept.contains($0) }
+    var automatic = kept + statistics.worthColumns.filter { !kept.contains($0) }
+    for name in statistics.changing where !leading.contains(name) {
+      // One of the first columns has room on every screen and stays.
+      if let place = automatic.firstIndex(of: name), place >= Self.alwaysShown || kept.isEmpty {
+        automatic.remove(at: place)
+        automatic.insert(name, at: automatic.prefix { leading.contains($0) }.count)
+      } else if !automatic.contains(name) {
+        automatic.insert(name, at: automatic.prefix { leading.contains($0) }.count)
+      }
+      leading.append(name)
+    }
+    let names = picked ?? automatic
     let old = Dictionary(columns.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     columns = names.prefix(Self.mostColumns).map { name in
       if let column = old[name] { return column }
       var column = Self.column(name, statistics.fields[name])
-      column.isLate = !old.isEmpty
+      column.isLate = !old.isEmpty && !leading.contains(name)
       return column
     }
     arrangeOthers(statistics)
@@ -121,9 +139,7 @@ package struct TreeColumns: Sendable {
 
   private static func widen(_ column: inout Column, for documents: [Document], isSettled: Bool, limit: Int) {
     let path = FieldPath(column.name)
-    let widths = documents.lazy.compactMap { $0.data?[path] }.map {
-      SafeText.columns(of: ColumnText.text(of: $0, width: limit))
-    }
+    let widths = documents.lazy.compactMap { $0.data?[path] }.map { ColumnText.width(of: $0, limit: limit) }
     column.natural = max(column.natural, min(limit, widths.max() ?? 0))
     if !isSettled || column.width == 0 { column.width = column.natural }
   }
@@ -230,8 +246,9 @@ extension TreeColumns {
     var left = room - shortest
     var shown: [Column] = []
     for column in columns {
-      // Values beyond the wanted count only use spare room.
-      let spare = shown.count < wanted ? left : left - (idWidth - shortest)
+      // Values beyond the wanted count only use spare room, also beside later values of the others.
+      let later = shown.reduce(0) { $0 + max(0, max($1.reserve, $1.natural) - $1.width) }
+      let spare = shown.count < wanted ? left : left - (idWidth - shortest) - later
       if column.width + 2 <= spare {
         shown.append(column)
         left -= column.width + 2

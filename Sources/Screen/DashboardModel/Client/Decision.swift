@@ -101,8 +101,50 @@ extension Decision {
     leaving = dropped
   }
 
-  /// The changes that undoing or redoing a write would lose.
+  /// The values that undoing a write can put back after it replaced some unseen: those, and those that its author saw.
+  private init(restoring conflict: UndoConflict) {
+    func put(_ restored: UndoConflict.Restored) -> MenuItem.Choice {
+      var allowed = conflict
+      allowed.restored = restored
+      return .perform([.client(.undo(over: allowed))])
+    }
+    let isOne = conflict.conflicts.count == 1
+    let names = conflict.conflicts.prefix(3).map(\.key.path.text).joined(separator: ", ")
+    let fields = conflict.conflicts.flatMap { one in
+      one.fields.map { (isOne ? "" : one.key.documentID + " ", $0) }
+    }
+    self.init(
+      title: "Undo \(conflict.batch)",
+      lead: ["\(conflict.batch) replaced values in \(names) that you had not seen. Nothing is written yet."],
+      heads: ["field", "theirs", "you saw", "yours"],
+      rows: fields.map { prefix, field in
+        Row(
+          isDisputed: true,
+          cells: [prefix + field.path.canonicalText] + [field.theirs, field.base, field.mine].map(Self.text))
+      },
+      items: [
+        MenuItem(letter: "c", title: "cancel", detail: "yours stays", choice: .perform([])),
+        MenuItem(
+          letter: "t", title: "put theirs back", detail: "what was there before \(conflict.batch)",
+          choice: put(.replaced)),
+        MenuItem(
+          letter: "s", title: "put back what you saw", detail: "theirs stays lost", choice: put(.seen)),
+      ])
+    let later = conflict.documents.flatMap(\.writing.fields).filter { $0.base != $0.theirs }
+    if !later.isEmpty {
+      lead.append(
+        "Changed again since: "
+          + later.map { "\($0.path.canonicalText) is \(Self.text($0.theirs))" }.joined(separator: ", ") + ".")
+    }
+  }
+
+  /// The question before undoing or redoing a write.
   package init(_ conflict: UndoConflict) {
+    if conflict.conflicts.isEmpty { self.init(overwriting: conflict) } else { self.init(restoring: conflict) }
+  }
+
+  /// The changes that undoing or redoing a write would lose.
+  private init(overwriting conflict: UndoConflict) {
     let (batch, verb) = (conflict.batch, conflict.isRedo ? "redo" : "undo")
     title = (conflict.isRedo ? "Redo " : "Undo ") + batch.description
     let names = conflict.documents.prefix(3).map(\.key.path.text).joined(separator: ", ")

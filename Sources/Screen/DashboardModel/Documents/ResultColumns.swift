@@ -3,8 +3,8 @@ package import FirestoreModel
 package import FirestoreQuery
 import TerminalCanvas
 
-/// The columns of a result: fields of its orders and conditions first, then the most informative ones. They are chosen
-/// once, so that no column moves while you read. Longer values are truncated.
+/// The columns of a result: fields of its orders and conditions first, then those that change, then the most informative
+/// ones. They are chosen again only when another field begins to change. Longer values are truncated.
 package struct ResultColumns: Sendable {
   package struct Column: Hashable, Sendable {
     package var path: FieldPath
@@ -31,14 +31,26 @@ package struct ResultColumns: Sendable {
   package private(set) var columns: [Column] = []
   package private(set) var idWidth = 2
   private let asked: [FieldPath]
+  /// The fields that have one value in all documents of the result.
+  private let constant: [FieldPath]
   private let directions: [FieldPath: OrderBy.Direction]
   private var decidedFor = 0
+  /// The fields that were seen to change, in the order in which they began to.
+  private var changing: [String] = []
 
   init(_ query: Query) {
     let orders = query.orderBy.filter { !$0.path.isDocumentID }
-    let conditions = query.filters.flatMap(\.fieldFilters).map(\.path).filter { !$0.isDocumentID }
+    // A field that equals one value is in the title, not in each row.
+    let equalities = query.filters.compactMap { filter -> FieldPath? in
+      if case .field(let filter) = filter, filter.op == .equal { filter.path } else { nil }
+    }
+    let conditions = query.filters.flatMap(\.fieldFilters).map(\.path).filter {
+      !$0.isDocumentID && !equalities.contains($0)
+    }
     var seen: Set<FieldPath> = []
-    asked = (orders.map(\.path) + conditions).filter { seen.insert($0).inserted }
+    let asked = (orders.map(\.path) + conditions).filter { seen.insert($0).inserted }
+    constant = equalities.filter { !asked.contains($0) }
+    self.asked = asked
     directions = Dictionary(orders.map { ($0.path, $0.direction) }, uniquingKeysWith: { first, _ in first })
     columns = asked.prefix(Self.most).map {
       Column(path: $0, width: 0, isNumber: false, direction: directions[$0])
@@ -46,22 +58,30 @@ package struct ResultColumns: Sendable {
   }
 
   mutating func decide(for documents: DocumentSet, _ statistics: FieldStatistics) {
-    guard decidedFor < Self.settled, documents.count > decidedFor else { return }
+    let late = statistics.changing.filter { !changing.contains($0) }
+    guard !late.isEmpty || decidedFor < Self.settled && documents.count > decidedFor else { return }
     decidedFor = documents.count
+    changing += late
     let sample = Array(documents.prefix(Self.sample))
-    let kept = columns.map(\.path)
+    // The fields of the query stay first, then those that change, then the others.
+    let old = Dictionary(columns.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
     let telling = statistics.byInterest.filter { name in
       let kind = statistics.fields[name]?.kind
-      return kind != .container && kind != .other && !kept.contains { $0.first.equalsUTF8(name) }
+      return kind != .container && kind != .other
     }
-    columns += telling.prefix(max(0, Self.most - columns.count)).map {
-      Column(path: FieldPath($0), width: 0, isNumber: false)
+    var paths = asked
+    for path in changing.map({ FieldPath($0) }) + columns.map(\.path) + telling.map({ FieldPath($0) })
+    where !paths.contains(where: { $0.first.equalsUTF8(path.first) }) && !constant.contains(path) {
+      paths.append(path)
+    }
+    columns = paths.prefix(Self.most).map {
+      old[$0] ?? Column(path: $0, width: 0, isNumber: false, direction: directions[$0])
     }
     for index in columns.indices {
       let values = sample.compactMap { $0.data?[columns[index].path] }
       columns[index].isNumber = values.first?.isNumber ?? false
-      let widest = values.map { ColumnText.columns(of: ColumnText.text(of: $0)) }.max() ?? 0
-      columns[index].width = max(columns[index].width, min(Self.widest, max(widest, columns[index].nameWidth)))
+      let widest = values.map { ColumnText.width(of: $0, limit: Self.widest) }.max() ?? 0
+      columns[index].width = max(columns[index].width, widest, min(Self.widest, columns[index].nameWidth))
       columns[index].reserve = values.contains { if case .string = $0 { true } else { false } } ? Self.usualText : 0
     }
     idWidth = max(idWidth, min(20, sample.map { SafeText.columns(of: $0.key.documentID) }.max() ?? 0))

@@ -18,10 +18,19 @@ package enum QueryText {
 
   package static func text(_ filter: Filter, isInner: Bool) -> String {
     switch filter {
-    case .field(let field): "\(field.path.canonicalText) \(field.op.rawValue) \(ValueText.short(field.value))"
+    case .field(let field): "\(field.path.canonicalText) \(field.op.rawValue) \(operand(field.value))"
     case .and(let filters): joined(filters, " and ", isInner)
     case .or(let filters): joined(filters, " or ", isInner)
     }
+  }
+
+  /// The width up to which a list's values are shown instead of their count.
+  private static let longestList = 40
+
+  private static func operand(_ value: Value) -> String {
+    guard case .array(let values) = value else { return ValueText.short(value) }
+    let text = "[" + values.map(ValueText.short).joined(separator: ", ") + "]"
+    return text.count <= longestList ? text : ValueText.short(value)
   }
 
   private static func joined(_ filters: [Filter], _ word: String, _ isInner: Bool) -> String {

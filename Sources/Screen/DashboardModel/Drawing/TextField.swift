@@ -6,6 +6,8 @@ package struct TextField: Hashable, Sendable {
   package private(set) var characters: [Character]
   /// The count of characters left of the insertion point.
   package private(set) var position: Int
+  /// Whether the whole text is selected: a typed character or a deletion replaces it, and an arrow keeps it.
+  package private(set) var isSelected = false
 
   /// The maximum count of characters. Longer insertions are cut.
   private let longest: Int
@@ -20,15 +22,23 @@ package struct TextField: Hashable, Sendable {
     self.keepsLines = keepsLines
   }
 
+  /// The same text, selected as a whole unless it is empty.
+  package func selected() -> TextField {
+    var field = self
+    field.isSelected = !isEmpty
+    return field
+  }
+
   package var text: String { String(characters) }
   package var isEmpty: Bool { characters.isEmpty }
   var beforeCursor: String { String(characters[..<position]) }
 
   /// Whether all of a text would fit.
-  package func holds(_ text: String) -> Bool { text.count <= longest - characters.count }
+  package func holds(_ text: String) -> Bool { text.count <= longest - (isSelected ? 0 : characters.count) }
 
   /// Inserts typed or pasted text.
   package mutating func insert(_ text: some StringProtocol) {
+    replaceSelection()
     let added = text.prefix(max(0, longest - characters.count)).map { $0.isNewline && !keepsLines ? " " : $0 }
     // A combining mark joins the preceding character, so the line is split into characters again.
     let head = String(characters[..<position]) + String(added)
@@ -40,6 +50,13 @@ package struct TextField: Hashable, Sendable {
 
   /// Applies an editing key. Returns whether the key is one.
   package mutating func edit(_ key: String) -> Bool {
+    if isSelected, Self.deletions.contains(key) {
+      replaceSelection()
+      return true
+    }
+    // `left` at a selected text goes to its start.
+    if isSelected, key == "left" || key == "ctrl-b" { position = 0 }
+    isSelected = false
     switch key {
     case "left", "ctrl-b": position = max(0, position - 1)
     case "right", "ctrl-f": position = min(characters.count, position + 1)
@@ -64,6 +81,13 @@ package struct TextField: Hashable, Sendable {
     return true
   }
 
+  private static let deletions: Set = ["backspace", "ctrl-h", "delete", "ctrl-d", "ctrl-u", "ctrl-k", "ctrl-w"]
+
+  private mutating func replaceSelection() {
+    guard isSelected else { return }
+    (characters, position, isSelected) = ([], 0, false)
+  }
+
   // MARK: Lines
 
   package var hasLines: Bool { characters.contains(where: \.isNewline) }
@@ -78,6 +102,7 @@ package struct TextField: Hashable, Sendable {
 
   /// Moves the insertion point to the same column of another line, or to its end.
   package mutating func moveLine(by step: Int) {
+    isSelected = false
     let (texts, line, column) = lines
     let target = min(max(0, line + step), texts.count - 1)
     let start = texts[..<target].reduce(0) { $0 + $1.count + 1 }
@@ -112,7 +137,7 @@ extension Canvas {
     let clip = Rect(x: x, y: y, width: width, height: 1)
     if isFocused {
       fill(clip, role: role)
-      put(text, at: Point(x: x - scrolled, y: y), role: role, clip: clip)
+      put(text, at: Point(x: x - scrolled, y: y), role: field.isSelected ? .selection : role, clip: clip)
       cursor = Point(x: x + before - scrolled, y: y)
     } else {
       put(SafeText.truncated(text, to: width), at: Point(x: x, y: y), role: role, maxWidth: width)

@@ -89,6 +89,18 @@ package enum TimeText {
     Timestamp(seconds: time.seconds, nanoseconds: time.nanoseconds / 1000 * 1000).rfc3339Text.replacing("T", with: " ")
   }
 
+  /// `now`, `<1 min`, `12 min`, `3 h`, `2 d`: an age in steps so wide that a list of them is seldom drawn again.
+  package static func roughAge(of time: Timestamp, at now: Timestamp) -> String {
+    let seconds = now.wholeSeconds(since: time)
+    switch seconds {
+    case ..<10: return "now"
+    case ..<60: return "<1 min"
+    case ..<3600: return "\(seconds / 60) min"
+    case ..<86_400: return "\(seconds / 3600) h"
+    default: return "\(seconds / 86_400) d"
+    }
+  }
+
   /// `184 ms`, `2.4 s`.
   package static func latency(_ duration: Duration) -> String {
     let milliseconds = wholeMilliseconds(duration)

@@ -110,11 +110,29 @@ package enum ColumnText {
     }
   }
 
-  /// The text in a column of a given width. Arrays and maps are expanded if they fit.
-  package static func text(of value: Value, width: Int) -> String {
+  /// The width of a column of times: `12:04:17` today, `2026-03-02` before.
+  private static let timeWidth = 10
+
+  /// The text in a column of a given width. Arrays and maps are expanded if they fit. A time in a narrow column is a
+  /// clock on its own day, and a date on others, both in UTC.
+  package static func text(of value: Value, width: Int, now: Timestamp) -> String {
     switch value {
-    case .array, .map: ValueText.open(value, limit: width)
-    default: text(of: value)
+    case .array, .map: return ValueText.open(value, limit: width)
+    case .timestamp(let time):
+      let whole = text(of: value)
+      if width >= whole.count { return whole }
+      if TimeText.isSameDay(time, now, offset: 0) { return String(whole.suffix(8)) }
+      return String(width >= timeWidth ? whole.prefix(timeWidth) : whole.prefix(timeWidth).suffix(5))
+    default: return text(of: value)
+    }
+  }
+
+  /// The width that a value wants in a column, up to a limit.
+  package static func width(of value: Value, limit: Int) -> Int {
+    switch value {
+    case .array, .map: min(limit, SafeText.columns(of: ValueText.open(value, limit: limit)))
+    case .timestamp: min(limit, timeWidth)
+    default: min(limit, SafeText.columns(of: text(of: value)))
     }
   }
 

@@ -95,6 +95,7 @@ package struct ListenerEditor: Sendable {
     let slots = slots
     let index = slots.firstIndex(of: slot) ?? 0
     slot = slots[((index + step) % slots.count + slots.count) % slots.count]
+    focusedField = focusedField?.selected()
   }
 
   /// Toggles the option under the cursor, or the operator of a clause.

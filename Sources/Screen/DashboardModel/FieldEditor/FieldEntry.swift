@@ -36,7 +36,7 @@ package struct FieldEntry: Sendable {
     self.path = path
     self.infersKind = infersKind
     self.kind = kind
-    self.text = TextField(text, longest: Self.longest, keepsLines: true)
+    self.text = TextField(text, longest: Self.longest, keepsLines: true).selected()
     original = text
     self.isInArray = isInArray
     self.database = database
@@ -70,7 +70,7 @@ package struct FieldEntry: Sendable {
         case .increment: "1"
         default: ""
         }
-      text = TextField(start, longest: Self.longest, keepsLines: true)
+      text = TextField(start, longest: Self.longest, keepsLines: true).selected()
     }
     read()
   }

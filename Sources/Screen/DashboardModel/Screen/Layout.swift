@@ -304,7 +304,9 @@ package struct Arrangement: Hashable, Sendable {
     // A wide screen has room for more columns and times, up to a width; then panes 2 and 3 get the rest.
     if width >= 180 { return max(min(80, width * 40 / 100), width * 34 / 100) }
     if width >= 160 { return width * 34 / 100 }
-    return layoutClass == .large ? width * 46 / 120 : width * 34 / 80
+    // An open document is what one looks at; without one the tree is.
+    if hasDetail { return layoutClass == .large ? width * 46 / 120 : width * 34 / 80 }
+    return layoutClass == .large ? width * 70 / 120 : width / 2
   }
 
   /// The width of the document that follows the tree's cursor.

@@ -117,7 +117,10 @@ package struct Reconnection: Sendable {
   }
 
   package mutating func note(_ conflict: WriteConflict) {
-    if newest.map({ conflict.batch <= $0 }) ?? false { conflicts.append(conflict) }
+    guard newest.map({ conflict.batch <= $0 }) ?? false else { return }
+    conflicts.append(conflict)
+    // Another client wrote the replaced values, so it changed the document.
+    if changed[conflict.key] == nil { changed[conflict.key] = .modified }
   }
 
   /// Records a stopped listener, which does not catch up.

@@ -161,7 +161,8 @@ struct FieldEditorDialog {
       let before = first + row == line ? SafeText.columns(of: String(text.prefix(column))) : 0
       let scrolled = max(0, before - width + 1)
       canvas.fill(place, role: .input)
-      canvas.put(text, at: Point(x: x - scrolled, y: top + row), role: .input, clip: place)
+      canvas.put(
+        text, at: Point(x: x - scrolled, y: top + row), role: field.isSelected ? .selection : .input, clip: place)
       if first + row == line { canvas.cursor = Point(x: x + before - scrolled, y: top + row) }
     }
     return true

@@ -18,12 +18,12 @@ struct HelpDialog {
   }
 
   func draw(on canvas: inout Canvas) {
+    if list.showsFirstKeys { return drawFirstPage(on: &canvas) }
     let commands = list.commands(of: contexts, in: frame.state.configuration.keymap)
     let columns = layout.size.width >= 110 ? 2 : 1
     let rows = rows(of: commands)
-    let legend = HelpLegend(glyphs)
-    let signs = layout.size.height >= 20 ? [explanation(commands)] + legend.signs : []
-    let lines = signs.isEmpty || layout.size.height < 30 ? signs : signs + legend.words(columns: columns)
+    let words = layout.size.height >= 30 ? StateWords(columns: columns).lines : []
+    let lines = layout.size.height >= 20 ? [explanation(commands)] + words : []
     let listRows = max(1, (rows.count + columns - 1) / columns)
     let dialog = Dialog(
       layout, width: columns == 2 ? 114 : 78, rows: 2 + listRows + (lines.isEmpty ? 0 : lines.count + 1))
@@ -36,8 +36,8 @@ struct HelpDialog {
     canvas.put(count, at: Point(x: area.maxX - count.count, y: area.y), role: .textMuted, clip: area)
     if area.height > 3 { dialog.rule(at: area.y + 1, on: &canvas, glyphs) }
     let top = area.y + (area.height > 3 ? 2 : 1)
-    // The words are dropped before the signs.
-    let shown = [lines, signs].first { !$0.isEmpty && area.maxY - top >= $0.count + 6 } ?? []
+    // The words are dropped before the explanation.
+    let shown = [lines, Array(lines.prefix(1))].first { !$0.isEmpty && area.maxY - top >= $0.count + 6 } ?? []
     let bottom = area.maxY - (shown.isEmpty ? 0 : shown.count + 1)
     let rest = Rect(x: area.x, y: top, width: area.width, height: bottom - top)
     draw(rows, commands, columns, in: rest, on: &canvas)
@@ -46,6 +46,34 @@ struct HelpDialog {
     for (row, text) in shown.enumerated() {
       canvas.put(text, at: Point(x: area.x, y: bottom + 1 + row), role: .textMuted, maxWidth: area.width)
     }
+  }
+
+  // MARK: The first page
+
+  /// Twelve keys in three groups, and the signs of the screen.
+  private func drawFirstPage(on canvas: inout Canvas) {
+    let legend = SignLegend(glyphs)
+    let columns = layout.size.width >= 56 ? 3 : 1
+    let keys = FirstKeys(frame.state, glyphs)
+    let keyRows = keys.rows(columns: columns)
+    let signColumns = layout.size.width >= 110 ? 3 : layout.size.width >= 72 ? 2 : 1
+    let dialog = Dialog(
+      layout, width: signColumns == 3 ? 114 : 78, rows: 1 + keyRows + 1 + legend.rows(columns: signColumns))
+    dialog.draw("Help", "? again: every key \(glyphs.bullet) type to search", on: &canvas, glyphs)
+    let area = dialog.content
+    guard area.height > 0 else { return }
+    if let field = list.field { canvas.put(field, x: area.x, y: area.y, width: area.width) }
+    let shown = min(keyRows, max(0, area.height - 1))
+    keys.draw(
+      in: Rect(x: area.x, y: area.y + 1, width: area.width, height: shown), columns: columns,
+      selected: list.cursor.index,
+      on: &canvas)
+    let top = area.y + 1 + shown
+    guard area.maxY - top > 3 else { return }
+    dialog.rule(at: top, on: &canvas, glyphs)
+    legend.draw(
+      in: Rect(x: area.x, y: top + 1, width: area.width, height: area.maxY - top - 1),
+      columnWidth: area.width / signColumns, on: &canvas, glyphs)
   }
 
   /// The commands under their headings; a search has no headings.
@@ -105,32 +133,74 @@ struct HelpDialog {
   }
 }
 
-/// The meanings of the signs and words on screen.
-struct HelpLegend {
-  private let glyphs: Glyphs
+/// The words for the state of the connection and of the data, with their meanings, in lines of some columns.
+struct StateWords {
+  let lines: [String]
 
-  init(_ glyphs: Glyphs) { self.glyphs = glyphs }
-
-  var signs: [String] {
-    let gap = "  "
-    return [
-      ["+ added", "~ modified", "- removed", "= in sync", "! failed", "#42 by batch 42"].joined(separator: gap),
-      ["LOCAL L you, at once", "SERVER S confirmed", "c from cache", "p pending writes"].joined(separator: gap),
-      [
-        "\(glyphs.listening) live", "\(glyphs.listeningInPart) in part", "\(glyphs.listeningFromCache) from the cache",
-        "\(glyphs.pending)3 pending", "!1 rejected",
-      ].joined(separator: gap),
-    ]
-  }
-
-  /// The words for the state of the connection and of the data.
-  func words(columns: Int) -> [String] {
+  init(columns: Int) {
     let all = StateWord.allCases.map { "\($0.text): \($0.meaning)" }
     let count = (all.count + columns - 1) / columns
-    return (0..<count).map { row in
+    lines = (0..<count).map { row in
       stride(from: row, to: all.count, by: count).map { index in
         index + count < all.count ? all[index].padding(to: 56) : all[index]
       }.joined()
+    }
+  }
+}
+
+/// The first keys in their groups, in columns or one below another.
+struct FirstKeys {
+  private struct Row {
+    var key: String?
+    /// The words for the key, longest first.
+    var texts: [String]
+  }
+
+  private let groups: [[Row]]
+  private let glyphs: Glyphs
+
+  init(_ state: DashboardState, _ glyphs: Glyphs) {
+    self.glyphs = glyphs
+    let contexts: [KeyContext] = [.screen, .pane(.collections)]
+    groups = Keymap.firstKeys.map { group, keys in
+      [Row(texts: [group])]
+        + keys.map { key in
+          let command = state.configuration.keymap.command(named: key.name, in: contexts)
+          return Row(
+            key: command?.keyText(glyphs, limit: 1) ?? key.name,
+            texts: [command?.help, key.words, key.word].compactMap(\.self))
+        }
+    }
+  }
+
+  func rows(columns: Int) -> Int {
+    columns == 1 ? groups.reduce(0) { $0 + $1.count } : groups.map(\.count).max() ?? 0
+  }
+
+  /// - Parameter selected: the number of the selected key, counted over all groups; `nil` for none.
+  func draw(in area: Rect, columns: Int, selected: Int?, on canvas: inout Canvas) {
+    let width = area.width / columns
+    var index = 0
+    var y = area.y
+    for (column, group) in groups.enumerated() {
+      if columns > 1 { y = area.y }
+      let x = area.x + (columns > 1 ? column * width : 0)
+      for row in group {
+        defer { y += 1 }
+        guard let key = row.key else {
+          if y < area.maxY { canvas.put(row.texts[0], at: Point(x: x, y: y), role: .paneTitle, maxWidth: width) }
+          continue
+        }
+        defer { index += 1 }
+        guard y < area.maxY else { continue }
+        var line = Line(glyphs)
+        line.skip(2)
+        line.cell(key, .key, width: max(6, SafeText.columns(of: key) + 1))
+        let room = width - line.width - 1
+        line.add(row.texts.first { SafeText.columns(of: $0) <= room } ?? row.texts.last ?? "")
+        canvas.put(line, x: x, y: y, width: width - 1)
+        if index == selected { canvas.gutter(x: x, y: y, glyphs: glyphs, isFocused: true) }
+      }
     }
   }
 }

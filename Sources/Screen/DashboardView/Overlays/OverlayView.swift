@@ -26,7 +26,7 @@ struct OverlayView {
 
   private func draw(_ list: ListOverlay, on canvas: inout Canvas) {
     switch list.content {
-    case .help(let contexts):
+    case .help(let contexts, _):
       HelpDialog(list: list, contexts: contexts, frame: frame, layout: layout, glyphs: glyphs).draw(on: &canvas)
     case .explanation(let panel):
       ExplanationDialog(list: list, panel: panel, frame: frame, layout: layout, glyphs: glyphs).draw(on: &canvas)

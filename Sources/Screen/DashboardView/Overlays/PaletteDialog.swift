@@ -17,7 +17,8 @@ struct PaletteDialog {
     let (dialog, rows) = (geometry.dialog, geometry.rows)
     let isPath = palette.asksForPath
     dialog.draw(
-      isPath ? "New document" : "Commands", isPath ? "" : "\(items.count) of \(palette.all.count)", on: &canvas, glyphs)
+      isPath ? "New document" : "Commands", isPath ? "" : "\(items.count) of \(palette.listedCount)", on: &canvas,
+      glyphs)
     let area = dialog.content
     guard area.height > 0 else { return }
     canvas.put(isPath ? "/" : ":", at: area.origin, role: .key)
@@ -35,6 +36,26 @@ struct PaletteDialog {
       canvas.put(text, at: Point(x: area.x + 2, y: rows.y), role: .textMuted, clip: area)
     }
     canvas.rows(of: list.cursor, count: items.count, in: rows, frame.state) { line(items[$0], width: area.width) }
+    if rows.maxY + 2 <= area.maxY, items.indices.contains(list.cursor.index) {
+      dialog.rule(at: rows.maxY, on: &canvas, glyphs)
+      canvas.put(
+        foot(of: items[list.cursor.index]), at: Point(x: area.x + 2, y: rows.maxY + 1), role: .textMuted, clip: area)
+    }
+  }
+
+  /// The whole text of the selected row, or what stands against it.
+  private func foot(of item: Palette.Item) -> String {
+    if let reason = reason(against: item) { return "not now: \(reason)" }
+    let isTyped = list.field?.text.trimmed.lowercased() == item.name
+    if item.needsFullName, !isTyped { return "\(item.title): runs by its full name, \(glyphs.enter) types it" }
+    return item.title
+  }
+
+  private func reason(against item: Palette.Item) -> String? {
+    switch item.target {
+    case .invocation(let command, _), .command(let command): command.reason(frame.state)
+    default: nil
+    }
   }
 
   /// Points from below to the place of an error, while the line shows its whole text.
@@ -69,19 +90,26 @@ struct PaletteDialog {
       line.add(item.title, item.title == problem.description ? .error : .textMuted)
       return line
     }
-    var reason: String?
-    if case .invocation(let command, _) = item.target { reason = command.reason(frame.state) }
-    if case .command(let command) = item.target { reason = command.reason(frame.state) }
+    let isAvailable = reason(against: item) == nil
+    let key = isAvailable ? item.detail : "not now"
+    let keyWidth = SafeText.columns(of: key)
+    let room = width - 3 - (keyWidth > 0 ? keyWidth + 1 : 0)
     var line = Line(glyphs)
     line.skip(2)
-    let isNarrow = width < 52
-    let title = isNarrow ? width - 3 : width - 28
-    line.cell(item.title, reason == nil ? .text : .textMuted, width: title)
-    guard !isNarrow else { return line }
+    let name = SafeText.truncated(item.name, to: room, ellipsis: glyphs.ellipsis)
+    line.add(name, isAvailable ? .text : .textMuted)
+    let used = max(Self.nameWidth, SafeText.columns(of: name) + 2)
+    if room > used + 8 {
+      line.skip(used - SafeText.columns(of: name))
+      line.cell(item.title, .textMuted, width: room - used)
+    } else {
+      line.skip(room - SafeText.columns(of: name))
+    }
     line.skip(1)
-    line.cell(item.group, .textMuted, width: 14)
-    line.skip(1)
-    line.add(SafeText.truncated(reason.map { _ in "not now" } ?? item.detail, to: 10, ellipsis: glyphs.ellipsis), .hint)
+    line.add(key, .hint)
     return line
   }
+
+  /// The columns of the names; a longer one pushes its description to the right.
+  private static let nameWidth = 18
 }

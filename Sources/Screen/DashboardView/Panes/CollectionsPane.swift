@@ -97,7 +97,9 @@ struct CollectionsPane {
     case .document(let key):
       let window = frame.state.browser.windows[key.collection]
       if let document = finder.document(key) {
-        right = documentMarks(document, isFromCache: window?.isFromCache ?? false)
+        right = documentMarks(
+          document, isFromCache: window?.isFromCache ?? false,
+          isDenied: window?.failure?.code == .permissionDenied)
         DocumentRow(document: document, frame: frame, layout: layout, glyphs: glyphs).add(to: &left)
       } else {
         left.add(frame.state.browser.expanded.contains(key.path) ? glyphs.unfolded : glyphs.folded, .textMuted)
@@ -140,12 +142,13 @@ struct CollectionsPane {
 
   // MARK: Documents
 
-  /// The marks of a document, as in `⇡42  Lc~`: on wide screens the time of its version, its pending batch, its source,
+  /// The marks of a document, as in `#42  Lc~`: on wide screens the time of its version, its pending batch, its source,
   /// whether it is from the cache, and its recent change.
-  private func documentMarks(_ document: Document, isFromCache: Bool) -> Line {
+  /// Documents that the server no longer shows have no source.
+  private func documentMarks(_ document: Document, isFromCache: Bool, isDenied: Bool) -> Line {
     var line = Line(glyphs)
-    let batch = isLarge ? frame.state.writes.batch(touching: document.key).map { "\($0.rawValue)" } ?? "" : ""
-    let pending = document.hasPendingWrites ? glyphs.pending + batch : ""
+    let batch = isLarge ? frame.state.writes.batch(touching: document.key)?.description : nil
+    let pending = document.hasPendingWrites ? batch ?? glyphs.pending : ""
     if frame.state.timeColumn(layout) != nil {
       line.cell(frame.state.timeText(of: document), .textMuted, width: DashboardState.timeWidth)
       line.cell(pending, .flagPending, width: DashboardState.pendingMark(layout) - 2, right: true)
@@ -154,7 +157,8 @@ struct CollectionsPane {
       line.add(pending, .flagPending)
       line.skip(2)
     }
-    line.add(document.hasPendingWrites ? "L" : "S", document.hasPendingWrites ? .sourceLocal : .sourceServer)
+    let source = document.hasPendingWrites ? "L" : isDenied ? "" : "S"
+    line.cell(source, document.hasPendingWrites ? .sourceLocal : .sourceServer, width: 1)
     line.cell(isFromCache ? "c" : "", .flagCache, width: 1)
     let mark = frame.state.browser.marks[document.key]
     line.cell(mark.map { $0.isNew ? "+" : "~" } ?? "", mark?.isNew == true ? .changeAdded : .changeModified, width: 1)
@@ -326,7 +330,8 @@ struct DocumentRow {
       let isChanged = tint?.names.contains { $0.equalsUTF8(column.name) } ?? false
       let role = isChanged ? Role.diffModified : columns.hue(of: value, in: column.name).map(Role.value) ?? .text
       line.cell(
-        ColumnText.text(of: value, width: column.width), role, width: column.width, right: value.isNumber)
+        ColumnText.text(of: value, width: column.width, now: frame.state.now), role, width: column.width,
+        right: value.isNumber)
     }
   }
 

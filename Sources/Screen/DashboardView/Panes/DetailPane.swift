@@ -149,9 +149,9 @@ struct DetailPane {
   /// The time of the server's last change of the document.
   static func count(_ state: DashboardState) -> String {
     let detail = state.shownDetail
-    guard let version = (detail?.remote ?? detail?.local)?.version else { return "" }
+    guard let document = detail?.remote ?? detail?.local, let version = document.version else { return "" }
     let time = TimeText.clock(version.timestamp, offset: state.configuration.utcOffset)
-    return LayoutClass(state.size).isTiled ? "update \(time)" : time
+    return LayoutClass(state.size).isTiled ? (document.state == .missing ? "as of \(time)" : "update \(time)") : time
   }
 }
 

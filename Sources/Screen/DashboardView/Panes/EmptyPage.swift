@@ -48,6 +48,11 @@ struct EmptyPage {
     for (row, way) in shown.prefix(area.height).enumerated() {
       canvas.put(way.text, at: Point(x: area.x + 1 + way.indent, y: area.y + row), role: way.role, clip: area)
     }
+    let keys = FirstKeys(frame.state, glyphs)
+    guard area.width >= 66, area.height >= keys.rows(columns: 1) else { return }
+    keys.draw(
+      in: Rect(x: area.x + 39, y: area.y, width: area.width - 39, height: area.height), columns: 1, selected: nil,
+      on: &canvas)
   }
 
   // MARK: Keys
@@ -80,40 +85,13 @@ struct EmptyPage {
 
   // MARK: Signs
 
-  private var signs: [(sign: String, role: Role, text: String)] {
-    [
-      ("+", .changeAdded, "a document came in, into the collection or the listener's result"),
-      ("~", .changeModified, "fields of a document changed: old and new value follow"),
-      ("-", .changeRemoved, "a document was deleted, or left the listener's result"),
-      ("=", .changeSynced, "a snapshot without changes: in sync with the server, or from the cache"),
-      ("!", .error, "rejected by the server, a listener that ended, or a conflict"),
-      (glyphs.pending, .flagPending, "pending writes of this client"),
-      (glyphs.listening, .stateOnline, "a listener is live on this collection"),
-      (glyphs.listeningInPart, .stateOnline, "a listener is live on a part of it: the first documents, or a filter"),
-      (glyphs.listeningFromCache, .flagCache, "a listener has it from the cache only"),
-      ("L", .sourceLocal, "LOCAL: made here, not acknowledged yet"),
-      ("S", .sourceServer, "SERVER: the server's version, as of its last message"),
-      ("c", .flagCache, "from the cache"), ("p", .flagPending, "with pending writes"),
-      (glyphs.online, .stateOnline, "ONLINE: the server answers"),
-      (glyphs.offline, .stateOffline, "OFFLINE: it does not, or you pulled the plug"),
-    ]
-  }
-
-  /// Explains the signs of the feed and the tree, in as many columns as fit.
+  /// Explains the signs of the screen, in as many columns as fit.
   /// - Returns: the row below.
   @discardableResult func drawLegend(in area: Rect, on canvas: inout Canvas) -> Int {
     guard area.height > 3, area.width >= 60 else { return area.y }
-    let columns = max(1, area.width / 80)
-    let rows = min(area.height, (signs.count + columns - 1) / columns)
-    for (index, sign) in signs.enumerated() where index / rows < columns {
-      var line = Line(glyphs)
-      line.skip(2)
-      line.cell(sign.sign, sign.role, width: 3)
-      line.add(sign.text, .textMuted)
-      canvas.put(
-        line, x: area.x + index / rows * (area.width / columns), y: area.y + index % rows, width: area.width / columns)
-    }
-    return area.y + rows
+    let indented = Rect(x: area.x + 2, y: area.y, width: area.width - 2, height: area.height)
+    return SignLegend(glyphs, isShort: !Self.isShown(frame.state)).draw(
+      in: indented, columnWidth: 39, on: &canvas, glyphs)
   }
 
   // MARK: Commands
@@ -137,19 +115,23 @@ struct EmptyPage {
     ("attach", "the client of a running program, in a dashboard"),
   ]
 
-  /// Lists commands for another terminal, if commands there reach this data.
+  /// Lists commands for another terminal, if commands there reach this data: in two columns, or in one below a narrow
+  /// pane's lines.
   func drawCommands(in area: Rect, on canvas: inout Canvas) {
-    guard let options = frame.state.configuration.reachingOptions, area.width >= 120, area.height > 3 else { return }
-    let title = "in another terminal" + (options.isEmpty ? "" : ", with " + options)
-    canvas.put(title, at: Point(x: area.x + 2, y: area.y), role: .textMuted, clip: area)
-    let rows = min(area.height - 1, (Self.commands.count + 1) / 2)
-    for (index, command) in Self.commands.enumerated() where index / rows < 2 {
+    guard let options = frame.state.configuration.reachingOptions, area.width >= 44, area.height > 3 else { return }
+    let columns = area.width >= 120 ? 2 : 1
+    let prefix = columns == 2 ? "hearth " : ""
+    let title =
+      "in another terminal" + (columns == 2 ? "" : ", after hearth") + (options.isEmpty ? "" : ", with " + options)
+    canvas.put(title, at: Point(x: area.x + 1, y: area.y), role: .textMuted, clip: area)
+    let rows = min(area.height - 1, (Self.commands.count + columns - 1) / columns)
+    let width = area.width / columns
+    for (index, command) in Self.commands.enumerated() where index / rows < columns {
       var line = Line(glyphs)
       line.skip(2)
-      line.cell("hearth " + command.name, .key, width: 30)
-      line.add(command.text, .textMuted)
-      canvas.put(
-        line, x: area.x + index / rows * (area.width / 2), y: area.y + 1 + index % rows, width: area.width / 2)
+      line.cell(prefix + command.name, .key, width: columns == 2 ? 30 : 22)
+      line.add(SafeText.truncated(command.text, to: width - line.width - 1, ellipsis: glyphs.ellipsis), .textMuted)
+      canvas.put(line, x: area.x + index / rows * width, y: area.y + 1 + index % rows, width: width)
     }
   }
 }

@@ -88,7 +88,16 @@ struct FeedPane {
       }
       previous = row.time
     }
+    // The first events leave room for what their signs mean.
+    let rest = area.height - range.count
+    if rest >= Self.leastForLegend, !frame.state.feed.isPaused, !Self.isFiltered(frame.state) {
+      EmptyPage(frame: frame, glyphs: glyphs).drawLegend(
+        in: Rect(x: area.x, y: area.y + range.count + 1, width: area.width, height: rest - 1), on: &canvas)
+    }
   }
+
+  /// The free rows below the first events that the legend takes.
+  private static let leastForLegend = 9
 
   private var emptyLine: Line {
     var line = Line(glyphs)
@@ -123,6 +132,10 @@ struct FeedPane {
     line.cell(
       time(of: row, columns, after: previous), .textMuted, width: columns.time, right: frame.state.feed.showsDeltas)
     line.skip(columns.gap)
+    if row.kind == .conflict {
+      addConflict(row, columns, to: &line)
+      return line
+    }
     if columns.listener > 0 {
       let name =
         columns.showsListenerEnd
@@ -159,6 +172,21 @@ struct FeedPane {
     if line.width > start + columns.summary { line.skip(2) }
     line.add(name, .flagPending)
     return line
+  }
+
+  /// The columns of a conflict's path, behind its values.
+  private static let conflictPath = 28
+
+  /// Adds a conflict over the whole row, because it has neither a listener nor a source: its values, then its path.
+  private func addConflict(_ row: FeedRow, _ columns: FeedColumns, to line: inout Line) {
+    line.add(row.kind.letter, row.kind.role)
+    line.skip(1)
+    let room = columns.width - line.width - 1
+    let path = PathText.fitted(row.subject, to: min(Self.conflictPath, room / 3), glyphs.ellipsis)
+    let left = room - SafeText.columns(of: path) - 2
+    line.add(SafeText.truncated(row.summary, to: max(0, left), ellipsis: glyphs.ellipsis), .warn)
+    line.skip(2)
+    line.add(path)
   }
 
   /// Adds the source of a row and its flags.

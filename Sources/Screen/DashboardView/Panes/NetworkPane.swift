@@ -31,8 +31,12 @@ struct NetworkPane {
       lines += narrowStreamLines(width: area.width)
     }
     if !frame.state.faults.isCalm, !isOver { lines.append(fact("faults", frame.state.faults.summary, .stateFault)) }
-    if let notice = frame.state.storage.notice?.message { lines.append(fact("cache", notice, .warn)) }
-    if let line = companyLine, !isOver { lines.append(line) }
+    // Long facts go on below, where the pane has the rows.
+    let wrapped = isLarge ? 3 : 1
+    if let notice = frame.state.storage.notice?.message {
+      lines += facts("cache", notice, .warn, width: area.width, most: wrapped)
+    }
+    if let (text, role) = companyText, !isOver { lines += facts("data", text, role, width: area.width, most: wrapped) }
     if frame.state.network.isOffline, !isOver { lines.append(reconnectLine) }
     if isLarge, let line = cacheLine { lines.append(line) }
     if frame.state.screen.showsFacts, let traffic = frame.state.screen.traffic { lines.append(line(of: traffic)) }
@@ -56,6 +60,11 @@ struct NetworkPane {
     for (row, line) in lines.prefix(area.height).enumerated() {
       canvas.put(line, x: area.x, y: area.y + row, width: area.width)
     }
+    if EmptyPage.isShown(frame.state), area.width < 60 {
+      let y = area.y + lines.count + 1
+      EmptyPage(frame: frame, glyphs: glyphs).drawCommands(
+        in: Rect(x: area.x, y: y, width: area.width, height: (geometry.hints ?? area.maxY) - y - 1), on: &canvas)
+    }
     guard let y = geometry.hints, lines.count < area.height else { return }
     canvas.put(PaneHints(.network, frame.state, width: area.width).line, x: area.x, y: y, width: area.width)
   }
@@ -78,7 +87,7 @@ struct NetworkPane {
     var line = Line(glyphs)
     line.skip(1)
     let isWide = width >= 60
-    line.add("\(vitals.glyph) \(width >= 44 ? vitals.wordInFull : vitals.word)", vitals.role)
+    line.add("\(vitals.glyph) \(isWide ? vitals.wordInFull : vitals.word)", vitals.role)
     if let outage = frame.state.outageText {
       line.add(isWide ? " for \(outage)" : " \(outage)", vitals.role)
       if !frame.state.network.isNetworkEnabled {
@@ -171,6 +180,16 @@ struct NetworkPane {
     var line = row(name)
     line.add(text, role)
     return line
+  }
+
+  /// A fact on as many lines as its text needs, up to a number; the last one is cut.
+  func facts(_ name: String, _ text: String, _ role: Role, width: Int, most: Int) -> [Line] {
+    let parts = WrappedText.lines(text, width: max(8, width - 9), glyphs.ellipsis)
+    guard parts.count > 1, most > 1 else { return [fact(name, text, role)] }
+    let rest = parts.dropFirst(most - 1).joined(separator: " ")
+    return (parts.prefix(most - 1) + (rest.isEmpty ? [] : [rest])).enumerated().map { index, part in
+      fact(index == 0 ? name : "", part, role)
+    }
   }
 
   /// A line that starts with a name.
@@ -275,15 +294,15 @@ extension NetworkPane {
 /// The line about the processes that share the embedded data.
 extension NetworkPane {
   /// The line about other processes; `nil` without others.
-  var companyLine: Line? {
+  var companyText: (text: String, role: Role)? {
     guard let company = frame.state.storage.company, !company.isAlone else { return nil }
     let others = company.others.map { "\($0.name) \($0.process)" }.joined(separator: ", ")
     switch company.standing {
-    case .owner: return fact("data", "open here, shared with \(others)", .text)
+    case .owner: return ("open here, shared with \(others)", .text)
     case .attached(let owner):
       let more = others.isEmpty ? "" : ", shared with \(others)"
-      return fact("data", "open in \(owner.name) \(owner.process)\(more)", .text)
-    case .unreachable(let reason): return fact("data", reason, .warn)
+      return ("open in \(owner.name) \(owner.process)\(more)", .text)
+    case .unreachable(let reason): return (reason, .warn)
     }
   }
 }

@@ -125,7 +125,8 @@ struct ResultPane {
       let isChanged = mark?.names.contains { $0.equalsUTF8(column.path.first) } ?? false
       let hue = frame.state.browser.columns[document.key.collection]?.hue(of: value, in: column.path.first)
       line.cell(
-        ColumnText.text(of: value), isChanged ? .diffModified : hue.map(Role.value) ?? .text, width: column.width,
+        ColumnText.text(of: value, width: column.width, now: frame.state.now),
+        isChanged ? .diffModified : hue.map(Role.value) ?? .text, width: column.width,
         right: column.isNumber)
     }
     // The sign and the tints show a change if there is no room for its words.

@@ -63,22 +63,28 @@ struct WritesPane {
       canvas.put(PaneHints(.writes, frame.state, width: area.width).line, x: area.x, y: y, width: area.width)
     }
     if let y = geometry.note, let row = frame.state.writes.selected, let error = row.error {
-      canvas.put(errorLine(error, of: row), x: area.x, y: y, width: area.width)
+      drawError(error, of: row, at: y, in: area, hasRowAbove: free.height >= 2, on: &canvas)
     }
   }
 
-  /// The selected row's error, which does not fit in the columns.
-  private func errorLine(_ error: RPCStatus, of row: QueueRow) -> Line {
-    var line = Line(glyphs)
-    line.skip(1)
-    line.add("\(row.batch) ", .textMuted)
-    if row.isSetAside {
-      line.add("set aside by hand: not sent; r sends it, x drops it", .textMuted)
-      return line
+  /// Draws the selected row's error, which does not fit in the columns, also on the row above if that is free.
+  private func drawError(
+    _ error: RPCStatus, of row: QueueRow, at y: Int, in area: Rect, hasRowAbove: Bool, on canvas: inout Canvas
+  ) {
+    let role: Role = row.isSetAside ? .textMuted : row.isRejected ? .error : .warn
+    let text =
+      row.isSetAside
+      ? "set aside by hand: not sent; r sends it, x drops it"
+      : error.lineText(beside: row.documents.count == 1 ? row.documents.first : nil)
+    let parts = WrappedText.lines("\(row.batch) \(text)", width: max(8, area.width - 2), glyphs.ellipsis)
+    let shown =
+      parts.count > 1 && hasRowAbove ? [parts[0], parts.dropFirst().joined(separator: " ")] : ["\(row.batch) \(text)"]
+    for (offset, part) in shown.reversed().enumerated() {
+      canvas.put(
+        SafeText.truncated(part, to: area.width - 1, ellipsis: glyphs.ellipsis),
+        at: Point(x: area.x + 1, y: y - offset),
+        role: role, clip: area)
     }
-    line.add(
-      error.lineText(beside: row.documents.count == 1 ? row.documents.first : nil), row.isRejected ? .error : .warn)
-    return line
   }
 
   private func columns(for rows: [QueueRow], width: Int) -> Columns {
@@ -89,7 +95,11 @@ struct WritesPane {
       let spare = max(0, width - (hasSize ? 84 : 72))
       return Columns(
         batch: number + 1, operation: 10, document: 17 + spare / 2, size: hasSize ? 8 : 0, tries: 5)
-    case .large, .medium: return Columns(batch: number, document: max(10, 16 + (width - 44) / 2), tries: 0)
+    case .large, .medium:
+      var columns = Columns(batch: number, document: 0, tries: 0)
+      // The state, such as `retry 3.2s` or `acked in 184 ms`, is read first and keeps its room.
+      columns.document = max(9, width - 2 - columns.batch - columns.operation - columns.age - (width < 46 ? 10 : 14))
+      return columns
     case .small: return Columns(batch: number, document: max(12, width - 36), tries: 0)
     case .tiny, .line: return Columns(batch: number, operation: 4, document: min(16, max(8, width - 30)), tries: 0)
     }
@@ -148,9 +158,9 @@ struct WritesPane {
     let first = row.documents.first?.path.text ?? ""
     let more = row.documents.count > 1 ? " +\(row.documents.count - 1)" : ""
     let room = width - more.count
-    let isTiny = layout.layoutClass == .tiny
+    let isShort = layout.layoutClass == .tiny || room < 12
     let path =
-      isTiny ? PathText.last(first, to: room, glyphs.ellipsis) : PathText.fitted(first, to: room, glyphs.ellipsis)
+      isShort ? PathText.last(first, to: room, glyphs.ellipsis) : PathText.fitted(first, to: room, glyphs.ellipsis)
     return path + more
   }
 
