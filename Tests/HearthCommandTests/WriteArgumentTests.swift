@@ -44,6 +44,23 @@ import Testing
     #expect(error.reason.contains(meant) && error.reason.contains("As text, write string:"), "\(error.reason)")
   }
 
+  @Test("An arithmetic assignment is rejected with the increment it resembles")
+  func arithmetic() throws {
+    for (text, column, meant) in [
+      ("n-=1", 2, #"Did you mean n={"$increment": -1}? "#), ("n+=2.5", 2, #"Did you mean n={"$increment": 2.5}? "#),
+      ("a.n-=-3", 4, #"Did you mean a.n={"$increment": 3}? "#), ("n-=x", 2, ""), ("-=1", 1, ""),
+    ] {
+      let error = try #require(throws: TextError.self) { try FieldAssignment.parse(text) }
+      let name = text.prefix { $0 != "=" }
+      let advice = "Put a name that ends with \(name.suffix(1)) in back-quotes: `\(name)`."
+      #expect(error.column == column && error.reason == meant + advice, "\(error.reason)")
+    }
+    let mutation = try update(["`n-`=1", "n-m=-1"])
+    #expect(
+      mutation.operation
+        == .patch(["n-": .integer(1), "n-m": .integer(-1)], FieldMask([FieldPath("n-"), FieldPath("n-m")])))
+  }
+
   @Test("Typed or quoted text can be anything, and ordinary text needs no quotes")
   func plainText() throws {
     let mutation = try update([

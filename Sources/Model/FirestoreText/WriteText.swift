@@ -97,10 +97,22 @@ package enum FieldAssignment {
     guard let separator else {
       throw TextError("Expected FIELD=VALUE, or one JSON object with all fields to change.")
     }
+    try refuseOperator(String(text[..<separator]), String(text[separator...].dropFirst()))
     let path = try FieldPathText.parse(String(text[..<separator]))
     let start = text.unicodeScalars.index(after: separator)
     let column = text.unicodeScalars.distance(from: text.startIndex, to: start) + 1
     return (path, try value(String(text[start...]), column))
+  }
+
+  /// - Throws: for `n+=1` and `n-=1`, which other languages read as arithmetic.
+  private static func refuseOperator(_ name: String, _ value: String) throws(TextError) {
+    guard let sign = name.unicodeScalars.last, sign == "+" || sign == "-" else { return }
+    let amount = sign == "+" ? value : value.hasPrefix("-") ? String(value.dropFirst()) : "-" + value
+    let field = name.dropLast()
+    let isSum = !field.isEmpty && value.wholeMatch(of: /-?\d+(\.\d+)?/) != nil
+    let meant = isSum ? "Did you mean \(field)={\"$increment\": \(amount)}? " : ""
+    throw TextError(
+      column: name.unicodeScalars.count, "\(meant)Put a name that ends with \(sign) in back-quotes: `\(name)`.")
   }
 
   private static func value(_ text: String, _ column: Int) throws(TextError) -> JSONSyntax {
