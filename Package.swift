@@ -663,7 +663,7 @@ let package = Package(
     tests(
       "EndToEndTests",
       [
-        "ChildProcesses", "HearthCommand", "Shop", "FirestoreBackend", "FirestoreLocal", "FirestoreModel",
+        "ChildProcesses", "HearthCommand", "Shop", "Hearth", "FirestoreBackend", "FirestoreLocal", "FirestoreModel",
         "FirestoreQuery",
         "TerminalTesting", "TerminalCanvas",
       ]),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ChildProcesses
 import Foundation
+import Hearth
 import Testing
 
 extension EndToEndTests.InPipes {
@@ -54,6 +55,22 @@ extension EndToEndTests.InPipes {
       #expect(try await hearth("ls", "c", "--data", path("app/backend")).output == "c/1\nc/2\n")
       #expect(!FileManager.default.fileExists(atPath: path("app/backend.sqlite3")))
       #expect(try await hearth("repair", "--data", path("app")).errors.contains("is undamaged"))
+    }
+
+    @Test("A program and commands that name one directory share its data")
+    func programDirectory() async throws {
+      let directory = path("todos")
+      let program = Firestore.firestore(
+        app: FirestoreApp(name: "todos", backend: .embedded(directory: directory)))
+      try await program.document("todos/1").setData(["text": "sow"])
+      #expect(try await hearth("get", "todos", "--data", directory).output == "todos/1  {\"text\": \"sow\"}\n")
+      #expect(try await hearth("set", "todos/2", "text=reap", "--data", directory).status == 0)
+      let added = try await program.document("todos/2").getDocument(source: .server)
+      #expect(added.get("text") as? String == "reap")
+      try await program.terminate()
+
+      #expect(try await hearth("ls", "todos", "--data", directory).output == "todos/1\ntodos/2\n")
+      #expect(!FileManager.default.fileExists(atPath: directory + "/backend"))
     }
 
     @Test("restore asks before it writes over documents, but not in an empty database")
