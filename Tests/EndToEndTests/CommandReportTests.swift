@@ -111,6 +111,11 @@ extension EndToEndTests.InPipes {
           "the elements of tags have the type string in every document of o, and the condition has the type array."
         ),
         (["get", "o", "--where", "status contains a"], "status is never an array with elements, but string."),
+        (["count", "o", "--by", "staus"], "no document of o has the field staus. Did you mean status?"),
+        (["count", "o", "--by", "total,staus"], "no document of o has the field staus. Did you mean status?"),
+        (["distinct", "o", "ship.cty"], "no document of o has the field ship.cty. Did you mean ship.city?"),
+        (["sum", "o", "totl"], "no document of o has a number in totl. Did you mean total?"),
+        (["avg", "o", "totl", "--where", "status == open"], "has a number in totl. Did you mean total?"),
         (["delete", "o", "--where", "staus == x", "--yes"], "has the field staus. Did you mean status?"),
       ] {
         let run = try await HeadlessRun(arguments, surroundings)
@@ -120,6 +125,8 @@ extension EndToEndTests.InPipes {
         #expect(try await hearth("get", "o", "--where", condition).errors == "", "\(condition)")
       }
       #expect(try await hearth("get", "o", "--order", "totl", "--quiet").errors == "")
+      #expect(try await hearth("count", "o", "--by", "staus", "--quiet").errors == "")
+      #expect(try await hearth("sum", "o", "status").errors == "hearth: no document of o has a number in status.\n")
     }
 
     @Test("count --by --limit prints the largest groups of all documents")

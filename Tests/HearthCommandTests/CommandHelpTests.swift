@@ -94,7 +94,8 @@ struct CommandHelpTests {
   @Test(
     "A foreign word without a command here gets the way to the same result",
     arguments: [
-      ("completion bash", "--generate-completion-script bash"), ("use demo", "-C CONNECTION"), ("init", "no setup"),
+      ("completion bash", "--generate-completion-script bash"),
+      ("completions zsh", "--generate-completion-script bash"), ("use demo", "-C CONNECTION"), ("init", "no setup"),
       ("deploy --only firestore", "'firebase deploy' does"), ("max n c", "--order FIELD:desc --limit 1"),
       ("min", "--order FIELD --limit 1"), ("login", "no accounts"),
     ])

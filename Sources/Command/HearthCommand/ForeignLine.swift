@@ -46,9 +46,12 @@ enum ForeignLine {
 
   private static let outputAnswer = "Redirect the output with > FILE, or use 'hearth export PATH -o FILE'."
 
+  private static let completionAnswer =
+    "For completion in bash: source <(hearth --generate-completion-script bash); also zsh and fish."
+
   /// Words of other programs that no command replaces, with the way to the same result.
   private static let answers = [
-    "completion": "For completion in bash: source <(hearth --generate-completion-script bash); also zsh and fish.",
+    "completion": completionAnswer, "completions": completionAnswer, "autocomplete": completionAnswer,
     "deploy": "Hearth does not deploy. 'firebase deploy' does; 'hearth serve --rules FILE' enforces rules locally.",
     "init": "Hearth needs no setup. 'hearth serve' and 'hearth exec' read firebase.json and .firebaserc.",
     "login": "Hearth has no accounts. --cloud uses the credentials of gcloud, --credentials those of a file.",

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
+package import CommandOptions
 import CommandOutput
-import FirestoreModel
+package import FirestoreModel
 import FirestoreProtocol
-import FirestoreQuery
+package import FirestoreQuery
 import Spelling
 
 /// Fields of a query that no document has, or types that their values never have: a mistyped name, or a number in
 /// quotes, looks like an empty collection.
-struct AbsentFields: Sendable {
+package struct AbsentFields: Sendable {
   private let query: Query
   private let datastore: any Datastore
   private let database: DatabaseID
 
-  init(of query: Query, _ datastore: any Datastore, _ database: DatabaseID) {
-    (self.query, self.datastore, self.database) = (query, datastore, database)
+  package init(of query: Query, _ connection: BackendConnection) {
+    (self.query, datastore, database) = (query, connection.datastore, connection.database)
   }
 
   /// The number of documents to check. Servers may charge for them.
@@ -23,18 +24,44 @@ struct AbsentFields: Sendable {
   func note() async -> String? {
     let conditions = query.filters.flatMap(\.fieldFilters)
     let paths = (conditions.map(\.path) + query.explicitOrderBy.map(\.path)).filter { !$0.isDocumentID }
-    if paths.isEmpty { return nil }
+    guard !paths.isEmpty, let documents = await sample() else { return nil }
+    if let note = await note(of: paths, documents) { return note }
+    return conditions.lazy.compactMap { otherType($0, documents) }.first
+  }
+
+  /// The note about the first of the fields that no document of the whole collection has.
+  /// - Returns: `nil` if the documents have every field, or if it cannot be determined.
+  package func note(of paths: [FieldPath]) async -> String? {
+    guard !paths.isEmpty, let documents = await sample() else { return nil }
+    return await note(of: paths, documents)
+  }
+
+  /// A field of the documents whose name resembles a name that none of them has, as a question.
+  package func suggestion(for path: FieldPath) async -> String? {
+    guard let documents = await sample(), !documents.contains(where: { $0[path] != nil }) else { return nil }
+    return suggestion(for: path, documents)
+  }
+
+  private func sample() async -> [Document]? {
     let whole = Query(path: query.path, collectionGroup: query.collectionGroup, limit: Self.sampleSize)
     var pages = DocumentPages(of: whole, at: datastore, database)
     // The note is optional: the result is complete without it.
     guard let documents = try? await pages.next(), !documents.isEmpty else { return nil }
+    return documents
+  }
+
+  private func note(of paths: [FieldPath], _ documents: [Document]) async -> String? {
     for path in paths where !documents.contains(where: { $0[path] != nil }) {
       guard await isAbsent(path, documents.count) else { continue }
-      let names = Set(documents.flatMap { $0.data?.fields.names(below: []) ?? [] })
-      let hint = NearestName.suggestion(for: path.canonicalText, among: names.sorted()).map { " Did you mean \($0)?" }
+      let hint = suggestion(for: path, documents).map { " \($0)" }
       return "no document of \(place) has the field \(path.canonicalText).\(hint ?? "")"
     }
-    return conditions.lazy.compactMap { otherType($0, documents) }.first
+    return nil
+  }
+
+  private func suggestion(for path: FieldPath, _ documents: [Document]) -> String? {
+    let names = Set(documents.flatMap { $0.data?.fields.names(below: []) ?? [] })
+    return NearestName.suggestion(for: path.canonicalText, among: names.sorted()).map { "Did you mean \($0)?" }
   }
 
   private var place: String { query.collectionGroup.map { "all collections \($0)" } ?? query.path.text }

@@ -73,7 +73,7 @@ extension HeadlessOptions {
   package func hint(for query: Query, _ connection: BackendConnection) async {
     if quiet { return }
     var reason = await EmptyAnswer(connection).note(at: query.path, group: query.collectionGroup)
-    if reason == nil { reason = await AbsentFields(of: query, connection.datastore, connection.database).note() }
+    if reason == nil { reason = await AbsentFields(of: query, connection).note() }
     if let reason { note(ShownText(reason)) }
   }
 }

@@ -63,6 +63,11 @@ package struct FieldGroups: Sendable {
   /// The groups in value order.
   package var sorted: [Group] { groups.values.sorted { $0.precedes($1) } }
 
+  /// The fields that none of the documents has.
+  package var unseen: [FieldPath] {
+    fields.paths.enumerated().filter { index, _ in groups.values.allSatisfy { $0.values[index] == nil } }.map(\.element)
+  }
+
   // MARK: Reading
 
   /// Counts the documents of a query at a server, which sends only these fields.

@@ -138,7 +138,13 @@ struct AggregationOptions: ParsableArguments {
       await headless.hint(for: query, try locations.connect().at(time))
     }
     guard let field = function.field, figures["average"] == .null, !headless.quiet else { return }
-    headless.note(ShownText(try await reason(query, field, isAll: queried.selection.isEmpty)))
+    var reason = try await reason(query, field, isAll: queried.selection.isEmpty)
+    if source == .server,
+      let hint = await AbsentFields(of: query, try locations.connect().at(time)).suggestion(for: field)
+    {
+      reason += " \(hint)"
+    }
+    headless.note(ShownText(reason))
     if source == .server, !queried.selection.isEmpty {
       await headless.hint(for: query, try locations.connect().at(time))
     }
@@ -234,8 +240,13 @@ struct GroupListing: Sendable {
       try printer.print(groups.row(group, isCounted: isCounted, in: locations.database))
     }
     try printer.finish()
-    if groups.sorted.isEmpty, source == .server {
-      await options.headless.hint(for: query, try locations.connect().at(time))
+    if source == .server, !options.headless.quiet {
+      let connection = try locations.connect().at(time)
+      if groups.sorted.isEmpty {
+        await options.headless.hint(for: query, connection)
+      } else if let note = await AbsentFields(of: query, connection).note(of: groups.unseen) {
+        return options.headless.note(ShownText(note))
+      }
     }
     guard !isCounted, let absent = groups.sorted.first(where: \.isAbsent) else { return }
     let fields = groups.fields.paths.map(\.canonicalText).joined(separator: " or ")
