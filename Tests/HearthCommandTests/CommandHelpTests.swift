@@ -183,6 +183,9 @@ struct CommandHelpTests {
 
   @Test("Help for an unknown command suggests the nearest; unknown options are reported")
   func mistyped() {
+    for asked in [["help", "deploy"], ["deploy", "--help"]] {
+      #expect(CommandHelp.unknownTopic(asked)?.message.hasPrefix("Unknown command 'deploy'. Hearth does not") == true)
+    }
     #expect(CommandHelp.unknownTopic(["lst", "--help"])?.message == "Unknown command 'lst'. The nearest is 'ls'.")
     #expect(
       CommandHelp.unknownTopic(["theme", "chek", "-h"])?.message

@@ -27,6 +27,7 @@ enum CommandHelp {
     if arguments.count == 2, topic == "help" { return nil }
     let known = names(below: arguments.dropFirst().dropLast())
     if known.contains(topic) || ManualPage.asked(arguments) != nil { return nil }
+    if arguments.count == 2, let answer = ForeignLine.answer(to: [topic]) { return CommandFailure(.usage, answer) }
     let pages = arguments.count == 2 ? ManualPage.all.map(\.topic) : []
     let nearest = nearest(to: topic, among: known.isEmpty ? names(below: []) : known + pages)
     return CommandFailure(.usage, "Unknown command '\(arguments.dropFirst().joined(separator: " "))'\(nearest)")
@@ -40,6 +41,7 @@ enum CommandHelp {
       let known = names(below: path[...])
       if word.hasPrefix("-") || word == "help" || known.isEmpty { return nil }
       guard known.contains(word) else {
+        if path.isEmpty, let answer = ForeignLine.answer(to: [word]) { return CommandFailure(.usage, answer) }
         return CommandFailure(
           .usage, "Unknown command '\((path + [word]).joined(separator: " "))'\(nearest(to: word, among: known))")
       }
