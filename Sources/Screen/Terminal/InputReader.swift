@@ -77,7 +77,11 @@ package enum TerminalEvent: Hashable, Sendable {
   private func reading(
     _ descriptor: CInt, _ handler: @escaping @MainActor (InputReader) -> Void
   ) -> any DispatchSourceRead {
-    let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .main)
+    // A descriptor of its own, open until the source has let go of it: if the owner closed a watched one first while
+    // another process still has the terminal, the event loop would be told of a source that is gone.
+    let own = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+    let source = DispatchSource.makeReadSource(fileDescriptor: own >= 0 ? own : descriptor, queue: .main)
+    if own >= 0 { source.setCancelHandler { close(own) } }
     source.setEventHandler { [weak self] in
       MainActor.assumeIsolated {
         if let self { handler(self) }
