@@ -18,15 +18,7 @@ struct ConflictTests {
   @Test("A write over unseen values is reported per field, and one on other fields is not")
   func replaced() async throws {
     try await BridgeHarness.run { test in
-      try await test.others(set("orders/a", ["status": "new", "total": 1]))
-      test.bridge.perform(.openDetail(key("orders/a")))
-      try await test.detail { $0?.exists == true }
-      test.bridge.perform(.setNetwork(enabled: false))
-      try await test.isOffline(true)
-      test.bridge.perform(.write([patch("orders/a", ["status": "mine"])]))
-      try await test.detail { $0?.hasLocalMutations == true }
-      try await test.others(patch("orders/a", ["status": "theirs", "total": 2]))
-      test.bridge.perform(.setNetwork(enabled: true))
+      try await test.conflict()
 
       let conflict = try await test.next { if case .conflict(let conflict) = $0 { conflict } else { nil } }
       #expect(conflict.batch == BatchID(1))

@@ -69,15 +69,7 @@ struct UndoTests {
 
   /// A write made offline over `new`, which replaced `theirs` on the server.
   private func conflicting(_ test: BridgeHarness) async throws -> UndoConflict {
-    try await test.others(set("orders/a", ["status": "new", "total": 1]))
-    test.bridge.perform(.openDetail(key("orders/a")))
-    try await test.detail { $0?.exists == true }
-    test.bridge.perform(.setNetwork(enabled: false))
-    try await test.isOffline(true)
-    test.bridge.perform(.write([patch("orders/a", ["status": "mine"])]))
-    try await test.detail { $0?.hasLocalMutations == true }
-    try await test.others(patch("orders/a", ["status": "theirs", "total": 2]))
-    test.bridge.perform(.setNetwork(enabled: true))
+    try await test.conflict()
     try await test.acknowledged()
     test.bridge.perform(.undo())
     return try await test.nextOfHost { if case .undoConflict(let conflict) = $0 { conflict } else { nil } }

@@ -212,7 +212,12 @@ struct StorageTests {
     let other = Firestore.firestore(app: app(.embedded(directory: old)))
     #expect(try await other.document("cities/LA").getDocument(source: .server).exists)
     try await other.terminate()
-    #expect(!LocalBackend.exists(in: old))
+    #expect(!LocalBackend.exists(in: old) && Backend.doubleData(in: old) == nil)
+    for name in try FileManager.default.contentsOfDirectory(atPath: new) where name.hasPrefix("backend.sqlite3") {
+      try FileManager.default.copyItem(atPath: "\(new)/\(name)", toPath: "\(old)/\(name)")
+    }
+    #expect(Backend.dataFolder(of: old) == old)
+    #expect(Backend.doubleData(in: old)?.contains("hearth copy data:\(old)/backend data:\(old)") == true)
     let standard: String = StandardDirectories.data(ProcessInfo.processInfo.environment)
     #expect(Backend.dataFolder(of: standard) == standard + "/backend")
   }

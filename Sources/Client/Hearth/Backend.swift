@@ -42,8 +42,8 @@ public struct Backend: Hashable, Sendable {
 
   /// The embedded backend, durable in a directory, as with `--data` of the commands. The caches of its apps are in
   /// `cache` below it. Both are created if necessary. Data in `backend` below the directory is used if the directory has
-  /// none itself; `$XDG_DATA_HOME/hearth` always keeps its data there. All apps with the same directory are clients of one backend, in one process or
-  /// several. The first process (a dashboard, a command, `hearth serve`, another program) opens the data and serves it
+  /// none itself; `$XDG_DATA_HOME/hearth` always keeps its data there. All apps with the same directory are clients of
+  /// one backend, in one process or several. The first process (a dashboard, a command, `hearth serve`, another program) opens the data and serves it
   /// to the other processes of its user on a socket next to it. When that process ends, another takes its place within
   /// a second. While a process such as `hearth repair` has the data open without sharing it, every call fails with
   /// `failedPrecondition` and a message with the name of that process. The next call after it has closed the data
@@ -93,6 +93,16 @@ public struct Backend: Hashable, Sendable {
     let inner = (directory.hasSuffix("/") ? directory : directory + "/") + "backend"
     if absolute(directory) == absolute(StandardDirectories.data) { return inner }
     return !LocalBackend.exists(in: directory) && LocalBackend.exists(in: inner) ? inner : directory
+  }
+
+  /// Tells of data in both layouts of a directory, of which one is not used.
+  package static func doubleData(in directory: String) -> String? {
+    let used = dataFolder(of: directory)
+    guard used == directory, LocalBackend.exists(in: used), LocalBackend.exists(in: used + "/backend") else {
+      return nil
+    }
+    return "\(used) and \(used)/backend both have data, and the first is used. To bring the other's documents over: "
+      + "hearth copy data:\(used)/backend data:\(used)"
   }
 
   /// The directory's absolute path, so that each directory has one spelling.
@@ -310,6 +320,7 @@ extension ResolvedBackend {
         datastore: InProcessDatastore(backend: backend, database: database),
         identity: .memory(name ?? "", database))
     case .embedded(let directory):
+      if let warning = Backend.doubleData(in: directory) { ClientLog.warn(warning, database) }
       let data = try Self.opening { () throws(StoreError) in
         // Waits for a holder of the data that answers slowly: the owner of the cache must be known before it is opened.
         try SharedData.open(Backend.absolute(Backend.dataFolder(of: directory)))

@@ -103,6 +103,20 @@ final class BridgeHarness {
   /// What another client writes.
   func others(_ mutations: Mutation...) async throws { try await backend.commit(mutations, in: database) }
 
+  /// Writes `mine` offline over the seen status `new` of `orders/a`, which others change to `theirs` meanwhile, and goes
+  /// online.
+  func conflict() async throws {
+    try await others(set("orders/a", ["status": "new", "total": 1]))
+    bridge.perform(.openDetail(key("orders/a")))
+    try await detail { $0?.exists == true }
+    bridge.perform(.setNetwork(enabled: false))
+    try await isOffline(true)
+    bridge.perform(.write([patch("orders/a", ["status": "mine"])]))
+    try await detail { $0?.hasLocalMutations == true }
+    try await others(patch("orders/a", ["status": "theirs", "total": 2]))
+    bridge.perform(.setNetwork(enabled: true))
+  }
+
   /// What the server has; `nil` for no document.
   func stored(_ path: String) async throws -> Fields? {
     try await backend.lookup([key(path)], in: database).documents.first?.data?.fields

@@ -7,9 +7,9 @@ import FirestoreSQLite
 ///
 /// Versions are commit times in microseconds. In each database every version is greater than all earlier ones, across
 /// restarts and regardless of the clock. A read of the present has the time of the clock, or that of the last version
-/// if the clock is behind it. A commit is always newer than any read time handed out. A commit without changes uses up a version too. If the clock is behind the last
-/// version, because it was wrong then or is now, each version is one microsecond after the previous one until the clock
-/// has caught up.
+/// if the clock is behind it. A commit is always newer than any read time handed out. A commit without changes uses up
+/// a version too. If the clock is behind the last version, because it was wrong then or is now, each version is one
+/// microsecond after the previous one until the clock has caught up.
 struct CommitLog: ~Copyable {
   /// The number of recorded changes for resuming watches; older positions get a reset and the full state.
   static let keptChanges = 100_000

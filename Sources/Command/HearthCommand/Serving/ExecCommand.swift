@@ -140,24 +140,34 @@ struct ExecScreen: Sendable {
     // Messages of the server would be drawn over the dashboard.
     dup2(log, STDERR_FILENO)
     async let status = child.run(command, variables, closing: files, output: log)
-    _ = try await dashboard.run([program] + options, environment, closing: files, errors: errors)
+    do {
+      _ = try await dashboard.run([program] + options, environment, closing: files, errors: errors)
+    } catch {
+      // The command goes on without the dashboard.
+      dup2(errors, STDERR_FILENO)
+      StandardError.write("hearth: The dashboard cannot be opened: \(error)")
+    }
     dup2(errors, STDERR_FILENO)
     if child.isRunning {
       StandardError.write("hearth: Waiting for the end of \(command[0]). Its output so far is in \(path).")
     }
     let result = try await status
-    try printLog()
+    printLog()
     return result
   }
 
   /// Prints the file unchanged, as the command would have done, and removes it.
-  private func printLog() throws {
-    let file = try FileHandle(forReadingFrom: URL(filePath: path))
-    while let bytes = try file.read(upToCount: 1 << 16), !bytes.isEmpty {
-      // A closed output does not change the status of the command.
-      guard (try? FileHandle.standardOutput.write(contentsOf: bytes)) != nil else { break }
+  private func printLog() {
+    do {
+      let file = try FileHandle(forReadingFrom: URL(filePath: path))
+      while let bytes = try file.read(upToCount: 1 << 16), !bytes.isEmpty {
+        // A closed output does not change the status of the command.
+        guard (try? FileHandle.standardOutput.write(contentsOf: bytes)) != nil else { break }
+      }
+      unlink(path)
+    } catch {
+      StandardError.write("hearth: The output of the command, in \(path), cannot be read: \(error)")
     }
-    unlink(path)
   }
 }
 

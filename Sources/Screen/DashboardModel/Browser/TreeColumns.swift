@@ -248,7 +248,9 @@ extension TreeColumns {
     for column in columns {
       // Values beyond the wanted count only use spare room, also beside later values of the others.
       let later = shown.reduce(0) { $0 + max(0, max($1.reserve, $1.natural) - $1.width) }
-      let spare = shown.count < wanted ? left : left - (idWidth - shortest) - later
+      // The first column is the one that changes, so it keeps room for its longer values.
+      let first = shown.first.map { max(0, $0.reserve - $0.width) } ?? 0
+      let spare = shown.count < wanted ? left - first : left - (idWidth - shortest) - later
       if column.width + 2 <= spare {
         shown.append(column)
         left -= column.width + 2

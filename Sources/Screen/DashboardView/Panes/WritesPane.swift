@@ -35,7 +35,9 @@ struct WritesPane {
       line.skip(1)
       let isFiltered = !frame.state.writes.allRows.isEmpty
       line.add(
-        isFiltered ? "no write passes the filter; esc clears it" : "nothing waits: every write is acknowledged",
+        isFiltered
+          ? "no write passes the filter; esc clears it"
+          : (area.width < 44 ? "" : "nothing waits: ") + "every write is acknowledged",
         .textMuted)
       canvas.put(line, x: area.x, y: geometry.rows.y, width: area.width)
     }
