@@ -31,8 +31,8 @@ struct CollectionSearchTests {
     throw RPCStatus(.notFound, "no search: \(driver.effects)")
   }
 
-  private func news(_ hits: Range<Int>, _ looked: Int, _ found: Int, isDone: Bool = false) -> SearchNews {
-    SearchNews(
+  private func news(_ hits: Range<Int>, _ looked: Int, _ found: Int, isDone: Bool = false) -> SearchUpdate {
+    SearchUpdate(
       hits: Scenario.events(hits), looked: looked, found: found, isDone: isDone, isFromCache: false)
   }
 
@@ -92,7 +92,7 @@ struct CollectionSearchTests {
       Issue.record("no search")
       return
     }
-    let news = SearchNews(hits: Scenario.events(7..<8), looked: 2_341, found: 1, isDone: true, isFromCache: true)
+    let news = SearchUpdate(hits: Scenario.events(7..<8), looked: 2_341, found: 1, isDone: true, isFromCache: true)
     driver.client(.searched(tag, news), at: 2)
     #expect(driver.screen.contains("1 of 2 341 cached"))
     #expect(!driver.screen.contains("of 100 000"))
@@ -104,7 +104,7 @@ struct CollectionSearchTests {
     var query = Query(path: path)
     query.explicitOrderBy = [OrderBy(.documentID)]
     var run = try SearchRun(SearchRequest(query, filter.text, in: database))
-    var (kept, last): (Int, SearchNews?) = (0, nil)
+    var (kept, last): (Int, SearchUpdate?) = (0, nil)
     for page in 0..<5 {
       let documents = Scenario.events(page * 1000..<(page + 1) * 1000)
       let news = run.look(at: documents, of: documents.count, isLast: page == 4, isFromCache: true)
@@ -162,7 +162,7 @@ struct CollectionSearchTests {
     var hit = Scenario.events(7..<8)[0]
     hit.state = .found(DocumentData(["note": "needle"]))
     driver.client(
-      .searched(tag, SearchNews(hits: [hit], looked: 100_000, found: 1, isDone: true, isFromCache: false)), at: 1)
+      .searched(tag, SearchUpdate(hits: [hit], looked: 100_000, found: 1, isDone: true, isFromCache: false)), at: 1)
     var changed = hit
     changed.state = .found(DocumentData(["note": "hay"]))
     driver.send(.listen(Query(path: path), name: "events", ListenerOptions(), at: at(1)))

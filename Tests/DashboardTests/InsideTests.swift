@@ -27,7 +27,7 @@ struct InsideTests {
     lookups: Lookups(
       listed: [.init(key("orders/a"), target: 1), .init(key("orders/b"), target: nil)], asked: 1, waiting: 1, limit: 100
     ),
-    company: CacheCompany(
+    peers: CachePeers(
       members: [
         .init(process: 4711, isSelf: true, hasLease: false, usesNetwork: true, isVisible: true, seen: at(0)),
         .init(process: 4712, isSelf: false, hasLease: true, usesNetwork: true, isVisible: false, seen: at(-3)),

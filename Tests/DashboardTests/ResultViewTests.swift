@@ -159,7 +159,7 @@ struct ResultViewTests {
 
   @Test("Missed snapshots of another program are counted, not shown as complete")
   func partly() {
-    var kept = KeptResult(Self.query)
+    var kept = CachedResult(Self.query)
     let all = ListenerSnapshot(
       listener: ListenerTag(1), changes: [.init(.modified, Self.first[0])], isFromCache: false,
       syncStateChanged: false, hasPendingWrites: false, count: 40, causes: [], omitted: 3)

@@ -69,7 +69,7 @@ struct TransferTests {
   func account() {
     var driver = driver()
     driver.host(.transferring(TransferState(request)), at: 1)
-    let account = TransferAccount(
+    let account = TransferSummary(
       request, .complete, documents: 998, elapsed: .milliseconds(1234), refused: ["line 3, column 9: no value"],
       refusedCount: 2, notes: ["Rejected documents are in a.jsonl.rejected. Fix and import them."])
     driver.host(.transferred(account), at: 2)
@@ -89,7 +89,7 @@ struct TransferTests {
     var driver = driver()
     driver.host(.transferring(TransferState(request)), at: 1)
     driver.press("h :")
-    driver.host(.transferred(TransferAccount(request, .cancelled, documents: 5, elapsed: .seconds(1))), at: 2)
+    driver.host(.transferred(TransferSummary(request, .cancelled, documents: 5, elapsed: .seconds(1))), at: 2)
     #expect(driver.state.overlay?.kind == .palette)
     #expect(driver.state.messages.last?.text == "import of a.jsonl canceled after 5 documents")
   }
@@ -101,7 +101,7 @@ struct TransferTests {
     driver.press("h")
     run("whole database", &driver)
     #expect(driver.state.messages.last?.text.hasSuffix("is still running") == true)
-    driver.host(.transferred(TransferAccount(request, .complete, documents: 5, elapsed: .seconds(1))), at: 2)
+    driver.host(.transferred(TransferSummary(request, .complete, documents: 5, elapsed: .seconds(1))), at: 2)
     driver.client(.status(Scenario.status(3, isEnabled: false)), at: 3)
     run("whole database", &driver)
     #expect(driver.state.messages.last?.text.hasPrefix("you are offline") == true)

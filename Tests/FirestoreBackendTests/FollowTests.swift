@@ -11,9 +11,9 @@ struct FollowTests {
   /// Follows a database until the test has seen enough.
   private func following(
     _ backend: LocalBackend, in followed: DatabaseID = database,
-    _ body: (inout AsyncStream<CommitNews>.Iterator) async throws -> Void
+    _ body: (inout AsyncStream<CommitUpdate>.Iterator) async throws -> Void
   ) async throws {
-    let (stream, continuation) = AsyncStream.makeStream(of: CommitNews.self)
+    let (stream, continuation) = AsyncStream.makeStream(of: CommitUpdate.self)
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
         let end = await backend.followCommits(in: followed) { news async throws(Never) in continuation.yield(news) }

@@ -63,7 +63,7 @@ struct RandomRulesTests {
   @Test("Every document in an allowed query's result can also be read by get")
   func soundness() throws {
     var generator = SeededGenerator(seed: 17)
-    let stored = KnownDocuments()
+    let stored = FixedDocuments()
     var allowed = 0
     var found = 0
     for round in 0..<Self.rounds {

@@ -74,7 +74,7 @@ struct RequestMemberTests {
       + "{ allow read, write: if \(condition); } } }"
     let ruleset = try #require(Ruleset.compile([RulesFile(name: "r", content: text)]).ruleset)
     let allowed = try RulesRequest.Method.allCases.filter {
-      ruleset.decide(try Self.request($0), KnownDocuments()).isAllowed
+      ruleset.decide(try Self.request($0), FixedDocuments()).isAllowed
     }
 
     #expect(allowed.map(\.rawValue).joined(separator: " ") == methods)
@@ -101,7 +101,7 @@ struct RequestMemberTests {
       let ruleset = try #require(Ruleset.compile([RulesFile(name: "r", content: text)]).ruleset)
       var request = try Self.request(.update)
       request.mutations = mutations
-      #expect(ruleset.decide(request, KnownDocuments()).isAllowed, "\(mutations)")
+      #expect(ruleset.decide(request, FixedDocuments()).isAllowed, "\(mutations)")
     }
   }
 }

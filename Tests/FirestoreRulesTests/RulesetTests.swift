@@ -27,11 +27,11 @@ struct RulesetTests {
       time: Timestamp(seconds: 1), resource: resource)
   }
 
-  private static func documents(_ stored: [Document]) -> KnownDocuments {
-    KnownDocuments(stored: Dictionary(uniqueKeysWithValues: stored.map { ($0.key, $0) }))
+  private static func documents(_ stored: [Document]) -> FixedDocuments {
+    FixedDocuments(stored: Dictionary(uniqueKeysWithValues: stored.map { ($0.key, $0) }))
   }
 
-  private static var none: KnownDocuments { KnownDocuments() }
+  private static var none: FixedDocuments { FixedDocuments() }
 
   @Test("A second service of another name is ignored, and its names are not checked")
   func services() {

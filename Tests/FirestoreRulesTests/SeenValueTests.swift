@@ -41,7 +41,7 @@ struct SeenValueTests {
           && owns(resource.data);
       }
       """)
-    let verdict = ruleset.decide(try Self.update(["count": .integer(2)]), KnownDocuments())
+    let verdict = ruleset.decide(try Self.update(["count": .integer(2)]), FixedDocuments())
 
     #expect(!verdict.isAllowed && verdict.decidingLine == 6 && verdict.outcomes.count == 2)
     #expect(Self.told(verdict.outcomes[0]) == ["note = \"n1\"", "request.resource.data.count = 2"])
@@ -58,7 +58,7 @@ struct SeenValueTests {
   @Test("An expression without a value reports how far it was evaluated")
   func failed() throws {
     let ruleset = try Self.compile("match /notes/{note} { allow update: if request.auth.uid == resource.data.owner; }")
-    let verdict = ruleset.decide(try Self.update([:], uid: nil), KnownDocuments())
+    let verdict = ruleset.decide(try Self.update([:], uid: nil), FixedDocuments())
 
     #expect(
       Self.told(try #require(verdict.outcomes.first)) == [
@@ -72,8 +72,8 @@ struct SeenValueTests {
     let request = SharedRequest(try Self.update([:]))
     var room = RulesRoom()
 
-    #expect(ruleset.decide(request, KnownDocuments(), &room).outcomes.map(\.values) == [[]])
-    let verdict = ruleset.decide(request, KnownDocuments(), &room, tellsValues: true)
+    #expect(ruleset.decide(request, FixedDocuments(), &room).outcomes.map(\.values) == [[]])
+    let verdict = ruleset.decide(request, FixedDocuments(), &room, tellsValues: true)
     #expect(verdict.isAllowed && verdict.outcomes.map(\.values) == [[SeenValue("resource.data.owner", "\"bob\"")]])
   }
 
@@ -92,7 +92,7 @@ struct SeenValueTests {
           request.resource.data.keys().toSet() == note.split('').toSet() || request.resource.data.map == null;
       }
       """)
-    let verdict = ruleset.decide(try Self.update(fields), KnownDocuments())
+    let verdict = ruleset.decide(try Self.update(fields), FixedDocuments())
 
     let values = verdict.outcomes.map(\.values)
     #expect(values.map(\.count).reduce(0, +) == SeenValue.most && values[0].isEmpty)

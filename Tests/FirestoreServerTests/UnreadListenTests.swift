@@ -115,7 +115,7 @@ import Testing
   func turns() {
     let loop = EmbeddedEventLoop()
     let clock = NIOLoopBoundBox(NIODeadline.uptimeNanoseconds(0), eventLoop: loop)
-    let turn = DeliveryTurn(loop) { clock.value }
+    let turn = DeliverySlice(loop) { clock.value }
 
     let quick = (0..<100).map { _ in Slow(clock, taking: .microseconds(10)) }
     for call in quick { turn.schedule(call) }

@@ -14,7 +14,7 @@ struct FollowTests {
     var first: SharedData? = try SharedData.open(folder.path, as: "first")
     let second = try SharedData.open(try folder.alias("second"), as: "second", patience: .seconds(60))
     let store = second.datastore(for: database)
-    let (stream, continuation) = AsyncStream.makeStream(of: CommitNews.self)
+    let (stream, continuation) = AsyncStream.makeStream(of: CommitUpdate.self)
     let following = Task {
       let error = await #expect(throws: RPCStatus.self) {
         try await store.followCommits { news in continuation.yield(news) }

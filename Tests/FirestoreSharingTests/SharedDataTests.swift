@@ -21,8 +21,8 @@ struct SharedDataTests {
     let first = try SharedData.open(folder.path, as: "first")
     let second = try SharedData.open(try folder.alias(), as: "second")
 
-    #expect(first.company.standing == .owner)
-    #expect(second.company.standing == .attached(to: DataMember(process: getpid(), name: "first")))
+    #expect(first.peers.role == .owner)
+    #expect(second.peers.role == .attached(to: DataMember(process: getpid(), name: "first")))
     #expect(second.instance == first.instance && first.instance?.isEmpty == false)
     await first.wait { $0.others == [DataMember(process: getpid(), name: "second")] }
     let (own, attached) = (first.datastore(for: database), second.datastore(for: database))
@@ -46,7 +46,7 @@ struct SharedDataTests {
     // Each is made again of the next owner.
     for store in stores { _ = try await store.commit([increment("c/a")]) }
     for store in stores { #expect(try await store.count("c/a") == .integer(3)) }
-    await second.wait { $0.standing == .owner || third.company.standing == .owner }
+    await second.wait { $0.role == .owner || third.peers.role == .owner }
   }
 
   @Test("A suspended owner hands the data over and attaches to the new owner later")
@@ -72,7 +72,7 @@ struct SharedDataTests {
     first.takeUp()
     _ = try await stores[0].commit([increment("c/a")])
     for store in stores { #expect(try await store.count("c/a") == .integer(3)) }
-    if case .attached = first.company.standing {} else { Issue.record("\(first.company)") }
+    if case .attached = first.peers.role {} else { Issue.record("\(first.peers)") }
     stream.cancel()
     await stream.value
   }
@@ -88,7 +88,7 @@ struct SharedDataTests {
     data.takeUp()
     _ = try await store.commit([increment("c/a")])
     #expect(try await store.count("c/a") == .integer(2))
-    #expect(data.company.standing == .owner)
+    #expect(data.peers.role == .owner)
   }
 
   @Test("A process can repeatedly claim the data from its owner without losses")
@@ -102,8 +102,8 @@ struct SharedDataTests {
       var server: SharedData? = try SharedData.open(
         try folder.alias("server\(round)"), pausesForPort: true, patience: .seconds(60))
       try await server?.claim(within: .seconds(60))
-      #expect(server?.company.standing == .owner)
-      for data in [first, third] { await data.wait { if case .attached = $0.standing { true } else { false } } }
+      #expect(server?.peers.role == .owner)
+      for data in [first, third] { await data.wait { if case .attached = $0.role { true } else { false } } }
       for data in [first, third] { _ = try await data.datastore(for: database).commit([increment("c/a")]) }
       // As when it is killed: one of the others has the data.
       server = nil
@@ -119,7 +119,7 @@ struct SharedDataTests {
     let error = await #expect(throws: RPCStatus.self) { try await second.claim(within: .seconds(60)) }
     #expect(error?.code == .unavailable && error?.message.contains("the server") == true)
     _ = try await second.datastore(for: database).commit([increment("c/a")])
-    #expect(first.company.standing == .owner)
+    #expect(first.peers.role == .owner)
   }
 
   @Test("The users of the data can be listed without opening it")
@@ -152,7 +152,7 @@ struct SharedDataTests {
       held.withLock { $0 = nil }
     }
     let second = try SharedData.open(folder.path, patience: .milliseconds(1))
-    #expect(second.company.standing == .owner)
+    #expect(second.peers.role == .owner)
   }
 
   @Test("A commit retried with its name after a lost response is applied once")
@@ -176,7 +176,7 @@ struct SharedDataTests {
     let folder = try Folder(String(repeating: "d", count: 120) + "/" + String(repeating: "e", count: 120))
     let first = try SharedData.open(folder.path)
     let second = try SharedData.open(try folder.alias(String(repeating: "f", count: 120)))
-    #expect(first.company.standing == .owner && second.company.standing != .owner)
+    #expect(first.peers.role == .owner && second.peers.role != .owner)
     _ = try await second.datastore(for: database).commit([increment("c/a")])
     #expect(try await first.datastore(for: database).count("c/a") == .integer(1))
   }

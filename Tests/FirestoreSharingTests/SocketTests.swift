@@ -86,14 +86,14 @@ struct SocketTests {
     guard case .connected(let descriptor) = try DataSocket(in: other.path).connect() else {
       return #expect(Bool(false), "nobody listens")
     }
-    let line = OwnerLine(descriptor)
+    let line = OwnerConnection(descriptor)
     line.send(.hello(version: 2, DataMember(process: 78, name: "hearth of tomorrow")))
     var received: [UInt8] = []
     guard case .line(.refusal(let reason)) = line.next(&received, within: 60_000) else {
       return #expect(Bool(false), "no refusal")
     }
     #expect(reason.contains("hearth of today") && reason.contains("(1, not 2)"))
-    #expect(data.company.others.isEmpty)
+    #expect(data.peers.others.isEmpty)
   }
 
   @Test("A non-waiting opener gets data with a silent owner and connects once it is gone")
@@ -110,7 +110,7 @@ struct SocketTests {
     #expect(status?.code == .unavailable && status?.message.contains("does not answer") == true)
     (lock, owner) = (nil, nil)
     #expect(lock == nil && owner == nil)
-    await data.wait { $0.standing == .owner }
+    await data.wait { $0.role == .owner }
     _ = try await store.commit([increment("c/a")])
   }
 
@@ -131,7 +131,7 @@ struct SocketTests {
     #expect(status?.code == .unavailable && status?.message.contains("does not answer") == true)
     (lock, owner) = (nil, nil)
     #expect(lock == nil && owner == nil)
-    await waiting.wait { $0.standing == .owner }
+    await waiting.wait { $0.role == .owner }
     _ = try await store.commit([increment("c/a")])
     #expect(try await store.count("c/a") == .integer(1))
   }
@@ -144,7 +144,7 @@ struct SocketTests {
     guard case .connected(let deaf) = socket.connect(), case .connected(let mad) = socket.connect() else {
       return #expect(Bool(false), "nobody listens")
     }
-    let line = OwnerLine(deaf)
+    let line = OwnerConnection(deaf)
     line.send(.hello(version: SharingLine.version, DataMember(process: 1, name: "deaf")))
     await data.wait { $0.others.count == 1 }
     for _ in 0..<200_000 { line.send(.question) }

@@ -45,8 +45,8 @@ extension SharedDatastore {
 
 extension SharedData {
   /// Waits until the company is as wanted.
-  func wait(_ isWanted: (DataCompany) -> Bool) async {
-    for await company in companies() where isWanted(company) { return }
+  func wait(_ isWanted: (DataPeers) -> Bool) async {
+    for await peers in peerChanges() where isWanted(peers) { return }
   }
 }
 

@@ -29,7 +29,7 @@ struct InsideTests {
       #expect(state.progress == .current && state.purpose == .listen)
       #expect(state.documents == 2 && state.sent == 2 && state.kept == 0)
       #expect(state.tokenTime == at(5).timestamp && inside.targetCount == 1)
-      #expect(inside.company == nil && inside.lookups.asked == 0)
+      #expect(inside.peers == nil && inside.lookups.asked == 0)
 
       watch.fail(RPCStatus(.unavailable, "gone"))
       _ = try #require(await test.backend.watches.next())

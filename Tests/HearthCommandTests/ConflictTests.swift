@@ -108,30 +108,30 @@ struct ConflictTests {
 
   private static let orders = key("orders/a")
 
-  private static func standing(_ edited: String, now: Fields?) throws -> EditStanding {
+  private static func status(_ edited: String, now: Fields?) throws -> EditStatus {
     let request = EditRequest(.document(orders), text: "{\"status\": \"new\", \"total\": 1}")
     let document = Document(
       key: orders, version: SnapshotVersion(microseconds: 1),
       state: now.map { .found(DocumentData($0)) } ?? .missing)
     let mutations = try DocumentEdit.mutations(
       for: request, edited: edited, database: FirestoreTesting.database, newID: { "x" })
-    return try DocumentEdit.standing(
+    return try DocumentEdit.status(
       of: request, edited: edited, mutations, now: document, database: FirestoreTesting.database)
   }
 
   @Test("Editing a document without conflicting remote changes asks nothing")
   func edits() throws {
     let edited = "{\"status\": \"mine\", \"total\": 1}"
-    #expect(try Self.standing(edited, now: ["status": "new", "total": 1]) == .alone)
-    #expect(try Self.standing(edited, now: ["status": "new", "total": 2]) == .beside([FieldPath("total")]))
-    #expect(try Self.standing(edited, now: ["status": "mine", "total": 1]) == .beside([FieldPath("status")]))
+    #expect(try Self.status(edited, now: ["status": "new", "total": 1]) == .alone)
+    #expect(try Self.status(edited, now: ["status": "new", "total": 2]) == .beside([FieldPath("total")]))
+    #expect(try Self.status(edited, now: ["status": "mine", "total": 1]) == .beside([FieldPath("status")]))
   }
 
   @Test("Editing remotely changed fields shows both versions, and each answer works")
   func disputed() throws {
     let edited = "{\"status\": \"mine\", \"total\": 5, \"note\": \"n\"}"
     let now: Fields = ["status": "theirs", "total": 1, "extra": true]
-    guard case .conflict(let conflict) = try Self.standing(edited, now: now) else {
+    guard case .conflict(let conflict) = try Self.status(edited, now: now) else {
       Issue.record("no conflict")
       return
     }
@@ -157,7 +157,7 @@ struct ConflictTests {
 
   @Test("Editing a document that was deleted meanwhile asks whether to recreate it")
   func deletedMeanwhile() throws {
-    guard case .conflict(let conflict) = try Self.standing("{\"status\": \"mine\", \"total\": 1}", now: nil) else {
+    guard case .conflict(let conflict) = try Self.status("{\"status\": \"mine\", \"total\": 1}", now: nil) else {
       Issue.record("no conflict")
       return
     }

@@ -84,7 +84,7 @@ struct DescendantTests {
 
   @Test("A handed-over value waits for its predecessor, and none is lost at the end")
   func handoff() async {
-    let handoff = Handoff<Int>()
+    let handoff = ElementChannel<Int>()
     async let given: Void = {
       for number in 0..<500 { _ = await handoff.give(number) }
       handoff.end()

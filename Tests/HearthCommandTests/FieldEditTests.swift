@@ -48,11 +48,11 @@ struct FieldEditTests {
     edit.replaces = true
     let mutation = try #require(edit.mutation(of: Self.order))
     #expect(mutation.operation == .set(["status": "paid", "n": 1]) && mutation.precondition == .exists(true))
-    func standing(_ now: Fields) -> EditStanding {
-      DocumentEdit.standing(of: edit, mutation, now: doc("orders/a", at: 5, now))
+    func status(_ now: Fields) -> EditStatus {
+      DocumentEdit.status(of: edit, mutation, now: doc("orders/a", at: 5, now))
     }
-    #expect(standing(base) == .alone)
-    guard case .conflict(let conflict) = standing(["status": "new", "n": 1, "theirs": 2]) else {
+    #expect(status(base) == .alone)
+    guard case .conflict(let conflict) = status(["status": "new", "n": 1, "theirs": 2]) else {
       Issue.record("a field that others added would be lost")
       return
     }
@@ -94,33 +94,33 @@ struct FieldEditTests {
     }
   }
 
-  private func standing(_ edit: FieldEdit, now: Fields?) throws -> EditStanding {
+  private func status(_ edit: FieldEdit, now: Fields?) throws -> EditStatus {
     let document = Document(
       key: Self.order, version: SnapshotVersion(microseconds: 1),
       state: now.map { .found(DocumentData($0)) } ?? .missing)
-    return DocumentEdit.standing(of: edit, try #require(edit.mutation(of: Self.order)), now: document)
+    return DocumentEdit.status(of: edit, try #require(edit.mutation(of: Self.order)), now: document)
   }
 
   @Test("Changes to other fields, increments and server-set times do not ask")
   func beside() throws {
-    #expect(try standing(Self.edit(["n": 1], ["n": 2]), now: ["n": 1, "m": 1]) == .beside([FieldPath("m")]))
+    #expect(try status(Self.edit(["n": 1], ["n": 2]), now: ["n": 1, "m": 1]) == .beside([FieldPath("m")]))
     #expect(
-      try standing(Self.edit(["n": 1], ["n": 1], .increment(.integer(1))), now: ["n": 5]) == .beside([FieldPath("n")]))
+      try status(Self.edit(["n": 1], ["n": 1], .increment(.integer(1))), now: ["n": 5]) == .beside([FieldPath("n")]))
     let pending = Value.serverTimestamp(ServerTimestamp(localWriteTime: Timestamp(seconds: 1), previous: nil))
     let base: Fields = ["at": pending, "n": 1]
     #expect(
-      try standing(Self.edit(base, ["at": pending, "n": 2]), now: ["at": .timestamp(Timestamp(seconds: 2)), "n": 1])
+      try status(Self.edit(base, ["at": pending, "n": 2]), now: ["at": .timestamp(Timestamp(seconds: 2)), "n": 1])
         == .alone)
   }
 
   @Test("A server timestamp over a remote change asks, and so does a deleted document")
   func disputed() throws {
-    guard case .conflict(let time) = try standing(Self.edit(["n": 1], ["n": 1], .serverTimestamp), now: ["n": 2]) else {
+    guard case .conflict(let time) = try status(Self.edit(["n": 1], ["n": 1], .serverTimestamp), now: ["n": 2]) else {
       Issue.record("no conflict")
       return
     }
     #expect(time.keepingTheirs.isEmpty && time.overwriting.first?.transforms.count == 1)
-    guard case .conflict(let gone) = try standing(Self.edit(["n": 1], ["n": 2]), now: nil) else {
+    guard case .conflict(let gone) = try status(Self.edit(["n": 1], ["n": 2]), now: nil) else {
       Issue.record("no conflict")
       return
     }

@@ -231,7 +231,7 @@ struct InspectionTests {
     let following = Task { await bridge.follow() }
     let orders = ResourcePath("orders")
     bridge.perform(.search(WindowTag(1), SearchRequest(Query(path: orders), "o179", in: database)))
-    var found: SearchNews?
+    var found: SearchUpdate?
     for await case .searched(_, let news) in events where news.isDone {
       found = news
       break

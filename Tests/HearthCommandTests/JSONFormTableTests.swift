@@ -82,10 +82,10 @@ import Testing
     let document = Document(key: key("orders/a"), version: nil, state: .missing)
     return [
       .windowLoaded(window, [], isFromCache: true, total: 1), .windowFailed(window, error),
-      .searched(window, SearchNews(hits: [], looked: 1, found: 0, isDone: true, isFromCache: true)),
+      .searched(window, SearchUpdate(hits: [], looked: 1, found: 0, isDone: true, isFromCache: true)),
       .located(window, key("orders/a"), cachedCount: 1), .collections(below: .root, ["orders"]),
       .collectionsUnlisted(below: .root, error), .missingDocuments(in: orders, []), .counted(orders, 1),
-      .committed(.collections([])), .commitsUnheard("offline"), .company(DataCompany(.owner)),
+      .committed(.collections([])), .commitsUnheard("offline"), .peers(DataPeers(.owner)),
       .detail(
         key("orders/a"), remote: document, overlay: set("orders/a", ["n": 1]), local: document, isFromCache: true),
       .conflict(

@@ -52,7 +52,7 @@ struct LateListingTests {
       return answer
     }
 
-    func followCommits(deliver: @Sendable (CommitNews) async -> Void) async throws(RPCStatus) {
+    func followCommits(deliver: @Sendable (CommitUpdate) async -> Void) async throws(RPCStatus) {
       try await base.followCommits(deliver: deliver)
     }
   }

@@ -155,7 +155,7 @@ struct ListenerFileTests {
 
   // MARK: Kept for the next start
 
-  private var kept: KeptListeners { KeptListeners(of: .server("localhost:1", database), database, in: paths) }
+  private var kept: SavedListeners { SavedListeners(of: .server("localhost:1", database), database, in: paths) }
   private let users = ListenerDefinition(name: "users", query: Query(path: ResourcePath("users")))
   private let orders = ListenerDefinition(name: "mine", query: Query(path: ResourcePath("orders")))
 
@@ -166,7 +166,7 @@ struct ListenerFileTests {
     #expect(first.keep([users, orders]) == [])
     var second = kept
     #expect(second.read().definitions == [users, orders])
-    var other = KeptListeners(of: .server("localhost:2", database), database, in: paths)
+    var other = SavedListeners(of: .server("localhost:2", database), database, in: paths)
     #expect(other.read().definitions == [])
     let mode = try FileManager.default.attributesOfItem(atPath: second.path)[.posixPermissions] as? Int
     #expect(mode == 0o600)

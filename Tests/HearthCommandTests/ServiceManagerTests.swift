@@ -31,7 +31,7 @@ struct ServiceManagerTests {
 
   @Test("A status text cannot inject other assignments")
   func oneLine() {
-    #expect(ServiceManager.News.ready("a\nMAINPID=1\r\nb\0c").text == "READY=1\nSTATUS=a MAINPID=1 b c")
-    #expect(ServiceManager.News.stopping.text.hasPrefix("STOPPING=1\nSTATUS="))
+    #expect(ServiceManager.Notice.ready("a\nMAINPID=1\r\nb\0c").text == "READY=1\nSTATUS=a MAINPID=1 b c")
+    #expect(ServiceManager.Notice.stopping.text.hasPrefix("STOPPING=1\nSTATUS="))
   }
 }

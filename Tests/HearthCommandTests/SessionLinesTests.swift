@@ -116,7 +116,7 @@ struct SessionLinesTests {
     #expect(text(listeners.first?["name"]) == "\"rooms\"" && text(listeners.first?["verdict"]) == "\"here\"")
     #expect(text(told["meta"]?["fields"]) == "2")
 
-    let lines = PlainAccount.lines(of: try #require(state.detail), state)
+    let lines = PlainSummary.lines(of: try #require(state.detail), state)
     #expect(lines.first == "document rooms/a, from the server")
     for line in [
       "  data:", "    n: 2, at the server 1", "    note: \"x\", not at the server", "    n 1 to 2", "  history:",
@@ -138,7 +138,7 @@ struct SessionLinesTests {
       &state, .client(.detail(room, remote: missing, overlay: nil, local: missing, isFromCache: false), at: time(5)))
     let told = try parsed(DetailJSON.line(try #require(state.detail), state))
     #expect(text(told["exists"]) == "false" && text(told["data"]) == "null" && text(told["history"]) == "[]")
-    let lines = PlainAccount.lines(of: try #require(state.detail), state)
+    let lines = PlainSummary.lines(of: try #require(state.detail), state)
     #expect(lines.contains("    the document does not exist"), "\(lines)")
     #expect(lines.contains("      does not hold: the document does not exist"), "\(lines)")
     #expect(text(told["meta"]?["updated"]) == "null")
@@ -147,7 +147,7 @@ struct SessionLinesTests {
   @Test("The tree prints each root collection with its count and listeners")
   func collections() throws {
     var state = session()
-    #expect(PlainAccount.lines(of: .collections, state) == ["collections: not listed yet"])
+    #expect(PlainSummary.lines(of: .collections, state) == ["collections: not listed yet"])
     func send(_ event: ClientEvent, _ seconds: Int64) { _ = update(&state, .client(event, at: time(seconds))) }
     send(.collections(below: .root, ["rooms", "users"]), 5)
     send(.counted(ResourcePath("users"), 1200), 6)
@@ -158,7 +158,7 @@ struct SessionLinesTests {
     }
     #expect(text(all[0]["path"]) == "\"rooms\"" && text(all[0]["heard"]) == "\"all\"")
     #expect(text(all[1]["documents"]) == "1200" && text(all[1]["heard"]) == "\"nothing\"")
-    let lines = PlainAccount.lines(of: .collections, state)
+    let lines = PlainSummary.lines(of: .collections, state)
     #expect(lines.first == "collections: 2", "\(lines)")
     #expect(lines.contains { $0.hasPrefix("  users: \(grouped(1200)) documents") }, "\(lines)")
     #expect(lines.contains { $0.hasPrefix("  rooms: ") && $0.hasSuffix(", listened to") }, "\(lines)")
@@ -191,7 +191,7 @@ struct SessionLinesTests {
     #expect(text(all[1]["verdict"]) == "\"deny\"" && text(all[1]["milliseconds"]) == "0.25")
     #expect(text(all[1]["statements"])?.contains(#"{"expression": "owner", "value": "\"ada\""}"#) == true)
 
-    let lines = PlainAccount.lines(of: .requests, state)
+    let lines = PlainSummary.lines(of: .requests, state)
     #expect(lines.first == "requests: 2, 1 of them denied", "\(lines)")
     #expect(lines.contains { $0.contains("update rooms/b as nobody: denied by line 5: no statement allows it") })
     #expect(lines.contains { $0.contains("owner = \"ada\"") }, "\(lines)")
@@ -216,12 +216,12 @@ struct SessionLinesTests {
   @Test("The parts are also printed as sentences")
   func sentences() {
     let state = session()
-    let queue = PlainAccount.lines(of: .queue, state)
+    let queue = PlainSummary.lines(of: .queue, state)
     #expect(queue.first == "queue: 1 write pending, 0 rejected, 1 set aside")
     #expect(queue.contains { $0.contains("#5") && $0.contains("set aside by hand, not sent") })
-    #expect(PlainAccount.lines(of: .network, state).first?.hasPrefix("network: online since") == true)
-    #expect(PlainAccount.lines(of: .feed, state).contains { $0.contains("rooms/a") })
-    let inside = PlainAccount.inside(
+    #expect(PlainSummary.lines(of: .network, state).first?.hasPrefix("network: online since") == true)
+    #expect(PlainSummary.lines(of: .feed, state).contains { $0.contains("rooms/a") })
+    let inside = PlainSummary.inside(
       ClientInside(time: time(0), connection: ConnectionState(.online, since: time(0))), CacheSurvey.nothing)
     for section in InsideSection.allCases where section != .fields {
       #expect(inside.contains { $0.hasPrefix("\(section.rawValue): ") }, "\(section)")

@@ -22,7 +22,7 @@ struct TransferRunTests {
 
   init() throws { folder = try TemporaryFolder.made() }
 
-  private func account(_ request: TransferRequest, _ harness: BridgeHarness) async throws -> TransferAccount {
+  private func account(_ request: TransferRequest, _ harness: BridgeHarness) async throws -> TransferSummary {
     harness.bridge.perform(.transfer(request))
     return try await harness.nextOfHost { if case .transferred(let account) = $0 { account } else { nil } }
   }

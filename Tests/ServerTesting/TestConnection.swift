@@ -91,7 +91,7 @@ extension CallPipeline {
     _ service: FirestoreService, on loop: EmbeddedEventLoop, _ limits: ConnectionLimits = .loopback,
     total: Int = 1 << 30, _ others: (any OtherCalls)? = nil
   ) {
-    self.init(service, DeliveryTurn(loop), limits, ServerBudget(on: loop, limit: total), others)
+    self.init(service, DeliverySlice(loop), limits, ServerBudget(on: loop, limit: total), others)
   }
 }
 

@@ -22,7 +22,7 @@ package final class FaultInjector: Sendable {
     var isAway = false
     var flapping: Task<Void, Never>?
     /// The tokens that the backend has sent since it forgot all others; `nil` while it knows all.
-    var knownTokens: KnownTokens?
+    var knownTokens: SentTokens?
 
     func isDown(_ lane: FaultLane) -> Bool { isAway || settings.isOffline(lane) }
   }
@@ -82,7 +82,7 @@ package final class FaultInjector: Sendable {
     case .listen(let code): state.withLock { $0.waiting.listens.append(code) }
     case .restart(let withoutTokens):
       breakCalls(with: Self.restarted) { state in
-        if withoutTokens { state.knownTokens = KnownTokens() }
+        if withoutTokens { state.knownTokens = SentTokens() }
         return FaultLane.allCases
       }
     case .expireToken: break
@@ -252,7 +252,7 @@ private struct WaitingFaults {
 
 /// The newest resume tokens that a backend has sent. An older one counts as forgotten, so its target starts over, which
 /// is always correct.
-struct KnownTokens {
+struct SentTokens {
   private static let limit = 10_000
 
   private var tokens: Set<[UInt8]> = []

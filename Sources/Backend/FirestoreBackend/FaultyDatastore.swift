@@ -121,7 +121,7 @@ package struct FaultyDatastore: Datastore {
     }
   }
 
-  package func followCommits(deliver: @Sendable (CommitNews) async -> Void) async throws(RPCStatus) {
+  package func followCommits(deliver: @Sendable (CommitUpdate) async -> Void) async throws(RPCStatus) {
     try await stream(.watch, deliver) { line, deliver throws(RPCStatus) in
       try await base.followCommits { news in
         if await line.letsThrough(after: faults.delay(.watch) { 0 }) { await deliver(news) }

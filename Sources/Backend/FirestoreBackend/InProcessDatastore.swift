@@ -103,7 +103,7 @@ package struct InProcessDatastore: AnsweringDatastore {
     try await backend.commit(mutations, in: database, request: request, check: commitCheck)
   }
 
-  package func followCommits(deliver: @Sendable (CommitNews) async -> Void) async throws(RPCStatus) {
+  package func followCommits(deliver: @Sendable (CommitUpdate) async -> Void) async throws(RPCStatus) {
     throw await backend.followCommits(in: database) { news async throws(Never) in await deliver(news) }
   }
 

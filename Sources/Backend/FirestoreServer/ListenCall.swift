@@ -13,7 +13,7 @@ import NIOCore
 /// ```
 final class ListenCall: StreamedCall, Delivering {
   private let stream: ServedStream
-  private let turn: DeliveryTurn
+  private let turn: DeliverySlice
   private let budget: ConnectionBudget
   private var deadline: Scheduled<Void>?
   private var tokenDeadline: TokenDeadline?

@@ -15,12 +15,12 @@ package struct CallPipeline: Sendable {
   package typealias Connection = (service: FirestoreService, budget: ConnectionBudget)
 
   package let service: FirestoreService
-  package let turn: DeliveryTurn
+  package let turn: DeliverySlice
   package let limits: ConnectionLimits
   /// The memory that all connections share.
   package let budget: ServerBudget
   let others: (any OtherCalls)?
-  let commits: CommitTurn
+  let commits: CommitBatcher
   let log: RequestLog?
 
   /// - Parameters:
@@ -29,7 +29,7 @@ package struct CallPipeline: Sendable {
   ///   - others: `nil` if no other requests are answered, as between the processes that share data.
   ///   - log: receives each call that has ended.
   package init(
-    _ service: FirestoreService, _ turn: DeliveryTurn, _ limits: ConnectionLimits, _ budget: ServerBudget,
+    _ service: FirestoreService, _ turn: DeliverySlice, _ limits: ConnectionLimits, _ budget: ServerBudget,
     _ others: (any OtherCalls)? = nil, log: RequestLog? = nil
   ) {
     self.service = service
@@ -38,7 +38,7 @@ package struct CallPipeline: Sendable {
     self.budget = budget
     self.others = others
     self.log = log
-    commits = CommitTurn(service, on: turn.loop)
+    commits = CommitBatcher(service, on: turn.loop)
   }
 
   /// Starts a connection on a channel's thread.
@@ -58,8 +58,8 @@ final class ServedConnection: FrameConnectionOwner {
   /// The service as seen by this client.
   let service: FirestoreService
   let budget: ConnectionBudget
-  let turn: DeliveryTurn
-  let commits: CommitTurn
+  let turn: DeliverySlice
+  let commits: CommitBatcher
   let others: (any OtherCalls)?
   let log: RequestLog?
   let loop: any EventLoop
@@ -174,7 +174,7 @@ final class ServedConnection: FrameConnectionOwner {
   }
 
   /// Applies a commit in this turn of the thread. The responses to all commits of the connection are sent together.
-  func commit(_ order: CommitOrder, answer: @escaping CommitTurn.Answer) {
+  func commit(_ order: CommitOrder, answer: @escaping CommitBatcher.Answer) {
     commitCount += 1
     commits.add(order) { result in
       self.commitCount -= 1

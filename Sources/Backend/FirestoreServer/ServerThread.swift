@@ -29,7 +29,7 @@ package enum ServerThread {
 /// The commits that arrive in one turn of the connections' thread, on all connections. They are applied together after
 /// everything that had arrived was read: in one transaction of the log, each atomically, and each is answered after the
 /// whole transaction is stored. Used only on that thread.
-package final class CommitTurn: Sendable {
+package final class CommitBatcher: Sendable {
   package typealias Answer = (Result<[UInt8], RPCStatus>) -> Void
 
   /// The number of commits that are enough for one transaction: with more, others would wait, and little would be
@@ -83,7 +83,7 @@ package protocol Delivering: AnyObject {
 /// The streams that have messages to deliver at the next turns of the connections' thread, in order. One task serves
 /// all streams that a commit wakes, within the time that others may wait. Remaining streams then wait until the thread
 /// has checked its sockets. Used only on that thread.
-package final class DeliveryTurn: Sendable {
+package final class DeliverySlice: Sendable {
   /// The delay of the next turn. A task that is merely enqueued runs before the sockets are checked, which the thread
   /// does when it has nothing to do until later.
   private static let pause = TimeAmount.microseconds(100)
@@ -133,7 +133,7 @@ package final class DeliveryTurn: Sendable {
 /// Sends the output of a connection's streams in one turn of its thread together: as one piece and with one system
 /// call, at the end of a read, or at the next turn for output outside a read. A change sent to a hundred streams costs
 /// one call instead of a hundred; a response does not wait.
-package final class TurnFlushHandler: ChannelDuplexHandler {
+package final class ReadFlushHandler: ChannelDuplexHandler {
   package typealias InboundIn = ByteBuffer
   package typealias OutboundIn = ByteBuffer
   package typealias OutboundOut = ByteBuffer

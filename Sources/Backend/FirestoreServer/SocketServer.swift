@@ -28,7 +28,7 @@ package final class SocketServer: Sendable {
   }()
 
   private let loop = ServerThread.loop
-  private let attendance: Attendance
+  private let attendance: AttachedProcesses
   private let trusted: Set<UInt32>
   private let state: NIOLoopBoundBox<State>
 
@@ -45,7 +45,7 @@ package final class SocketServer: Sendable {
     onChange: @escaping @Sendable ([DataMember]) -> Void, onClaim: @escaping @Sendable () -> String?
   ) {
     precondition(backend.executor === ServerThread.executor, "The backend does not run on the server's executor.")
-    attendance = Attendance(welcome, on: loop, onChange: onChange, onClaim: onClaim)
+    attendance = AttachedProcesses(welcome, on: loop, onChange: onChange, onClaim: onClaim)
     self.trusted = trusted
     state = .makeBoxSendingValue(State(), eventLoop: loop)
     listen(descriptor, backend)
@@ -54,7 +54,7 @@ package final class SocketServer: Sendable {
   private func listen(_ descriptor: CInt, _ backend: LocalBackend) {
     let (loop, attendance, state, trusted) = (loop, attendance, state, trusted)
     let calls = CallPipeline(
-      FirestoreService(backend: backend), DeliveryTurn(loop), .loopback,
+      FirestoreService(backend: backend), DeliverySlice(loop), .loopback,
       ServerBudget(on: loop, limit: ConnectionLimits.totalBytes))
     let kinds = SocketGreetingHandler.Kinds(calls: calls, attendance: attendance)
     let listening = ServerBootstrap(group: loop)
@@ -137,7 +137,7 @@ final class SocketGreetingHandler: ChannelInboundHandler, RemovableChannelHandle
 
   struct Kinds: Sendable {
     let calls: CallPipeline
-    let attendance: Attendance
+    let attendance: AttachedProcesses
   }
 
   /// The time within which a peer must send its first byte.
@@ -165,7 +165,7 @@ final class SocketGreetingHandler: ChannelInboundHandler, RemovableChannelHandle
     do {
       switch first {
       case UInt8(ascii: "h"):
-        try context.pipeline.syncOperations.addHandler(AttendanceHandler(kinds.attendance, process: process))
+        try context.pipeline.syncOperations.addHandler(AttachedProcessHandler(kinds.attendance, process: process))
       case UInt8(ascii: "P"):
         try kinds.calls.configure(context.channel, kinds.calls.connection(on: context.eventLoop))
       default: return context.close(promise: nil)

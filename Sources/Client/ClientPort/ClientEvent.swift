@@ -32,7 +32,7 @@ package enum ClientEvent: Sendable {
   /// A window, or the search for a row, ended with an error.
   case windowFailed(WindowTag, RPCStatus)
   /// A search has examined more documents.
-  case searched(WindowTag, SearchNews)
+  case searched(WindowTag, SearchUpdate)
   /// The reply to `ClientRequest.locate`; no key if the query has no more documents than the offset. `cachedCount` is
   /// the cache's document count if the server is unreachable.
   case located(WindowTag, DocumentKey?, cachedCount: Int?)
@@ -45,7 +45,7 @@ package enum ClientEvent: Sendable {
   /// The reply to `ClientRequest.count`; counts the cached documents if the server is unreachable.
   case counted(ResourcePath, Int, isFromCache: Bool = false)
   /// Commits changed these collections; from now on each commit is reported.
-  case committed(CommitNews)
+  case committed(CommitUpdate)
   /// Commits are not reported, or no longer reported, for this reason.
   case commitsUnheard(String)
   /// Online state, streams, round trips. The newest event replaces older ones. The lists have separate events.
@@ -55,7 +55,7 @@ package enum ClientEvent: Sendable {
   /// The data or the cache is not in the expected place.
   case storage(StorageNotice)
   /// The other users of the embedded data, and the process that has it open.
-  case company(DataCompany)
+  case peers(DataPeers)
   /// The pending batches, oldest first. A long queue is sent as its first and last batches and its size.
   case pendingWrites([PendingWrite], of: QueueSize? = nil)
   /// The backend acknowledged a batch; `after` is the time from sending to acknowledgement. Sent before the snapshots

@@ -61,7 +61,7 @@ package struct ListenerSnapshot: Sendable {
 }
 
 /// The next part of a search.
-package struct SearchNews: Sendable {
+package struct SearchUpdate: Sendable {
   /// The matches since the last part, up to the limit.
   package var hits: [Document]
   /// The cumulative counts of examined documents and of matches.

@@ -73,7 +73,7 @@ package struct TappedDatastore: Datastore {
     }
   }
 
-  package func followCommits(deliver: @Sendable (CommitNews) async -> Void) async throws(RPCStatus) {
+  package func followCommits(deliver: @Sendable (CommitUpdate) async -> Void) async throws(RPCStatus) {
     let tap = tap
     try await stream("FollowCommits") { number async throws(RPCStatus) in
       try await base.followCommits { news in

@@ -86,7 +86,7 @@ extension ProtocolEvent {
     message = summary
   }
 
-  mutating func set(_ news: CommitNews) {
+  mutating func set(_ news: CommitUpdate) {
     var summary = MessageSummary()
     switch news {
     case .everything: summary.kind = "everything"

@@ -110,7 +110,7 @@ extension LocalStore {
       var views: [DocumentKey: Document] = [:]
       let others = try OtherUsers(documents)
       for key in batch.keys {
-        views[key] = try Settlement(key, batch, response).perform(documents, others)
+        views[key] = try BatchResolution(key, batch, response).perform(documents, others)
       }
       for key in try collector?.collect(batch.keys) ?? [] where views[key] != nil {
         views[key] = LocalDocuments.nothing(key)
@@ -171,7 +171,7 @@ extension LocalStore {
 
 /// The effect of a batch's acknowledgement or rejection on one of its documents, after the batch has left the queue but
 /// is still listed for its documents.
-struct Settlement {
+struct BatchResolution {
   private let key: DocumentKey
   private let batch: MutationBatch
   private let response: CommitResponse?

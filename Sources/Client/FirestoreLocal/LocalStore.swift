@@ -44,7 +44,7 @@ package struct LocalStore: ~Copyable {
         try CacheDatabase.open(
           in: path, claim: configuration.claim, use: configuration.use, report: configuration.report)
       }
-    database.sharing?.company = configuration.company
+    database.sharing?.peers = configuration.peers
     self.init(try Opening(database), configuration.policy)
   }
 
@@ -62,7 +62,7 @@ package struct LocalStore: ~Copyable {
         preconditionFailure("SQLite cannot open a database in memory: \(error.message)")
       }
     }
-    opening.database.sharing?.company = configuration.company
+    opening.database.sharing?.peers = configuration.peers
     self.init(opening, configuration.policy)
   }
 
@@ -190,7 +190,7 @@ package struct LocalStoreConfiguration: Sendable {
   /// Whether other stores, of this process or others, may use a durable cache at the same time.
   package var isShared: Bool
   /// The clients that share the cache, if all of them run on one thread; `nil` if the kernel notifies about changes.
-  package var company: SharedCompany?
+  package var peers: SimulatedPeers?
   /// Receives a message of one or two sentences for the user during opening, without a failure.
   package var report: @Sendable (String) -> Void
 

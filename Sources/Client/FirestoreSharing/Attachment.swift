@@ -11,7 +11,7 @@ extension DataKeeper {
   /// The values of a thread that remains attached.
   struct Attached: Sendable {
     fileprivate let welcome: SharingLine.Welcome
-    fileprivate let line: OwnerLine
+    fileprivate let line: OwnerConnection
     fileprivate let socket: DataSocket
     fileprivate var attachment: Attachment
     /// The bytes after the welcome.
@@ -25,7 +25,7 @@ extension DataKeeper {
 
   /// - Returns: `nil` if the data is no longer needed.
   func attach(
-    _ welcome: SharingLine.Welcome, _ line: OwnerLine, _ received: [UInt8], _ socket: DataSocket?
+    _ welcome: SharingLine.Welcome, _ line: OwnerConnection, _ received: [UInt8], _ socket: DataSocket?
   ) -> Attached? {
     guard let socket else { return nil }
     let attachment = Attachment(welcome, over: socket)
@@ -146,8 +146,8 @@ final class Attachment: Sendable {
 
 /// The connection for messages between an attached process and the owner. It ends with the owner, however that ends.
 /// Used by one thread, which it blocks; any thread may call `cut`.
-final class OwnerLine: Sendable {
-  enum News {
+final class OwnerConnection: Sendable {
+  enum Event {
     case line(SharingLine)
     /// No line arrived within the time.
     case silence
@@ -177,7 +177,7 @@ final class OwnerLine: Sendable {
   /// - Parameters:
   ///   - received: the bytes of the line that arrived before.
   ///   - milliseconds: the time to wait; negative to wait forever.
-  func next(_ received: inout [UInt8], within milliseconds: CInt) -> News {
+  func next(_ received: inout [UInt8], within milliseconds: CInt) -> Event {
     while true {
       if let end = received.firstIndex(of: 0x0A) {
         let line = SharingLine(received[..<end])

@@ -55,7 +55,7 @@ final class DataKeeper: Sendable {
     /// The values for the thread that remains attached.
     var arrival: Attached?
     var server: SocketServer?
-    var line: OwnerLine?
+    var line: OwnerConnection?
     var others: [DataMember] = []
     /// The reason why the owner keeps the data that this process has requested.
     var refusal: String?
@@ -194,13 +194,13 @@ final class DataKeeper: Sendable {
     for await _ in changes() where state.withLock({ $0.generation }) != passage.generation { return }
   }
 
-  var company: DataCompany {
+  var peers: DataPeers {
     state.withLock { state in
       switch state.way {
-      case .own: DataCompany(.owner, others: state.others)
-      case .attached(let attachment): DataCompany(.attached(to: attachment.owner), others: state.others)
+      case .own: DataPeers(.owner, others: state.others)
+      case .attached(let attachment): DataPeers(.attached(to: attachment.owner), others: state.others)
       case nil:
-        DataCompany(.unreachable(state.reason?.message ?? "The data is moving to another process."))
+        DataPeers(.unreachable(state.reason?.message ?? "The data is moving to another process."))
       }
     }
   }

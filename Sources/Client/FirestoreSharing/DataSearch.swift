@@ -12,11 +12,11 @@ import Synchronization
 struct DataSearch {
   enum Find {
     case own(LocalBackend)
-    case attached(SharingLine.Welcome, OwnerLine, received: [UInt8])
+    case attached(SharingLine.Welcome, OwnerConnection, received: [UInt8])
     /// The data is locked, and no process answers on its socket yet.
     case nobody(StoreError)
     /// A process accepts the connection and has not sent anything yet.
-    case silent(OwnerLine, StoreError)
+    case silent(OwnerConnection, StoreError)
     case failed(StoreError)
   }
 
@@ -54,21 +54,21 @@ struct DataSearch {
           .notPrivate,
           "The data directory \(keeper.directory) is served by a process of another user (\(user)). Choose another one."
         ))
-    case .connected(let descriptor): return greet(OwnerLine(descriptor), held, keeper)
+    case .connected(let descriptor): return greet(OwnerConnection(descriptor), held, keeper)
     }
   }
 
-  private func greet(_ line: OwnerLine, _ held: StoreError, _ keeper: DataKeeper) -> Find {
+  private func greet(_ line: OwnerConnection, _ held: StoreError, _ keeper: DataKeeper) -> Find {
     guard line.send(.hello(version: SharingLine.version, keeper.member)) else { return .nobody(held) }
     return welcome(on: line, until: .now + (grace ?? keeper.patience), held, keeper)
   }
 
   /// - Parameter deadline: the end of the wait; `nil` to wait forever. The wait for a stopped process is shorter.
   func welcome(
-    on line: OwnerLine, until deadline: ContinuousClock.Instant?, _ held: StoreError, _ keeper: DataKeeper
+    on line: OwnerConnection, until deadline: ContinuousClock.Instant?, _ held: StoreError, _ keeper: DataKeeper
   ) -> Find {
     var received: [UInt8] = []
-    var news = OwnerLine.News.silence
+    var news = OwnerConnection.Event.silence
     repeat {
       news = line.next(&received, within: deadline.map { min(Self.glance, Self.milliseconds(until: $0)) } ?? -1)
       guard case .silence = news else { break }
@@ -167,14 +167,14 @@ extension DataKeeper {
   }
 
   private func arrive(
-    _ welcome: SharingLine.Welcome, _ line: OwnerLine, _ received: [UInt8], _ socket: DataSocket?
+    _ welcome: SharingLine.Welcome, _ line: OwnerConnection, _ received: [UInt8], _ socket: DataSocket?
   ) {
     let attached = attach(welcome, line, received, socket)
     state.withLock { $0.arrival = $0.isClosed ? nil : attached }
   }
 
   /// Waits on the same connection. The welcome arrives when the owner continues; the connection ends with the owner.
-  private func wait(for line: OwnerLine, _ held: StoreError, _ search: DataSearch) {
+  private func wait(for line: OwnerConnection, _ held: StoreError, _ search: DataSearch) {
     // The line is stored so that it can be cut.
     guard change({ $0.line = line }) else { return }
     defer { change { if $0.line === line, $0.way == nil { $0.line = nil } } }

@@ -83,7 +83,7 @@ package final class SharedData: Sendable {
   /// - Returns: an empty array if no process has the data open, shares it, or answers.
   package static func users(of directory: String) -> [DataMember] {
     guard case .connected(let descriptor)? = try? DataSocket(in: directory).connect() else { return [] }
-    let line = OwnerLine(descriptor)
+    let line = OwnerConnection(descriptor)
     line.send(.hello(version: SharingLine.version, DataMember(process: getpid(), name: processName)))
     var received: [UInt8] = []
     guard case .line(.welcome(let welcome)) = line.next(&received, within: 300) else { return [] }
@@ -94,17 +94,17 @@ package final class SharedData: Sendable {
   /// One database of the data.
   package func datastore(for database: DatabaseID) -> SharedDatastore { SharedDatastore(self, keeper, database) }
 
-  package var company: DataCompany { keeper.company }
+  package var peers: DataPeers { keeper.peers }
 
   /// The processes that use the data, now and after each change.
-  package func companies() -> AsyncStream<DataCompany> {
-    let (stream, continuation) = AsyncStream.makeStream(of: DataCompany.self, bufferingPolicy: .bufferingNewest(1))
+  package func peerChanges() -> AsyncStream<DataPeers> {
+    let (stream, continuation) = AsyncStream.makeStream(of: DataPeers.self, bufferingPolicy: .bufferingNewest(1))
     let task = Task { [keeper] in
-      var last: DataCompany?
+      var last: DataPeers?
       for await _ in keeper.changes() {
-        let company = keeper.company
-        if company != last { continuation.yield(company) }
-        last = company
+        let peers = keeper.peers
+        if peers != last { continuation.yield(peers) }
+        last = peers
       }
       continuation.finish()
     }

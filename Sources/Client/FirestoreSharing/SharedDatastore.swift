@@ -177,13 +177,13 @@ package final class SharedDatastore: Datastore {
     try await call(isRepeatable: read.isRepeatable) { datastore throws(RPCStatus) in try await datastore.read(read) }
   }
 
-  package func followCommits(deliver: @Sendable (CommitNews) async -> Void) async throws(RPCStatus) {
+  package func followCommits(deliver: @Sendable (CommitUpdate) async -> Void) async throws(RPCStatus) {
     // The next owner's messages begin with the whole state, so nothing is missed in between.
     let end = await withoutActuallyEscaping(deliver) { deliver in await follow(deliver) }
     throw end
   }
 
-  private func follow(_ deliver: @escaping @Sendable (CommitNews) async -> Void) async -> RPCStatus {
+  private func follow(_ deliver: @escaping @Sendable (CommitUpdate) async -> Void) async -> RPCStatus {
     while true {
       let passage: DataKeeper.Passage
       do throws(RPCStatus) { passage = try await keeper.way() } catch { return error }

@@ -31,7 +31,8 @@ extension SyncCore {
     for concern in concerns {
       let id = concern.id
       guard let target = listens.views.target(of: id) else { continue }
-      let news = View.News(event, target, causes, follows: event?.position.token != nil && store.followsStream(target))
+      let news = View.Update(
+        event, target, causes, follows: event?.position.token != nil && store.followsStream(target))
       // Changes the view in place: a copy would take longer than the change of a small view.
       let result = listens.update(id) { view in view.take(concern, news, acknowledged: acknowledged) }
       switch result {
@@ -83,13 +84,13 @@ extension SyncCore {
       guard let entry = listens.views[id] else { continue }
       let result = try store.execute(entry.view.query, usingPreviousResults: false)
       let step = entry.view.step(result.matches)
-      take(step, in: id, entry.target, View.News(causes: [.cacheRecovered]), nil, &emission)
+      take(step, in: id, entry.target, View.Update(causes: [.cacheRecovered]), nil, &emission)
     }
     deliver(emission)
   }
 
   private mutating func take(
-    _ step: View.Step, in id: ViewID, _ target: TargetID, _ news: View.News, _ event: RemoteEvent?,
+    _ step: View.Step, in id: ViewID, _ target: TargetID, _ news: View.Update, _ event: RemoteEvent?,
     _ emission: inout Emission
   ) {
     guard let outcome = listens.update(id, { $0.take(step, news) }) else { return }
@@ -196,7 +197,7 @@ extension SyncCore {
         if step.needsRefill {
           step = entry.view.step(try store.execute(entry.view.query, usingPreviousResults: false).matches, after: step)
         }
-        take(step, in: id, entry.target, View.News(causes: []), nil, &emission)
+        take(step, in: id, entry.target, View.Update(causes: []), nil, &emission)
       } catch {
         // The documents remain pending until the store can be read.
         scheduleUnwatchedResults()

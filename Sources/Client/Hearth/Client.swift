@@ -13,7 +13,7 @@ package final class Client: Sendable {
   package let database: DatabaseID
   let callbackTasks: CallbackTasks
   let callbackListeners = CallbackListeners()
-  let transactionTurns: TransactionTurns
+  let transactionTurns: TransactionQueue
   let log: ClientLog
   let outages: OutageReporter
   /// Makes the client visible to watchers; `nil` if watching is not allowed.
@@ -60,7 +60,7 @@ package final class Client: Sendable {
     let engine = SyncEngine(
       configuration, datastore: datastore, clock: clock, now: surroundings.now, random: surroundings.random, on: loop)
     callbackTasks = CallbackTasks(on: loop)
-    transactionTurns = loop.map { TransactionTurns(clock: clock, on: $0) } ?? TransactionTurns()
+    transactionTurns = loop.map { TransactionQueue(clock: clock, on: $0) } ?? TransactionQueue()
     self.engine = engine
     self.datastore = datastore
     database = cache.database
@@ -156,7 +156,7 @@ package struct ClientSurroundings: Sendable {
   /// queue of the settings.
   package var loop: (any WorkLoop & TaskExecutor)?
   /// The clients on that thread that share a cache.
-  package var company: SharedCompany?
+  package var peers: SimulatedPeers?
 
   package init() {}
 }

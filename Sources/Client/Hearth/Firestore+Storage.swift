@@ -36,7 +36,7 @@ extension Firestore {
       policy: plan.policy, database: database,
       claim: identity.map { CacheClaim($0, replacesOthers: isBesideData) }, isShared: plan.isShared,
       report: { [database] in ClientLog.write($0, database) })
-    configuration.company = app.backend.surroundings.company
+    configuration.peers = app.backend.surroundings.peers
     return configuration
   }
 

@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// A listener without metadata changes has a second listener with them, so that the sync state of the result is known.
 package final class ListenerProbe: Sendable {
-  package enum News: Sendable {
+  package enum Event: Sendable {
     /// A snapshot as the program receives it.
     case snapshot(ViewSnapshot)
     /// The end with an error.
@@ -49,20 +49,20 @@ package final class ListenerProbe: Sendable {
   package func stop() { for id in ids { engine.stopListening(id) } }
 
   /// Reports events until the listener ends. Call it once.
-  package func follow(_ tell: @escaping @Sendable (News) -> Void) async {
+  package func follow(_ tell: @escaping @Sendable (Event) -> Void) async {
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await self.watch(tell) }
       guard let plain else { return }
       group.addTask {
-        while let element = await plain.next() { tell(News(element)) }
+        while let element = await plain.next() { tell(Event(element)) }
       }
     }
   }
 
-  private func watch(_ tell: @escaping @Sendable (News) -> Void) async {
+  private func watch(_ tell: @escaping @Sendable (Event) -> Void) async {
     while let element = await watching.next() {
       // The snapshot in the plain mailbox belongs to the same change, or to an earlier one.
-      if let plain { await plain.settle() } else { tell(News(element)) }
+      if let plain { await plain.settle() } else { tell(Event(element)) }
       guard case .snapshot(let snapshot) = element else { continue }
       newest.withLock { $0 = snapshot }
       tell(.result(snapshot))
@@ -70,7 +70,7 @@ package final class ListenerProbe: Sendable {
   }
 }
 
-extension ListenerProbe.News {
+extension ListenerProbe.Event {
   fileprivate init(_ element: SnapshotMailbox.Element) {
     switch element {
     case .snapshot(let snapshot): self = .snapshot(snapshot)

@@ -7,7 +7,7 @@ import Synchronization
 
 /// A listener of a test. It queues its snapshots until an expectation reads them.
 public final class TestListener: Sendable {
-  private enum News: Sendable {
+  private enum Event: Sendable {
     case snapshot(QuerySnapshot)
     case failed(FirestoreError)
   }
@@ -17,7 +17,7 @@ public final class TestListener: Sendable {
   private let client: TestClient
   private let opening: ClientOpening
   private let probe: ListenerProbe
-  private let news = EventQueue<News>()
+  private let news = EventQueue<Event>()
 
   private var stage: TestStage { client.stage }
 
@@ -56,7 +56,7 @@ public final class TestListener: Sendable {
     try stage.check(place)
     let news = news
     let passed = Mutex<[String]>([])
-    let found = try await Patience.result(within: limit, by: stage.clock) { () -> News? in
+    let found = try await Patience.result(within: limit, by: stage.clock) { () -> Event? in
       while let next = await news.next() {
         guard case .snapshot(let snapshot) = next else { return next }
         if wanted.allSatisfy({ $0.holds(snapshot) }) { return next }

@@ -159,7 +159,7 @@ public final class TestStage: Sendable {
     let opened: ClientCache
     switch cache {
     case .own: opened = ClientCache(of: name, sizeLimit: size)
-    case .shared: opened = ClientCache(of: name, isShared: true, company: SharedCompany(), sizeLimit: size)
+    case .shared: opened = ClientCache(of: name, isShared: true, peers: SimulatedPeers(), sizeLimit: size)
     case .of(let other):
       guard other.stage === self, other.cache.isShared else {
         throw failure(.misuse, "\(other.name) does not share its cache; open it with cache: .shared.", place)

@@ -107,7 +107,7 @@ package final class TestWorld: Sendable {
       location: .directory(Firestore.cacheDirectory(of: database, below: folder(of: cache))),
       policy: cache.sizeLimit.map { .leastRecentlyUsed(thresholdBytes: $0) } ?? .never, database: database,
       isShared: cache.isShared)
-    configuration.company = cache.company
+    configuration.peers = cache.peers
     return configuration
   }
 
@@ -150,19 +150,19 @@ package struct ClientCache: Sendable {
   /// Whether other clients may use it.
   package let isShared: Bool
   /// The clients of a simulation that share it.
-  package let company: SharedCompany?
+  package let peers: SimulatedPeers?
   /// The size in bytes above which the cache is collected; `nil` for a cache that is never collected.
   package var sizeLimit: Int64?
   /// A cache outside of the world's folder. It outlives the world.
   package private(set) var kept: LocalStoreConfiguration?
 
   /// Names a cache in the world's folder.
-  package init(of owner: String, isShared: Bool = false, company: SharedCompany? = nil, sizeLimit: Int64? = nil) {
-    (self.owner, self.isShared, self.company, self.sizeLimit) = (owner, isShared, company, sizeLimit)
+  package init(of owner: String, isShared: Bool = false, peers: SimulatedPeers? = nil, sizeLimit: Int64? = nil) {
+    (self.owner, self.isShared, self.peers, self.sizeLimit) = (owner, isShared, peers, sizeLimit)
   }
 
   package init(of owner: String, keptAt configuration: LocalStoreConfiguration) {
-    (self.owner, isShared, company, kept) = (owner, configuration.isShared, nil, configuration)
+    (self.owner, isShared, peers, kept) = (owner, configuration.isShared, nil, configuration)
   }
 }
 

@@ -127,7 +127,7 @@ package final class ClientOpening: Sendable {
   package var isClosed: Bool { state.withLock(\.isClosed) }
 
   /// Reports a listener's events until it or the client ends.
-  package func follow(_ probe: ListenerProbe, _ report: @escaping @Sendable (ListenerProbe.News) -> Void) {
+  package func follow(_ probe: ListenerProbe, _ report: @escaping @Sendable (ListenerProbe.Event) -> Void) {
     state.withLock { $0.listeners.append(probe) }
     start { await probe.follow(report) }
   }

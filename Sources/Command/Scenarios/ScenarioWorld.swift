@@ -77,9 +77,9 @@ package struct ScenarioWorld: Sendable {
   func open(
     _ name: String?, user: String?, on cache: ClientCache?, isShared: Bool
   ) throws(CommandFailure) -> WorldClient {
-    let company = isShared && clients.simulation != nil ? SharedCompany() : nil
+    let peers = isShared && clients.simulation != nil ? SimulatedPeers() : nil
     let owner = name ?? "client"
-    var plan = ClientPlan(name, user: user, on: cache ?? ClientCache(of: owner, isShared: isShared, company: company))
+    var plan = ClientPlan(name, user: user, on: cache ?? ClientCache(of: owner, isShared: isShared, peers: peers))
     if name == nil, let nameless {
       if let store = nameless.store { plan.cache = ClientCache(of: owner, keptAt: store) }
       (plan.faults, plan.inspection) = (nameless.faults, nameless.inspection)

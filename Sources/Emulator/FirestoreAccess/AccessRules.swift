@@ -28,7 +28,7 @@ package final class AccessRules: AccessPolicy {
   }
 
   /// A decision, and the watchers to notify.
-  private struct News {
+  private struct Verdict {
     let evaluation: RulesEvaluation
     let watchers: [@Sendable (RulesEvaluation) -> Void]
   }
@@ -185,10 +185,10 @@ package final class AccessRules: AccessPolicy {
     let news = state.withLock { state in
       state.putBack(room, of: ruleset, for: database)
       state.evaluations.append(request, verdict, time, ruleset, isWatched: !state.watchers.isEmpty)
-      if state.watchers.isEmpty { return News?.none }
+      if state.watchers.isEmpty { return Verdict?.none }
       let evaluation = RulesEvaluation(
         number: state.evaluations.count, request: request, verdict: verdict, time: time, ruleset: ruleset)
-      return News(evaluation: evaluation, watchers: Array(state.watchers.values))
+      return Verdict(evaluation: evaluation, watchers: Array(state.watchers.values))
     }
     if let news { for watcher in news.watchers { watcher(news.evaluation) } }
     log(verdict, request.value, ruleset)

@@ -132,7 +132,7 @@ package struct RuledDatastore: AnsweringDatastore {
     try await whole.visitDescendants(request, deliver: deliver)
   }
 
-  package func followCommits(deliver: @Sendable (CommitNews) async -> Void) async throws(RPCStatus) {
+  package func followCommits(deliver: @Sendable (CommitUpdate) async -> Void) async throws(RPCStatus) {
     try access.checkIsAdmin("Commit notifications", in: database)
     try await whole.followCommits(deliver: deliver)
   }

@@ -36,14 +36,14 @@ package final class TokenReader: Sendable {
   private static let mostBytes = 64 << 10
 
   /// A user with a verified token.
-  private struct KnownUser {
+  private struct VerifiedUser {
     let user: RulesUser
     /// The expiry of the token in seconds since 1970, if tokens are verified.
     let expiry: Int64?
   }
 
   private let keys: Keys?
-  private let known = Mutex([String: KnownUser]())
+  private let known = Mutex([String: VerifiedUser]())
 
   package init(_ keys: Keys? = nil) { self.keys = keys }
 
@@ -69,7 +69,7 @@ package final class TokenReader: Sendable {
     try check(expiry)
     known.withLock { known in
       if known.count >= Self.mostKnown { known = [:] }
-      known[authorization] = KnownUser(user: user, expiry: expiry)
+      known[authorization] = VerifiedUser(user: user, expiry: expiry)
     }
     return (.user(user), expiry)
   }

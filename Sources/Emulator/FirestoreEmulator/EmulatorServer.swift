@@ -47,7 +47,7 @@ package struct EmulatorServer: Sendable {
     /// The action of `POST /shutdown`; `nil` if it must not end the server.
     package var stop: (@Sendable () -> Void)?
     /// Keeps the port for the next server with this configuration.
-    package var kept: KeptPort?
+    package var kept: ListeningPort?
 
     package init(
       host: String = "127.0.0.1", port: Int, tls: TLS? = nil, maximumConnections: Int = usualMaximumConnections
@@ -150,7 +150,7 @@ package struct EmulatorServer: Sendable {
         FirestoreService(
           backend: backend, rules: configuration.rules, indexes: configuration.indexes,
           concurrency: configuration.concurrency),
-        DeliveryTurn(loop), try configuration.tls?.context(),
+        DeliverySlice(loop), try configuration.tls?.context(),
         isLoopback: try configuration.isLoopback, allowed: configuration.allowedOrigins,
         protectsData: configuration.protectsData, stop: configuration.stop, report: configuration.report,
         log: configuration.log, on: loop)

@@ -15,7 +15,7 @@ import TransportSecurity
 ///
 /// HTTP/2                ─► CallPipeline: gRPC, and by EmulatorCalls REST, WebChannel and EmulatorCall
 ///
-/// HTTP/1                ─► TurnFlushHandler ─► HTTPResponseEncoder, HTTPRequestDecoder
+/// HTTP/1                ─► ReadFlushHandler ─► HTTPResponseEncoder, HTTPRequestDecoder
 /// parts of requests     ─► HTTPRequestHandler
 /// ```
 struct PortPipeline: Sendable {
@@ -33,7 +33,7 @@ struct PortPipeline: Sendable {
   ///   - report: receives messages for the user who serves the data.
   ///   - log: receives each request that has ended.
   init(
-    _ service: FirestoreService, _ turn: DeliveryTurn, _ tls: TLSContext?, isLoopback: Bool,
+    _ service: FirestoreService, _ turn: DeliverySlice, _ tls: TLSContext?, isLoopback: Bool,
     allowed: Set<String> = [], protectsData: Bool = false, stop: (@Sendable () -> Void)? = nil,
     report: (@Sendable (String) -> Void)? = nil, log: RequestLog? = nil, on loop: any EventLoop
   ) {
@@ -70,7 +70,7 @@ struct PortPipeline: Sendable {
     let spoken = SpokenProtocolHandler(
       handshake: handshake, heard: heard,
       http1: { [origins, channels, log] channel in
-        try channel.pipeline.syncOperations.addHandler(TurnFlushHandler())
+        try channel.pipeline.syncOperations.addHandler(ReadFlushHandler())
         try Self.addHTTP1(
           to: channel, connection.service, origins, channels, connection.budget, handshake: handshake, log: log)
       },
@@ -172,7 +172,7 @@ package final class SpokenProtocolHandler: ChannelInboundHandler, RemovableChann
 }
 
 /// A listening port that remains open while its acceptors change: meanwhile connections wait.
-package final class KeptPort: Sendable {
+package final class ListeningPort: Sendable {
   /// A duplicate descriptor of each address's socket.
   private let descriptors = Mutex<[String: CInt]>([:])
 

@@ -20,8 +20,8 @@ final class BridgedStream {
   /// The head and what came behind it, as long as the server does not know of the stream.
   var early: [StreamEnd.Piece] = []
   /// The pieces that are held up on their way; `nil` as long as there were none.
-  var toServer: Conveyor?
-  var toClient: Conveyor?
+  var toServer: ByteRelay?
+  var toClient: ByteRelay?
 
   /// Requests whose messages are decided on one by one.
   var requests = RequestAssembly()

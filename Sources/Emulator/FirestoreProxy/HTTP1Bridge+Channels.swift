@@ -18,7 +18,7 @@ extension HTTP1Bridge {
     let refused = RefusedTargets(Array(exchange.held.readableBytesView))
     let sayings = refused.targets.compactMap { target in
       // A message that was made here can be written.
-      (try? StreamMethod.listen.response(RequestJudge.refusal(of: target, code))).map(Self.array)
+      (try? StreamMethod.listen.response(FaultPolicy.refusal(of: target, code))).map(Self.array)
     }
     if sayings.isEmpty {
       answer(exchange, RPCStatus(code, "The listener was refused by an injected fault."))

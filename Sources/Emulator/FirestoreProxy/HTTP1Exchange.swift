@@ -19,8 +19,8 @@ final class HTTP1Exchange {
   /// Whether the client's connection goes on afterwards.
   let isKeptAlive: Bool
   let began = NIODeadline.now()
-  let toServer: Conveyor
-  let toClient: Conveyor
+  let toServer: ByteRelay
+  let toClient: ByteRelay
   /// The session of WebChannel to which it belongs.
   let session: String?
   /// Whether faults decide when the body has come.
@@ -55,7 +55,7 @@ final class HTTP1Exchange {
 
   init(_ number: Int, _ head: HTTPRequestHead, _ method: ProxiedMethod, on loop: any EventLoop) {
     (self.number, self.method, uri, isKeptAlive) = (number, method, head.uri, head.isKeepAlive)
-    (toServer, toClient) = (Conveyor(loop), Conveyor(loop))
+    (toServer, toClient) = (ByteRelay(loop), ByteRelay(loop))
     session = method.isChannel ? Self.parameter("SID", of: head.uri) : nil
     isBack = session != nil && head.method == .GET && Self.parameter("TYPE", of: head.uri) == "xmlhttp"
     isBuffered = Self.parameter("CI", of: head.uri) == "1"

@@ -123,7 +123,7 @@ extension HTTP2Bridge: FrameConnectionOwner {
     if !core.isHeard, stream.method.kind == .commit, !core.faults.mayHitWrites { return message }
     var counter = MessageCounter(keeping: core.contentLimit)
     guard let counted = counter.messages(in: message).first else { return message }
-    let judge = RequestJudge(core.faults, stream.method)
+    let judge = FaultPolicy(core.faults, stream.method)
     tell(.request, counted, of: stream)
     switch judge.verdict(on: counted) {
     case .pass: return message
@@ -179,7 +179,7 @@ extension HTTP2Bridge: FrameConnectionOwner {
     if stream.isGRPC, core.isHeard || stream.method.kind == .writes || isListen && core.faults.hasForgottenTokens {
       for message in stream.answers.messages(in: bytes) {
         if stream.losesAnswer() { return loseAnswer(of: stream) }
-        if isListen { core.faults.note(tokens: RequestJudge.tokens(inResponse: message.content)) }
+        if isListen { core.faults.note(tokens: FaultPolicy.tokens(inResponse: message.content)) }
         tell(.response, message, of: stream)
       }
     }

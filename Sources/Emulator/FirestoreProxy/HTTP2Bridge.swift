@@ -124,9 +124,9 @@ final class HTTP2Bridge: ProxiedConnection {
     if let end = stream.server { end.connection.send(piece, on: end) } else { stream.early.append(piece) }
   }
 
-  private func conveyor(_ conveyor: inout Conveyor?) -> Conveyor {
+  private func conveyor(_ conveyor: inout ByteRelay?) -> ByteRelay {
     if let conveyor { return conveyor }
-    let fresh = Conveyor(core.loop)
+    let fresh = ByteRelay(core.loop)
     conveyor = fresh
     return fresh
   }

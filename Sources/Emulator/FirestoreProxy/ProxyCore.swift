@@ -172,12 +172,12 @@ final class ProxyCore {
   var refusesConnections: Bool { FaultLane.allCases.allSatisfy(faults.isDown) }
 
   /// The time that a piece of a stream takes; `nil` for never.
-  func pace(_ lane: FaultLane, bytes: Int, isAnswer: Bool) -> Conveyor.Pace? {
-    if isCalm { return Conveyor.Pace.none }
+  func pace(_ lane: FaultLane, bytes: Int, isAnswer: Bool) -> ByteRelay.Pace? {
+    if isCalm { return ByteRelay.Pace.none }
     if settings.isHalfOpen { return nil }
     let latency = faults.delay(lane, isAnswer: isAnswer) { 0 }
     let whole = faults.delay(lane, isLate: false, isAnswer: isAnswer) { bytes }
-    return Conveyor.Pace(latency: TimeAmount(latency), transmission: TimeAmount(whole))
+    return ByteRelay.Pace(latency: TimeAmount(latency), transmission: TimeAmount(whole))
   }
 
   // MARK: Telling
@@ -236,7 +236,7 @@ struct ExpiredToken {
 }
 
 /// The pieces that one side of a stream sends to the other, in order, each after its time. Used on its event loop only.
-final class Conveyor {
+final class ByteRelay {
   private let loop: any EventLoop
   private var items: CircularBuffer<(due: NIODeadline, pass: () -> Void)> = []
   /// The time at which the last piece is through.

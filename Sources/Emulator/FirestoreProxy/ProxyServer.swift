@@ -80,7 +80,7 @@ package struct ProxyServer: Sendable {
         let spoken = SpokenProtocolHandler(
           handshake: core.handshake.client, silent: { core.tellSilentClient() },
           http1: { channel in
-            try channel.pipeline.syncOperations.addHandler(TurnFlushHandler(), position: .first)
+            try channel.pipeline.syncOperations.addHandler(ReadFlushHandler(), position: .first)
             try HTTP1Bridge(core).begin(on: channel)
           },
           http2: { channel in try HTTP2Bridge(core).begin(on: channel) })

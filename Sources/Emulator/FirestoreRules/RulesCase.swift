@@ -23,12 +23,12 @@ package struct RulesCase: Sendable {
   package var expectsAllow: Bool
 
   /// The documents that the rules see in the case; `getAfter` also sees the request's own document.
-  package var documents: KnownDocuments {
+  package var documents: FixedDocuments {
     var after = after
     if let key = DocumentKey(request.path), request.method != .list, request.method != .get {
       after[key] = .some(request.newResource)
     }
-    return KnownDocuments(stored: stored, after: after)
+    return FixedDocuments(stored: stored, after: after)
   }
 }
 

@@ -201,7 +201,7 @@ package protocol RulesDocuments: AnyObject {
 }
 
 /// A fixed set of documents.
-package final class KnownDocuments: RulesDocuments {
+package final class FixedDocuments: RulesDocuments {
   private let stored: [DocumentKey: Document]
   private let after: [DocumentKey: Document?]
 

@@ -58,8 +58,8 @@ package struct DataMember: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// The processes that share the embedded data, and this process's access to it.
-package struct DataCompany: Hashable, Sendable {
-  package enum Standing: Hashable, Sendable {
+package struct DataPeers: Hashable, Sendable {
+  package enum Role: Hashable, Sendable {
     /// This process owns the data and serves the others.
     case owner
     /// Another process owns the data and serves this one.
@@ -68,15 +68,15 @@ package struct DataCompany: Hashable, Sendable {
     case unreachable(String)
   }
 
-  package var standing: Standing
+  package var role: Role
   /// The other attached processes, without this one and the owner, in the order of their arrival.
   package var others: [DataMember]
 
-  package init(_ standing: Standing, others: [DataMember] = []) {
-    self.standing = standing
+  package init(_ role: Role, others: [DataMember] = []) {
+    self.role = role
     self.others = others
   }
 
   /// Whether this process is the only one that uses the data.
-  package var isAlone: Bool { standing == .owner && others.isEmpty }
+  package var isAlone: Bool { role == .owner && others.isEmpty }
 }

@@ -65,7 +65,7 @@ package struct TransferState: Hashable, Sendable {
 }
 
 /// The result of a transfer.
-package struct TransferAccount: Hashable, Sendable {
+package struct TransferSummary: Hashable, Sendable {
   package enum End: Hashable, Sendable {
     case complete, cancelled
     /// A failure before the end, with its reason.

@@ -123,7 +123,7 @@ extension CallStream {
 }
 
 extension GRPCDatastore {
-  package func followCommits(deliver: @Sendable (CommitNews) async -> Void) async throws(RPCStatus) {
+  package func followCommits(deliver: @Sendable (CommitUpdate) async -> Void) async throws(RPCStatus) {
     let request = WireWriter.message { $0.followRequest(in: database) }
     let reader = AnswerReader(endpoint) { reader throws(WireError) in try reader.commitNews() }
     try await call(.followCommits, request) { stream in

@@ -40,7 +40,7 @@ package protocol Datastore: Sendable {
   /// may have changed.
   /// - Parameter deliver: receives the changes since the last call; awaited while more are collected.
   /// - Throws: `unimplemented` if the backend does not report commits, `permission-denied`; `cancelled`.
-  func followCommits(deliver: @Sendable (CommitNews) async -> Void) async throws(RPCStatus)
+  func followCommits(deliver: @Sendable (CommitUpdate) async -> Void) async throws(RPCStatus)
 
   /// Whether the peer can be gone, or stuck, without an end of the watch stream.
   var canFallSilent: Bool { get }
@@ -59,7 +59,7 @@ extension Datastore {
   package var canFallSilent: Bool { true }
   package var answersInProcess: Bool { false }
   package var loop: (any WorkLoop & TaskExecutor)? { nil }
-  package func followCommits(deliver: @Sendable (CommitNews) async -> Void) async throws(RPCStatus) {
+  package func followCommits(deliver: @Sendable (CommitUpdate) async -> Void) async throws(RPCStatus) {
     throw RPCStatus(.unimplemented, "This backend does not report commits.")
   }
   /// Has no effect in a datastore without connections.

@@ -55,7 +55,7 @@ struct HeaderLine {
   /// The name of one of several clients, which is never dropped.
   private var name: Line {
     var line = Line(glyphs)
-    if let stage = frame.state.stage { line.add(" \(stage.own) ", .header, .bold) }
+    if let clientSet = frame.state.clientSet { line.add(" \(clientSet.own) ", .header, .bold) }
     return line
   }
 
@@ -88,18 +88,18 @@ struct HeaderLine {
     let project = backend.database == "(default)" ? backend.project : "\(backend.project)/\(backend.database)"
     func line(name wanted: Bool, kind: Bool, host: Bool, user: Bool, why: Bool = true) -> Line {
       // A client's name replaces the program's.
-      let name = wanted && frame.state.stage == nil
+      let name = wanted && frame.state.clientSet == nil
       var line = Line(glyphs)
       // Real data has a separate color, so that it is not mistaken for test data.
       let role: Role = backend.isProduction ? .headerProd : .header
-      if frame.state.stage == nil { line.add(" ", role) }
+      if frame.state.clientSet == nil { line.add(" ", role) }
       if name { line.add("hearth", role, .bold) }
       if kind, let connection = backend.name {
         if name { line.add(gap, role) }
         line.add(SafeText.truncated(connection, to: 24) + (name ? "" : gap), role)
       }
       // The default project has the name of the program.
-      if (!name && frame.state.stage == nil) || project != "hearth" {
+      if (!name && frame.state.clientSet == nil) || project != "hearth" {
         if name { line.add(gap, role) }
         line.add(project, role)
       }

@@ -39,28 +39,28 @@ package func view(_ present: DashboardState) -> Canvas {
 }
 
 /// Draws the screen of one client, or of several clients that share it. Pure and total.
-package func view(_ stage: ClientStage) -> Canvas {
-  guard stage.isShared || stage.play != nil else { return view(stage.focused.session.shown) }
-  let layout = stage.layout
-  let glyphs = stage.focused.session.shown.borderedGlyphs
-  var canvas = Canvas(size: stage.size)
-  if let play = stage.play {
-    let keymap = stage.focused.session.shown.configuration.keymap
-    ScenarioStrip(play, keymap, glyphs).draw(on: &canvas, stage.strip)
+package func view(_ clientSet: ClientSet) -> Canvas {
+  guard clientSet.isShared || clientSet.play != nil else { return view(clientSet.focused.session.shown) }
+  let layout = clientSet.layout
+  let glyphs = clientSet.focused.session.shown.borderedGlyphs
+  var canvas = Canvas(size: clientSet.size)
+  if let play = clientSet.play {
+    let keymap = clientSet.focused.session.shown.configuration.keymap
+    ScenarioStrip(play, keymap, glyphs).draw(on: &canvas, clientSet.strip)
   }
-  if stage.isShared { StageLineView(stage: stage, glyphs: glyphs).draw(on: &canvas, layout.line) }
+  if clientSet.isShared { ClientSetRowView(clientSet: clientSet, glyphs: glyphs).draw(on: &canvas, layout.line) }
   for (index, place) in layout.places.enumerated() where !place.isEmpty {
-    let state = stage.members[index].session.shown
+    let state = clientSet.members[index].session.shown
     var part = view(state)
-    if index == stage.focusIndex {
+    if index == clientSet.focusIndex {
       // The client's name in the first row is highlighted like the title of a focused pane.
-      if let name = state.stage?.own {
+      if let name = state.clientSet?.own {
         part.put(glyphs.cursor, at: Point(x: 0, y: 0))
         part.apply(role: .paneTitleFocus, to: Rect(x: 0, y: 0, width: name.count + 2, height: 1))
       }
       canvas.cursor = part.cursor.map { Point(x: $0.x + place.x, y: $0.y + place.y) }
     } else {
-      Faint.blur(&part, state, keysGoTo: stage.focused.name)
+      Faint.blur(&part, state, keysGoTo: clientSet.focused.name)
     }
     canvas.draw(part, at: place.origin)
     for link in part.links where link.y + place.y < canvas.size.height {
@@ -94,8 +94,8 @@ private enum Faint {
 }
 
 /// The row about several clients, each with its state and its unsent writes.
-struct StageLineView {
-  let stage: ClientStage
+struct ClientSetRowView {
+  let clientSet: ClientSet
   let glyphs: Glyphs
 
   /// The width of a user, and the remaining width for the state.
@@ -104,9 +104,9 @@ struct StageLineView {
   func draw(on canvas: inout Canvas, _ area: Rect) {
     guard area.height > 0 else { return }
     canvas.fill(area, role: .header)
-    let items = StageLine(stage).items
+    let items = ClientSetRow(clientSet).items
     for item in items {
-      let member = stage.members[item.index]
+      let member = clientSet.members[item.index]
       var line = Line(glyphs)
       line.add(
         "\(item.hasFocus ? glyphs.cursor : " ")\(item.name) ", item.hasFocus ? .paneTitleFocus : .header, .bold)
@@ -120,9 +120,9 @@ struct StageLineView {
       canvas.put(line, x: area.x + item.x, y: area.y, width: min(item.width, area.width - item.x))
     }
     let end = items.last.map { $0.x + $0.width } ?? 0
-    var hint = "the keys act on \(stage.focused.name)"
+    var hint = "the keys act on \(clientSet.focused.name)"
     if let key = key("next-client") { hint += "; \(key) goes to the next" }
-    if stage.isZoomed, let key = key("zoom-client") { hint += ", \(key) shows all" }
+    if clientSet.isZoomed, let key = key("zoom-client") { hint += ", \(key) shows all" }
     hint += " "
     let columns = SafeText.columns(of: hint)
     guard end + columns <= area.width else { return }
@@ -131,7 +131,7 @@ struct StageLineView {
 
   /// The key of a command; `nil` if the user has removed it.
   private func key(_ name: String) -> String? {
-    let keymap = stage.focused.session.shown.configuration.keymap
+    let keymap = clientSet.focused.session.shown.configuration.keymap
     return keymap.command(named: name, in: [.screen])?.keys.first.map { Command.text(of: $0, glyphs) }
   }
 }

@@ -133,7 +133,7 @@ package final class ClientPresence: Sendable {
 }
 
 /// The lock for opening a shared database: one process at a time, until `end`.
-final class OpeningTurn: Sendable {
+final class OpeningLock: Sendable {
   static let name = "opening"
   /// Inspecting a large log takes seconds; a process that takes longer has been stopped.
   private static let patience = 1000

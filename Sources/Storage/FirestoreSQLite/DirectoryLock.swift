@@ -14,7 +14,7 @@ package enum DirectoryUse: String, Hashable, Sendable {
 /// A directory that this process holds exclusively, or shares with other processes, by an advisory lock on a file that
 /// names the holder. The kernel releases the lock however the process ends, so a stale file locks no process out.
 ///
-/// Processes that share open the database one after the other (`OpeningTurn`). The first holds the directory
+/// Processes that share open the database one after the other (`OpeningLock`). The first holds the directory
 /// exclusively until `share`, so that it can inspect files that no other process uses.
 package struct DirectoryLock: ~Copyable {
   /// The absolute path, which also prevents SQLite from reading a path such as `file:x` as a URI.
@@ -24,7 +24,7 @@ package struct DirectoryLock: ~Copyable {
   /// Whether no other process held the directory before; always true for an unshared one.
   package let isFirst: Bool
   private let descriptor: Int32
-  private let turn: OpeningTurn?
+  private let turn: OpeningLock?
   private let place: String
 
   /// Creates the directory with its parents (0700), or makes it private, and locks it.
@@ -40,8 +40,8 @@ package struct DirectoryLock: ~Copyable {
     let place = "\(name) \(path)"
     try Self.make(directory, place)
     let narrowed = try DirectoryPermissions.secure(
-      directory, place, own: own + ["lock", OpeningTurn.name, ClientPresence.name])
-    let turn = use == .shared ? try OpeningTurn(in: directory, place) : nil
+      directory, place, own: own + ["lock", OpeningLock.name, ClientPresence.name])
+    let turn = use == .shared ? try OpeningLock(in: directory, place) : nil
     guard let file = try PrivateFile.open(directory + "/lock", creating: true) else {
       throw StoreError(.notWritable, "The \(place) cannot be locked: its file \"lock\" cannot be created.")
     }

@@ -25,7 +25,7 @@ extension Shop {
         "orders/\(id)", ["items": .array([.string("kettle × 1")]), "status": .string("sent"), "total": .double(12)])
     }
     scene.hear(
-      .searched(tag, SearchNews(hits: hits, looked: 96, found: 2, isDone: false, isFromCache: false)))
+      .searched(tag, SearchUpdate(hits: hits, looked: 96, found: 2, isDone: false, isFromCache: false)))
     return scene
   }
 

@@ -24,7 +24,7 @@ struct ValueMixTests {
   func counts(_ seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let listener = ListenerTag(1)
-    var result = KeptResult(Query(path: ResourcePath("orders")))
+    var result = CachedResult(Query(path: ResourcePath("orders")))
     var present: [Int: Document] = [:]
     for _ in 0..<200 {
       let number = Int.random(in: 0..<30, using: &random)
@@ -86,7 +86,7 @@ struct ValueMixTests {
 
   @Test("An incomplete result has no counts")
   func untold() {
-    var result = KeptResult(Query(path: ResourcePath("orders")))
+    var result = CachedResult(Query(path: ResourcePath("orders")))
     let changes = (0..<4).map { ListenerSnapshot.Change(.added, order($0, $0 < 2 ? "new" : "paid")) }
     var snapshot = ListenerSnapshot(
       listener: ListenerTag(1), changes: changes, isFromCache: false, syncStateChanged: true, hasPendingWrites: false,

@@ -68,7 +68,7 @@ extension WebChannels {
     _ service: FirestoreService, on loop: any EventLoop, _ limits: Limits = .loopback,
     report: (@Sendable (String) -> Void)? = nil
   ) {
-    self.init(service, DeliveryTurn(loop), ServerBudget(on: loop, limit: 1 << 30), limits, on: loop, report: report)
+    self.init(service, DeliverySlice(loop), ServerBudget(on: loop, limit: 1 << 30), limits, on: loop, report: report)
   }
 }
 
@@ -92,7 +92,7 @@ struct BrowserFixture {
     backend = try makeBackend()
     service = FirestoreService(backend: backend, rules: rules)
     budget = ServerBudget(on: loop, limit: 1 << 30)
-    channels = WebChannels(service, DeliveryTurn(loop), budget, limits, on: loop, report: report)
+    channels = WebChannels(service, DeliverySlice(loop), budget, limits, on: loop, report: report)
   }
 
   func connect() throws -> EmbeddedChannel {

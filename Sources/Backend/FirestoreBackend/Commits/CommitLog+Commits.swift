@@ -108,7 +108,7 @@ struct DatabaseStates {
 /// The commits of one transaction. Their results are valid only after the transaction has succeeded.
 struct CommitGroup {
   private(set) var states: DatabaseStates
-  private let collections: KnownCollections
+  private let collections: CollectionNumbers
   /// The number of earlier versions that the commits have added to the history, and their cost.
   private(set) var historyRows = 0
   private(set) var historyBytes: Int64 = 0
@@ -119,7 +119,7 @@ struct CommitGroup {
   private let requestLimits: AppliedRequests.Limits
 
   init(
-    _ states: DatabaseStates, _ collections: KnownCollections, now: @escaping @Sendable () -> Timestamp,
+    _ states: DatabaseStates, _ collections: CollectionNumbers, now: @escaping @Sendable () -> Timestamp,
     keptChanges: Int, requestLimits: AppliedRequests.Limits
   ) {
     self.states = states

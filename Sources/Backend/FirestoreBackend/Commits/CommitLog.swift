@@ -22,9 +22,9 @@ struct CommitLog: ~Copyable {
   let configuration: BackendConfiguration
   let keptChanges: Int
   var databases: [DatabaseID: DatabaseState] = [:]
-  let collections = KnownCollections()
-  private let counts = KnownCounts()
-  var history: HistoryAccount
+  let collections = CollectionNumbers()
+  private let counts = CachedCounts()
+  var history: HistorySize
   /// The last versions that were reported as ahead of the clock, by database number.
   private var toldVersions: [Int64: Int64] = [:]
   let requestLimits: AppliedRequests.Limits
@@ -43,7 +43,7 @@ struct CommitLog: ~Copyable {
     self.file = file
     self.configuration = configuration
     self.keptChanges = keptChanges
-    history = HistoryAccount(limit: configuration.keptHistoryBytes)
+    history = HistorySize(limit: configuration.keptHistoryBytes)
     requestLimits = requests
     unprunedRequests = requests.slice
   }
@@ -260,7 +260,7 @@ struct CollectionName: Hashable {
 
 /// The numbers of collections that were looked up or created; a collection's number never changes. Shared by all
 /// readers and writers of one file.
-final class KnownCollections {
+final class CollectionNumbers {
   /// The number of cached collections beyond which the cache is cleared.
   private static let most = 4_096
 

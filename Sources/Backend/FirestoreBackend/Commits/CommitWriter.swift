@@ -8,13 +8,13 @@ struct CommitWriter {
   let database: DatabaseID
   private(set) var state: DatabaseState
   let version: Int64
-  private let collections: KnownCollections
+  private let collections: CollectionNumbers
   private var counts: [Int64: Int64] = [:]
   /// The number of earlier versions that this commit has added to the history.
   private(set) var historyRows = 0
   private(set) var historyBytes: Int64 = 0
 
-  init(database: DatabaseID, state: DatabaseState, version: Int64, collections: KnownCollections) {
+  init(database: DatabaseID, state: DatabaseState, version: Int64, collections: CollectionNumbers) {
     self.database = database
     self.state = state
     self.version = version

@@ -131,7 +131,7 @@ struct DocumentHistory {
 }
 
 /// The size of the history, which decides when to prune it.
-struct HistoryAccount {
+struct HistorySize {
   /// The smallest number of rows to prune at once, which spreads the cost.
   static let pruningSlice = 512
 

@@ -8,11 +8,11 @@ struct DocumentReader {
   let connection: Connection
   let database: DatabaseID
   let state: DatabaseState
-  let known: KnownCollections
+  let known: CollectionNumbers
   /// The version to read at.
   let version: Int64
   /// The known counts; `nil` for a reader in a transaction that may be rolled back.
-  var counts: KnownCounts?
+  var counts: CachedCounts?
 
   var readTime: SnapshotVersion { SnapshotVersion(microseconds: version) }
 

@@ -13,7 +13,7 @@ extension LocalBackend {
   /// - Throws: the error that `deliver` threw.
   package nonisolated func followCommits<Failure: Error>(
     in database: DatabaseID, clock: any Clock<Duration> = ContinuousClock(),
-    deliver: @Sendable (CommitNews) async throws(Failure) -> Void
+    deliver: @Sendable (CommitUpdate) async throws(Failure) -> Void
   ) async throws(Failure) -> RPCStatus {
     let (id, signals) = await openFollower(in: database)
     do throws(Failure) {
@@ -34,7 +34,7 @@ extension LocalBackend {
     followers.open(in: database)
   }
 
-  private func takeNews(of id: CommitFollowers.ID) -> CommitNews? { followers.take(from: id) }
+  private func takeNews(of id: CommitFollowers.ID) -> CommitUpdate? { followers.take(from: id) }
 
   @discardableResult
   private func closeFollower(_ id: CommitFollowers.ID) -> RPCStatus? { followers.close(id) }
@@ -84,7 +84,7 @@ struct CommitFollowers: Sendable {
   }
 
   /// - Returns: `nil` without a new notification.
-  mutating func take(from id: ID) -> CommitNews? { followers[id]?.notices.take() }
+  mutating func take(from id: ID) -> CommitUpdate? { followers[id]?.notices.take() }
 
   /// Ends every stream with a status.
   mutating func end(_ status: RPCStatus) {
@@ -130,7 +130,7 @@ struct CollectionNotices: Sendable {
   }
 
   /// - Returns: `nil` without a new notification.
-  mutating func take() -> CommitNews? {
+  mutating func take() -> CommitUpdate? {
     defer { (notices, isEverything) = ([:], false) }
     if isEverything { return .everything }
     return notices.isEmpty ? nil : .collections(notices.values.sorted { $0.collection < $1.collection })

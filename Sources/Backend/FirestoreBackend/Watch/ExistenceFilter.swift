@@ -65,7 +65,7 @@ package struct BloomFilterBuilder {
 
 /// The document counts of watched queries at some version. The count for a returning listener is computed from the old
 /// count and the later changes, so its cost depends on the changes, not on a scan.
-final class KnownCounts {
+final class CachedCounts {
   private struct Query: Hashable {
     let database: Int64
     let target: Target

@@ -36,9 +36,9 @@ extension ListenerSnapshot: JSONRecord {
   }
 }
 
-extension SearchNews: JSONRecord {
+extension SearchUpdate: JSONRecord {
   package static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self {
-    SearchNews(
+    SearchUpdate(
       hits: try form("hits", it?.hits), looked: try form("looked", it?.looked), found: try form("found", it?.found),
       isDone: try form("done", it?.isDone), isFromCache: try form("fromCache", it?.isFromCache))
   }
@@ -233,8 +233,8 @@ extension ClientEvent: JSONUnion {
     case .storage(let notice):
       try form.members(of: notice)
       return "storage"
-    case .company(let company):
-      try form.members(of: company)
+    case .peers(let peers):
+      try form.members(of: peers)
       return "company"
     case .pendingWrites(let writes, let size):
       try form("writes", writes)
@@ -345,7 +345,7 @@ extension ClientEvent: JSONUnion {
     case "status": return .status(try form.members())
     case "reads": return .reads(try form("targets"))
     case "storage": return .storage(try form.members())
-    case "company": return .company(try form.members())
+    case "company": return .peers(try form.members())
     case "pending": return .pendingWrites(try form("writes"), of: try form.optional("of"))
     case "acknowledged":
       return .writeAcknowledged(

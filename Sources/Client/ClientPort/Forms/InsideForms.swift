@@ -119,18 +119,18 @@ extension Lookups: JSONRecord {
   }
 }
 
-extension CacheCompany.Member: JSONRecord {
+extension CachePeers.Member: JSONRecord {
   package static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self {
-    CacheCompany.Member(
+    CachePeers.Member(
       process: try form.optional("process", it?.process), isSelf: try form("self", it?.isSelf),
       hasLease: try form("lease", it?.hasLease), usesNetwork: try form("network", it?.usesNetwork),
       isVisible: try form("visible", it?.isVisible), seen: try form("seen", it?.seen))
   }
 }
 
-extension CacheCompany: JSONRecord {
+extension CachePeers: JSONRecord {
   package static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self {
-    CacheCompany(members: try form("clients", it?.members), renewed: try form.optional("renewed", it?.renewed))
+    CachePeers(members: try form("clients", it?.members), renewed: try form.optional("renewed", it?.renewed))
   }
 }
 
@@ -182,7 +182,7 @@ extension ClientInside: JSONRecord {
     ClientInside(
       time: try form("time", it?.time), targets: try form("targets", it?.targets),
       targetCount: try form("targetCount", it?.targetCount), lookups: try form("lookups", it?.lookups),
-      company: try form.optional("company", it?.company), streams: try form("streams", it?.streams),
+      peers: try form.optional("company", it?.peers), streams: try form("streams", it?.streams),
       queries: try form("queries", it?.queries), beginning: try form("beginning", it?.beginning),
       connection: try form("connection", it?.connection), retentions: try form("retentions", it?.retentions),
       isDurable: try form("durable", it?.isDurable), indexes: try form("indexes", it?.indexes))

@@ -11,7 +11,7 @@ package struct Redaction: Sendable {
   package let hidesIDs: Bool
   private let wanted: Set<String>
   /// The fields that were met and hidden.
-  package let account = RedactionAccount()
+  package let account = RedactionSummary()
   /// Random bits that prevent readers of the file from guessing an id by brute force.
   private let salt = UInt64.random(in: .min ... .max)
 
@@ -160,7 +160,7 @@ extension Redaction {
 }
 
 /// The names of the fields that a redaction has met, and of the fields whose values it has removed.
-package final class RedactionAccount: Sendable {
+package final class RedactionSummary: Sendable {
   private let names = Mutex((met: Set<String>(), hidden: Set<String>()))
 
   package func meet(_ name: String, isHidden: Bool) {

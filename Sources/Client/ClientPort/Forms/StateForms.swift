@@ -181,7 +181,7 @@ extension DataMember: JSONRecord {
   }
 }
 
-extension DataCompany.Standing: JSONUnion {
+extension DataPeers.Role: JSONUnion {
   package func write(_ form: inout JSONForm) throws(JSONError) -> String {
     switch self {
     case .owner: return "owner"
@@ -204,9 +204,9 @@ extension DataCompany.Standing: JSONUnion {
   }
 }
 
-extension DataCompany: JSONRecord {
+extension DataPeers: JSONRecord {
   package static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self {
-    DataCompany(try form("standing", it?.standing), others: try form("others", it?.others))
+    DataPeers(try form("standing", it?.role), others: try form("others", it?.others))
   }
 }
 

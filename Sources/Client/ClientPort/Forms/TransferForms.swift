@@ -74,7 +74,7 @@ extension TransferState: JSONRecord {
   }
 }
 
-extension TransferAccount.End: JSONUnion {
+extension TransferSummary.End: JSONUnion {
   package func write(_ form: inout JSONForm) throws(JSONError) -> String {
     switch self {
     case .complete: return "complete"
@@ -95,9 +95,9 @@ extension TransferAccount.End: JSONUnion {
   }
 }
 
-extension TransferAccount: JSONRecord {
+extension TransferSummary: JSONRecord {
   package static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self {
-    TransferAccount(
+    TransferSummary(
       try form("request", it?.request), try form("end", it?.end), documents: try form("documents", it?.documents),
       elapsed: try form("elapsed", it?.elapsed), refused: try form.texts("refused", it?.refused),
       refusedCount: try form("refusedCount", it?.refusedCount), notes: try form.texts("notes", it?.notes))

@@ -17,7 +17,7 @@ final class CacheSharing {
 
   let presence: ClientPresence
   /// The clients on the same thread, which are woken there; `nil` for clients that watch the file of `presence`.
-  var company: SharedCompany?
+  var peers: SimulatedPeers?
   let tables: SharingTables
   private let connection: Connection
   /// The other registered clients.
@@ -100,7 +100,7 @@ final class CacheSharing {
   func wakeOthersIfTold() {
     guard hasTold else { return }
     hasTold = false
-    if let company { company.wakeOthers(than: id) } else { presence.wakeOthers() }
+    if let peers { peers.wakeOthers(than: id) } else { presence.wakeOthers() }
   }
 
   // MARK: Hearing
@@ -167,7 +167,7 @@ final class CacheSharing {
 
 /// The clients of one cache that run on one thread, as in a simulation. They wake each other there in the order of
 /// their arrival, instead of through file events of the kernel.
-package final class SharedCompany: Sendable {
+package final class SimulatedPeers: Sendable {
   private struct Member {
     var place: Int64
     var wake: @Sendable () -> Void
@@ -225,18 +225,18 @@ extension LocalStore {
   /// The clients that share the cache, with their last announced state, and the holder of the lease; `nil` for a cache
   /// that is not shared.
   /// - Parameter now: the present time, for this client.
-  package func company(at now: Timestamp) throws(StoreError) -> CacheCompany? {
+  package func peers(at now: Timestamp) throws(StoreError) -> CachePeers? {
     guard let sharing = database.sharing else { return nil }
     return try database.read { () throws(StoreError) in
       let lease = try sharing.tables.lease()
       let members = try sharing.tables.clients().filter { sharing.presence.isTaken($0.id) }.map { client in
         let isSelf = client.id == sharing.id
-        return CacheCompany.Member(
+        return CachePeers.Member(
           process: sharing.presence.process(at: client.id), isSelf: isSelf, hasLease: lease?.holder == client.id,
           usesNetwork: client.usesNetwork, isVisible: client.isVisible,
           seen: isSelf ? now : Timestamp(microseconds: client.alive))
       }
-      return CacheCompany(members: members, renewed: lease.map { Timestamp(microseconds: $0.time) })
+      return CachePeers(members: members, renewed: lease.map { Timestamp(microseconds: $0.time) })
     }
   }
 }

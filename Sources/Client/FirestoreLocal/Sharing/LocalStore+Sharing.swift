@@ -6,7 +6,7 @@ package import FirestoreQuery
 package import FirestoreSQLite
 
 /// The notices of other clients that this client has not processed yet.
-package struct News: Sendable {
+package struct SharedUpdates: Sendable {
   /// The notices in order. A batch of another user is represented by the documents that it changed (`bundle`).
   package var notices: [Notice]
   /// The added batches that are still pending.
@@ -37,8 +37,8 @@ extension LocalStore {
   /// on one thread.
   /// - Returns: whether they do.
   package func joinCompany(_ wake: @escaping @Sendable () -> Void) -> Bool {
-    guard let sharing = database.sharing, let company = sharing.company else { return false }
-    company.join(sharing.id, wake)
+    guard let sharing = database.sharing, let peers = sharing.peers else { return false }
+    peers.join(sharing.id, wake)
     return true
   }
 
@@ -73,12 +73,12 @@ extension LocalStore {
   /// The notices of other clients that this client has not processed yet.
   /// - Parameter isPrimary: whether this client is primary. The results are its own then and need no check.
   /// - Returns: `nil` if the database has not changed.
-  package func news(isPrimary: Bool) throws(StoreError) -> News? {
+  package func news(isPrimary: Bool) throws(StoreError) -> SharedUpdates? {
     guard let sharing = database.sharing else { return nil }
     return try database.read { () throws(StoreError) in
       guard let (records, isIncomplete, version) = try sharing.unheard() else { return nil }
       // This client's own notices are omitted.
-      var news = News(
+      var news = SharedUpdates(
         notices: [], batches: [:], isIncomplete: isIncomplete, last: try sharing.tables.lastNotice(), version: version)
       for record in records {
         switch record.notice {
@@ -117,7 +117,7 @@ extension LocalStore {
   }
 
   /// Marks the notices as processed.
-  package mutating func heard(_ news: News) { database.sharing?.heard(upTo: news.last, in: news.version) }
+  package mutating func heard(_ news: SharedUpdates) { database.sharing?.heard(upTo: news.last, in: news.version) }
 
   /// The local views of documents that other clients may have changed.
   package func views(of keys: some Sequence<DocumentKey>) throws(StoreError) -> [DocumentKey: Document] {

@@ -194,7 +194,7 @@ final class CacheDatabase {
       // Other clients also detect that a client is gone if it cannot announce it.
       try? transaction { () throws(StoreError) in try sharing.leave() }
       sharing.wakeOthersIfTold()
-      sharing.company?.leave(sharing.id)
+      sharing.peers?.leave(sharing.id)
       self.sharing = nil
     }
     openFiles?.end()
@@ -207,8 +207,8 @@ final class CacheDatabase {
   /// Closes the database as the end of a killed process does: other clients are not notified.
   func abandon() {
     if let sharing {
-      sharing.company?.leave(sharing.id)
-      sharing.company?.wakeOthers(than: sharing.id)
+      sharing.peers?.leave(sharing.id)
+      sharing.peers?.wakeOthers(than: sharing.id)
       self.sharing = nil
     }
     close()

@@ -7,7 +7,7 @@ import Synchronization
 /// The events of all listeners of an engine, for an external observer. Bounded: events without room are counted, and
 /// the engine never waits.
 package final class ListenerTap: Sendable {
-  package enum News: Sendable {
+  package enum Event: Sendable {
     case opened(ListenerState)
     case snapshot(ListenerID, ViewSnapshot, at: Timestamp)
     /// The listener has ended; with a status, it failed.
@@ -15,7 +15,7 @@ package final class ListenerTap: Sendable {
   }
 
   private struct State {
-    var unread: [News] = []
+    var unread: [Event] = []
     var missed = 0
     var isCounting = false
     /// Whether `wake` was called since the last `take`.
@@ -38,7 +38,7 @@ package final class ListenerTap: Sendable {
   package func setCounting(_ isCounting: Bool) { state.withLock { $0.isCounting = isCounting } }
 
   /// Removes and returns all waiting events, and the number of dropped snapshots since the last call.
-  package func take() -> (news: [News], missed: Int) {
+  package func take() -> (news: [Event], missed: Int) {
     state.withLock { state in
       defer { (state.unread, state.missed, state.isAwake) = ([], 0, false) }
       return (state.unread, state.missed)

@@ -19,7 +19,7 @@ extension SyncEngine {
       }
       return ClientInside(
         time: time, targets: core.targetStates(limit: ClientInside.listed), targetCount: core.watching.plan.count,
-        lookups: core.lookups, company: try core.store.company(at: time), streams: streams,
+        lookups: core.lookups, peers: try core.store.peers(at: time), streams: streams,
         queries: core.store.queryLedger.queries(), beginning: record.beginning,
         connection: record.connection(of: core), retentions: try core.store.retentions(),
         isDurable: isDurable, indexes: try core.store.indexes())

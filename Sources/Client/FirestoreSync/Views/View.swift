@@ -147,7 +147,7 @@ struct View: Sendable {
   /// The step for many new documents, as when a backend sends a large result in parts. They are inserted into the view
   /// immediately: a copy of the previous set would copy each part that receives documents.
   /// - Returns: `nil`, without any change, if other documents change as well.
-  private mutating func inserting(_ changed: [Document], _ news: News) -> Step? {
+  private mutating func inserting(_ changed: [Document], _ news: Update) -> Step? {
     guard changed.count >= Self.many, let listed = news.target?.added, listed.count > changed.count / 2,
       !documents.isEmpty, heldBack.isEmpty, viewed.query.limit == nil
     else { return nil }
@@ -252,7 +252,7 @@ struct View: Sendable {
   mutating func synchronise(_ step: Step, syncedKeys keys: Set<DocumentKey>, causes: [SnapshotCause]) -> Outcome {
     syncedKeys = keys
     isLimboStale = true
-    return take(step, News(causes: causes))
+    return take(step, Update(causes: causes))
   }
 
   /// Leaves it to another client, which now has the streams, to determine whether the view is in sync.
@@ -271,14 +271,14 @@ struct View: Sendable {
   // MARK: Taking a step
 
   /// Applies changed documents and the backend's event for the target.
-  mutating func take(_ concern: ViewTable.Concern, _ news: News, acknowledged: BatchID?) -> Result {
+  mutating func take(_ concern: ViewTable.Concern, _ news: Update, acknowledged: BatchID?) -> Result {
     if let step = inserting(concern.documents, news) { return .outcome(take(step, news)) }
     let step = step(concern.documents, isMatch: concern.isMatch, acknowledged: acknowledged)
     return step.needsRefill ? .needsRefill(step) : .outcome(take(step, news))
   }
 
   /// Applies the step and the backend's event for the target.
-  mutating func take(_ step: Step, _ news: News) -> Outcome {
+  mutating func take(_ step: Step, _ news: Update) -> Outcome {
     let (target, version, isPendingReset, causes) = (news.target, news.version, news.isPendingReset, news.causes)
     let old = documents
     documents = step.documents
@@ -344,7 +344,7 @@ struct View: Sendable {
   mutating func wentOffline(causes: [SnapshotCause]) -> ViewSnapshot? {
     guard isCurrent else { return nil }
     isCurrent = false
-    return take(emptyStep, News(causes: causes)).snapshot
+    return take(emptyStep, Update(causes: causes)).snapshot
   }
 
   /// Makes the view not current, because no client watches its target any more. None of its documents are in limbo any
@@ -357,7 +357,7 @@ struct View: Sendable {
 
   /// Makes a new view as current as the other view of its target.
   mutating func becomeCurrent(token: ResumeToken?) -> Outcome {
-    take(emptyStep, News(TargetChange(resumeToken: token, isCurrent: true), causes: []))
+    take(emptyStep, Update(TargetChange(resumeToken: token, isCurrent: true), causes: []))
   }
 
   /// - Parameter keys: the documents whose position may have changed.

@@ -156,7 +156,7 @@ package struct ViewSnapshot: Sendable {
 
 extension View {
   /// The backend's changes of a view's target, with their causes.
-  struct News: Sendable {
+  struct Update: Sendable {
     var target: TargetChange?
     /// The version of the backend's snapshot, if it is the cause.
     var version: SnapshotVersion?

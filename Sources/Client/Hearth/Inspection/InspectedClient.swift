@@ -18,7 +18,7 @@ package protocol InspectedClient: Sendable {
   func status(queueEnds: Int) -> AsyncStream<ClientStatus>
   /// The news from now on, beginning with the present listeners.
   /// - Parameter wake: called once when there is something to `take`, and again only after that. Returns immediately.
-  func news(wake: @escaping @Sendable () -> Void) -> any InspectedNews
+  func news(wake: @escaping @Sendable () -> Void) -> any InspectedEvents
   /// Performs a request.
   /// - Returns: the reply event; `nil` for a change, which the status reports, and for a collection that is too large
   ///   to count.
@@ -27,7 +27,7 @@ package protocol InspectedClient: Sendable {
 }
 
 /// The bounded queue of a client's news. The client never waits for its reader.
-package protocol InspectedNews: AnyObject, Sendable {
+package protocol InspectedEvents: AnyObject, Sendable {
   /// Removes and returns the waiting news, and the number of dropped snapshots since the last call.
   func take() -> (items: [InspectedItem], missed: Int)
   /// While set, snapshots are counted but not stored.

@@ -20,8 +20,8 @@ struct InspectedEngine: InspectedClient {
   nonisolated(nonsending) func listenerStates() async -> [ListenerState] { await engine.listenerStates() }
   func status(queueEnds: Int) -> AsyncStream<ClientStatus> { engine.status(queueEnds: queueEnds) }
 
-  func news(wake: @escaping @Sendable () -> Void) -> any InspectedNews {
-    let news = EngineNews(engine, wake)
+  func news(wake: @escaping @Sendable () -> Void) -> any InspectedEvents {
+    let news = EngineEventQueue(engine, wake)
     engine.setTap(news.tap)
     return news
   }
@@ -82,7 +82,7 @@ struct InspectedEngine: InspectedClient {
 }
 
 /// The tap on an engine's listeners. Snapshots are converted when a watcher has time for them.
-private final class EngineNews: InspectedNews {
+private final class EngineEventQueue: InspectedEvents {
   let tap: ListenerTap
   private let engine: SyncEngine
 

@@ -12,7 +12,7 @@ import SerialExecutors
 /// Shows one client to watchers of the same user, and lets them control it on request.
 ///
 /// An actor with its own queue: it builds and sends events concurrently with the engine. The engine only puts snapshots
-/// into a bounded queue (`InspectedNews`), and only while a watcher is connected. The client never waits for a watcher. A watcher
+/// into a bounded queue (`InspectedEvents`), and only while a watcher is connected. The client never waits for a watcher. A watcher
 /// receives the count of snapshots that it did not read in time or that exceeded the processor time
 /// (`InspectionBudget`).
 package actor Inspection {
@@ -41,7 +41,7 @@ package actor Inspection {
   private var listening: (any DispatchSourceRead)?
   var watchers: [Int: Watcher] = [:]
   private var lastWatcher = 0
-  private var news: (any InspectedNews)?
+  private var news: (any InspectedEvents)?
   var budget: InspectionBudget
   private var status: Task<Void, Never>?
   /// Whether the next reconsideration is due.

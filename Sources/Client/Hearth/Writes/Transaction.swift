@@ -171,8 +171,8 @@ extension Firestore {
       }
       let transaction = Transaction(firestore: self, client: client, number: number)
       do {
-        let enclosing = TransactionTurns.enclosing.union([number])
-        let result = try await TransactionTurns.$enclosing.withValue(enclosing) { try await attempt(transaction, body) }
+        let enclosing = TransactionQueue.enclosing.union([number])
+        let result = try await TransactionQueue.$enclosing.withValue(enclosing) { try await attempt(transaction, body) }
         try await transaction.commit()
         isCommitted = true
         return result

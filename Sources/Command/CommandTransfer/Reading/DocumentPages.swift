@@ -100,7 +100,7 @@ struct DescendantPages: Sendable {
 
   /// - Returns: `false`, without any visit, for a backend without such queries.
   func visit(_ body: (Document) async throws -> Void) async throws -> Bool {
-    let pieces = Handoff<[Document]>()
+    let pieces = ElementChannel<[Document]>()
     let request = request
     return try await withThrowingTaskGroup(of: Bool.self) { group in
       group.addTask {
@@ -120,7 +120,8 @@ struct DescendantPages: Sendable {
     }
   }
 
-  private func read(_ first: DescendantsRequest, to pieces: Handoff<[Document]>) async throws(RPCStatus) -> Bool {
+  private func read(_ first: DescendantsRequest, to pieces: ElementChannel<[Document]>) async throws(RPCStatus) -> Bool
+  {
     var (request, isFirst) = (first, true)
     while true {
       let asked = request
@@ -164,7 +165,7 @@ private final class Progress: Sendable {
 }
 
 /// Passes elements from one task to another, one at a time: the sender waits until the previous element was received.
-final class Handoff<Element: Sendable>: Sendable {
+final class ElementChannel<Element: Sendable>: Sendable {
   private struct State {
     var element: Element?
     var isEnded = false

@@ -34,7 +34,7 @@ package struct TransferRun: Sendable {
   }
 
   /// - Parameter tell: called periodically with the progress.
-  package func run(_ tell: @escaping @Sendable (TransferState) -> Void) async -> TransferAccount {
+  package func run(_ tell: @escaping @Sendable (TransferState) -> Void) async -> TransferSummary {
     switch request {
     case .export(let paths, let file, _): await export(paths, to: file, tell)
     case .importing(let file, let path): await importing(file, into: path, tell)
@@ -47,7 +47,7 @@ package struct TransferRun: Sendable {
 
   private func export(
     _ paths: [ResourcePath]?, to file: String, _ tell: @escaping (TransferState) -> Void
-  ) async -> TransferAccount {
+  ) async -> TransferSummary {
     await write(file, tell) { target, progress in
       let job = ExportJob(roots: paths, isRecursive: true, format: TransferFormat(fileName: file))
       let (whole, _, notes) = try await unmoved()
@@ -62,13 +62,13 @@ package struct TransferRun: Sendable {
   private func write(
     _ file: String, _ tell: @escaping (TransferState) -> Void,
     _ body: (ExportTarget, (Int) throws -> Void) async throws -> [String]
-  ) async -> TransferAccount {
+  ) async -> TransferSummary {
     let start = ContinuousClock.now
     var pace = Pace()
     var documents = 0
     var notes: [String] = []
-    func account(_ end: TransferAccount.End) -> TransferAccount {
-      TransferAccount(request, end, documents: documents, elapsed: .now - start, notes: notes)
+    func account(_ end: TransferSummary.End) -> TransferSummary {
+      TransferSummary(request, end, documents: documents, elapsed: .now - start, notes: notes)
     }
     do {
       let path = UserPath.absolute(file)
@@ -107,7 +107,7 @@ package struct TransferRun: Sendable {
 
   private func bundle(
     _ contents: BundleContents, into file: String, _ tell: @escaping (TransferState) -> Void
-  ) async -> TransferAccount {
+  ) async -> TransferSummary {
     await write(file, tell) { target, progress in
       let (whole, time, notes) = try await unmoved()
       let bytes = try await BundleJob(contents: contents, at: whole, database, readTime: time).run(progress)
@@ -121,7 +121,7 @@ package struct TransferRun: Sendable {
 
   private func freeze(
     _ path: ResourcePath?, into file: String, _ tell: @escaping (TransferState) -> Void
-  ) async -> TransferAccount {
+  ) async -> TransferSummary {
     await write(file, tell) { target, progress in
       guard let client else { throw CommandFailure(.unavailable, "this session has no cache.") }
       let job = CacheFreezing(path: path, isBundle: file.lowercased().hasSuffix(".bundle"), database: database)
@@ -134,7 +134,7 @@ package struct TransferRun: Sendable {
 
   private func importing(
     _ file: String, into collection: ResourcePath?, _ tell: @escaping (TransferState) -> Void
-  ) async -> TransferAccount {
+  ) async -> TransferSummary {
     let start = ContinuousClock.now
     let path = UserPath.absolute(file)
     let rejects = ImportJob.rejects(of: path)
@@ -143,34 +143,35 @@ package struct TransferRun: Sendable {
       file: path, format: TransferFormat(input: path),
       rules: ImportRules(database: database, collection: collection, idField: nil), backend: backend ?? "memory",
       into: collection?.text, state: state, badDocuments: .collect(rejects), isFormatGiven: false)
-    let told = Told()
+    let reported = ReportedMessages()
     var pace = Pace()
-    func account(_ end: TransferAccount.End, _ done: ImportProgressPoint, before: Int) -> TransferAccount {
-      var notes = told.notes
-      if told.refusedCount > 0 { notes.append("Rejected documents are in \(rejects). Fix and import them.") }
+    func account(_ end: TransferSummary.End, _ done: ImportProgressPoint, before: Int) -> TransferSummary {
+      var notes = reported.notes
+      if reported.refusedCount > 0 { notes.append("Rejected documents are in \(rejects). Fix and import them.") }
       if end != .complete, state != nil, done.documents > 0 {
         notes.append("The same import continues after line \(done.position.line).")
       }
-      return TransferAccount(
-        request, end, documents: done.documents - before, elapsed: .now - start, refused: told.refused,
-        refusedCount: told.refusedCount, notes: notes)
+      return TransferSummary(
+        request, end, documents: done.documents - before, elapsed: .now - start, refused: reported.refused,
+        refusedCount: reported.refusedCount, notes: notes)
     }
     var before = 0
     do {
       let outcome = try await job.run(
-        into: { datastore }, note: { told.notes.append($0) }, reject: { told.refuse($0, naming: Self.mostNamed) },
+        into: { datastore }, note: { reported.notes.append($0) },
+        reject: { reported.refuse($0, naming: Self.mostNamed) },
         progress: { point, fraction, first in
           before = first.documents
           try Task.checkCancellation()
           guard pace.isDue() else { return }
           tell(
             TransferState(
-              request, documents: point.documents - first.documents, refused: told.refusedCount,
+              request, documents: point.documents - first.documents, refused: reported.refusedCount,
               perSecond: pace.perSecond(point.documents - first.documents), fraction: fraction,
               secondsLeft: fraction.flatMap { pace.secondsLeft(from: first.fraction, at: $0) }))
         })
       if outcome.repeated > 0 {
-        told.notes.append("\(outcome.repeated.documents) replaced an earlier one with the same path.")
+        reported.notes.append("\(outcome.repeated.documents) replaced an earlier one with the same path.")
       }
       return account(.complete, outcome.done, before: outcome.before)
     } catch let stopped as ImportJob.Failure {
@@ -180,7 +181,7 @@ package struct TransferRun: Sendable {
     }
   }
 
-  private static func end(_ error: any Error) -> TransferAccount.End {
+  private static func end(_ error: any Error) -> TransferSummary.End {
     switch error {
     case is CancellationError: .cancelled
     case _ where Task.isCancelled: .cancelled
@@ -193,7 +194,7 @@ package struct TransferRun: Sendable {
 }
 
 /// The notes and rejections of a running transfer.
-private final class Told {
+private final class ReportedMessages {
   var notes: [String] = []
   private(set) var refused: [String] = []
   private(set) var refusedCount = 0

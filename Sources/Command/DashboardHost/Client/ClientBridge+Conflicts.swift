@@ -145,7 +145,7 @@ extension ClientBridge {
       }
       guard let mutation = edit.mutation(of: key) else { return bridge.tell(.notice(.info, "Nothing was changed.")) }
       if case .document = edit.subject {
-        switch DocumentEdit.standing(of: edit, mutation, now: try await bridge.engine.cachedDocument(key)) {
+        switch DocumentEdit.status(of: edit, mutation, now: try await bridge.engine.cachedDocument(key)) {
         case .alone: break
         case .beside(let others): bridge.tell(.notice(.info, DocumentEdit.notice(about: others)))
         case .conflict(let conflict): return bridge.tell(.editConflict(conflict))

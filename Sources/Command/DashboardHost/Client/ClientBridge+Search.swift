@@ -43,7 +43,7 @@ struct SearchPages: Sendable {
 
   /// - Parameter tell: called with the result of each page; the search continues while it returns `true`.
   func run(
-    _ begun: SearchRun, _ tell: @MainActor (SearchNews) -> Bool
+    _ begun: SearchRun, _ tell: @MainActor (SearchUpdate) -> Bool
   ) async throws(RPCStatus) {
     var run = begun
     let pending = try await pendingDocuments(run.request.query)
@@ -78,7 +78,7 @@ struct SearchPages: Sendable {
   private func look(
     at page: [Document], from last: DocumentKey?, isLast: Bool, _ pending: [DocumentKey: Document],
     _ run: inout SearchRun
-  ) -> SearchNews {
+  ) -> SearchUpdate {
     let isFromCache = datastore == nil
     guard !pending.isEmpty else {
       return run.look(at: page, of: page.count, isLast: isLast, isFromCache: isFromCache)

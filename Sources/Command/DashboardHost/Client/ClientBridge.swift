@@ -123,7 +123,7 @@ final class ClientBridge {
   /// Reports the other users of the data until cancelled.
   func followCompany() async {
     guard let data else { return }
-    for await company in data.companies() { emit(.company(company)) }
+    for await peers in data.peerChanges() { emit(.peers(peers)) }
   }
 
   /// The number of writes shown from each end of a long queue.

@@ -68,7 +68,7 @@ package enum DocumentEdit {
 }
 
 /// The relation of an edit to the changes of its document while the editor was open.
-package enum EditStanding: Equatable {
+package enum EditStatus: Equatable {
   /// The document is unchanged since the editor opened it.
   case alone
   /// Others changed only fields that the edit does not change.
@@ -82,9 +82,9 @@ extension DocumentEdit {
   ///   - mutations: the writes of the edit.
   ///   - now: the cached document; `nil` if unknown.
   /// - Throws: `JSONError` for an invalid edited text.
-  package static func standing(
+  package static func status(
     of request: EditRequest, edited: String, _ mutations: [Mutation], now: Document?, database: DatabaseID
-  ) throws(JSONError) -> EditStanding {
+  ) throws(JSONError) -> EditStatus {
     guard case .document(let key) = request.subject, let now, now.state != .unknown,
       case .patch(_, let mask)? = mutations.first?.operation, let transforms = mutations.first?.transforms
     else { return .alone }
@@ -95,7 +95,7 @@ extension DocumentEdit {
     let theirs = try DocumentJSON.parse(text, database: database)
     // Fields that the server had yet to compute had no value in the editor.
     let open = Set(before.transforms.map(\.path))
-    return standing(
+    return status(
       of: Edited(
         key: key, mutations: mutations, written: mask.paths.union(transforms.map(\.path)), before: before.fields,
         unresolved: open, mine: mine.fields, shown: mine.fields, transforms: mine.transforms),
@@ -109,9 +109,9 @@ extension DocumentEdit {
   }
 
   /// Compares an edit of fields with the cached document; `.alone` if the cache does not know the document.
-  package static func standing(of edit: FieldEdit, _ mutation: Mutation, now: Document?) -> EditStanding {
+  package static func status(of edit: FieldEdit, _ mutation: Mutation, now: Document?) -> EditStatus {
     guard let now, now.state != .unknown else { return .alone }
-    if edit.replaces { return standing(ofWhole: edit, mutation, now: now) }
+    if edit.replaces { return status(ofWhole: edit, mutation, now: now) }
     guard case .patch(_, let mask) = mutation.operation else { return .alone }
     let theirs = now.data?.fields ?? Fields()
     var shown = edit.fields
@@ -125,7 +125,7 @@ extension DocumentEdit {
     let unresolved = unresolvedPaths(in: edit.base)
     var mine = edit.fields
     for path in unresolved { if case .serverTimestamp? = mine[path] { mine[path] = theirs[path] } }
-    return standing(
+    return status(
       of: Edited(
         key: mutation.key, mutations: [mutation], written: written, before: edit.base,
         unresolved: Set(unresolved), mine: mine, shown: shown, transforms: edit.transforms),
@@ -134,9 +134,9 @@ extension DocumentEdit {
   }
 
   /// Compares an edit that replaces the whole document: every change by others would be lost.
-  private static func standing(ofWhole edit: FieldEdit, _ mutation: Mutation, now: Document) -> EditStanding {
+  private static func status(ofWhole edit: FieldEdit, _ mutation: Mutation, now: Document) -> EditStatus {
     let update = edit.updating.mutation(of: mutation.key)
-    if let update, case .conflict(let conflict) = standing(of: edit.updating, update, now: now) {
+    if let update, case .conflict(let conflict) = status(of: edit.updating, update, now: now) {
       return .conflict(conflict)
     }
     let theirs = now.data?.fields ?? Fields()
@@ -175,9 +175,9 @@ extension DocumentEdit {
     var transforms: [FieldTransform]
   }
 
-  private static func standing(
+  private static func status(
     of edit: Edited, now: Document, theirs: Fields, again: (_ isThere: Bool, FieldMask) -> EditConflict.Again
-  ) -> EditStanding {
+  ) -> EditStatus {
     guard case .patch(let patch, let mask)? = edit.mutations.first?.operation else { return .alone }
     let changed =
       now.exists

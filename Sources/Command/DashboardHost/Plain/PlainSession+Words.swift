@@ -77,7 +77,7 @@ extension PlainSession {
       do {
         guard let (inside, survey) = try await inside() else { return }
         if asJSON { return print([ClientJSON.inside(inside, survey, in: options.storage.database)]) }
-        for line in PlainAccount.inside(inside, survey) { say(line) }
+        for line in PlainSummary.inside(inside, survey) { say(line) }
       } catch {
         say("the client cannot be inspected: \(error)")
       }
@@ -90,7 +90,7 @@ extension PlainSession {
     }
     let present = await present()
     if asJSON { return print(SessionLines.lines(of: subject, present)) }
-    for line in PlainAccount.lines(of: subject, present) { say(line) }
+    for line in PlainSummary.lines(of: subject, present) { say(line) }
   }
 
   /// Reports whether an expectation was met, and records a failure for the exit status.
@@ -140,7 +140,7 @@ extension PlainSession {
       return say("\(key.path.text) is unknown: neither the server nor the cache has answered")
     }
     if asJSON { return print([DetailJSON.line(detail, present)]) }
-    for line in PlainAccount.lines(of: detail, present) { say(line) }
+    for line in PlainSummary.lines(of: detail, present) { say(line) }
   }
 
   /// Whether an open document is up to date.
@@ -186,7 +186,7 @@ extension PlainSession {
       if followed.asJSON {
         print([SessionLines.request(told: decision)])
       } else {
-        say(PlainAccount.line(of: decision, state))
+        say(PlainSummary.line(of: decision, state))
       }
     }
   }

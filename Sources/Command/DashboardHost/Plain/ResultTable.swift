@@ -11,7 +11,7 @@ import TerminalCanvas
 /// the last changes and the limit.
 struct ResultTable {
   private let query: Query
-  private var kept: KeptResult
+  private var kept: CachedResult
   private var view: ResultView
   private var statistics = FieldStatistics()
   private var isFromCache = true
@@ -23,7 +23,7 @@ struct ResultTable {
   init(_ query: Query, utcOffset: Int) {
     self.query = query
     self.utcOffset = utcOffset
-    kept = KeptResult(query)
+    kept = CachedResult(query)
     view = ResultView(.listener(Self.tag), query)
   }
 

@@ -133,7 +133,7 @@ extension Session {
   /// - Parameter isEnd: whether no more will come, so that all are written.
   func keepMessages(isEnd: Bool = false) {
     guard let tap, isEnd || recorder?.isBehind != true else { return }
-    for message in tap.take() where recorded == stage.first.number {
+    for message in tap.take() where recorded == clientSet.first.number {
       recorder?.note(.message(message), cost: message.cost)
     }
   }

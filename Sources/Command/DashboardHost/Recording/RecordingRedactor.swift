@@ -55,7 +55,7 @@ package final class RecordingRedactor: Sendable {
     case .caption(let text, let time): .caption(redaction.isAll && !text.isEmpty ? "x" : text, at: time)
     // The text behind a command's name may be a value.
     case .run(let text, let time): .run(text.contains(" ") ? "" : text, at: time)
-    case .tick, .link, .sent, .listen, .open, .adopt, .configured, .overwrote, .staged, .host:
+    case .tick, .link, .sent, .listen, .open, .adopt, .configured, .overwrote, .clientSet, .host:
       try redaction.redacted(action)
     }
   }
@@ -111,7 +111,7 @@ extension RecordingRedactor {
   }
 }
 
-extension RedactionAccount {
+extension RedactionSummary {
   /// The removed values, for people.
   package var text: String {
     let hidden = found.hidden.sorted()

@@ -48,11 +48,11 @@ extension Session {
     }
     var request = RecordingRequest(path: Self.expanded(path))
     // The messages that are kept are those of the first client.
-    request.keepsMessages = tap != nil && stage.focusIndex == 0
-    request.limit = options.keeping.recording?.limit ?? RecordingRequest.standardLimit
+    request.keepsMessages = tap != nil && clientSet.focusIndex == 0
+    request.limit = options.recordingFiles.recording?.limit ?? RecordingRequest.standardLimit
     try Self.requireNew(request.path)
     try record(request)
-    let whose = stage.isShared ? " \(stage.focused.name)'s screen" : ""
+    let whose = clientSet.isShared ? " \(clientSet.focused.name)'s screen" : ""
     notify(.info, "Recording\(whose) to \(path), from the session's start.")
   }
 
@@ -75,7 +75,7 @@ extension Session {
     }
     for action in past?.actions ?? [] { recorder.note(.action(action), cost: 0) }
     self.recorder = recorder
-    recorded = stage.focused.number
+    recorded = clientSet.focused.number
   }
 
   func startCast(_ path: String, replaces: Bool) throws(CommandFailure) {
@@ -177,7 +177,7 @@ extension FileRecorder where Item == RecordedItem {
 }
 
 /// The files that keep a session.
-package struct Keeping: Sendable {
+package struct RecordingFiles: Sendable {
   var recording: RecordingRequest?
   var cast: String?
   var replaces: Bool

@@ -96,11 +96,11 @@ extension Session {
         throw CommandFailure(.software, "\(file): the cast cannot be encoded: \(error)")
       }
     } else {
-      text = shot.text(of: redacted.map { view($0.end) } ?? view(shownStage), as: format)
+      text = shot.text(of: redacted.map { view($0.end) } ?? view(shownClients), as: format)
     }
     try TextFile.write(text, to: path, mode: 0o600)
     // History and values are those of one client; a picture is of the whole screen.
-    let whose = stage.isShared && (format == .cast || fields != nil) ? " of \(stage.focused.name)" : ""
+    let whose = clientSet.isShared && (format == .cast || fields != nil) ? " of \(clientSet.focused.name)" : ""
     notify(.info, "\(file) has \(format == .cast ? "the last \(Shot.span) seconds" : "the screen")\(whose)\(hidden).")
   }
 

@@ -31,7 +31,7 @@ extension Session {
     /// Messages for the user at the start.
     package var notices: [String]
     /// The files that store the session.
-    package var keeping = Keeping()
+    package var recordingFiles = RecordingFiles()
     package var subject = Subject.client
     /// Whether the wall is shown at first. The listeners of earlier sessions are then opened, and their file is not
     /// changed.

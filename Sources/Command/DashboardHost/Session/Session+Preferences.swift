@@ -158,7 +158,7 @@ extension Session {
 
   /// Applies one client's choice to the other clients of its screen.
   func share(_ change: (inout DashboardPreferences) -> Void) {
-    if stage.isShared || scenario != nil { configure(change) }
+    if clientSet.isShared || scenario != nil { configure(change) }
   }
 
   private func configure(_ change: (inout DashboardPreferences) -> Void) {

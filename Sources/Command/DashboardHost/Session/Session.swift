@@ -30,18 +30,18 @@ package final class Session {
   private(set) var reader: InputReader?
   private var ticker = Ticker()
   /// Actions since the last frame on a slow connection; at most as many as arrive within `FrameGate.patience`.
-  private lazy var news = HeldNews<(action: Action, client: ClientNumber?)> { [weak self] news in
+  private lazy var news = HeldUpdates<(action: Action, client: ClientNumber?)> { [weak self] news in
     guard let self else { return }
     perform(happen(news.action, from: news.client))
   }
   /// The clients that share the screen, usually one.
-  package internal(set) var stage: ClientStage
+  package internal(set) var clientSet: ClientSet
   /// The dashboard of the focused client.
-  package var dashboard: DashboardSession { stage.focused.session }
+  package var dashboard: DashboardSession { clientSet.focused.session }
   /// The displayed state, of the focused client.
   package var state: DashboardState { dashboard.shown }
   /// The clients in addition to the first one.
-  var staged: [ClientNumber: StagedClient] = [:]
+  var screenClients: [ClientNumber: ScreenClient] = [:]
   /// The clients that were removed from the screen and have not ended yet.
   var leaving: [Task<Void, Never>] = []
   /// The displayed scenario, which replaces the user's clients; `nil` without one.
@@ -51,7 +51,7 @@ package final class Session {
   /// Whether the clients of the command line are being opened.
   var isBeginning = false
   /// The listeners to reopen at the next start; `nil` before they are read, and if the session saves none.
-  var keptListeners: KeptListeners?
+  var keptListeners: SavedListeners?
   /// The root collections that are listened to as they become known; `nil` if not listened to.
   var rootListening: RootListening?
   var recorder: FileRecorder<RecordedItem>?
@@ -108,7 +108,7 @@ package final class Session {
       isLinkSlow: options.isSlow)
     configuration.scenarios = ShippedScenario.all.map { ScenarioTitle(name: $0.name, summary: $0.summary) }
     let fresh = DashboardState(configuration, size: screen.size, now: .now)
-    stage = ClientStage(options.replay.map { $0.session(for: fresh) } ?? DashboardSession(fresh))
+    clientSet = ClientSet(options.replay.map { $0.session(for: fresh) } ?? DashboardSession(fresh))
     frames = FramePacer(screen)
     scenario = options.live.map(shown)
     do {
@@ -184,7 +184,7 @@ package final class Session {
   package func apply(_ action: Action, from client: ClientNumber? = nil) {
     if client == nil, passes(action) { return }
     switch action {
-    case .input, .configured, .listen, .open, .adopt, .caption, .run, .staged:
+    case .input, .configured, .listen, .open, .adopt, .caption, .run, .clientSet:
       perform(happen(action, from: client))
       keepListeners()
       setNeedsFrame(for: .input)
@@ -195,9 +195,9 @@ package final class Session {
   }
 
   private func happen(_ action: Action, from client: ClientNumber? = nil) -> UpdateResult {
-    let isFirst = client == nil || client == stage.first.number
+    let isFirst = client == nil || client == clientSet.first.number
     if isFirst { journal.note(action) }
-    var result = stage.apply(action, from: client)
+    var result = clientSet.apply(action, from: client)
     for action in result.happened where action.client == recorded {
       recorder?.note(.action(action.item), cost: action.item.cost)
     }
@@ -211,7 +211,7 @@ package final class Session {
   private static let rootOptions = ListenerOptions(includeMetadataChanges: true)
 
   func setNeedsFrame(for cause: FrameGate.Cause) {
-    screen.limitNews(to: shownStage.focused.session.shown.showsWall ? Self.wallFrames : nil)
+    screen.limitNews(to: shownClients.focused.session.shown.showsWall ? Self.wallFrames : nil)
     frames.request(for: cause) { [weak self] in self?.show() }
   }
 
@@ -222,17 +222,17 @@ package final class Session {
     let now = FrameGate.Moment.now
     if !screen.gate.holdsNews || screen.gate.due(for: .news, at: now) <= now { releaseNews() }
     if !news.isEmpty { setNeedsFrame(for: .news) }
-    screen.present(view(shownStage))
+    screen.present(view(shownClients))
     if screen.lastFrameBytes > 0 { frameCount += 1 }
     ticker.schedule(at: nextTick) { [weak self] in self?.tick() }
   }
 
   /// Applies the events that waited for this frame. The feed counts the rows that it cannot show.
   private func releaseNews() {
-    let passed = stage.members.map { ($0.number, $0.session.live.feed.passed) }
+    let passed = clientSet.members.map { ($0.number, $0.session.live.feed.passed) }
     news.release()
     for (client, count) in passed {
-      let overwritten = stage[client]?.session.live.overwrittenRows(since: count) ?? 0
+      let overwritten = clientSet[client]?.session.live.overwrittenRows(since: count) ?? 0
       if overwritten > 0 { perform(happen(.overwrote(overwritten, at: .now), from: client)) }
     }
   }
@@ -302,7 +302,7 @@ package final class Session {
 
   /// Performs effects of the first client.
   package func perform(_ effects: [Effect]) {
-    for effect in effects { perform(effect, of: stage.first.number) }
+    for effect in effects { perform(effect, of: clientSet.first.number) }
   }
 
   func perform(_ effect: Effect, of client: ClientNumber) {
@@ -310,10 +310,10 @@ package final class Session {
     case .client(let request): clients[client]?.perform(request)
     case .terminal(let effect): perform(effect, of: client)
     case .recording(let effect): perform(effect)
-    case .stage(.open): open(client)
-    case .stage(.close): close(client)
-    // The session and the stage have already handled these.
-    case .timeline, .stage: break
+    case .clientSet(.open): open(client)
+    case .clientSet(.close): close(client)
+    // The session and the client set have already handled these.
+    case .timeline, .clientSet: break
     }
   }
 

@@ -28,7 +28,7 @@ extension Session {
   /// here.
   /// - Returns: the session's own client.
   func openFirst() throws(StoreError) -> ClientSource? {
-    let first = stage.first.number
+    let first = clientSet.first.number
     let report: @MainActor (Action) -> Void = { [weak self] in self?.apply($0, from: first) }
     switch options.subject {
     case .client:
@@ -45,7 +45,7 @@ extension Session {
   /// Starts reporting events, with tasks that last as long as the session.
   /// - Returns: the first messages for the user.
   func beginFirst(in group: inout TaskGroup<Void>) -> [String] {
-    if let bridge = clients[stage.first.number] as? AttachedBridge {
+    if let bridge = clients[clientSet.first.number] as? AttachedBridge {
       bridge.begin()
       group.addTask { await bridge.follow() }
     }

@@ -100,18 +100,18 @@ struct ExitDeadline {
 /// Events that can wait for the frame that shows them. They are applied in arrival order: a delayed status must never
 /// follow, and undo, a newer one.
 @MainActor
-final class HeldNews<News> {
-  private var waiting: [News] = []
+final class HeldUpdates<Update> {
+  private var waiting: [Update] = []
   private var isHappening = false
-  private let happen: (News) -> Void
+  private let happen: (Update) -> Void
 
   /// - Parameter happen: applies an event; other events that it causes are queued.
-  init(happen: @escaping (News) -> Void) { self.happen = happen }
+  init(happen: @escaping (Update) -> Void) { self.happen = happen }
 
   var isEmpty: Bool { waiting.isEmpty }
 
   /// Queues an event, and applies the whole queue unless it is held.
-  func take(_ news: News, isHeld: Bool) {
+  func take(_ news: Update, isHeld: Bool) {
     waiting.append(news)
     if !isHeld { release() }
   }

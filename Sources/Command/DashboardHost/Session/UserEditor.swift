@@ -160,7 +160,7 @@ extension Session {
         clients[client]?.perform(.resend(batch, as: mutations))
         return
       }
-      switch try await standing(of: request, edited, mutations, client) {
+      switch try await status(of: request, edited, mutations, client) {
       case .alone: break
       case .beside(let others): notify(.info, DocumentEdit.notice(about: others))
       case .conflict(let conflict): return apply(.host(.editConflict(conflict), at: .now), from: client)
@@ -181,13 +181,13 @@ extension Session {
   }
 
   /// Compares an edit with the cached document; an unknown document does not prevent the edit.
-  private func standing(
+  private func status(
     of request: EditRequest, _ edited: String, _ mutations: [Mutation], _ client: ClientNumber
-  ) async throws(JSONError) -> EditStanding {
+  ) async throws(JSONError) -> EditStatus {
     guard case .document(let key) = request.subject, let now = await clients[client]?.cachedDocument(key) else {
       return .alone
     }
-    return try DocumentEdit.standing(
+    return try DocumentEdit.status(
       of: request, edited: edited, mutations, now: now, database: options.storage.database)
   }
 }

@@ -81,8 +81,8 @@ struct DashboardOptions: ParsableArguments {
   }
 
   private static func clientCount(_ text: String) throws -> Int {
-    guard let count = Int(text), 1...StageFacts.mostClients ~= count else {
-      throw ValidationError("a screen has room for 1 to \(StageFacts.mostClients) clients, as in --clients 2.")
+    guard let count = Int(text), 1...ClientSetFacts.mostClients ~= count else {
+      throw ValidationError("a screen has room for 1 to \(ClientSetFacts.mostClients) clients, as in --clients 2.")
     }
     return count
   }
@@ -109,7 +109,7 @@ struct DashboardOptions: ParsableArguments {
     options.restoresListeners =
       !noRestore && !demo.isOn && !storage.inMemory && start.preferences.file.restoresListeners != false
     options.listeners = definitions
-    options.keeping = Keeping(recording: recording, cast: cast, replaces: force)
+    options.recordingFiles = RecordingFiles(recording: recording, cast: cast, replaces: force)
     options.script = try DemoScript.read(script)
     options.commands = execute.flatMap(\.self)
     options.isSlow = slow

@@ -148,7 +148,7 @@ private struct DocumentEditing: Sendable {
     guard let now = try await read(connection), let version = now.version else {
       throw CommandFailure(.changed, "\(path) was deleted in the meantime; nothing was written.")
     }
-    switch try DocumentEdit.standing(of: request, edited: edited, mutations, now: now, database: database) {
+    switch try DocumentEdit.status(of: request, edited: edited, mutations, now: now, database: database) {
     case .alone: break
     case .beside(let others): writing.headless.note(ShownText(DocumentEdit.notice(about: others)))
     case .conflict(let conflict):

@@ -194,7 +194,7 @@ struct PlayWatch: Sendable {
 
   // MARK: One run
 
-  private enum News: String { case passed, failed, waiting }
+  private enum Progress: String { case passed, failed, waiting }
 
   private func play(_ change: Change) async throws {
     let text: String
@@ -211,7 +211,7 @@ struct PlayWatch: Sendable {
     } catch let failure as CommandFailure { try tell(.failed, change.file, failure.message) }
   }
 
-  private func tell(_ news: News, _ file: String, _ text: String) throws {
+  private func tell(_ news: Progress, _ file: String, _ text: String) throws {
     guard run.form == .text else {
       let fields =
         ["type": .string("watch"), "file": .string(file), "result": .string(news.rawValue), "reason": .string(text)]

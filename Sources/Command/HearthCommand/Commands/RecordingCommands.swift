@@ -123,7 +123,7 @@ struct ReplayCommand: AsyncParsableCommand {
     let nowhere = StorageOptions.Locations(
       database: replay.recording.header.configuration.database, cache: .memory, backend: .embedded(folder: nil))
     var options = start.options(nowhere, replay.recording.problems)
-    options.keeping = Keeping(cast: cast, replaces: force)
+    options.recordingFiles = RecordingFiles(cast: cast, replaces: force)
     options.subject = .recording(replay)
     try await start.run(options)
   }

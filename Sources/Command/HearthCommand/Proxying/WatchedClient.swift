@@ -8,8 +8,8 @@ import FirestoreQuery
 import Synchronization
 
 import protocol Hearth.InspectedClient
+import protocol Hearth.InspectedEvents
 import enum Hearth.InspectedItem
-import protocol Hearth.InspectedNews
 
 /// A client of a proxy, or all of them together, as a watcher sees it: the listeners with the documents that the server
 /// has sent, and the writes until the server answers. The proxy does not know the client's cache.
@@ -28,7 +28,7 @@ final class WatchedClient: InspectedClient {
     var errors: [StreamUse.Kind: RPCStatus] = [:]
     var lastSnapshot: Timestamp?
     var connection = ConnectionState(.unknown, since: .now, reason: .idle)
-    var news: ProxiedNews?
+    var news: ProxiedEventQueue?
     var observers: [Int: AsyncStream<ClientStatus>.Continuation] = [:]
     var lastObserver = 0
   }
@@ -97,8 +97,8 @@ final class WatchedClient: InspectedClient {
     }
   }
 
-  func news(wake: @escaping @Sendable () -> Void) -> any InspectedNews {
-    let news = ProxiedNews(wake) { [weak self] news in
+  func news(wake: @escaping @Sendable () -> Void) -> any InspectedEvents {
+    let news = ProxiedEventQueue(wake) { [weak self] news in
       self?.state.withLock { if $0.news === news { $0.news = nil } }
     }
     state.withLock { state in
@@ -270,7 +270,7 @@ extension Document {
 }
 
 /// The news of a client of a proxy, until a watcher takes them. News without room is dropped; snapshots are counted.
-private final class ProxiedNews: InspectedNews {
+private final class ProxiedEventQueue: InspectedEvents {
   private struct State {
     var items: [InspectedItem] = []
     var missed = 0
@@ -282,9 +282,9 @@ private final class ProxiedNews: InspectedNews {
 
   private let state = Mutex(State())
   private let wake: @Sendable () -> Void
-  private let ended: @Sendable (ProxiedNews) -> Void
+  private let ended: @Sendable (ProxiedEventQueue) -> Void
 
-  init(_ wake: @escaping @Sendable () -> Void, ended: @escaping @Sendable (ProxiedNews) -> Void) {
+  init(_ wake: @escaping @Sendable () -> Void, ended: @escaping @Sendable (ProxiedEventQueue) -> Void) {
     (self.wake, self.ended) = (wake, ended)
   }
 

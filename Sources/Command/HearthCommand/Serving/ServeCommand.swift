@@ -70,7 +70,7 @@ struct ServeCommand: AsyncParsableCommand {
 
   /// Notifies the service manager that started this process, if any. A failed notification is reported on standard
   /// error.
-  private var serviceManager: @Sendable (ServiceManager.News) -> Void {
+  private var serviceManager: @Sendable (ServiceManager.Notice) -> Void {
     do throws(ServiceManagerError) {
       guard let manager = try ServiceManager(environment: ProcessInfo.processInfo.environment) else { return { _ in } }
       return { news in

@@ -67,7 +67,7 @@ struct ServeRun: Sendable {
       let source = try source()
       if case .shared(let data) = source {
         JobControl.letsGo(of: data)
-        if case .attached(let owner) = data.company.standing {
+        if case .attached(let owner) = data.peers.role {
           try await ServedPort.claim(data, for: access.enforced)
           let purpose = access.enforced.map { "\($0) to be enforced" } ?? "it to be served"
           StandardError.write("hearth: \(owner) had the data open and has let it go, for \(purpose) here.")

@@ -48,7 +48,7 @@ struct ServedPort: Sendable {
     case .shared(let data):
       // Connections that arrive during a handover of the data wait.
       var port = self
-      port.configuration.kept = KeptPort()
+      port.configuration.kept = ListeningPort()
       let first = FirstCall(ready)
       while let (backend, end) = try await open(data, until: stop) {
         try await port.serve(backend, until: stop, orEnd: end) { first($0) }

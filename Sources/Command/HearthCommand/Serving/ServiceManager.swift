@@ -5,7 +5,7 @@ import Glibc
 /// `Type=notify`: a datagram of `NAME=value` lines to the socket in `NOTIFY_SOCKET` (sd_notify(3)).
 struct ServiceManager: Hashable, Sendable {
   /// A message to the service manager.
-  enum News: Hashable, Sendable {
+  enum Notice: Hashable, Sendable {
     /// Connections are accepted; the text is for people.
     case ready(String)
     /// The shutdown has begun, and running requests are finishing.
@@ -36,7 +36,7 @@ struct ServiceManager: Hashable, Sendable {
   }
 
   /// Sends the notification. Waits at most 1 s if the receiver's queue is full.
-  func tell(_ news: News) throws(ServiceManagerError) {
+  func tell(_ news: Notice) throws(ServiceManagerError) {
     let descriptor = socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw ServiceManagerError(address, .system(errno)) }
     defer { close(descriptor) }

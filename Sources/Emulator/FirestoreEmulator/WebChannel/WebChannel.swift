@@ -27,7 +27,7 @@ final class WebChannel: AnswerSource, Delivering {
   let address: String?
   /// The service for its caller, once the session has begun.
   private var service: FirestoreService
-  private let turn: DeliveryTurn
+  private let turn: DeliverySlice
   private let loop: any EventLoop
   private let budget: ServerBudget
   private var session = ChannelSession()
@@ -40,7 +40,7 @@ final class WebChannel: AnswerSource, Delivering {
 
   /// - Parameter overflow: ends the session, when all together use too much memory and this one uses most.
   init(
-    _ id: String, _ service: FirestoreService, _ turn: DeliveryTurn, _ budget: ServerBudget, address: String?,
+    _ id: String, _ service: FirestoreService, _ turn: DeliverySlice, _ budget: ServerBudget, address: String?,
     on loop: any EventLoop, overflow: @escaping () -> Void
   ) {
     self.id = id

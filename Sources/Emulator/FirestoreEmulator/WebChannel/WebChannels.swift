@@ -42,7 +42,7 @@ final class WebChannels: Sendable {
   private static let trialPause = TimeAmount.seconds(2)
 
   private let service: FirestoreService
-  private let turn: DeliveryTurn
+  private let turn: DeliverySlice
   private let budget: ServerBudget
   private let limits: Limits
   private let loop: any EventLoop
@@ -53,7 +53,7 @@ final class WebChannels: Sendable {
   ///   - loop: the connections' thread.
   ///   - report: receives a message, once, when a client has five back channels over HTTP/1.
   init(
-    _ service: FirestoreService, _ turn: DeliveryTurn, _ budget: ServerBudget, _ limits: Limits,
+    _ service: FirestoreService, _ turn: DeliverySlice, _ budget: ServerBudget, _ limits: Limits,
     on loop: any EventLoop, report: (@Sendable (String) -> Void)? = nil
   ) {
     self.service = service

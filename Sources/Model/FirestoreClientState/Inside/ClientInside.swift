@@ -12,7 +12,7 @@ package struct ClientInside: Sendable {
   package var targetCount: Int
   package var lookups: Lookups
   /// The clients of the cache; `nil` if no other client can use the cache.
-  package var company: CacheCompany?
+  package var peers: CachePeers?
   package var streams: [StreamUse]
   /// The queries that the cache answered recently, newest first.
   package var queries: [QueryTimes]
@@ -46,7 +46,7 @@ package struct ClientInside: Sendable {
 
   package init(
     time: Timestamp, targets: [TargetState] = [], targetCount: Int? = nil, lookups: Lookups = Lookups(),
-    company: CacheCompany? = nil, streams: [StreamUse] = [], queries: [QueryTimes] = [],
+    peers: CachePeers? = nil, streams: [StreamUse] = [], queries: [QueryTimes] = [],
     beginning: Beginning = Beginning(), connection: ConnectionState, retentions: [Retention] = [],
     isDurable: Bool = false, indexes: [IndexState] = []
   ) {
@@ -54,7 +54,7 @@ package struct ClientInside: Sendable {
     self.targets = Array(targets.prefix(Self.listed))
     self.targetCount = targetCount ?? targets.count
     self.lookups = lookups
-    self.company = company
+    self.peers = peers
     self.streams = streams
     self.queries = queries
     self.beginning = beginning
@@ -94,7 +94,7 @@ package struct Lookups: Hashable, Sendable {
 }
 
 /// The clients that share a cache, and which of them owns the streams.
-package struct CacheCompany: Hashable, Sendable {
+package struct CachePeers: Hashable, Sendable {
   package struct Member: Hashable, Sendable {
     /// The process id; `nil` if unknown.
     package var process: Int32?

@@ -6,7 +6,7 @@ package import FirestoreModel
 ///
 /// ```
 /// FollowRequest  { string database = 1; }
-/// CommitNews     { bool everything = 1; repeated CollectionNotice collections = 2; }
+/// CommitUpdate     { bool everything = 1; repeated CollectionNotice collections = 2; }
 /// CollectionNotice { string collection = 1; int64 created = 2; int64 deleted = 3; int64 changed = 4; }
 /// ```
 package enum FollowCommits {
@@ -18,7 +18,7 @@ package enum FollowCommits {
 extension WireWriter {
   package mutating func followRequest(in database: DatabaseID) { field(1, string: database.name) }
 
-  package mutating func commitNews(_ news: CommitNews) {
+  package mutating func commitNews(_ news: CommitUpdate) {
     switch news {
     case .everything: field(1, boolean: true)
     case .collections(let notices): for notice in notices { field(2) { $0.collectionNotice(notice) } }
@@ -44,7 +44,7 @@ extension WireReader {
   }
 
   /// Reads a notification. Without content it is empty; names that are not collections are skipped.
-  package mutating func commitNews() throws(WireError) -> CommitNews {
+  package mutating func commitNews() throws(WireError) -> CommitUpdate {
     var notices: [CollectionNotice] = []
     var isEverything = false
     while let tag = try tag() {

@@ -8,10 +8,10 @@ extension Keymap {
   static let clients: [Command] = [
     Command(
       "next-client", "ctrl-n `", in: .screen, "let the keys act on the next client", hint: "client", 5,
-      unless: { $0.reasonAgainstOtherClients }, run: { _ in [.stage(.focusNext)] }),
+      unless: { $0.reasonAgainstOtherClients }, run: { _ in [.clientSet(.focusNext)] }),
     Command(
       "zoom-client", "&", in: .screen, "let this client fill the screen, or show all clients again",
-      unless: { $0.reasonAgainstOtherClients }, run: { _ in [.stage(.toggleZoom)] }),
+      unless: { $0.reasonAgainstOtherClients }, run: { _ in [.clientSet(.toggleZoom)] }),
   ]
 
   /// The palette-only command.
@@ -27,9 +27,9 @@ extension Keymap {
 
 extension DashboardState {
   var reasonAgainstOtherClients: String? {
-    if isInScenario { return stage == nil ? "the scenario has one client" : nil }
+    if isInScenario { return clientSet == nil ? "the scenario has one client" : nil }
     return reasonAgainstClients
-      ?? (stage == nil ? "there is only one client; :client add NAME opens another" : nil)
+      ?? (clientSet == nil ? "there is only one client; :client add NAME opens another" : nil)
   }
 
   /// The reason why this screen cannot have other clients.
@@ -45,19 +45,19 @@ extension Keymap {
   static let scenario: [Command] = [
     Command(
       "scenario-play", "space", in: .scenario, "pause before the next step, or continue; with --step run it",
-      hint: "stop or go on", 0, run: { _ in [.stage(.scenario(.toggle))] }),
+      hint: "stop or go on", 0, run: { _ in [.clientSet(.scenario(.toggle))] }),
     Command(
       "scenario-next", "n", in: .scenario, "run the next step now", hint: "next step", 1,
-      run: { _ in [.stage(.scenario(.next))] }),
+      run: { _ in [.clientSet(.scenario(.next))] }),
     Command(
       "scenario-faster", "+", in: .scenario, "play faster", hint: "faster", 2,
-      run: { _ in [.stage(.scenario(.faster))] }),
+      run: { _ in [.clientSet(.scenario(.faster))] }),
     Command(
       "scenario-slower", "-", in: .scenario, "play slower", hint: "slower", 3,
-      run: { _ in [.stage(.scenario(.slower))] }),
+      run: { _ in [.clientSet(.scenario(.slower))] }),
     Command(
       "scenario-again", "r", in: .scenario, "play it again from its first step", hint: "again", 4,
-      run: { _ in [.stage(.scenario(.again))] }),
+      run: { _ in [.clientSet(.scenario(.again))] }),
   ]
 
   /// The palette-only commands.
@@ -86,7 +86,7 @@ extension Keymap {
             throw TextError(column: 1, "no scenario is playing here; scenario NAME plays one")
           }
           let time = try DurationText.parse(text)
-          return CommandArgument.Meaning(account: "a step each \(text)") { _ in [.stage(.scenario(.pace(time)))] }
+          return CommandArgument.Meaning(account: "a step each \(text)") { _ in [.clientSet(.scenario(.pace(time)))] }
         })),
   ]
 }

@@ -129,7 +129,7 @@ extension DashboardState {
     return ListGeometry(dialog: dialog, rows: dialog.content)
   }
 
-  func requestLines(of decision: RuleDecision, _ layout: Layout) -> [RuleDecision.AccountLine] {
+  func requestLines(of decision: RuleDecision, _ layout: Layout) -> [RuleDecision.SummaryRow] {
     let width = Dialog(layout, width: min(110, layout.size.width - 2), rows: 1).content.width
     return decision.lines(width: width, configuration.glyphs)
   }
@@ -137,8 +137,8 @@ extension DashboardState {
 
 extension RuleDecision {
   /// The description, wrapped to the width.
-  package func lines(width: Int, _ glyphs: Glyphs) -> [AccountLine] {
-    account.flatMap { line -> [AccountLine] in
+  package func lines(width: Int, _ glyphs: Glyphs) -> [SummaryRow] {
+    account.flatMap { line -> [SummaryRow] in
       if line.text.isEmpty { return [line] }
       let parts = WrappedText.lines(line.text, width: max(8, width - line.indent - 4), glyphs.ellipsis)
       return parts.enumerated().map { number, text in

@@ -54,7 +54,7 @@ package struct Footer {
   ]
 
   private static func isOffered(_ command: Command, _ state: DashboardState) -> Bool {
-    if command.name == "next-client", state.stage == nil { return false }
+    if command.name == "next-client", state.clientSet == nil { return false }
     if state.isInScenario, state.overlay == nil, !state.canUse(command) { return false }
     guard state.past != nil, state.overlay == nil else { return true }
     return [.past, .replay].contains(command.context) || looking.contains(command.name)

@@ -36,7 +36,7 @@ package struct DashboardState: Sendable {
   /// The earlier moment that the screen shows; `nil` for the present.
   package internal(set) var past: PastMoment?
   /// The clients that share the screen; `nil` for a single client.
-  package internal(set) var stage: StageFacts?
+  package internal(set) var clientSet: ClientSetFacts?
 
   package init(_ configuration: DashboardConfiguration, size: Size, now: Timestamp) {
     self.configuration = configuration
@@ -211,7 +211,7 @@ extension Effect {
       true
     case .terminal(.edit): true
     case .client(.transfer(let request)): request.isImport
-    case .client, .terminal, .timeline, .recording, .stage: false
+    case .client, .terminal, .timeline, .recording, .clientSet: false
     }
   }
 }

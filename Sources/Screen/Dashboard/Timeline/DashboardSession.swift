@@ -124,7 +124,7 @@ package struct DashboardSession: Sendable {
     case .host(.notice(let kind, let text), _): past?.toasts.append(Toast(kind, text, shownAt: now))
     case .configured(let preferences, _): past?.shown.adopt(preferences)
     case .link(let isSlow, _): past?.shown.screen.note(isLinkSlow: isSlow)
-    case .staged(let facts, _): past?.shown.stage = facts
+    case .clientSet(let facts, _): past?.shown.clientSet = facts
     case .input, .client, .host, .tick, .sent, .listen, .open, .adopt, .caption, .run, .overwrote: break
     }
     _ = past?.age(to: now)
@@ -339,8 +339,8 @@ extension Effect {
     case .client(.openDetail), .client(.closeDetail), .client(.closeWindow), .client(.listCollections),
       .client(.listMissing), .client(.count):
       true
-    case .client, .terminal(.edit), .stage(.add), .stage(.remove): false
-    case .terminal, .timeline, .recording, .stage: true
+    case .client, .terminal(.edit), .clientSet(.add), .clientSet(.remove): false
+    case .terminal, .timeline, .recording, .clientSet: true
     }
   }
 }

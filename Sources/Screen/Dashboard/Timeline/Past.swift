@@ -67,7 +67,7 @@ struct Past: Sendable {
     was.configuration.glyphs = shown.configuration.glyphs
     was.configuration.themes = shown.configuration.themes
     was.configuration.keymap = shown.configuration.keymap
-    was.stage = shown.stage ?? was.stage
+    was.clientSet = shown.clientSet ?? was.clientSet
     was.settle()
     return was
   }

@@ -214,7 +214,7 @@ extension Action {
       .sent(_, let time),
       .listen(_, _, _, let time), .open(_, let time), .adopt(_, let time),
       .configured(_, let time), .caption(_, let time), .run(_, let time), .overwrote(_, let time),
-      .staged(_, let time):
+      .clientSet(_, let time):
       time
     }
   }
@@ -248,7 +248,7 @@ extension ClientEvent {
     switch self {
     case .snapshot(let snapshot): !snapshot.changes.isEmpty || snapshot.syncStateChanged
     case .status(let status): status.isOffline != state.network.isOffline
-    case .company(let company): state.storage.company.map { $0.standing != company.standing } ?? false
+    case .peers(let peers): state.storage.peers.map { $0.role != peers.role } ?? false
     case .snapshotsMissed(let count, _): count > 0
     case .listenerStarted, .listenerFailed, .listenerStopped, .traffic, .closed, .attachmentEnded, .requestFailed,
       .windowFailed,

@@ -86,18 +86,18 @@ extension TerminalTraffic: JSONRecord {
   }
 }
 
-extension StageFacts.Client: JSONRecord {
+extension ClientSetFacts.Client: JSONRecord {
   package static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self {
-    StageFacts.Client(
+    ClientSetFacts.Client(
       name: try form.word("name", it?.name), user: try form.user("user", it?.user),
       unsent: try form("unsent", it?.unsent),
       isDurable: try form("durable", it?.isDurable))
   }
 }
 
-extension StageFacts: JSONRecord {
+extension ClientSetFacts: JSONRecord {
   package static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self {
-    StageFacts(own: try form.word("own", it?.own), clients: try form("clients", it?.clients))
+    ClientSetFacts(own: try form.word("own", it?.own), clients: try form("clients", it?.clients))
   }
 }
 
@@ -276,7 +276,7 @@ extension Action: JSONUnion {
     case .overwrote(let count, _):
       try form("rows", count)
       return "overwrote"
-    case .staged(let facts, _):
+    case .clientSet(let facts, _):
       try form.optional("clients", facts)
       return "staged"
     }
@@ -298,7 +298,7 @@ extension Action: JSONUnion {
     case "caption": .caption(try form.word("text"), at: time)
     case "run": .run(try form.word("text"), at: time)
     case "overwrote": .overwrote(try form("rows"), at: time)
-    case "staged": .staged(try form.optional("clients"), at: time)
+    case "staged": .clientSet(try form.optional("clients"), at: time)
     default: nil
     }
   }

@@ -52,7 +52,7 @@ extension DashboardState {
     case .storage(let notice):
       storage.note(notice)
       toast(.warning, notice.message)
-    case .company(let company): if let news = storage.note(company) { toast(.info, news) }
+    case .peers(let peers): if let news = storage.note(peers) { toast(.info, news) }
     case .pendingWrites(let waiting, let size):
       notePreviewChange()
       receive(waiting, of: size)

@@ -60,7 +60,7 @@ extension DashboardState {
     if isNew, overlay == nil { showTransfer() } else if isTransferShown { showTransfer() }
   }
 
-  mutating func receive(_ account: TransferAccount) -> [Effect] {
+  mutating func receive(_ account: TransferSummary) -> [Effect] {
     storage.transfers = .ended(account)
     feed.append(FeedRow(time: now, kind: .divider, summary: account.text))
     let isShown = isTransferShown

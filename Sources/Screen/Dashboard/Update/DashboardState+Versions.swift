@@ -36,7 +36,7 @@ extension DashboardState {
     }
     guard newest.document != document else { return }
     let change = ListenerSnapshot.Change(from: newest.document, to: document)
-    let account = ChangeAccount(
+    let account = ChangeSummary(
       change: change, causes: CausesOfChanges([], writes), query: query, writes: writes,
       interest: interest(in: document.key.collection), glyphs: configuration.glyphs)
     versions.note(

@@ -35,7 +35,7 @@ package enum Action: Sendable {
   /// The count of feed rows overwritten between two frames of a slow line.
   case overwrote(Int, at: Timestamp)
   /// The clients that share the screen; `nil` for a single client.
-  case staged(StageFacts?, at: Timestamp)
+  case clientSet(ClientSetFacts?, at: Timestamp)
 }
 
 extension Action {
@@ -104,9 +104,9 @@ package func update(_ state: inout DashboardState, _ action: Action) -> [Effect]
   case .overwrote(let count, _):
     state.feed.note(overwritten: count)
     effects = []
-  case .staged(let facts, let time):
+  case .clientSet(let facts, let time):
     state.age(to: time)
-    state.stage = facts
+    state.clientSet = facts
     effects = []
   }
   effects += state.browser.leaveEmptyVisit()

@@ -30,7 +30,7 @@ package struct CollectionSearch: Sendable {
   /// Whether every document was read.
   package var isComplete: Bool { end == .done }
 
-  package mutating func take(_ news: SearchNews) {
+  package mutating func take(_ news: SearchUpdate) {
     guard isRunning else { return }
     (looked, found, isFromCache) = (news.looked, news.found, news.isFromCache)
     if news.isDone { end = .done }
@@ -76,13 +76,13 @@ package struct SearchRun: Sendable {
   ///   - isLast: whether this is the last page.
   package mutating func look(
     at page: [Document], of count: Int, isLast: Bool, isFromCache: Bool
-  ) -> SearchNews {
+  ) -> SearchUpdate {
     let hits = page.filter { filter?.passes($0) ?? true }
     looked += count
     found += hits.count
     let told = hits.prefix(max(0, CollectionSearch.mostKept - kept))
     kept += told.count
-    return SearchNews(hits: Array(told), looked: looked, found: found, isDone: isLast, isFromCache: isFromCache)
+    return SearchUpdate(hits: Array(told), looked: looked, found: found, isDone: isLast, isFromCache: isFromCache)
   }
 }
 
@@ -104,7 +104,7 @@ extension Browser {
   }
 
   /// Adds results of a search. Selects the first document immediately.
-  package mutating func take(_ news: SearchNews, of tag: WindowTag) {
+  package mutating func take(_ news: SearchUpdate, of tag: WindowTag) {
     guard let path = searchedPath(tag), windows[path]?.search?.isRunning == true else { return }
     let isFirst = windows[path]?.loaded.isEmpty == true
     windows[path]?.search?.take(news)

@@ -291,7 +291,7 @@ extension Decision {
     isTransfer = true
   }
 
-  package init(_ account: TransferAccount) {
+  package init(_ account: TransferSummary) {
     self.init(
       title: account.request.title, lead: [account.text] + account.notes,
       heads: account.refused.isEmpty ? [] : ["rejected", "why"],
@@ -359,7 +359,7 @@ extension TransferState {
   }
 }
 
-extension TransferAccount {
+extension TransferSummary {
   /// The result in one sentence, for a row and for a message.
   package var text: String {
     let count = "\(grouped(documents)) document\(documents == 1 ? "" : "s")"

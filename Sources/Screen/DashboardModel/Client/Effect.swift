@@ -11,8 +11,8 @@ package enum Effect: Equatable, Sendable {
   /// A request to `DashboardSession`, which has the session's history.
   case timeline(TimelineEffect)
   case recording(RecordingEffect)
-  /// A request to `ClientStage`, which has the clients of the screen and forwards to the host.
-  case stage(StageEffect)
+  /// A request to `ClientSet`, which has the clients of the screen and forwards to the host.
+  case clientSet(ClientSetEffect)
 }
 
 /// A request to the terminal, or to the process that owns it.
@@ -70,8 +70,8 @@ package struct EditRequest: Hashable, Sendable {
   }
 }
 
-/// A change of the clients on the screen. Performed by `ClientStage`.
-package enum StageEffect: Equatable, Sendable {
+/// A change of the clients on the screen. Performed by `ClientSet`.
+package enum ClientSetEffect: Equatable, Sendable {
   /// Open a client with a separate cache, and focus it.
   case add(name: String, user: String?)
   /// End a client and discard its pending writes.

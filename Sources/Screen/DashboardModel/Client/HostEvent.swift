@@ -26,7 +26,7 @@ package enum HostEvent: Sendable {
   case marked(String)
   case transferring(TransferState)
   /// The end of a transfer that `Effect.transfer` started.
-  case transferred(TransferAccount)
+  case transferred(TransferSummary)
 }
 
 /// An event for a dashboard.

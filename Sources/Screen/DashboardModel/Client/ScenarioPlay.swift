@@ -47,7 +47,7 @@ package struct ScenarioPlay: Hashable, Sendable {
     (self.pace, self.isStepped, isPlaying) = (pace, isStepped, !isStepped)
   }
 
-  // MARK: News
+  // MARK: Events
 
   /// Records that the next step is done.
   package mutating func finish(after elapsed: Duration, caption: String? = nil) {

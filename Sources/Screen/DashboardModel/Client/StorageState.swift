@@ -9,7 +9,7 @@ package struct StorageState: Sendable {
   package var indexes = CacheIndexes()
   package var transfers = Transfers.none
   /// The processes that use the embedded data; `nil` for in-memory data and for servers.
-  package private(set) var company: DataCompany?
+  package private(set) var peers: DataPeers?
   /// The cache's pins and lifetimes, as the client last reported them.
   package private(set) var retentions: [Retention] = []
   /// The time of the next check of lifetimes, or `nil`.
@@ -45,22 +45,22 @@ package struct StorageState: Sendable {
   }
 
   /// The process that last had the data open, if known.
-  private var lastStanding: DataCompany.Standing?
+  private var lastRole: DataPeers.Role?
 
   package mutating func note(_ notice: StorageNotice) { self.notice = notice }
 
   /// Records which process has the data open. A change of the process explains a short delay.
   /// - Returns: the change as text, or `nil`.
-  package mutating func note(_ company: DataCompany) -> String? {
-    self.company = company
+  package mutating func note(_ peers: DataPeers) -> String? {
+    self.peers = peers
     // Reported as the reason of the outage that it causes, if it lasts.
-    if case .unreachable = company.standing { return nil }
-    let before = lastStanding
-    lastStanding = company.standing
-    switch (before, company.standing) {
+    if case .unreachable = peers.role { return nil }
+    let before = lastRole
+    lastRole = peers.role
+    switch (before, peers.role) {
     case (.attached(let owner), .owner):
       return "This process has the data open now, in place of \(owner.name) \(owner.process)."
-    case (.some(let before), .attached(let owner)) where before != company.standing:
+    case (.some(let before), .attached(let owner)) where before != peers.role:
       return "\(owner.name) \(owner.process) has the data open now."
     default: return nil
     }
@@ -88,8 +88,8 @@ package struct CacheIndexes: Sendable {
 package enum Transfers: Sendable {
   case none
   case running(TransferState)
-  case ended(TransferAccount)
+  case ended(TransferSummary)
 
   package var running: TransferState? { if case .running(let state) = self { state } else { nil } }
-  package var last: TransferAccount? { if case .ended(let account) = self { account } else { nil } }
+  package var last: TransferSummary? { if case .ended(let account) = self { account } else { nil } }
 }

@@ -5,7 +5,7 @@ package import FirestoreQuery
 package import TerminalCanvas
 
 /// The result of a listener or of a one-time query in place of the tree: its cursor and its recent additions, changes
-/// and removals. The documents are the listener's (`KeptResult`), or the answer's.
+/// and removals. The documents are the listener's (`CachedResult`), or the answer's.
 package struct ResultView: Sendable {
   package enum Source: Hashable, Sendable {
     case listener(ListenerTag)
@@ -58,7 +58,7 @@ package struct ResultView: Sendable {
 
   package var isQuestion: Bool { if case .question = source { true } else { false } }
 
-  // MARK: News
+  // MARK: Events
 
   /// Stores the answer of a one-time query. Ignores answers to other queries.
   package mutating func receive(
@@ -90,7 +90,7 @@ package struct ResultView: Sendable {
 
   /// Marks the changes of a snapshot.
   package mutating func note(
-    _ snapshot: ListenerSnapshot, from old: KeptResult?, to new: KeptResult, _ words: ResultWords, at now: Timestamp
+    _ snapshot: ListenerSnapshot, from old: CachedResult?, to new: CachedResult, _ words: ResultWords, at now: Timestamp
   ) {
     guard source == .listener(snapshot.listener), let old, old.count != nil else { return }
     forgetMarks(at: now)
@@ -169,7 +169,7 @@ package struct ResultKeys: RandomAccessCollection {
 }
 
 /// The documents of a listener's result in the order of its query, built from its snapshots.
-package struct KeptResult: Sendable {
+package struct CachedResult: Sendable {
   /// The maximum count of stored documents. The client stores a larger result too, but not its order here.
   package static let most = 100_000
 

@@ -196,7 +196,7 @@ package struct SnapshotRows {
   }
 
   private func row(_ change: ListenerSnapshot.Change, _ causes: CausesOfChanges) -> FeedRow {
-    let account = ChangeAccount(
+    let account = ChangeSummary(
       change: change, causes: causes, query: listener.query, isFromCache: snapshot.isFromCache, writes: writes,
       interest: interest(change.document.key.collection), glyphs: glyphs)
     var row = base(account.kind, account.summary)

@@ -20,7 +20,7 @@ package struct Listening: Sendable {
 
   package init() {}
   /// The results of the listeners, for showing them in order.
-  private var kept: [ListenerTag: KeptResult] = [:]
+  private var kept: [ListenerTag: CachedResult] = [:]
   private var nextTag = 1
 
   package subscript(tag: ListenerTag) -> ListenerRecord? { index(of: tag).map { records[$0] } }
@@ -77,7 +77,7 @@ package struct Listening: Sendable {
     records = listeners
     kept = kept.filter { tag, _ in listeners.contains { $0.tag == tag } }
     for record in listeners where record.count != nil && kept[record.tag] == nil {
-      kept[record.tag, default: KeptResult(record.query)].miss(count: record.count)
+      kept[record.tag, default: CachedResult(record.query)].miss(count: record.count)
     }
     nextTag = max(nextTag, (listeners.map(\.tag.rawValue).max() ?? 0) + 1)
   }
@@ -106,7 +106,7 @@ package struct Listening: Sendable {
     records.contains { $0.tag != tag && $0.name.equalsUTF8(name) }
   }
 
-  // MARK: News
+  // MARK: Events
 
   /// Updates a listener with the facts of a snapshot.
   /// - Parameter keepsResults: whether the snapshots have reported the whole result.
@@ -119,7 +119,7 @@ package struct Listening: Sendable {
     records[index].hasPendingWrites = snapshot.hasPendingWrites
     let size = snapshot.changes.count + (snapshot.omitted ?? 0)
     if size > 0 { sizes = (sizes + [size]).suffix(Self.keptSizes) }
-    kept[snapshot.listener, default: KeptResult(records[index].query)].apply(snapshot, isTold: keepsResults)
+    kept[snapshot.listener, default: CachedResult(records[index].query)].apply(snapshot, isTold: keepsResults)
     return records[index]
   }
 
@@ -132,7 +132,7 @@ package struct Listening: Sendable {
     records[index].count = result.count
     records[index].isFromCache = result.isFromCache
     records[index].hasPendingWrites = result.hasPendingWrites
-    kept[tag, default: KeptResult(records[index].query)].miss(count: result.count)
+    kept[tag, default: CachedResult(records[index].query)].miss(count: result.count)
   }
 
   package mutating func fail(_ tag: ListenerTag, _ status: RPCStatus) {
@@ -150,7 +150,7 @@ package struct Listening: Sendable {
   }
 
   /// The result that a listener's snapshots have reported; `nil` before the first and after the end.
-  package func result(of tag: ListenerTag) -> KeptResult? { kept[tag] }
+  package func result(of tag: ListenerTag) -> CachedResult? { kept[tag] }
 }
 
 /// The count of documents that the server sent for each target in the last minute, by second.

@@ -210,7 +210,7 @@ extension RuleDecision {
   }
 
   /// A line in the description of a request.
-  package struct AccountLine: Hashable, Sendable {
+  package struct SummaryRow: Hashable, Sendable {
     package enum Kind: Hashable, Sendable { case text, rule, note, failure }
 
     package var kind: Kind
@@ -219,30 +219,30 @@ extension RuleDecision {
   }
 
   /// The request and each evaluated statement with the values of its parts.
-  package var account: [AccountLine] {
-    let head = AccountLine(kind: .text, text: sentence)
+  package var account: [SummaryRow] {
+    let head = SummaryRow(kind: .text, text: sentence)
     guard let statements else {
-      return [head, AccountLine(kind: .note, text: "This server does not report its rules' values.")]
+      return [head, SummaryRow(kind: .note, text: "This server does not report its rules' values.")]
     }
     return [head] + statements.flatMap(\.account)
   }
 }
 
 extension RuleDecision.Statement {
-  fileprivate var account: [RuleDecision.AccountLine] {
+  fileprivate var account: [RuleDecision.SummaryRow] {
     var lines = [
-      RuleDecision.AccountLine(kind: .text, text: ""),
-      RuleDecision.AccountLine(kind: .rule, text: "L\(line) \(text)"),
+      RuleDecision.SummaryRow(kind: .text, text: ""),
+      RuleDecision.SummaryRow(kind: .rule, text: "L\(line) \(text)"),
     ]
     lines += values.map { seen in
-      RuleDecision.AccountLine(
+      RuleDecision.SummaryRow(
         kind: seen.isFailure ? .failure : .text, indent: 4,
         text: "\(seen.expression) \(seen.isFailure ? "has no value:" : "=") \(seen.value)")
     }
     switch isTrue {
-    case true?: lines.append(RuleDecision.AccountLine(kind: .note, indent: 4, text: "true: allowed"))
-    case false?: lines.append(RuleDecision.AccountLine(kind: .note, indent: 4, text: "false: not allowed"))
-    case nil: lines.append(RuleDecision.AccountLine(kind: .failure, indent: 4, text: "not allowed: \(message)"))
+    case true?: lines.append(RuleDecision.SummaryRow(kind: .note, indent: 4, text: "true: allowed"))
+    case false?: lines.append(RuleDecision.SummaryRow(kind: .note, indent: 4, text: "false: not allowed"))
+    case nil: lines.append(RuleDecision.SummaryRow(kind: .failure, indent: 4, text: "not allowed: \(message)"))
     }
     return lines
   }

@@ -172,8 +172,8 @@ extension InsideTable {
       Column(title: "SCREEN", rank: 1), Column(title: "SEEN", isNumber: true),
     ])
     table.empty = "only this client uses the cache and the streams"
-    guard let company = inside.company else { return table }
-    table.rows = company.members.map { member in
+    guard let peers = inside.peers else { return table }
+    table.rows = peers.members.map { member in
       Row(
         cells: [
           (member.process.map { "\($0)" } ?? "unknown") + (member.isSelf ? " (this client)" : ""),
@@ -182,7 +182,7 @@ extension InsideTable {
         ], isNotable: member.hasLease)
     }
     table.notes = [
-      company.renewed.map { "renewed \(TimeText.elapsed(seconds: now.wholeSeconds(since: $0))) ago" }
+      peers.renewed.map { "renewed \(TimeText.elapsed(seconds: now.wholeSeconds(since: $0))) ago" }
         ?? "no client has the lease now",
       "its holder watches and sends for all clients of the cache",
     ]

@@ -295,9 +295,9 @@ extension NetworkPane {
 extension NetworkPane {
   /// The line about other processes; `nil` without others.
   var companyText: (text: String, role: Role)? {
-    guard let company = frame.state.storage.company, !company.isAlone else { return nil }
-    let others = company.others.map { "\($0.name) \($0.process)" }.joined(separator: ", ")
-    switch company.standing {
+    guard let peers = frame.state.storage.peers, !peers.isAlone else { return nil }
+    let others = peers.others.map { "\($0.name) \($0.process)" }.joined(separator: ", ")
+    switch peers.role {
     case .owner: return ("open here, shared with \(others)", .text)
     case .attached(let owner):
       let more = others.isEmpty ? "" : ", shared with \(others)"

@@ -137,7 +137,7 @@ struct RequestDialog {
     }
   }
 
-  private func role(of line: RuleDecision.AccountLine) -> Role {
+  private func role(of line: RuleDecision.SummaryRow) -> Role {
     switch line.kind {
     case .text: .text
     case .rule: .textStrong

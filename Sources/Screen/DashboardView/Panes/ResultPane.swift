@@ -192,7 +192,7 @@ struct ResultPane {
       }
       if kept.isTooLarge {
         return [
-          ("\(grouped(count)) documents: more than \(grouped(KeptResult.most)) are not sorted here", .textMuted),
+          ("\(grouped(count)) documents: more than \(grouped(CachedResult.most)) are not sorted here", .textMuted),
           ("a listener with a limit shows the first of them", .textMuted),
         ]
       }

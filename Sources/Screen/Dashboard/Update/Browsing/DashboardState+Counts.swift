@@ -104,7 +104,7 @@ extension DashboardState {
 
 /// Commit reports: requests the data again that a commit may have changed.
 extension DashboardState {
-  mutating func receive(_ news: CommitNews) -> [Effect] {
+  mutating func receive(_ news: CommitUpdate) -> [Effect] {
     browser.hearsCommits = true
     let questions: [Renewals.Question]
     switch news {

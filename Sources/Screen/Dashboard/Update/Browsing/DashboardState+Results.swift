@@ -105,11 +105,11 @@ extension DashboardState {
   /// Returns to the tree.
   mutating func closeResult() { browser.result = nil }
 
-  // MARK: News
+  // MARK: Events
 
   /// Marks the changes of a snapshot in the shown result.
   /// - Parameter old: the result before the snapshot.
-  mutating func noteResult(_ snapshot: ListenerSnapshot, from old: KeptResult?) {
+  mutating func noteResult(_ snapshot: ListenerSnapshot, from old: CachedResult?) {
     guard browser.result?.source == .listener(snapshot.listener),
       let new = listening.result(of: snapshot.listener)
     else { return }

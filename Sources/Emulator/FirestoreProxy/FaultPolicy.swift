@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+import ClientPort
+import FirestoreBackend
+import FirestoreClientState
+import FirestoreModel
+import FirestoreProtocol
+import NIOCore
+
+/// Decides by the faults what becomes of a message of a stream that listens or writes.
+struct FaultPolicy {
+  enum Verdict {
+    case pass
+    /// Another content goes to the server.
+    case replace([UInt8])
+    /// A write goes to the server.
+    case passWrite(losesAnswer: Bool)
+    /// The connection breaks before the server has the write.
+    case lose
+    case refuse(RPCStatus)
+    /// The client gets this answer, and the server nothing.
+    case refuseTarget(ByteBuffer, StatusCode)
+  }
+
+  private let faults: FaultInjector
+  private let method: ProxiedMethod
+
+  init(_ faults: FaultInjector, _ method: ProxiedMethod) { (self.faults, self.method) = (faults, method) }
+
+  func verdict(on message: MessageCounter.Message) -> Verdict {
+    // A compressed message cannot be looked into.
+    if message.isCompressed { return .pass }
+    switch method.kind {
+    case .listen: return listen(message)
+    case .writes, .commit: return write(message)
+    case .read, .other: return .pass
+    }
+  }
+
+  private func write(_ message: MessageCounter.Message) -> Verdict {
+    // A call has one answer; of a stream the answers are told apart by the writes before them.
+    if method.kind == .commit, !faults.mayHitWrites { return .pass }
+    let summary = MessageSummary(method.name, message.content, isRequest: true)
+    if summary.count == 0, method.kind == .writes || method.name == "Commit" || method.name == "BatchWrite" {
+      return .pass
+    }
+    switch faults.takeWriteFault() {
+    case nil: return .passWrite(losesAnswer: false)
+    case .dropAcknowledgement?: return .passWrite(losesAnswer: true)
+    case .dropRequest?: return .lose
+    case .reject(let code)?: return .refuse(RPCStatus(code, "The write was refused by an injected fault."))
+    }
+  }
+
+  private func listen(_ message: MessageCounter.Message) -> Verdict {
+    let summary = MessageSummary(method.name, message.content, isRequest: true)
+    guard summary.kind == "addTarget" else { return .pass }
+    if let code = faults.takeListenFault() {
+      let content = Self.refusal(of: Int32(truncatingIfNeeded: summary.targets.first ?? 0), code)
+      return .refuseTarget(GRPCMessage.buffer(content), code)
+    }
+    guard faults.hasForgottenTokens, message.isWhole, let token = Self.token(inRequest: message.content),
+      faults.isForgotten(token)
+    else { return .pass }
+    return .replace(Self.withoutResume(message.content))
+  }
+
+  /// The message by which a target ends with a code.
+  static func refusal(of target: Int32, _ code: StatusCode) -> [UInt8] {
+    let cause = RPCStatus(code, "The listener was refused by an injected fault.")
+    let refusal = WatchChange.removed([TargetID(target)], cause: cause)
+    return WireWriter.message { $0.watchChange(refusal, DocumentNames(DatabaseID(project: "proxied"))) }
+  }
+
+  // MARK: Resume tokens
+
+  /// The numbers of a target's fields that say from where it goes on: resume token, read time, expected count.
+  private static let resumeFields: Set = [4, 11, 12]
+  private static let (addTarget, targetChange, resumeToken) = (2, 2, 4)
+
+  private static func token(inRequest content: [UInt8]) -> [UInt8]? { bytes(addTarget, resumeToken, of: content) }
+
+  /// The resume token of a `ListenResponse`, if it has one.
+  static func tokens(inResponse content: [UInt8]) -> [[UInt8]] {
+    bytes(targetChange, resumeToken, of: content).map { [$0] } ?? []
+  }
+
+  /// The bytes of a field of a message within a message; `nil` if there are none.
+  private static func bytes(_ outer: Int, _ inner: Int, of content: [UInt8]) -> [UInt8]? {
+    var found: [UInt8]?
+    _ = try? WireReader.read(content) { (reader: inout WireReader) throws(WireError) in
+      try reader.each(outer) { (reader: inout WireReader) throws(WireError) in
+        var message = try reader.message()
+        try message.each(inner) { (reader: inout WireReader) throws(WireError) in found = try reader.byteArray() }
+      }
+    }
+    return found?.isEmpty == false ? found : nil
+  }
+
+  /// A `ListenRequest` whose target begins anew.
+  static func withoutResume(_ content: [UInt8]) -> [UInt8] {
+    copy(content) { field, writer, bytes in
+      if field != addTarget { return false }
+      writer.field(field, bytes: copy(bytes) { field, _, _ in resumeFields.contains(field) })
+      return true
+    }
+  }
+
+  /// Copies a message, field by field.
+  /// - Parameter replace: writes something else in place of a field with a length, or nothing; returns whether it did.
+  private static func copy(_ content: [UInt8], _ replace: (Int, inout WireWriter, [UInt8]) -> Bool) -> [UInt8] {
+    var writer = WireWriter()
+    let isRead: Void? = try? WireReader.read(content) { (reader: inout WireReader) throws(WireError) in
+      while let tag = try reader.tag() {
+        switch tag.type {
+        case .lengthDelimited:
+          let bytes = try reader.byteArray()
+          if !replace(tag.field, &writer, bytes) { writer.field(tag.field, bytes: bytes) }
+        case .varint:
+          let value = try reader.varint()
+          writer.field(tag.field, varint: value)
+        default: try reader.skip(tag.type)
+        }
+      }
+    }
+    return isRead == nil ? content : writer.bytes
+  }
+}
+
+/// A message of gRPC with the five bytes in front of it.
+enum GRPCMessage {
+  static func buffer(_ content: [UInt8]) -> ByteBuffer {
+    var buffer = ByteBuffer()
+    buffer.reserveCapacity(content.count + 5)
+    buffer.writeInteger(0 as UInt8)
+    buffer.writeInteger(UInt32(content.count))
+    buffer.writeBytes(content)
+    return buffer
+  }
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+import ClientPort
+import DashboardModel
+import FirestoreClientState
+import FirestoreModel
+import TerminalCanvas
+
+/// Another program or a playing scenario. The dashboard shows its client.
+package struct AttachedProgram: Hashable, Sendable {
+  package var process: Int32
+  /// The number of the client in its process, from 2 on.
+  package var client: Int?
+  package var name: String
+  /// Whether the dashboard may control the program's client.
+  package var allowsControl: Bool
+  /// Whether it is a scenario of this process; `nil` for a program.
+  package internal(set) var isScenario: Bool?
+
+  package init(process: Int32, client: Int = 1, name: String, allowsControl: Bool) {
+    self.process = process
+    self.client = client > 1 ? client : nil
+    self.name = SafeText.truncated(SafeText.sanitized(name), to: 24, ellipsis: "~")
+    self.allowsControl = allowsControl
+  }
+
+  /// The name with the process number: `shop 4711`.
+  package var title: String { isOfScenario ? name : "\(name) \(number)" }
+
+  /// The number for `hearth attach`: `4711`, or `4711-2` for the second client of the process.
+  package var number: String { client.map { "\(process)-\($0)" } ?? "\(process)" }
+
+  // MARK: Refusals with another program's client
+
+  var documentsReason: String { reason("only \(owner) writes its documents") }
+  var listenersReason: String { reason("the listeners are \(owner)'s") }
+  var indexesReason: String { reason("the indexes are \(owner)'s") }
+  var cacheReason: String { reason("the cache is \(owner)'s") }
+  var asideReason: String { reason("\(owner) keeps its own writes; x cancels one") }
+  var transferReason: String { reason("the backend is \(owner)'s to ask") }
+  var controlReason: String {
+    isOfScenario
+      ? reason("only its steps change network and faults")
+      : "attached read-only: hearth attach --control may change it"
+  }
+  var recordingReason: String { reason("its file repeats it; cast FILE records the screen") }
+
+  /// The subject of rejections and of remarks in the feed.
+  var owner: String { isOfScenario ? "the scenario" : name }
+  private func reason(_ text: String) -> String { (isOfScenario ? "scenario: " : "attached: ") + text }
+}
+
+extension AttachedProgram {
+  /// The names of commands for listeners, indexes and files.
+  private static let listenerCommands: Set = [
+    "listen", "query", "new", "open-listeners", "duplicate", "stop", "open-file",
+  ]
+  private static let transferCommands: Set = ["export", "export-all", "bundle", "freeze", "transfer"]
+  private static let controls: Set = [
+    "toggle-network", "restart-stream", "offline", "latency", "faults", "fault", "calm", "retry", "cancel-write",
+    "drop-rejected",
+  ]
+
+  /// The reason why a command is unavailable here; `nil` if it is available.
+  func reason(against command: Command, _ state: DashboardState) -> String? {
+    if Self.controls.contains(command.name) {
+      if !allowsControl { return controlReason }
+      return state.attachment.end.map { "nothing can be changed any more: \($0)" }
+    }
+    let editsListener =
+      command.name == "accept" && command.context == .overlay(.listener) || command.name == "edit-listener"
+    if editsListener || Self.listenerCommands.contains(command.name) { return listenersReason }
+    if command.name == "make-index" { return indexesReason }
+    if ["pin", "evict", "purge", "lifetime", "end-retention"].contains(command.name) { return cacheReason }
+    if command.name == "set-aside" { return asideReason }
+    if isOfScenario, command.name == "record" { return recordingReason }
+    if Self.transferCommands.contains(command.name) { return transferReason }
+    return command.writes ? documentsReason : nil
+  }
+}
+
+extension DashboardState {
+  /// The effects that are allowed on another program's client. A message reports dropped ones. Commands reject earlier
+  /// with the same reason; this covers effects that a command overlooks.
+  mutating func permitted(_ effects: [Effect], by program: AttachedProgram) -> [Effect] {
+    var refusal: String?
+    let allowed = effects.filter { effect in
+      guard let reason = effect.reason(attachedTo: program) else { return true }
+      refusal = reason
+      return false
+    }
+    if let refusal { toast(.info, refusal) }
+    return allowed
+  }
+}
+
+extension Effect {
+  fileprivate func reason(attachedTo program: AttachedProgram) -> String? {
+    switch self {
+    case .client(let effect): effect.reason(attachedTo: program)
+    case .terminal(.edit): program.documentsReason
+    case .terminal(.openListeners): program.listenersReason
+    case .recording(let effect): program.isOfScenario && effect.keepsSession ? program.recordingReason : nil
+    case .terminal, .timeline, .clientSet: nil
+    }
+  }
+}
+
+extension RecordingEffect {
+  /// Whether the effect saves the client's session rather than the screen.
+  fileprivate var keepsSession: Bool {
+    switch self {
+    case .start, .shot(_, without: .some): true
+    case .shot(let file, without: nil): file.lowercased().hasSuffix(".cast")
+    case .stop, .startCast, .stopCast, .mark: false
+    }
+  }
+}
+
+extension ClientRequest {
+  fileprivate func reason(attachedTo program: AttachedProgram) -> String? {
+    switch self {
+    case .listen, .unlisten: program.listenersReason
+    case .openWindow, .ask, .search, .closeWindow, .locate, .listCollections, .listMissing, .count, .openDetail,
+      .closeDetail,
+      .explain, .preview, .listDecisions, .lookInside, .surveyCache, .countFieldTypes:
+      nil
+    case .write, .edit, .undo, .redo, .resend(_, as: .some): program.documentsReason
+    case .createIndexes, .deleteIndexes, .setIndexAutoCreation: program.indexesReason
+    case .transfer, .cancelTransfer: program.transferReason
+    case .evict, .applyLifetimes, .retain, .release: program.cacheReason
+    case .setWriteAside: program.asideReason
+    case .setNetwork, .cancelWrite, .resend(_, as: nil), .dropRejected, .retryNow, .setFaults, .causeFault,
+      .restartStream:
+      program.allowsControl ? nil : program.controlReason
+    }
+  }
+}
+
+/// The events of the program whose client is shown.
+extension DashboardState {
+  /// Adds a listener of the program with its current result.
+  mutating func receive(started listener: ListenerState) {
+    let tag = ListenerTag(listener.id)
+    let name = [listener.client, ListenerRecord.defaultName(for: listener.query)].compactMap(\.self)
+    listening.adopt(
+      ListenerDefinition(
+        name: name.joined(separator: " "), query: listener.query, options: listener.options), as: tag)
+    if listener.result.count != nil { listening.note(listener.result, of: tag) }
+  }
+
+  /// Removes a listener that the program has stopped. Its rows remain.
+  mutating func receive(stopped tag: ListenerTag) {
+    guard let removed = listening.remove(tag) else { return }
+    if feed.onlyListener == tag { feed.onlyListener = nil }
+    wall.forget(tag)
+    noteReconnection { $0.forget(tag) }
+    let who = configuration.attached?.owner ?? "the program"
+    var row = FeedRow(time: now, kind: .synced, listener: tag, listenerName: removed.name, summary: "")
+    row.summary = "\(who) stopped listening"
+    row.isLocal = true
+    feed.append(row)
+  }
+
+  /// Replaces the results of listeners after some snapshots were not reported.
+  mutating func receive(missed count: Int, _ results: [ListenerTag: ListenerState.Result]) {
+    for (tag, result) in results { listening.note(result, of: tag) }
+    guard count > 0 else { return }
+    attachment.miss(count)
+    let what = "\(grouped(count)) snapshot\(count == 1 ? "" : "s")"
+    feed.append(
+      FeedRow(time: now, kind: .divider, summary: "missed \(what): \(configuration.attached?.name ?? "it") was busy"))
+    feed.countEvents(count, at: now)
+  }
+
+  /// Ends the attachment. The screen remains for viewing.
+  mutating func endAttachment(_ reason: String) {
+    guard attachment.end(because: reason) else { return }
+    feed.append(FeedRow(time: now, kind: .divider, summary: reason))
+    toast(.error, "\(reason). The screen shows the last known state; q quits.")
+  }
+}

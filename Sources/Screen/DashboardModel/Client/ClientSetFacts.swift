@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One client's view of all clients on the screen. Refreshed before each of its keys.
+package struct ClientSetFacts: Hashable, Sendable {
+  package struct Client: Hashable, Sendable {
+    package var name: String
+    package var user: String?
+    /// The count of writes that are not acknowledged: pending ones, and stored rejected ones.
+    package var unsent: Int
+    /// Whether the cache outlives the program.
+    package var isDurable: Bool
+
+    package init(name: String, user: String? = nil, unsent: Int = 0, isDurable: Bool = false) {
+      self.name = name
+      self.user = user
+      self.unsent = unsent
+      self.isDurable = isDurable
+    }
+  }
+
+  /// The name of the client with this view.
+  package var own: String
+  /// All clients in screen order. The program started with the first one.
+  package var clients: [Client]
+
+  package init(own: String, clients: [Client]) {
+    self.own = own
+    self.clients = clients
+  }
+
+  /// The name of the first client while it is the only one.
+  package static let firstName = "one"
+  /// The names of clients that are added by number.
+  package static let names = [firstName, "two", "three", "four"]
+  /// The maximum count of clients on one screen.
+  package static let mostClients = 4
+
+  /// The other clients whose writes would be lost with the program.
+  package var endangered: [Client] { clients.filter { $0.name != own && !$0.isDurable && $0.unsent > 0 } }
+}

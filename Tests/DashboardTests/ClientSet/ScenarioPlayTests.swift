@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+import ClientPort
+import DashboardView
+import FirestoreClientState
+import FirestoreModel
+import FirestoreTesting
+import TerminalCanvas
+import TerminalTesting
+import Testing
+
+@testable import Dashboard
+@testable import DashboardModel
+
+/// A scenario on the screen: its keys, and the strip at the sizes of terminals.
+@Suite struct ScenarioPlayTests {
+  private static let lines = [
+    "client ada", "client bob", "ada: listen counters", "bob: offline", "bob: update counters/a n={\"$increment\": 1}",
+    "ada: expect nothing within 5s", "bob: online", "ada: expect modified counters/a", "expect same",
+  ]
+
+  private func play(isStepped: Bool = false) -> ScenarioPlay {
+    ScenarioPlay(
+      name: "counters", summary: "Two clients count while one of them is offline.",
+      steps: Self.lines.enumerated().map { ScenarioPlay.Step(line: $0.offset + 2, text: $0.element) },
+      place: "a world of its own", isStepped: isStepped)
+  }
+
+  private func clientSet(
+    _ size: Size = Size(width: 120, height: 36), _ names: [String] = ["ada", "bob"], isStepped: Bool = false
+  ) -> ClientSet {
+    let configuration = DashboardConfiguration(
+      database: database, backend: .init(.embedded, project: database.project))
+    return ClientSet(playing: play(isStepped: isStepped), names, configuration, size: size, at: at(0))
+  }
+
+  /// - Returns: the requests about the scenario that the key led to.
+  @discardableResult
+  private func press(_ name: String, _ clientSet: inout ClientSet) -> [ScenarioControl] {
+    guard let key = Key(name) else { return [] }
+    return clientSet.apply(.input(.key(key), at: at(1))).effects.compactMap {
+      if case .clientSet(.scenario(let control)) = $0.item { control } else { nil }
+    }
+  }
+
+  /// A client set after so many steps, which ended perhaps.
+  private func clientSet(
+    _ size: Size, _ names: [String] = ["ada", "bob"], done: Int, _ ending: ScenarioPlay.Ending? = nil
+  )
+    -> ClientSet
+  {
+    var clientSet = clientSet(size, names)
+    for index in 0..<done {
+      clientSet.note(.begun(clientSet.play!.steps[index]), at: at(1))
+      clientSet.note(.finished(after: .milliseconds(250 * (index + 1)), caption: nil), at: at(1))
+    }
+    if let ending { clientSet.note(.ended(ending), at: at(2)) }
+    return clientSet
+  }
+
+  @Test("A scenario's write ages by the clock of the screen, not of its world")
+  func ages() {
+    var program = AttachedProgram(process: 1, name: "counters", allowsControl: false)
+    program.isScenario = true
+    var driver = Driver()
+    driver.state.configuration.attached = program
+    driver.client(.status(Scenario.status(0)), at: 10)
+    let write = pendingWrite(1, .set, "orders/a", at: Timestamp(seconds: 0), .queued)
+    driver.client(.pendingWrites([write]), at: 11)
+    driver.client(.pendingWrites([write]), at: 15)
+    driver.client(.writeAcknowledged(BatchID(1), after: .milliseconds(20)), at: 18)
+    #expect(driver.state.writes.answers[BatchID(1)]?.wholeAge == .seconds(7))
+  }
+
+  private func rows(_ clientSet: ClientSet) -> [String] {
+    let text = view(clientSet).text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    return text.prefix(clientSet.strip.height).map { row in
+      String(row.reversed().drop { $0 == " " }.reversed())
+    }
+  }
+
+  // MARK: Keys
+
+  @Test("space pauses and resumes, + and - change the pace, and n runs the next step")
+  func keys() {
+    var clientSet = clientSet()
+    #expect(clientSet.play?.isPlaying == true && clientSet.play?.paceText == "1 s")
+    #expect(press("space", &clientSet).isEmpty && clientSet.play?.isPlaying == false)
+    #expect(press("n", &clientSet) == [.next] && clientSet.play?.isPlaying == false)
+    #expect(press("space", &clientSet).isEmpty && clientSet.play?.isPlaying == true)
+    _ = press("+", &clientSet)
+    #expect(clientSet.play?.paceText == "500 ms")
+    for _ in 0..<9 { _ = press("+", &clientSet) }
+    #expect(clientSet.play?.paceText == "100 ms")
+    for _ in 0..<9 { _ = press("-", &clientSet) }
+    #expect(clientSet.play?.paceText == "10 s")
+    #expect(press("r", &clientSet) == [.again])
+    _ = clientSet.apply(.run("pace 3s", at: at(1)))
+    #expect(clientSet.play?.paceText == "3 s")
+  }
+
+  @Test("With --step, each space runs one step")
+  func stepped() {
+    var clientSet = clientSet(isStepped: true)
+    #expect(clientSet.play?.isPlaying == false)
+    #expect(press("space", &clientSet) == [.next] && press("space", &clientSet) == [.next])
+  }
+
+  @Test("After the end no key continues, and q quits without asking")
+  func ended() {
+    var clientSet = clientSet(Size(width: 120, height: 36), done: 9, .passed)
+    #expect(press("space", &clientSet).isEmpty && press("n", &clientSet).isEmpty)
+    let quit = clientSet.apply(.input(.key(.character("q")), at: at(1)))
+    #expect(quit.effects.map(\.item) == [.terminal(.quit(code: 0))])
+  }
+
+  @Test("During a scenario, keys that change its state are rejected with a message")
+  func refusals() {
+    for command in ["toggle-network", "listen a", "client add carol", "calm", "record x"] {
+      var clientSet = clientSet()
+      let turn = clientSet.apply(.run(command, at: at(1)))
+      let told = clientSet.focused.session.shown.toasts.map(\.text)
+      #expect(turn.effects.isEmpty && told.contains { $0.contains("scenario: ") }, "\(command): \(told)")
+    }
+    var clientSet = clientSet()
+    _ = press("ctrl-n", &clientSet)
+    #expect(clientSet.focused.name == "bob")
+  }
+
+  @Test("scenario NAME plays a built-in scenario, and an unknown name gets a suggestion")
+  func palette() {
+    var driver = Driver()
+    driver.state.configuration.scenarios = [ScenarioTitle(name: "conflict", summary: "Two write.")]
+    driver.send(.run("scenario conflict", at: at(0)))
+    #expect(driver.effects == [.terminal(.playScenario("conflict"))])
+    driver.send(.run("scenario conflikt", at: at(0)))
+    #expect(driver.effects.isEmpty)
+    #expect(driver.state.toasts.map(\.text).contains { $0.contains("did you mean conflict?") })
+    driver.send(.run("pace 1s", at: at(0)))
+    #expect(driver.state.toasts.map(\.text).contains { $0.contains("no scenario is playing here") })
+  }
+
+  // MARK: The feed
+
+  @Test("Each step and the end have a row in every client's feed")
+  func feed() {
+    let clientSet = clientSet(Size(width: 120, height: 36), done: 2, .failed("it did not hold"))
+    for member in clientSet.members {
+      let rows = member.session.live.feed.rows.map(\.summary)
+      #expect(rows == ["line 2  client ada", "line 3  client bob", "failed: it did not hold"])
+    }
+  }
+
+  // MARK: The strip
+
+  @Test("The strip at 120×36 shows the sentence, the progress and the nearby steps")
+  func medium() {
+    #expect(
+      rows(clientSet(Size(width: 120, height: 36), done: 4)) == [
+        " counters  Two clients count while one of them is offline.                  ███····· step 4/9  1.000 s  a step each 1 s",
+        " ✓    5  bob: offline",
+        " ▸    6  bob: update counters/a n={\"$increment\": 1}",
+        " ·    7  ada: expect nothing within 5s",
+        " ·    8  bob: online",
+      ])
+  }
+
+  @Test("At other sizes the strip leaves enough rows for the clients")
+  func sizes() {
+    let heights = [(200, 60, 8), (120, 36, 5), (80, 24, 3), (60, 16, 2), (24, 4, 1), (10, 2, 1), (1, 1, 0)]
+    for (width, height, rows) in heights {
+      let clientSet = clientSet(Size(width: width, height: height), done: 3)
+      #expect(clientSet.strip.height == rows, "\(width)×\(height)")
+      let canvas = view(clientSet)
+      #expect(canvas.size == Size(width: width, height: height))
+    }
+    let small = rows(clientSet(Size(width: 60, height: 16), done: 4))
+    #expect(small[1] == " ▸    6  bob: update counters/a n={\"$increment\": 1}")
+    let line = rows(clientSet(Size(width: 24, height: 6), done: 4))
+    #expect(line.count == 1 && line[0].hasPrefix(" 4/9 ▸ bob: update"), "\(line)")
+  }
+
+  @Test("A failure remains with its reason as far as it fits, and so does a pass")
+  func endings() {
+    let reason = "counters, line 9, ada: expect modified counters/a: it did not happen within 10.0 seconds."
+    let failed = rows(clientSet(Size(width: 80, height: 24), done: 7, .failed(reason)))
+    #expect(failed[0].contains("✗ failed") && failed[1].hasPrefix(" ✗    9  ada: expect modified"), "\(failed)")
+    #expect(failed[2].hasPrefix(" ✗ counters, line 9"), "\(failed)")
+    let large = rows(clientSet(Size(width: 200, height: 60), done: 7, .failed(reason)))
+    #expect(large.contains(" ✗ " + reason) && large.last == " q leaves; the clients are as they were", "\(large)")
+    let passed = rows(clientSet(Size(width: 120, height: 36), done: 9, .passed))
+    #expect(passed[0].contains("✓ passed") && passed.last?.contains("all 9 steps hold; q leaves") == true, "\(passed)")
+  }
+
+  @Test("A caption remains until the next one, and a stopped scenario is labeled")
+  func captions() {
+    var clientSet = clientSet()
+    clientSet.note(.finished(after: .zero, caption: "Ada counts."), at: at(1))
+    #expect(rows(clientSet).last == " \u{201C}Ada counts.\u{201D}")
+    _ = press("space", &clientSet)
+    #expect(rows(clientSet)[0].contains(" stopped"))
+    clientSet.note(.notice("own.scenario, line 3: no step"), at: at(1))
+    #expect(rows(clientSet).last == " own.scenario, line 3: no step")
+  }
+
+  @Test("A single client fills the screen below the strip, and clicks reach it")
+  func single() {
+    var clientSet = clientSet(Size(width: 80, height: 24), ["client"])
+    #expect(clientSet.layout.places == [Rect(x: 0, y: 3, width: 80, height: 21)])
+    _ = clientSet.apply(.input(.mouse(MouseEvent(kind: .press, x: 60, y: 21)), at: at(1)))
+    #expect(clientSet.focused.session.shown.focus == .feed)
+  }
+
+  @Test(
+    "Simulated time is formatted for humans",
+    arguments: [
+      (0.25, "0.250 s"), (59, "59.000 s"), (65, "00:01:05"), (3_600, "01:00:00"), (259_210, "3 d 00:00:10"),
+    ] as [(Double, String)])
+  func time(seconds: Double, text: String) {
+    var play = play()
+    play.finish(after: .milliseconds(Int(seconds * 1000)))
+    #expect(play.timeText == text)
+  }
+}
