@@ -119,7 +119,7 @@ extension MessageSummary {
 extension Session {
   /// A tap for the messages of the session's client; `nil` where none are kept.
   static func tap(for options: Options) -> MessageTap? {
-    guard options.keeping.recording?.keepsMessages == true, case .client = options.subject else { return nil }
+    guard options.recordingFiles.recording?.keepsMessages == true, case .client = options.subject else { return nil }
     return MessageTap { .now }
   }
 

@@ -112,8 +112,8 @@ package final class Session {
     frames = FramePacer(screen)
     scenario = options.live.map(shown)
     do {
-      if let request = options.keeping.recording { try record(request) }
-      if let path = options.keeping.cast { try startCast(path, replaces: options.keeping.replaces) }
+      if let request = options.recordingFiles.recording { try record(request) }
+      if let path = options.recordingFiles.cast { try startCast(path, replaces: options.recordingFiles.replaces) }
     } catch {
       screen.close()
       throw error
