@@ -123,14 +123,6 @@ package struct RulesPosition: Sendable, Hashable {
   /// The start and end (exclusive) of the range in the file, in UTF-16 code units from 0.
   package var currentOffset: Int
   package var endOffset: Int
-
-  package init(file: Int, line: Int, column: Int, currentOffset: Int, endOffset: Int) {
-    self.file = file
-    self.line = line
-    self.column = column
-    self.currentOffset = currentOffset
-    self.endOffset = endOffset
-  }
 }
 
 /// An error or a warning about a file of rules.
@@ -174,14 +166,7 @@ package struct RulesOutcome: Sendable, Hashable {
   package var column: Int
   package var result: Result
   /// The reported values of the condition's parts.
-  package var values: [SeenValue]
-
-  package init(line: Int, column: Int, result: Result, values: [SeenValue] = []) {
-    self.line = line
-    self.column = column
-    self.result = result
-    self.values = values
-  }
+  package var values: [SeenValue] = []
 }
 
 /// A value that rules passed to `debug`.

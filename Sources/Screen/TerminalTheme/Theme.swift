@@ -43,19 +43,9 @@ package struct Theme: Hashable, Sendable {
 package struct RoleStyle: Hashable, Sendable {
   package var foreground: ThemeColor?
   package var background: ThemeColor?
-  package var attributes: Attributes
+  package var attributes: Attributes = []
   /// The attributes on a terminal without colors, replacing all others; `nil` for the role's default.
   package var monochrome: Attributes?
-
-  package init(
-    foreground: ThemeColor? = nil, background: ThemeColor? = nil, attributes: Attributes = [],
-    monochrome: Attributes? = nil
-  ) {
-    self.foreground = foreground
-    self.background = background
-    self.attributes = attributes
-    self.monochrome = monochrome
-  }
 }
 
 /// The style of one role on a terminal of a certain depth.
@@ -63,12 +53,6 @@ package struct ResolvedStyle: Hashable, Sendable {
   package var foreground: ScreenColor
   package var background: ScreenColor
   package var attributes: Attributes
-
-  package init(foreground: ScreenColor, background: ScreenColor, attributes: Attributes) {
-    self.foreground = foreground
-    self.background = background
-    self.attributes = attributes
-  }
 }
 
 /// The reason why a theme is unusable; prints as `file:line: reason`.
@@ -78,12 +62,6 @@ package struct ThemeError: Error, Hashable, Sendable, CustomStringConvertible {
   package var line: Int?
   package var reason: String
 
-  package init(file: String, line: Int?, reason: String) {
-    self.file = file
-    self.line = line
-    self.reason = reason
-  }
-
   package var description: String { line.map { "\(file):\($0): \(reason)" } ?? "\(file): \(reason)" }
 }
 
@@ -92,12 +70,6 @@ package struct ThemeWarning: Hashable, Sendable, CustomStringConvertible {
   package var file: String
   package var line: Int?
   package var reason: String
-
-  package init(file: String, line: Int?, reason: String) {
-    self.file = file
-    self.line = line
-    self.reason = reason
-  }
 
   package var description: String { "\(file):\(line.map { "\($0):" } ?? "") warning: \(reason)" }
 }

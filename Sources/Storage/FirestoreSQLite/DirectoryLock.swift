@@ -192,12 +192,6 @@ package struct DirectoryPermissions: Hashable, Sendable {
   /// Whether the directory has files that do not belong to the store.
   var isShared: Bool
 
-  package init(owner: UInt32, mode: UInt32, isShared: Bool) {
-    self.owner = owner
-    self.mode = mode
-    self.isShared = isShared
-  }
-
   package enum Verdict: Hashable, Sendable {
     case use
     /// The mode of the directory must be changed to 0700.

@@ -19,12 +19,6 @@ package struct SessionLog: Sendable {
     package static let standard = Limit(segmentBytes: 2 << 20, segmentActions: 4096, segments: 2)
     /// The limit for a log that is bounded elsewhere.
     package static let none = Limit(segmentBytes: 3 << 20, segmentActions: 4096, segments: .max)
-
-    package init(segmentBytes: Int, segmentActions: Int, segments: Int) {
-      self.segmentBytes = segmentBytes
-      self.segmentActions = segmentActions
-      self.segments = segments
-    }
   }
 
   struct Entry: Sendable {
