@@ -11,7 +11,7 @@ struct MCPTools: Sendable {
   var all: [MCPTool] { Self.reading + Self.rules + Self.programs + (allowsWrites ? Self.writing : []) }
   var descriptions: [JSONSyntax] { all.map(\.description) }
 
-  /// A command gives up after this time, so that an unreachable server does not hold up later calls.
+  /// The time limit of each command, so that an unreachable server does not hold up later calls.
   private static let patience = ["--timeout", "30s"]
   private static let json = ["--json"] + patience
 

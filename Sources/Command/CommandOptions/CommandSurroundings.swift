@@ -12,7 +12,7 @@ package protocol CommandSurroundings: Sendable {
   var tellsWrites: Bool { get }
   /// Whether the default format shows documents with a line for each field.
   var isExpanded: Bool { get }
-  /// Whether data in memory can have content: connections stay open for the next command.
+  /// Whether connections stay open for the next command, so that a backend in memory can have content.
   var keepsConnections: Bool { get }
 
   /// Fills in the backend if the options name none.

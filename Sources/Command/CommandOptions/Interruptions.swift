@@ -15,7 +15,7 @@ package final class Interruptions {
   private let continuation: AsyncStream<Cause>.Continuation?
   private let signals: [any DispatchSourceSignal]
 
-  /// Uses causes that others observe.
+  /// Uses causes that the caller observes.
   package init(_ causes: AsyncStream<Cause>) {
     self.causes = causes
     continuation = nil
@@ -61,8 +61,8 @@ package final class Interruptions {
     continuation?.finish()
   }
 
-  /// Waits on a thread for the loss of the output's reader, until the process ends. The writing end of a pipe then has
-  /// an error; a file never has.
+  /// Waits on a thread for the loss of the output's reader, until the process ends. The writing end of a pipe then
+  /// reports an error; a file never does.
   private static func watchOutput(_ continuation: AsyncStream<Cause>.Continuation) {
     DispatchQueue(label: "hearth.output").async {
       var state = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)

@@ -127,7 +127,7 @@ package struct PlaceText: Equatable, Sendable {
   /// The forms of a place in help texts.
   package static let forms = "a path, ./FOLDER, data:FOLDER, connection:NAME, emulator:HOST:PORT or cloud:PROJECT"
 
-  /// - Parameter isData: whether a folder holds data, which ends the folder part of a text with a path.
+  /// - Parameter isData: returns whether a folder holds data. The text after such a folder is the path.
   package init(
     _ text: String, isData: (String) -> Bool = { LocalBackend.exists(in: Backend.dataFolder(of: $0)) }
   ) {
@@ -183,7 +183,7 @@ package struct PlaceText: Equatable, Sendable {
 }
 
 extension PlaceText.Database {
-  /// The equivalent options of a source.
+  /// The options that select the same database.
   package var options: [String] {
     switch self {
     case .connection(let name): ["--connection=\(name)"]

@@ -188,7 +188,7 @@ package struct StorageOptions: ParsableArguments {
     if inMemory { return locations }
     (locations.isCacheNamed, locations.isDataNamed) = (cache != nil, data != nil)
     let server = remote?.endpoint.text.lowercased()
-    // A user's cache has only what the rules allow this user.
+    // A user's cache has only documents that the rules allow this user to read.
     let owner = user.map { "/as/\(PathComponent.escaped($0.uid ?? ""))" } ?? ""
     let caches = server.map { "\(paths.data)/cache/remote/\(PathComponent.escaped($0))\(owner)" } ?? "\(folder)/cache"
     let place = "\(caches)/\(PathComponent.escaped(project))/\(PathComponent.escaped(database))"

@@ -99,7 +99,7 @@ extension TextError {
     return failure
   }
 
-  /// The text as displayed, and a caret below the column; empty if the whole text is concerned.
+  /// The text as displayed, and a caret below the column; empty if the error concerns the whole text.
   package func excerpt(of text: String) -> [String] {
     guard let column else { return [] }
     var before = String.UnicodeScalarView()

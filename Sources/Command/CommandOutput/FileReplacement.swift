@@ -15,7 +15,7 @@ package struct FileReplacement {
 
   /// - Parameters:
   ///   - path: the path of a regular file, or of no file, as `OutputPlace` resolves it.
-  ///   - mode: the permissions of a file that replaces none, within the umask.
+  ///   - mode: the permissions of a new file, reduced by the umask. A replaced file keeps its own.
   package init(of path: String, mode: mode_t = 0o666) throws(CommandFailure) {
     self.path = path
     part = "\(path).part-\(getpid())"

@@ -235,7 +235,7 @@ package enum OutputPlace: Hashable, Sendable {
     return target.hasPrefix("/") ? target : split(link).folder + "/" + target
   }
 
-  /// The number at the end of a path into the kernel's list of this process's descriptors.
+  /// The descriptor in a path such as `/proc/self/fd/3`; `nil` for other paths.
   private static func descriptor(named path: String) -> Int32? {
     let (folder, name) = split(path)
     guard let number = Int32(name), number >= 0, let folder = resolved(folder) else { return nil }

@@ -17,7 +17,7 @@ final class ScenarioClient: Sendable {
 
   struct Event: Sendable {
     var observed: ObservedEvent
-    /// The reason for failure if no step expects this event.
+    /// The failure message if no step expects this event.
     var failure: String?
   }
 
@@ -90,7 +90,7 @@ final class ScenarioClient: Sendable {
       switch result {
       case .success: put(ObservedEvent(answerTo: paths, nil))
       case .failure(let status):
-        // The end of the client is not a reply.
+        // The write ends with the client, without a reply.
         if opening.isClosed { return }
         put(ObservedEvent(answerTo: paths, status), failure(status))
       }

@@ -27,7 +27,8 @@ package import TerminalTheme
   /// Loads the description of a terminal.
   ///
   /// - Throws: `unknownTerminal`, `unusableTerminal` (no cursor movement) or `system`.
-  /// The terminal whose description is used, because the own one is not on this machine; `nil` if it is.
+  /// The similar terminal whose description is used, because this machine lacks the terminal's own; `nil` if it has
+  /// one.
   package private(set) var replacement: String?
 
   package init(

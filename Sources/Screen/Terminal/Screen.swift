@@ -60,7 +60,7 @@ package import TerminalTheme
     enter()
   }
 
-  /// The terminal without a description on this machine, and the one whose description is used; `nil` for most.
+  /// The terminal, and the similar terminal whose description is used instead; `nil` if this machine has the right one.
   package let replacedTerminal: (name: String, used: String)?
 
   package var size: Size { painter.size }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreJSON
 
-/// The first JSON value of a text, of which only the beginning may be known.
+/// The first JSON value of a text, also if only the beginning of the text is known.
 struct InputOutline {
-  /// The value; what is open at the end of the known bytes is closed there.
+  /// The value. Arrays and objects that extend beyond the known bytes end early.
   let value: JSONSyntax
   /// The index after the value; `nil` if it extends beyond the known bytes.
   let end: Int?
@@ -40,7 +40,7 @@ private struct BracketScan {
       switch byte {
       case UInt8(ascii: "\""): isInString = true
       case UInt8(ascii: "{"), UInt8(ascii: "["):
-        // The closing bracket of ASCII follows the opening one, after one other character.
+        // The code of a closing bracket is two more than the code of its opening bracket.
         open.append(byte + 2)
         cut = (index, open)
       case UInt8(ascii: "}"), UInt8(ascii: "]"):

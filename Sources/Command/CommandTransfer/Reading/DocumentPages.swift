@@ -4,8 +4,8 @@ package import FirestoreProtocol
 package import FirestoreQuery
 import Synchronization
 
-/// A query's result from the server, page by page, so that only one page is in memory. A limit from the end is one
-/// page.
+/// A query's result from the server, page by page, so that only one page is in memory. A query with a limit from the
+/// end is read as a single page.
 package struct DocumentPages {
   /// The page size in key order, where the cost depends only on the page's content.
   private static let pageSize = 1000

@@ -18,7 +18,7 @@ package struct FieldCensus: Sendable {
     fileprivate(set) var present = 0
     /// The field's types by name; elements of arrays count as `array of string`.
     fileprivate(set) var types: [String: Occurrence] = [:]
-    /// The first document without the field that followed a document with it, or the first such document of all.
+    /// The first document without the field.
     fileprivate(set) var firstWithout: DocumentKey?
 
     /// The types, most frequent first.

@@ -185,7 +185,8 @@ package struct ImportRules: Sendable {
     return collection?.appending(id) ?? ResourcePath(id)
   }
 
-  /// - Parameter isListed: whether the file names the document's collection, so that its own `id` is its id.
+  /// - Parameter isListed: whether the file lists the documents under their collection's name, so that the `id` field
+  ///   is the document's id.
   private func id(of record: InputRecord, _ syntax: JSONSyntax, isListed: Bool = false) throws(JSONError) -> String {
     if let name = record.name { return try checked(try Self.text(name), syntax) }
     guard let idField else {
@@ -289,7 +290,7 @@ private struct PlacedDocument {
   }
 }
 
-/// Another path for the documents of an export at and below a path: `cities=cities2`, in the syntax of `--rename`.
+/// A new path for an export's documents at and below a path: `cities=cities2`, in the syntax of `--rename`.
 package struct CollectionRename: Hashable, Sendable {
   package let from: ResourcePath
   package let to: ResourcePath

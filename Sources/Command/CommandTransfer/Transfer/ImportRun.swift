@@ -214,8 +214,8 @@ struct ImportState: Codable, Hashable {
   }
 }
 
-/// The file of rejected documents, one per line and unchanged, so that they can be corrected and imported. A document
-/// whose name was outside of its text gets its path.
+/// The file of rejected documents, one per line and unchanged, so that they can be corrected and imported. If a
+/// document's name was outside of its text, the line includes its path.
 final class RejectFile {
   private let path: String?
   private var descriptor: Int32?
@@ -278,7 +278,8 @@ extension InputRecord {
   fileprivate var text: [UInt8] {
     guard let entity else {
       guard let path else { return bytes }
-      // The values keep the forms of the file. The first member tells the import that they are not Hearth's.
+      // The values keep the forms of the file. The first member makes a later import recognize that these are not
+      // Hearth's forms.
       return Array("{\"from\": \"import\", \"path\": \(quoted(path.text)), \"data\": ".utf8) + bytes + Array("}".utf8)
     }
     guard let document = try? entity.document() else { return [] }

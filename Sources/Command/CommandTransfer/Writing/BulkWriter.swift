@@ -48,7 +48,7 @@ package struct BulkWriter {
   var retries = CommitRetries()
 
   /// - Parameters:
-  ///   - source: passes the units to write to its argument, one after the other, with each document at most once.
+  ///   - source: calls its argument with each unit to write. Each document occurs in at most one unit.
   ///   - progress: called after each commit with the count of written documents; an error that it throws ends the work.
   /// - Throws: `Interruption` with the outcome so far, for a failure that does not concern individual documents.
   package func write(

@@ -175,7 +175,7 @@ package struct DocumentCopy: Sendable {
 }
 
 extension Fields {
-  /// The same fields, with references to one database redirected to the same paths of another.
+  /// Returns the fields with references to one database redirected to the same paths of another.
   func referring(to new: DatabaseID, insteadOf old: DatabaseID) -> Fields {
     Fields(sorted: entries.map { ($0.name, $0.value.referring(to: new, insteadOf: old)) })
   }

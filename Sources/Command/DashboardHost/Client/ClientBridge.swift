@@ -106,7 +106,7 @@ final class ClientBridge {
     if !faults.settings.isCalm { emit(.faults(faults.settings)) }
     for await status in engine.status(queueEnds: Self.queueEnds) {
       publish(status)
-      // Each reply to a long queue changes it. A screen need not follow that fast, and the pause leaves time for
+      // A long queue changes with each reply. The screen need not follow that fast, and the pause leaves time for
       // sending.
       if status.queue.count > Self.queueEnds { try? await Task.sleep(for: .milliseconds(50)) }
     }

@@ -71,9 +71,9 @@ package enum DocumentEdit {
 package enum EditStatus: Equatable {
   /// The document is unchanged since the editor opened it.
   case alone
-  /// Others changed only fields that the edit does not change.
+  /// Other clients changed only fields that the edit does not change.
   case beside([FieldPath])
-  /// Others changed fields that the edit also changes.
+  /// Other clients changed fields that the edit also changes.
   case conflict(EditConflict)
 }
 

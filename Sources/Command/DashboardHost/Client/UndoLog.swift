@@ -100,7 +100,7 @@ extension UndoLog {
       (self.key, self.before, self.after, self.transforms) = (key, before, after, transforms)
     }
 
-    /// The same change from the document that the write replaced on the server.
+    /// The change with `before` taken from the document that the write replaced on the server.
     /// - Parameter paths: the fields whose values the author had not seen.
     func replacing(_ paths: [FieldPath], _ theirs: Contents) -> Change {
       var change = self

@@ -89,7 +89,7 @@ final class ScenarioPlayback {
     if scenario.steps.indices.contains(index) { note(.begun(scenario.steps[index])) }
   }
 
-  /// Runs the waiting step after a delay; `nil` for not yet.
+  /// Runs the waiting step after a delay; `nil` keeps it waiting.
   func goOn(after time: Duration?) {
     timer?.cancel()
     timer = nil

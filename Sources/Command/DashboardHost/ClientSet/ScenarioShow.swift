@@ -240,7 +240,7 @@ package struct LiveScenario: Sendable {
   package var isStepped = false
   /// The world and its time, in words.
   package var place: String
-  /// Whether it runs with the named backend, in real time.
+  /// Whether the scenario runs with the named backend, in real time.
   package var isReal = false
   package var world: @Sendable (Scenario) throws -> ScenarioWorld
 

@@ -12,7 +12,7 @@ import TerminalCanvas
 /// A dashboard on a simulated shop: client events generated along a clock that is set by hand, so that the same moment
 /// is the same screen everywhere.
 package struct PlayedShop {
-  /// A moment of the shop; each is a while after the previous one.
+  /// A moment of the shop. Each case is later than the previous one.
   package enum Scene: String, ExpressibleByArgument, CaseIterable, Comparable {
     /// Three listeners and a shop with sales.
     case online
@@ -325,7 +325,7 @@ extension PlayedShop {
         }
         if isOnline { acknowledgeAll() }
       case .client(.request(.fault(let change))): perform(state.cause(change))
-      // The screen is one client's: what others do, and what only a run can do, is not on it.
+      // The screen shows one client. Steps of other clients, and steps that need a real run, have no effect here.
       default: break
       }
       let roots = Set(local.values.filter(\.exists).map { String($0.key.path.segments[0]) })

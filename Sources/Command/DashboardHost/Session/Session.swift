@@ -256,7 +256,7 @@ package final class Session {
 
   private func handle(_ event: InputEvent) {
     if case .reply(.operatingSystem(let report)) = event { adoptBackground(report) }
-    // A file change may have been missed, such as one of a link's target, or on another machine.
+    // A change of a file may have been missed, such as a change of a link's target, or a change by another machine.
     if event == .focus(true) { readAgain() }
     guard event == .reply(.drawn) else { return apply(.input(event, at: .now)) }
     screen.drawn()

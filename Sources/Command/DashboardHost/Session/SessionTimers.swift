@@ -46,7 +46,7 @@ final class FramePacer {
   }
 
   private func fire(_ due: FrameGate.Moment) {
-    // A drawing requested earlier has happened since, or will happen.
+    // An earlier request has drawn meanwhile, or will draw.
     guard let request, request.due == due else { return }
     self.request = nil
     request.draw()

@@ -57,8 +57,8 @@ package struct UserEditor: Hashable, Sendable {
   }
 }
 
-/// The text in the user's editor: a private file while it is edited. It lies in a separate folder named after this
-/// process, so that the next session finds the files of a killed session.
+/// A private file with the text in the user's editor, which exists while the text is edited. It lies in a separate
+/// folder named after this process, so that the next session finds the files of a killed session.
 package struct EditorFile {
   private let folder: String
   /// The file passed to the editor.

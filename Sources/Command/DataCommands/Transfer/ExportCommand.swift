@@ -60,7 +60,7 @@ package struct ExportCommand: AsyncParsableCommand {
 
   package init() {}
 
-  /// Endings of files of other formats, which would get JSON lines.
+  /// File name extensions of other formats. Without a check, such a file would get JSON lines.
   private static let foreignNames = [
     ".xlsx", ".xls", ".ods", ".parquet", ".avro", ".xml", ".yaml", ".yml", ".sql", ".db", ".sqlite", ".bson",
   ]

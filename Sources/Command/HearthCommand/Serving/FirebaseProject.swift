@@ -3,7 +3,8 @@ import CommandOutput
 import FirestoreJSON
 import Foundation
 
-/// The settings for Firestore in `firebase.json` and `.firebaserc`. All paths are relative to the folder of `firebase.json`.
+/// The settings for Firestore in `firebase.json` and `.firebaserc`. Paths are relative to the folder of
+/// `firebase.json`.
 struct FirebaseProject: Hashable, Sendable {
   /// The files of one database.
   struct Database: Hashable, Sendable {
@@ -24,7 +25,7 @@ struct FirebaseProject: Hashable, Sendable {
   /// The products and emulators that are not served.
   private(set) var others: [String] = []
 
-  /// - Parameter config: the path of the file; `nil` for the one in the working directory, if there is one.
+  /// - Parameter config: the path of the file; `nil` for the file in the working directory, if it exists.
   /// - Returns: `nil` if no file is named and there is none.
   static func read(_ config: String?) throws(CommandFailure) -> FirebaseProject? {
     if config == nil, !FileManager.default.fileExists(atPath: fileName) { return nil }

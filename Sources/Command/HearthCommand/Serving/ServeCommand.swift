@@ -61,7 +61,7 @@ struct ServeCommand: AsyncParsableCommand {
     }
   }
 
-  /// The line with which a program or another Hearth on this machine connects.
+  /// The text that tells the user how a program or another Hearth on this machine connects.
   private static func way(to address: ServedAddress, _ options: ServeOptions) -> ShownText {
     guard let certificate = options.tlsCert else { return "export FIRESTORE_EMULATOR_HOST=\(address.local)" }
     let secret = options.access.adminSecret.map { " --admin-secret \($0)" } ?? ""

@@ -11,8 +11,8 @@ enum PortSource: Sendable {
   case shared(SharedData)
 }
 
-/// A port that serves the embedded backend while it is open in this process. Data of another process is requested, and
-/// connections wait until it is open here.
+/// A port that serves the embedded backend while it is open in this process. If another process holds the data, the
+/// port asks that process to release it, and connections wait until the data is open here.
 struct ServedPort: Sendable {
   private var configuration: EmulatorServer.Configuration
   private let source: PortSource

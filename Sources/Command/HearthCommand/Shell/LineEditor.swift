@@ -4,7 +4,7 @@ import CommandTransfer
 import Foundation
 import TerminalCanvas
 
-/// An input line: keys change it, history and search load another one, and some keys are left to the caller.
+/// An input line. Keys edit it, or load another line from the history. The caller handles the remaining keys.
 struct LineEditor: Sendable {
   enum Outcome: Hashable, Sendable {
     /// The line has changed and must be drawn.

@@ -35,7 +35,7 @@ struct ClientSetConflicts: Sendable {
   private static let mostOpen = 32
 
   private var applied: [DocumentKey: [Applied]] = [:]
-  /// The documents of `applied`, ordered by their newest write, last one newest.
+  /// The documents of `applied`, in the order of their newest writes, newest last.
   private var order: [DocumentKey] = []
   private var open: [Open] = []
 
@@ -95,7 +95,8 @@ struct ClientSetConflicts: Sendable {
   private func earlier(than open: Open) -> (write: Applied, fields: [WriteConflict.Field])? {
     let conflict = open.conflict
     let before = (applied[conflict.key] ?? []).filter { $0.commitTime < conflict.commitTime }
-    // The newest write set the server's values; an older one only those that the newest did not touch.
+    // The newest write determines the server's values. An older write determines only the fields that newer writes did
+    // not change.
     guard let newest = before.max(by: { $0.commitTime < $1.commitTime }), newest.client != open.client else {
       return nil
     }

@@ -141,7 +141,7 @@ package struct ClientSetRow: Sendable {
     package var width: Int
   }
 
-  /// The columns between two clients for the state of the first one.
+  /// The columns reserved after a client's name for its state.
   package static let stateColumns = 24
   /// The width of the signs around a name.
   private static let around = 3

@@ -97,12 +97,12 @@ extension Keymap {
     }
   }
 
-  /// A command, with the index of the binding of its keys.
+  /// A command, and the index of the binding that set its keys.
   private typealias Bound = (command: Command, binding: Int?)
 
   private func commands(bound wanted: [Int: [Key]], _ bindings: [KeyBinding]) -> [Bound] {
     (commands + unbound).map { command in
-      // A binding for one pane takes precedence over one for all.
+      // A binding for one pane takes precedence over a binding for all panes.
       let index = wanted.keys.filter { bindings[$0].means(command) }.max { one, two in
         (bindings[one].section == nil ? 0 : 1, one) < (bindings[two].section == nil ? 0 : 1, two)
       }

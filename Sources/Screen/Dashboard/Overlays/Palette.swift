@@ -29,14 +29,14 @@ package struct Palette: Sendable {
       case recording(RecordingEffect)
     }
 
-    /// The text to type for the row: a command's name, a path, or the name of a listener or a theme. Empty for a message.
+    /// The text to type for the row: a command's name, a path, a listener or a theme. Empty for a message.
     package var name: String
     /// The effect, as a sentence without a subject.
     package var title: String
     /// The keys of a command.
     package var detail = ""
     package var target: Target
-    /// Whether only the whole name finds the row.
+    /// Whether a search finds the row only by its whole name.
     var isHidden = false
   }
 
@@ -192,7 +192,8 @@ extension DashboardState {
       detail: command.keyText(configuration.glyphs, limit: 2), target: .command(command), isHidden: isHidden)
   }
 
-  /// The contexts of commands that can be run by name: those of the screen, then those of the panes without the keys.
+  /// The contexts of commands that can be run by name: first the contexts of the screen, then the panes without the
+  /// focus.
   var commandContexts: [KeyContext] {
     screenContexts + [Pane.collections, .writes, .network, .feed, .detail].map(KeyContext.pane)
       + [.requests, .scenario, .past, .replay, .always]

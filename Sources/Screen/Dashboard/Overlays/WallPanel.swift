@@ -144,7 +144,7 @@ package struct WallGeometry {
 
   /// The approximate bytes of a row with a full history each time it moves.
   private static let bytesOfRow = 230
-  /// The byte budget of the rows per second: the rest of the wall's 5 KB.
+  /// The byte budget of the rows per second, out of the wall's 5 KB.
   private static let bytesPerSecond = 3_200
 
   /// The interval between moves for a count of rows with events. More rows move less often, to limit the bytes sent.
@@ -195,7 +195,7 @@ package struct WallFigures: Sendable {
   /// The longest round trip of each second in milliseconds, encoded as in `Wall.roundTrips`: 0 for none, else one more.
   package var roundTrips: [Int] { frame.state.wall.roundTrips.last(Wall.span, before: end) }
 
-  /// Recent round trips in milliseconds; before any was seen, those that the client stored.
+  /// Recent round trips in milliseconds. Before the first one, these are the round trips that the client has stored.
   package var roundTripTimes: Histogram {
     let seen = frame.state.wall.recentTrips
     let kept = frame.state.network.roundTrips.map { Int(clamping: TimeText.wholeMilliseconds($0)) }

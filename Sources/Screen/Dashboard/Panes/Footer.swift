@@ -48,7 +48,7 @@ package struct Footer {
     }
   }
 
-  /// The commands that are available at an earlier moment.
+  /// The commands that are available while an earlier moment is shown.
   private static let looking: Set<String> = [
     "help", "palette", "filter", "open", "next-pane", "next-tab", "next-client",
   ]

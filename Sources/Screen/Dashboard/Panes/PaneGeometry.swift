@@ -91,7 +91,7 @@ package struct PaneTabs {
 
   package let tabs: [Tab]
 
-  /// The longest texts that fit.
+  /// Uses the longest texts that fit.
   package init(_ state: DashboardState, width: Int) {
     let lengths = LayoutClass(state.size) == .small ? Length.allCases : [.tight, .digits]
     let candidates = lengths.lazy.map { Self.tabs(state, $0) }

@@ -132,7 +132,7 @@ extension DashboardState {
   }
 }
 
-/// Reasons why commands are unavailable that need a full text; `nil` if available.
+/// The reasons why commands are unavailable; `nil` for an available command.
 extension DashboardState {
   var reasonAgainstEditing: String? {
     guard let key = selectedKey else { return "no document is selected" }

@@ -70,7 +70,7 @@ extension DashboardState {
       overlay?.fieldEditor?.take(kind, now: now)
       return []
     }
-    // A letter on the row that adds a field begins its name; beside other fields j and k still move.
+    // A letter on the row that adds a field begins its name. If the editor has other rows, `j` and `k` still move.
     let isName = letter.isLetter && (editor.rows.count == 1 || !["j", "k"].contains(letter))
     if case .browsing = editor.mode, editor.selected?.isAddition == true, isName {
       nameField()

@@ -93,12 +93,12 @@ extension FieldStatistics.Field {
     }
   }
 
-  /// The score of a column of the field by its information. A constant field scores almost zero.
+  /// The score of the field as a column: how informative it is. A constant field scores almost zero.
   fileprivate func interest(among count: Int) -> Double {
     guard count > 0 || changes > 0 else { return 0 }
     let base = interestOfKind
     let share = count > 0 ? min(1, Double(max(documents, changes > 0 ? 1 : 0)) / Double(count)) : 1
-    // A changing time is mostly the time of the change.
+    // A changing time is usually the time of the change itself.
     let liveliness = changes == 0 ? 0 : kind == .time ? 0.2 : kind == .container ? 0.6 : 1.5
     return (isConstant(among: count) ? base * 0.1 : base) * (0.3 + 0.7 * share) + liveliness
   }
@@ -114,8 +114,8 @@ extension FieldStatistics {
     }.map(\.name)
   }
 
-  /// The fields that were seen to change, most informative first, without times and containers: those say of most
-  /// changes only that there was one.
+  /// The fields that were seen to change, most informative first, without times and containers, because a change of
+  /// these usually shows only that something changed.
   var changing: [String] {
     guard fields.values.contains(where: { $0.changes > 0 }) else { return [] }
     return byInterest.filter { name in

@@ -21,7 +21,7 @@ package struct FeedRow: Sendable {
     case conflict
   }
 
-  /// The row number. Numbers are consecutive. A lookup uses the number, never by their place on the screen.
+  /// The row number. Numbers are consecutive. Lookups use the number, never the place on the screen.
   package var id = 0
   package var time: Timestamp
   package var kind: Kind

@@ -304,7 +304,7 @@ package struct Arrangement: Hashable, Sendable {
     // A wide screen has room for more columns and times, up to a width; then panes 2 and 3 get the rest.
     if width >= 180 { return max(min(80, width * 40 / 100), width * 34 / 100) }
     if width >= 160 { return width * 34 / 100 }
-    // An open document is what one looks at; without one the tree is.
+    // The user reads the open document if there is one, otherwise the tree.
     if hasDetail { return layoutClass == .large ? width * 46 / 120 : width * 34 / 80 }
     return layoutClass == .large ? width * 70 / 120 : width / 2
   }
@@ -319,7 +319,7 @@ package struct Arrangement: Hashable, Sendable {
     if !hasQueue { return 3 }
     if let share = borders.queue { return max(3, min(height - 4, height * share / 1000)) }
     guard layoutClass == .large else { return height / 2 }
-    // Pane 3 needs only its lines: the facts, a line for each of some listeners, keys and frame.
+    // Pane 3 needs only its facts, a line for each of up to six listeners, the keys and the frame.
     return max(height * 9 / 20, height - Self.networkFacts - min(listenerCount, 6))
   }
 }

@@ -51,9 +51,9 @@ package struct WriteQueue: Sendable {
 
   package init() {}
 
-  /// The time in seconds that an empty list keeps its room, because writes seldom come singly.
+  /// The time in seconds for which an empty list keeps its space on the screen, because another write often follows.
   private static let roomLingering: Int64 = 10
-  /// The time when the room ends.
+  /// The time when an empty list gives up its space.
   private var roomEnd: Timestamp?
 
   private var isEmpty: Bool { live.isEmpty && finished.isEmpty && rejected.isEmpty }
@@ -194,7 +194,7 @@ package struct WriteQueue: Sendable {
     if finished.count > Self.finishedLimit { finished.removeFirst(finished.count - Self.finishedLimit) }
   }
 
-  /// Moves a batch to the rejected ones. The next `replaceRejected` brings its state in the cache.
+  /// Moves a batch to the rejected ones. The next `replaceRejected` has its state in the cache.
   package mutating func reject(_ batch: BatchID, _ status: RPCStatus, at now: Timestamp) {
     endJourney(batch, row(batch)) { $0.reject(status, at: now) }
     guard var row = take(batch) else { return }

@@ -15,7 +15,7 @@ struct DecisionDialog {
     let lanes = decision.batch.flatMap { frame.state.lanes(of: $0) }.map { WriteLanesView(lanes: $0, glyphs: glyphs) }
     let width = min(lanes == nil ? 100 : 140, layout.size.width - 4)
     let way = lanes?.lines(width: width - 4) ?? []
-    // A list of the history repeats the first sentence.
+    // The history is a list on narrow screens. The list repeats the first sentence.
     let sentences =
       lanes != nil && width < WriteLanesView.narrowest - 6 ? decision.lead.dropFirst() : decision.lead[...]
     let lead = sentences.flatMap { WrappedText.lines($0, width: max(8, width - 6), glyphs.ellipsis) }
