@@ -166,7 +166,7 @@ struct MCPArguments: Sendable {
 
   func text(_ name: String) -> String? { values[name]?.stringValue }
 
-  /// The value of an argument that is an object, or JSON text of one, which is parsed.
+  /// The value of an object argument. A string is parsed as JSON.
   func object(_ name: String) throws(JSONRPCError) -> JSONSyntax? {
     guard let text = text(name) else { return values[name] }
     do throws(JSONError) { return try JSONSyntax(parsing: text) } catch {

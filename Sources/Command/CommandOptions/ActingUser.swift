@@ -6,7 +6,7 @@ import FirestoreModel
 
 import class Hearth.UserSession
 
-/// The app's user in whose name a command acts at a server with rules: `--as` and `--claims`.
+/// The app user that a command acts as at a server with rules: `--as` and `--claims`.
 package struct ActingUser: Hashable, Sendable {
   /// The uid; `nil` for a user who is not signed in.
   package let uid: String?

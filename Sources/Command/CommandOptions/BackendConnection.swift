@@ -14,7 +14,7 @@ import Foundation
 
 /// The backend that the options name. `BackendConnection` opens it.
 package enum BackendChoice: Hashable, Sendable {
-  /// A backend in a folder, which any number of processes share; `nil` keeps the data in this process's memory.
+  /// A backend in a folder that any number of processes can share; `nil` keeps the data in this process's memory.
   case embedded(folder: String?)
   case remote(RemoteBackend)
 
@@ -94,8 +94,8 @@ package struct BackendConnection: Sendable {
     }
   }
 
-  /// Opens a connection for the dashboard. An empty backend in memory replaces unusable data. Data of another process
-  /// that does not respond counts as unreachable for now.
+  /// Opens a connection for the dashboard. An empty backend in memory replaces unusable data. If the process that holds
+  /// the data does not respond, the backend counts as unreachable for now.
   /// - Parameter reports: reports about the data for the screen.
   /// - Throws: `corrupt` for damaged data: an empty backend in its place would accept the pending writes.
   package static func openOrFallBack(

@@ -52,7 +52,7 @@ package struct ConnectionsFile: Hashable, Sendable {
     problems = [Problem(text: reason)]
   }
 
-  /// Reads a text. Invalid TOML is rejected completely: a skipped line could be the one that forbids writing.
+  /// Reads a text. Invalid TOML is rejected completely, because a skipped line could be the line that forbids writing.
   /// - Parameters:
   ///   - folder: the base folder of relative paths.
   ///   - home: the folder that replaces `~/`.

@@ -29,7 +29,7 @@ package final class Interruptions {
   }
 
   /// Observes the signals and the output of the process. From then on the process survives the first SIGINT, SIGTERM or
-  /// SIGHUP and ends with the second: the command may be blocked on a pipe that is not being read.
+  /// SIGHUP. The second one ends it, because the command may be blocked on a pipe that is not being read.
   package static func ofProcess() -> Interruptions {
     let (causes, continuation) = AsyncStream.makeStream(of: Cause.self, bufferingPolicy: .bufferingNewest(1))
     let arrivals = Arrivals()

@@ -20,7 +20,7 @@ package enum ExitStatus: Int32, CaseIterable, Sendable {
   case noInput = 66
   /// EX_UNAVAILABLE: the backend is unreachable, or its data is in use.
   case unavailable = 69
-  /// EX_SOFTWARE: the same as `failure`, for commands whose status 1 is a result.
+  /// EX_SOFTWARE: replaces `failure` in commands that use status 1 for a result.
   case software = 70
   /// EX_CANTCREAT, EX_IOERR.
   case cannotCreate = 73

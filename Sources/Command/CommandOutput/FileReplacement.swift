@@ -15,7 +15,8 @@ package struct FileReplacement {
 
   /// - Parameters:
   ///   - path: the path of a regular file, or of no file, as `OutputPlace` resolves it.
-  ///   - mode: the permissions of a new file, reduced by the umask. A replaced file keeps its own.
+  ///   - mode: the permissions of a new file, reduced by the umask. A file that replaces another one keeps its
+  ///     permissions.
   package init(of path: String, mode: mode_t = 0o666) throws(CommandFailure) {
     self.path = path
     part = "\(path).part-\(getpid())"

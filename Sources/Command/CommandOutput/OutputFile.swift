@@ -188,7 +188,7 @@ package enum OutputPlace: Hashable, Sendable {
         return
       }
       let target = try Self.target(of: name, failure)
-      // The kernel's links to open files of other processes work regardless of their text.
+      // The kernel's links to open files of other processes work even if their text is not a path.
       if lstat(target, &status) != 0, stat(name, &status) == 0 {
         self = try Self.special(name, status, failure) ?? .stream(name)
         return

@@ -52,7 +52,7 @@ struct HeaderLine {
     }
   }
 
-  /// The name of one of several clients, which is never dropped.
+  /// The client's name if there are several clients. It is never dropped.
   private var name: Line {
     var line = Line(glyphs)
     if let clientSet = frame.state.clientSet { line.add(" \(clientSet.own) ", .header, .bold) }

@@ -5,8 +5,8 @@ import DashboardModel
 import FirestoreModel
 import TerminalCanvas
 
-/// Draws the wall: a line for each listener with its last minute, then this client's writes, their round trips and
-/// outages on the same axis, and the latest events.
+/// Draws the wall: a line with the last minute of each listener, then this client's writes, round trips and outages on
+/// the same axis, then the latest events.
 struct WallView {
   let list: ListOverlay
   let panel: WallPanel

@@ -186,9 +186,9 @@ package import TerminalTheme
     setCursor(canvas.cursor)
   }
 
-  /// The best style for a blank before a word: the style of the previous word, or at the start of a line the style of
-  /// the following word, because a blank shows only its background. This saves one of two color changes. Blanks at the
-  /// end of a line keep their style, because ncurses erases them together.
+  /// The best style for a blank before a word, because a blank shows only its background. It is the style of the
+  /// previous word, or at the start of a line the style of the following word. This saves one of two color changes.
+  /// Blanks at the end of a line keep their style, because ncurses erases them together.
   private func gapStyle(at x: Int, in row: ArraySlice<Cell>, after style: PaintedStyle?) -> PaintedStyle? {
     func cell(_ x: Int) -> Cell? { x < row.count ? row[row.startIndex + x] : nil }
     guard let blank = cell(x), blank.isPlainBlank, let own = styles[blank.role],

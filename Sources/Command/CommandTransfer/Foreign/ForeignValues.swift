@@ -8,9 +8,9 @@ import FirestoreModel
 /// Converts objects that could be maps (`{"_seconds": …, "_nanoseconds": …}`), except in Hearth's own exports, where
 /// they are maps. `--types` overrides both rules.
 struct ForeignValues {
-  /// The given types of fields; a field in an array of maps has the path without the position.
+  /// The given types of fields. The path of a field in an array of maps omits the array index.
   let types: [FieldPath: ColumnType]
-  /// Whether objects that could be maps are maps.
+  /// Whether objects that could be maps remain maps.
   let isOwn: Bool
   let database: DatabaseID
   private(set) var recognized = RecognizedForms()

@@ -44,7 +44,7 @@ package enum ImportInput {
   ///   - format: the format that the options give.
   ///   - layout: the layout that the options give.
   ///   - collection: the collection that the options give.
-  /// - Throws: `CommandFailure` for a text that cannot be imported, with what it is.
+  /// - Throws: `CommandFailure` for a text that cannot be imported. The message names its kind.
   package mutating func recognize(
     _ path: String, _ format: TransferFormat?, _ layout: InputLayout? = nil, into collection: ResourcePath?
   ) throws -> InputForm {

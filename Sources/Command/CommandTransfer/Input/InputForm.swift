@@ -7,7 +7,7 @@ package import FirestoreModel
 package struct InputForm: Hashable, Sendable {
   package var format: TransferFormat
   package var layout: InputLayout = .documents
-  /// The sentence that says what was recognized; `nil` for the forms that Hearth writes, and for plain documents.
+  /// A sentence about the recognized form; `nil` for the forms that Hearth writes, and for plain documents.
   package var note: String?
   /// The collection of documents by id, if the text names it; `nil` for others.
   package var collection: ResourcePath?
@@ -163,7 +163,7 @@ struct InputRecognition {
   }
 
   private enum CollectionShape: Hashable {
-    /// An object of documents by id, or of maps, which look the same.
+    /// An object of documents by id. An object of maps looks the same.
     case documents
     case list
     case empty

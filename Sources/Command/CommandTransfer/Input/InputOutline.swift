@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreJSON
 
-/// The first JSON value of a text, also if only the beginning of the text is known.
+/// The first JSON value of a text. The known bytes can end in the middle of the value.
 struct InputOutline {
   /// The value. Arrays and objects that extend beyond the known bytes end early.
   let value: JSONSyntax
@@ -23,7 +23,7 @@ struct InputOutline {
   }
 }
 
-/// Finds the last place at which a JSON text can be cut, and the brackets that are open there.
+/// Finds the last position where a JSON text can be cut, and the open brackets at this position.
 private struct BracketScan {
   private(set) var cut: (end: Int, open: [UInt8])?
   private var open: [UInt8] = []

@@ -36,7 +36,7 @@ package struct AbsentFields: Sendable {
     return await note(of: paths, documents)
   }
 
-  /// A field of the documents whose name resembles a name that none of them has, as a question.
+  /// A question that suggests an existing field with a similar name.
   package func suggestion(for path: FieldPath) async -> String? {
     guard let documents = await sample(), !documents.contains(where: { $0[path] != nil }) else { return nil }
     return suggestion(for: path, documents)

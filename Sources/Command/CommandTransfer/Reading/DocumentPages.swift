@@ -16,7 +16,7 @@ package struct DocumentPages {
   private let database: DatabaseID
   private let pageSize: Int
   private let view: ReadView
-  /// Whether the query has a limit from the end, which is read in reverse as a limit from the beginning.
+  /// Whether the query has a limit from the end. It is read in reverse order, with a limit from the beginning.
   private let isBackwards: Bool
   private var query: Query
   private var remaining: Int?

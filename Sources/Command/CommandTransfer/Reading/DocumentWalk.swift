@@ -30,7 +30,7 @@ package struct DocumentWalk: Sendable {
     return iterator.passedOver
   }
 
-  /// Visits the same documents in the same order, by queries over all collections.
+  /// Visits the same documents in the same order as a walk, but with queries over all collections.
   /// - Returns: `false`, without any visit, for a backend without such queries.
   private func visitAll(_ path: ResourcePath, _ body: (Document) async throws -> Void) async throws -> Bool {
     let pages = DescendantPages(below: path, at: datastore, projection: projection)

@@ -42,7 +42,7 @@ package struct ImportRules: Sendable {
   }
 
   /// The mutations for a record of an export, of JSON or of a row: one, or several for a document with subcollections.
-  /// - Parameter forms: receives what was recognized.
+  /// - Parameter forms: receives the recognized forms.
   package func mutations(
     of record: InputRecord, _ forms: inout RecognizedForms
   ) throws(Rejection.Reason) -> [Mutation] {
@@ -220,8 +220,8 @@ package struct ImportRules: Sendable {
     return text
   }
 
-  /// The same id for the same record at the same line, so that a repeated import does not duplicate documents. It has
-  /// 20 letters and digits, like automatic ids.
+  /// An id derived from the record and its line, so that a repeated import does not duplicate documents. It has 20
+  /// letters and digits, like automatic ids.
   private static func derivedID(of record: InputRecord) -> String {
     let digest = MD5(record.bytes + Array("\n\(record.place.line):\(record.place.column)".utf8))
     var id = ""
@@ -245,7 +245,7 @@ private struct PlacedDocument {
   /// Whether the options alone decide the path.
   var isPlain = false
 
-  /// The document, and those of the subcollections that tools write among its fields.
+  /// The document, and the documents of the subcollections that some tools write among its fields.
   func withSubcollections() throws(JSONError) -> [PlacedDocument] {
     guard case .object(let members) = data.kind, members.contains(where: { Self.nested($0) != nil }) else {
       return [self]

@@ -188,7 +188,7 @@ struct ImportState: Codable, Hashable {
     return try? JSONDecoder().decode(ImportState.self, from: data)
   }
 
-  /// Replaces the file atomically: a process that is killed meanwhile leaves the old one.
+  /// Replaces the file atomically. If the process is killed during the call, the old file remains.
   func write(to path: String) throws(CommandFailure) {
     guard let data = try? JSONEncoder().encode(self) else {
       throw CommandFailure(.failure, "how far the import came cannot be written as JSON.")

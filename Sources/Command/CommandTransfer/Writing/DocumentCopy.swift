@@ -5,8 +5,8 @@ package import FirestoreProtocol
 import FirestoreQuery
 
 /// A copy or move of a document, or of a collection's documents, to another path, or to another database. Within a
-/// database a move writes each document in the commit that deletes its original, so the document always exists at
-/// exactly one of the paths. A move to another database writes the document first and then deletes the original.
+/// database, one commit writes each moved document and deletes its original, so the document always exists at exactly
+/// one of the paths. A move to another database writes the document first and then deletes the original.
 package struct DocumentCopy: Sendable {
   /// A path in a database.
   package struct Place: Sendable {

@@ -6,8 +6,8 @@ package import FirestoreProtocol
 package import FirestoreQuery
 import Foundation
 
-/// Writes to the results of a query. The documents are chosen before the first write, so that a write that changes a
-/// document's place in the query's order does not cause a second write. Each document is written only if it still
+/// Writes to the results of a query. The documents are chosen before the first write. Otherwise a write could move a
+/// document in the query's order, and the document would be written twice. Each document is written only if it still
 /// exists.
 package struct QueriedWrites: Sendable {
   package let query: Query

@@ -205,7 +205,7 @@ enum UndoFailure: Error, Equatable, CustomStringConvertible {
 }
 
 extension Value {
-  /// The opposite number; `nil` for the one integer without one, and for other values.
+  /// The opposite number; `nil` for the smallest integer, which has none, and for other values.
   fileprivate var negated: Value? {
     switch self {
     case .integer(let number): number == .min ? nil : .integer(-number)
@@ -364,7 +364,8 @@ extension ClientBridge {
     }
   }
 
-  /// Reports a write after its acknowledgement; before that, reports it as pending if that takes a while.
+  /// Reports a write after its acknowledgement. If the acknowledgement takes a while, first reports the write as
+  /// pending.
   /// - Parameter undo: called if the backend rejects the write.
   private func report(
     _ handle: WriteHandle, _ text: String, orElse undo: @escaping @MainActor (ClientBridge) -> Void

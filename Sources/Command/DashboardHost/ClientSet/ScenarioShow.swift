@@ -261,7 +261,7 @@ extension Session {
   /// The displayed clients: the scenario's, or the user's.
   var shownClients: ClientSet { scenario?.clientSet ?? clientSet }
 
-  /// The next time at which the screen changes without input, or one of the user's clients has work.
+  /// The next time when the screen changes without input, or one of the user's clients has work.
   var nextTick: Timestamp {
     guard let scenario else { return clientSet.nextTick }
     let wait = scenario.clientSet.nextTick.microseconds &- scenario.now.microseconds

@@ -136,8 +136,8 @@ extension Session {
     }
   }
 
-  /// The theme to show now: a new one only if the configuration names another, otherwise the current one from its
-  /// current file; `nil` if it is invalid.
+  /// The theme to show now; `nil` if it is invalid. It is a new theme only if the configuration names another one.
+  /// Otherwise it is the current theme, reloaded from its file.
   private func themeAgain(_ old: Preferences, _ problems: inout [String]) -> Theme? {
     let catalog = preferences.catalog
     if options.appearance.theme == nil, preferences.file.theme != old.file.theme {

@@ -118,8 +118,8 @@ package final class Session {
       screen.close()
       throw error
     }
-    // Input is read before the first frame and before storage is opened, which can be slow: a signal restores the
-    // terminal, and a resize is not lost.
+    // Input is read before the first frame, and before storage is opened, which can be slow. Otherwise a signal would
+    // not restore the terminal, and a resize would be lost.
     startReading()
     if let size = screen.updateSize() { _ = happen(.input(.resize(size), at: .now)) }
     // Changes to files while the first frame is shown are detected.
@@ -178,8 +178,7 @@ package final class Session {
   // MARK: The loop
 
   /// Runs one iteration of the loop: applies the action, performs its effects, and draws a frame when the pace allows.
-  /// On a slow connection events wait for the frame that may show them, so that the response to a key need not wait for
-  /// the connection.
+  /// On a slow connection, events wait for a frame that can show them, so that the response to a key is sent first.
   /// - Parameter client: the client concerned; `nil` for actions of the terminal or the program.
   package func apply(_ action: Action, from client: ClientNumber? = nil) {
     if client == nil, passes(action) { return }

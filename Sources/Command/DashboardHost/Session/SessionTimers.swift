@@ -76,14 +76,14 @@ struct Ticker {
   }
 }
 
-/// Ends the process if its client does not end: after quitting, the user gets the shell back, even if a server, a disk
-/// or a connection hangs. Nothing is lost, because accepted writes are on the disk before they are shown (S10).
+/// Ends the process if its client does not end in time. After quitting, the user gets the shell back even if a server,
+/// a disk or a connection hangs. Nothing is lost, because accepted writes are on the disk before they are shown (S10).
 struct ExitDeadline {
   private static let patience = DispatchTimeInterval.seconds(5)
 
   private let timer: any DispatchSourceTimer
 
-  /// Starts the timer, not on the main queue, which may be the one that hangs.
+  /// Starts the timer on another queue than the main queue, which may hang.
   init(status: Int32) {
     timer = DispatchSource.makeTimerSource(queue: .global())
     timer.schedule(deadline: .now() + Self.patience)

@@ -11,8 +11,8 @@ import protocol Hearth.InspectedClient
 import protocol Hearth.InspectedEvents
 import enum Hearth.InspectedItem
 
-/// A client of a proxy, or all its clients together, for watchers: the listeners with the documents that the server has
-/// sent, and the unanswered writes. The proxy does not know the client's cache.
+/// A client of a proxy, or all its clients together, for watchers. It has the listeners with the documents that the
+/// server has sent, and the unanswered writes. The proxy does not know the client's cache.
 final class WatchedClient: InspectedClient {
   fileprivate struct State {
     var listeners: [ListenerTag: ListenerState] = [:]

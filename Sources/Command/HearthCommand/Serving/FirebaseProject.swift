@@ -26,7 +26,7 @@ struct FirebaseProject: Hashable, Sendable {
   private(set) var others: [String] = []
 
   /// - Parameter config: the path of the file; `nil` for the file in the working directory, if it exists.
-  /// - Returns: `nil` if no file is named and there is none.
+  /// - Returns: `nil` if no file is named and the default file does not exist.
   static func read(_ config: String?) throws(CommandFailure) -> FirebaseProject? {
     if config == nil, !FileManager.default.fileExists(atPath: fileName) { return nil }
     return try FirebaseProject(config ?? fileName)
@@ -125,7 +125,7 @@ struct FirebaseProject: Hashable, Sendable {
 }
 
 extension ServeOptions {
-  /// Fills in what the options omit from `firebase.json`, and reports it in one line.
+  /// Fills in omitted options from `firebase.json`, and reports them in one line.
   /// - Throws: `CommandFailure` for a file that cannot be read, and for a bare `--require-indexes` without such a file.
   mutating func complete(from project: FirebaseProject?) throws(CommandFailure) {
     // A bare option, or its long form.

@@ -61,7 +61,7 @@ struct ServeCommand: AsyncParsableCommand {
     }
   }
 
-  /// The text that tells the user how a program or another Hearth on this machine connects.
+  /// Instructions for connecting a program or another Hearth on this machine.
   private static func way(to address: ServedAddress, _ options: ServeOptions) -> ShownText {
     guard let certificate = options.tlsCert else { return "export FIRESTORE_EMULATOR_HOST=\(address.local)" }
     let secret = options.access.adminSecret.map { " --admin-secret \($0)" } ?? ""

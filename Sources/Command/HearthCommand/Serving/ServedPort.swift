@@ -27,7 +27,7 @@ struct ServedPort: Sendable {
     self.report = report
   }
 
-  /// Opens data that another process holds. That process is asked to release it.
+  /// Opens data that another process holds, and asks that process to release it.
   /// - Parameter enforced: the option that the port enforces on requests; `nil` for none.
   /// - Throws: `unavailable` if the other process keeps it.
   static func claim(_ data: SharedData, for enforced: String?) async throws(RPCStatus) {
@@ -81,8 +81,8 @@ struct ServedPort: Sendable {
     }
   }
 
-  /// Waits until the data is open here. A process that holds it meanwhile, for example because this one was stopped, is
-  /// asked to release it.
+  /// Waits until the data is open here. If another process has taken it, for example while this process was stopped,
+  /// asks that process to release it.
   /// - Returns: the data, and the end of the period for which it is open here; `nil` after a stop.
   private func open(_ data: SharedData, until stop: StopSignal) async throws -> (LocalBackend, SharedData.End)? {
     try await withThrowingTaskGroup(of: (LocalBackend, SharedData.End)?.self) { group in

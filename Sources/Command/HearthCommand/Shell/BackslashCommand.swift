@@ -175,7 +175,7 @@ extension ShellSession {
     return words
   }
 
-  /// The value of a switch after its command, which is reported.
+  /// Changes a switch by its command, reports the new value, and returns it.
   private static func flag(
     _ words: [String], of command: BackslashCommand, _ before: Bool, _ name: String, quietly isQuiet: Bool
   ) throws(CommandFailure) -> Bool {

@@ -7,7 +7,7 @@ import FirestoreModel
 import Glibc
 import Synchronization
 
-/// Runs commands in this process, one after the other, and captures what they print.
+/// Runs commands in this process, one after the other, and captures their output.
 final class CapturedCommand: Sendable {
   /// The size limit of an answer in bytes.
   static let mostBytes = 60_000

@@ -167,7 +167,8 @@ extension Mutation {
     }
   }
 
-  /// The effect of an earlier mutation of the same document, if it is the reason why this one was rejected.
+  /// The effect of an earlier mutation of the same document, if that effect is the reason why this mutation was
+  /// rejected.
   /// - Parameter existed: whether this mutation's author saw a document; `nil` if unknown.
   fileprivate func refusingEffect(
     of earlier: Mutation, existed: Bool?, refusedWith code: StatusCode

@@ -198,7 +198,7 @@ extension KeyContext {
     }
   }
 
-  /// Whether a single key press can mean both a command of this context and one of the other.
+  /// Whether the two contexts can apply at the same time, so that one key could mean a command of each.
   func overlaps(_ other: KeyContext) -> Bool {
     switch (self, other) {
     case (.always, _), (_, .always): true

@@ -61,8 +61,8 @@ package struct Palette: Sendable {
   /// - Parameter start: the given beginning of the path.
   init(askingForPathFrom start: String) { (all, asksForPath, givenStart) = ([], true, start) }
 
-  /// The items that match the typed text, best first: the exact name, names and then titles that start with the text,
-  /// and items whose words start with its words. Commands that need their full name come last.
+  /// The items that match the typed text, best first: the exact name, names that start with the text, titles that start
+  /// with it, items whose words start with its words. Commands that need their full name are last.
   func items(matching text: String) -> [Item] {
     if asksForPath { return creations(text) }
     if let jump = Self.jump(text) { return [jump] }

@@ -4,8 +4,8 @@ import FirestoreClientState
 package import FirestoreModel
 package import TerminalCanvas
 
-/// The right end of a collection's row: the document count, live or with its age, and a sign for the part of the
-/// collection that listeners cover.
+/// The right end of a collection's row: the document count, live or with its age, and a sign that shows how much of the
+/// collection listeners cover.
 package struct CollectionMarks {
   let frame: FrameState
   let path: ResourcePath
@@ -179,7 +179,7 @@ package struct CollectionHeads {
     }
   }
 
-  /// The collection of the selection, or the first whose documents are shown.
+  /// The collection of the selection, or the first collection that shows documents.
   private static func path(_ state: DashboardState) -> ResourcePath? {
     func shows(_ path: ResourcePath) -> Bool {
       state.browser.expanded.contains(path) && state.browser.windows[path]?.documents.isEmpty == false
@@ -202,7 +202,7 @@ package struct CollectionHeads {
 }
 
 extension DashboardState {
-  /// The collection of the selection, or else of the topmost row, if the collection's own row is off screen; `nil`
+  /// The collection of the selection, or of the topmost row, if that collection's own row is off screen. `nil`
   /// otherwise, and while a result replaces the tree.
   package func collectionOffScreen(_ layout: Layout) -> ResourcePath? {
     let rows = browser.rows

@@ -105,7 +105,7 @@ extension FieldStatistics.Field {
 }
 
 extension FieldStatistics {
-  /// All fields, most informative first: those that differ between documents and those that change.
+  /// All fields, most informative first. Fields that differ between documents, and fields that change, are informative.
   package var byInterest: [String] {
     let scored = fields.map { (name: $0.key, score: $0.value.interest(among: documentCount)) }
     return scored.sorted { left, right in
@@ -124,8 +124,8 @@ extension FieldStatistics {
     }
   }
 
-  /// The field that an edit probably means: the one that changes most, other than the time of the change, or the first
-  /// one with a few recurring texts, such as a status.
+  /// The field that the user probably wants to edit: the field that changes most, except times. If none has changed,
+  /// the first field with a few recurring texts, such as a status.
   package var likelyEdited: String? {
     changing.max { (fields[$0]?.changes ?? 0, $1) < (fields[$1]?.changes ?? 0, $0) }
       ?? byInterest.first { fields[$0]?.isEnumeration == true }

@@ -161,8 +161,8 @@ package struct Layout: Hashable, Sendable {
   /// Whether the document under the tree's cursor has a separate column.
   package var isWide: Bool { layoutClass.isTiled && size.width >= 160 }
 
-  /// The area for the contents of a pane: inside the box of a tiled pane, below the feed's title, or the whole of a
-  /// pane without borders.
+  /// The area for a pane's contents: inside the box of a tiled pane, below the title of the feed, or all of a pane
+  /// without borders.
   package func content(of pane: Pane) -> Rect {
     guard let rect = panes[pane] else { return .zero }
     if !layoutClass.isTiled { return rect }

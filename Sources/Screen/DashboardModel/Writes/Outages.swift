@@ -59,7 +59,7 @@ package struct Outages: Sendable {
 
   package func answer(to batch: BatchID) -> (at: Timestamp, after: Duration)? { answers[batch] }
 
-  // MARK: What came of outages
+  // MARK: Outcomes of outages
 
   package mutating func begin(_ reconnection: Reconnection) {
     reconnections.append(reconnection)

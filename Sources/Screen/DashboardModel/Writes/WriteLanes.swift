@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// A write's history as lanes under one time axis: creation, listeners that show it, each attempt, the waits, the
-/// answer, and each listener that has the result.
+/// A write's history as lanes under one time axis: its creation, the listeners that show it, the attempts, the waits,
+/// the answer, and the listeners that have the result.
 package struct WriteLanes: Sendable {
   package struct Lane: Equatable, Sendable {
     package enum Kind: Equatable, Sendable { case made, echo, offline, tried, failed, acknowledged, rejected, result }

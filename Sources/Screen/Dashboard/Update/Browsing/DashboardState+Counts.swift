@@ -5,7 +5,7 @@ import FirestoreClientState
 package import FirestoreModel
 import FirestoreQuery
 
-/// Document counts: live ones, and the age of the others.
+/// Document counts, which are live or have an age.
 extension DashboardState {
   /// Whether the known document count is the server's current one, because the backend reports commits, or because a
   /// listener or the shown window has the whole collection.
