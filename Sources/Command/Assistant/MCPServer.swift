@@ -187,7 +187,7 @@ package struct AssistantTransport: Sendable {
   ) { (self.lines, self.problem, self.send) = (lines, problem, send) }
 }
 
-/// The commands of Hearth, as tools use them.
+/// The functions that tools use to run commands of Hearth.
 package struct AssistantCommands: Sendable {
   /// The output of a command and its exit status.
   package struct Outcome: Hashable, Sendable {

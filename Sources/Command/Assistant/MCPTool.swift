@@ -22,7 +22,7 @@ struct MCPTool: Sendable {
 
     let name: String
     let kind: Kind
-    /// The option of the command; `nil` for an argument without one.
+    /// The option of the command; `nil` for a positional argument.
     let option: String?
     let isRequired: Bool
     let text: String

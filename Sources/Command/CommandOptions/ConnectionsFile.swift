@@ -271,8 +271,8 @@ package struct DefaultConnection: Hashable, Sendable {
   package let name: String
   package let source: Source
 
-  /// - Returns: `nil` if there is none. An empty variable means no connection. A variable that names an emulator
-  ///   overrides the choice of `hearth connections use`.
+  /// - Returns: `nil` if there is no default connection. An empty variable means no connection. A variable that names
+  ///   an emulator overrides the choice of `hearth connections use`.
   package init?(_ paths: Paths, _ environment: [String: String]) {
     if let named = environment[Self.variable] {
       guard !named.isEmpty else { return nil }

@@ -174,8 +174,8 @@ package struct StorageOptions: ParsableArguments {
 
   package var locations: Locations { locations(.ofProcess) }
 
-  /// The cache of an embedded backend lies in its data folder and moves with it. The caches of servers lie next to each
-  /// other, by the server's address.
+  /// The cache of an embedded backend is in its data folder and moves with it. The caches of servers are in one folder,
+  /// by the server's address.
   package func locations(_ paths: Paths) -> Locations {
     // `validate` has rejected invalid addresses.
     let remote = try? remoteBackend()

@@ -90,7 +90,7 @@ extension ExitStatus {
 }
 
 extension TextError {
-  /// - Parameter argument: the option's name, such as `--where`; empty for an argument without one.
+  /// - Parameter argument: the option's name, such as `--where`; empty for a positional argument.
   package func failure(_ argument: String, _ text: String) -> CommandFailure {
     let place = column.map { ", column \($0)" } ?? ""
     var failure = CommandFailure(

@@ -6,8 +6,8 @@ import Glibc
 
 /// The output of a command: standard output or a file. Buffered; one task writes.
 ///
-/// Text for people is `ShownText`, the same everywhere. Text for programs is data (`data`): a file or a pipe receives
-/// its bytes unchanged, and on a terminal its unsafe characters become JSON escapes.
+/// Text for people is `ShownText` and has the same bytes everywhere. Text for programs is written by `data`. A file or
+/// a pipe receives its bytes unchanged. On a terminal its unsafe characters become JSON escapes.
 package final class OutputFile {
   /// The reader of standard output has disconnected: nothing more can be written, which is not an error.
   package struct ClosedPipe: Error {

@@ -11,7 +11,7 @@ import ShippedScenarios
 package struct ScenarioStep: Sendable {
   package enum Action: Sendable {
     case world(WorldAction)
-    /// An action of the client that the step names, or of the only client.
+    /// An action of the step's client, or of the only client.
     case client(ClientAction)
   }
 
@@ -45,7 +45,7 @@ package struct ScenarioStep: Sendable {
   package enum ClientAction: Sendable {
     /// Closes the client and opens it again on its cache.
     case restart
-    /// Abandons the client without closing it, and opens another one on its current files.
+    /// Abandons the client without closing it, and opens another client on its current files.
     case kill
     /// Limits the size of the client's cache, and reopens the cache.
     case cacheSize(Int64)

@@ -84,7 +84,7 @@ final class ScenarioClient: Sendable {
   /// - Parameter failure: the message for a rejection that no step expects.
   /// - Throws: the reason why the cache cannot store it.
   func write(_ mutations: [Mutation], failure: @escaping @Sendable (RPCStatus) -> String) async throws(RPCStatus) {
-    // A completion awaited afterwards could be reported after the snapshot that shows it.
+    // A completion that is awaited only after the call could be reported after the snapshot that shows it.
     let paths = mutations.map(\.key.path)
     let handle = engine.write(mutations) { [self] result in
       switch result {

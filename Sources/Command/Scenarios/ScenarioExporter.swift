@@ -272,7 +272,7 @@ package struct ScenarioExporter {
     own.formUnion(mutations.map(\.key))
   }
 
-  /// The answer to a write: `nil` if the record has none, `.some(nil)` for an acknowledgement.
+  /// The answer to a write: `nil` if the recording has none, `.some(nil)` for an acknowledgement.
   private func outcome(of id: Int, _ client: String?, after index: Int) -> StatusCode?? {
     for moment in draft.moments[index...] where moment.client == client {
       if case .answer(id, let code) = moment.event { return .some(code) }

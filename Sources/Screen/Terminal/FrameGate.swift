@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides when to send the next frame. A line that is too slow for all frames gets fewer of them, but never an
-/// outdated one first.
+/// Decides when to send the next frame. A line that is too slow for all frames gets fewer frames, but never an outdated
+/// frame before the current one.
 ///
 /// The system hides how far a terminal lags: its buffers accept tens of kilobytes. Therefore the first frames, and
 /// frames in quick succession, end with a query (`CSI 5 n`). Its reply confirms that everything before it was drawn.

@@ -24,13 +24,13 @@ package import TerminalTheme
   package private(set) var size: Size
   package let depth: ColorDepth
 
-  /// Loads the description of a terminal.
-  ///
-  /// - Throws: `unknownTerminal`, `unusableTerminal` (no cursor movement) or `system`.
   /// The similar terminal whose description is used, because this machine lacks the terminal's own; `nil` if it has
   /// one.
   package private(set) var replacement: String?
 
+  /// Loads the description of a terminal.
+  ///
+  /// - Throws: `unknownTerminal`, `unusableTerminal` (no cursor movement) or `system`.
   package init(
     terminal: String, size: Size, theme: Theme, environment: [String: String], wish: ColorDepth?
   ) throws(TerminalError) {

@@ -3,8 +3,8 @@ import FirestoreJSON
 package import FirestoreModel
 import FirestoreText
 
-/// Documents as rows of cells, with a first row of names: the path, then fields, with fields of maps by their paths. It
-/// is not copyable: each new document would copy all waiting ones.
+/// Documents as rows of cells. The first row has the names: the path, then the fields, with fields of maps by their
+/// paths. Not copyable, because each added document would copy all waiting documents.
 struct DelimitedDocuments: ~Copyable {
   private let delimiter: Delimiter
   private let namesPaths: Bool

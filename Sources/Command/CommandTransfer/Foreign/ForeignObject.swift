@@ -113,7 +113,7 @@ struct ForeignObject {
     return nil
   }
 
-  /// An object that `JSON.stringify` makes of a value of the web SDK, or of a buffer of Node.
+  /// An object that `JSON.stringify` returns for a value of the web SDK, or for a Node buffer.
   private static func sdk(
     _ type: String, _ members: [JSONSyntax.Member], _ syntax: JSONSyntax
   ) -> ForeignObject? {
@@ -268,7 +268,7 @@ extension ColumnType {
     return value
   }
 
-  /// The value unchanged; an object is a map even if it looks like one of Hearth's types.
+  /// The value unchanged. An object is a map even if it looks like a value of one of Hearth's types.
   private func kept(_ syntax: JSONSyntax) -> JSONSyntax {
     guard case .object(let members) = syntax.kind, members.count == 1, members[0].name.hasPrefix("$") else {
       return syntax

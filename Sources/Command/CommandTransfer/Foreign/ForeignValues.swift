@@ -2,7 +2,7 @@
 import FirestoreJSON
 import FirestoreModel
 
-/// Converts values as other tools write them in JSON to Hearth's forms, and counts what it recognized.
+/// Converts JSON values of other tools to Hearth's forms, and counts the recognized values.
 ///
 /// Always converts objects that no Firestore document can have (`{"__datatype__": …}`), and MongoDB's `{"$date": …}`.
 /// Converts objects that could be maps (`{"_seconds": …, "_nanoseconds": …}`), except in Hearth's own exports, where

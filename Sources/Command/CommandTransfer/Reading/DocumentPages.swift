@@ -82,7 +82,7 @@ extension FieldMask {
   }
 }
 
-/// All documents below a path, from a few queries over all collections. Their results are read as they arrive. Reading
+/// All documents below a path, from a few queries over all collections. Results are passed on as they arrive. Reading
 /// collection by collection would take one request per document, to list the collections below it.
 struct DescendantPages: Sendable {
   /// The document count of one query. The embedded backend scans all remaining documents for each query, and holds the

@@ -109,8 +109,8 @@ package struct DocumentWalk: Sendable {
   }
 }
 
-/// The documents of a collection in id order, page by page, with missing documents, which do not exist themselves but
-/// have documents below them.
+/// The documents of a collection in id order, page by page. Includes missing documents, which do not exist but have
+/// documents below them.
 package struct CollectionMembers {
   private let collection: ResourcePath
   private let datastore: any Datastore

@@ -51,7 +51,7 @@ package struct FieldCensus: Sendable {
     for (name, value) in map.entries {
       let path = parent?.appending(name) ?? FieldPath(name)
       seen.insert(path)
-      // Documents before the first one with this field lacked it.
+      // All documents before this one lacked the field.
       var field = fields[path] ?? Field(path: path, firstWithout: documents > 0 ? firstDocument : nil)
       field.present += 1
       let type = Self.type(of: value)

@@ -216,7 +216,7 @@ package struct DeployedRules: Sendable {
     return DeployedRules(files: files, released: release.text("updateTime") ?? release.text("createTime") ?? "")
   }
 
-  /// The name of the release; databases other than the default one have their own.
+  /// The name of the release. Each database other than the default one has a separate release.
   private static func release(of database: DatabaseID) -> String {
     let own = database.database == "(default)" ? "" : "/\(database.database)"
     return "projects/\(database.project)/releases/cloud.firestore\(own)"

@@ -112,7 +112,7 @@ struct ImportRun {
       let keys = Set(batch.mutations.map(\.key))
       if busyKeys.values.contains(where: { !$0.isDisjoint(with: keys) }) { return }
       if rejects == nil, let first = batch.rejections.first {
-        // Documents before the invalid one are written, and none after it.
+        // The documents before the invalid document are written. No later document is written.
         batch.keep(before: first)
         failure = first.reason
         isStopped = true

@@ -5,8 +5,7 @@ package import FirestoreProtocol
 import FirestoreSync
 import Foundation
 
-/// Writes to many documents in large commits, with several in flight. Each commit is atomic; all of them together are
-/// not.
+/// Writes to many documents in large commits, with several in flight. Each commit is atomic, but the whole work is not.
 package struct BulkWriter {
   /// The writes of one document, applied atomically.
   package struct Unit: Sendable {

@@ -59,7 +59,7 @@ struct RecursiveDeletion {
   }
 
   /// - Parameters:
-  ///   - roots: collections and documents; one inside another is deleted with it.
+  ///   - roots: collections and documents. A root inside another root is deleted with it.
   ///   - progress: called with the count of deleted documents; an error that it throws ends the work.
   /// - Throws: the error that ended the work; `deleted` has the progress.
   mutating func run(_ roots: [ResourcePath], progress: (Int) throws -> Void) async throws {

@@ -116,7 +116,7 @@ extension DocumentEdit {
     let theirs = now.data?.fields ?? Fields()
     var shown = edit.fields
     var written = mask.paths
-    // A server timestamp replaces the others' value; other transforms start from it.
+    // A server timestamp replaces the value of other clients. Other transforms start from that value.
     for transform in edit.transforms where transform.operation == .serverTimestamp {
       written.insert(transform.path)
       shown[transform.path] = .serverTimestamp(ServerTimestamp(localWriteTime: Timestamp(seconds: 0), previous: nil))

@@ -29,7 +29,8 @@ struct UndoLog {
     var batch: BatchID
     var mutations: [Mutation]
     var changes: [Change]
-    /// The values that the write replaced unseen, and the documents just before it.
+    /// The values that the write replaced although its author had not seen them, and the documents just before the
+    /// write.
     var conflicts: [WriteConflict] = []
     var replaced: [DocumentKey: Contents] = [:]
 

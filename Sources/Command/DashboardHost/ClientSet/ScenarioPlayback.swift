@@ -102,7 +102,7 @@ final class ScenarioPlayback {
     }
   }
 
-  /// Runs the waiting step now; if none waits, the next one as soon as it waits.
+  /// Runs the waiting step now. If no step waits, runs the next step as soon as it waits.
   func step() {
     timer?.cancel()
     timer = nil

@@ -189,7 +189,7 @@ final class ScenarioShow {
     run = nil
   }
 
-  /// Leaves the scenario: its clients end, and its world with them.
+  /// Leaves the scenario and ends its clients and its world.
   func close() { stopRun() }
 
   /// Waits until all played runs have ended.

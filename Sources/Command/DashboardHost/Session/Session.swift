@@ -52,7 +52,7 @@ package final class Session {
   var isBeginning = false
   /// The listeners to reopen at the next start; `nil` before they are read, and if the session saves none.
   var keptListeners: SavedListeners?
-  /// The root collections that are listened to as they become known; `nil` if not listened to.
+  /// Listens to root collections when they become known; `nil` if the session does not.
   var rootListening: RootListening?
   var recorder: FileRecorder<RecordedItem>?
   /// The client whose session is recorded.
@@ -96,7 +96,7 @@ package final class Session {
       backend: options.attachment?.backend ?? BackendConnection.name(options.storage),
       utcOffset: TimeZone.current.secondsFromGMT(), glyphs: screen.glyphs,
       themes: options.preferences.themes, theme: options.theme.theme.slug, isMouseOn: mouse,
-      // Rows are not highlighted over ssh, which may be slow, so that a cursor move sends little.
+      // Rows are not highlighted over ssh, so that a cursor move sends few bytes over a possibly slow connection.
       highlightsRows: ProcessInfo.processInfo.environment["SSH_CONNECTION"] == nil,
       // A script presses its keys without a guide.
       hasCoach: options.demo != nil && options.script == nil,

@@ -97,8 +97,8 @@ struct ExitDeadline {
   func cancel() { timer.cancel() }
 }
 
-/// Events that can wait for the frame that shows them. They are applied in arrival order: a delayed status must never
-/// follow, and undo, a newer one.
+/// Events that can wait for the frame that shows them. They are applied in arrival order, so that a delayed status
+/// never overwrites a newer one.
 @MainActor
 final class HeldUpdates<Update> {
   private var waiting: [Update] = []

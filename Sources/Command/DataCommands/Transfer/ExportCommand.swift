@@ -89,7 +89,7 @@ package struct ExportCommand: AsyncParsableCommand {
     var progress = TransferProgress(isQuiet: headless.quiet || (output == nil && isatty(STDOUT_FILENO) == 1))
     let written: ExportJob.Outcome
     do {
-      // Querying the skipped documents takes as long as the export; `--quiet` saves that.
+      // Counting the skipped subcollections takes as long as the export. `--quiet` skips it.
       let job = ExportJob(
         roots: path.map { [$0] }, isRecursive: recursive, format: format,
         countsSubcollections: !recursive && !headless.quiet)

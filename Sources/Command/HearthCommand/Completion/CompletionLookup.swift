@@ -24,7 +24,7 @@ struct CompletionPlace: Sendable {
   }
 }
 
-/// Queries the database for candidates for an unfinished word; never more than one page of a collection.
+/// Queries the database for candidates for an unfinished word. Reads at most one page of a collection.
 struct CompletionLookup: Sendable {
   typealias Candidate = CompletionEngine.Candidate
   typealias Result = CompletionEngine.Result

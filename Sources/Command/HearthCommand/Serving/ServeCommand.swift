@@ -87,7 +87,7 @@ struct ServeCommand: AsyncParsableCommand {
 final class HeardSignals {
   private var sources: [any DispatchSourceSignal] = []
 
-  /// Returns when all signals are handled; an earlier signal would be lost.
+  /// Returns when this process handles all of the signals. A signal before that would be lost.
   /// - Parameter body: called with the number of each signal.
   init(_ numbers: [Int32], _ body: @escaping @Sendable (Int32) -> Void) async {
     for number in numbers {

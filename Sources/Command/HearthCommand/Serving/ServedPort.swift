@@ -137,7 +137,7 @@ final class StopSignal: Sendable {
     for continuation in waiting { continuation.yield() }
   }
 
-  /// A stream for one waiting task. It yields at a stop, and at each further one.
+  /// A stream for one waiting task. It yields for each request to stop.
   func stops() -> AsyncStream<Void> {
     let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let isStopped = state.withLock { state in

@@ -34,7 +34,7 @@ struct LineEditor: Sendable {
   private var search: Search?
   /// The entries of the history, oldest first.
   private let entries: [String]
-  /// The index of the displayed entry; the number of entries for the line itself.
+  /// The index of the displayed entry. The line itself has the index after the last entry.
   private var place: Int
   /// Entries that were edited before another one was loaded, by index.
   private var changed: [Int: String] = [:]

@@ -9,7 +9,7 @@ import Foundation
 import Glibc
 import SerialExecutors
 
-/// A running `hearth shell`: commands one after the other, in this process, over connections that stay open.
+/// A running `hearth shell`. Runs commands one after the other in this process, over connections that stay open.
 ///
 /// The actor waits for keys on its own queue; commands run elsewhere, as in a separate process.
 actor ShellSession {

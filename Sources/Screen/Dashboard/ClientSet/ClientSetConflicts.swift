@@ -29,7 +29,7 @@ struct ClientSetConflicts: Sendable {
     var conflict: WriteConflict
   }
 
-  /// The maximum counts of stored writes per document, and of documents.
+  /// The maximum count of stored writes per document, and the maximum count of documents.
   private static let (mostWrites, mostDocuments) = (8, 500)
   /// The maximum count of conflicts that wait for their other side.
   private static let mostOpen = 32

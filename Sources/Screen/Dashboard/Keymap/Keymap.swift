@@ -13,7 +13,8 @@ package struct Keymap: Sendable {
   package static let standard = Keymap(
     commands: always + screen + panes + timeline + scenario + overlays, unbound: unbound)
 
-  /// The commands that end, delete, discard or undo something. A key or the full name runs them, never a part of it.
+  /// The commands that end, delete, discard or undo something. They run by a key or by their full name, never by a part
+  /// of the name.
   static let runByFullName: Set<String> = [
     "quit", "quit-now", "interrupt", "delete", "remove-field", "cancel-write", "drop-rejected", "clear-feed", "evict",
     "purge", "undo", "redo",

@@ -8,7 +8,8 @@ package import TerminalCanvas
 /// An overlay that is a list with a cursor.
 package struct ListOverlay: Sendable {
   package indirect enum Content: Sendable {
-    /// The first keys and the signs, or the commands of some contexts, starting with the first context.
+    /// The help with the commands of some contexts, in this order. Unless `isWhole`, it begins with a page of the first
+    /// keys and the signs.
     case help([KeyContext], isWhole: Bool)
     case palette(Palette)
     /// The themes, with the theme that `esc` restores.

@@ -113,7 +113,7 @@ extension DashboardState {
     return lines.first { $0.id == id }
   }
 
-  /// The count of the open document's lines that match the search, and of all.
+  /// The count of the open document's lines that match the search, and the count of all its lines.
   package var matchCount: (matching: Int, all: Int) {
     guard let detail else { return (0, 0) }
     let lines = detailLines

@@ -63,7 +63,7 @@ package struct ResultColumns: Sendable {
     decidedFor = documents.count
     changing += late
     let sample = Array(documents.prefix(Self.sample))
-    // The fields of the query stay first, then those that change, then the others.
+    // The order is: fields of the query, fields that change, other fields.
     let old = Dictionary(columns.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
     let telling = statistics.byInterest.filter { name in
       let kind = statistics.fields[name]?.kind

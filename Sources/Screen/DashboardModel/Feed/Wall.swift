@@ -203,7 +203,7 @@ package struct Histogram: Hashable, Sendable {
 
   package var count: Int { sorted.count }
 
-  /// The smallest number that is at least `share` percent of the numbers.
+  /// The number that about `share` percent of the numbers do not exceed; 0 without numbers.
   package func percentile(_ share: Int) -> Int { sorted.isEmpty ? 0 : sorted[min(count - 1, count * share / 100)] }
 
   /// The classes from the first to the last non-empty one.

@@ -110,8 +110,8 @@ package struct Layout: Hashable, Sendable {
     return Rect(x: area.x + left, y: area.y, width: area.width - left, height: area.height)
   }
 
-  /// Places the open document next to the tree, over panes 2 and 3. Each of them keeps one line; the focused pane gets
-  /// the lower half.
+  /// Places the open document next to the tree, over panes 2 and 3. Panes 2 and 3 keep one line each; if one of them
+  /// has the focus, it gets the lower half.
   private mutating func arrangeBesideTree(_ arrangement: Arrangement, in area: Rect) {
     let right = splitTree(arrangement, from: area)
     let covered: [Pane] = [.writes, .network]
@@ -301,7 +301,7 @@ package struct Arrangement: Hashable, Sendable {
 
   func treeWidth(of width: Int, _ layoutClass: LayoutClass) -> Int {
     if let share = borders.tree { return max(24, min(width - 48, width * share / 1000)) }
-    // A wide screen has room for more columns and times, up to a width; then panes 2 and 3 get the rest.
+    // A wide screen has room for more columns and times. Beyond a width, panes 2 and 3 get the remaining columns.
     if width >= 180 { return max(min(80, width * 40 / 100), width * 34 / 100) }
     if width >= 160 { return width * 34 / 100 }
     // The user reads the open document if there is one, otherwise the tree.

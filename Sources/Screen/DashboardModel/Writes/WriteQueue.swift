@@ -13,7 +13,7 @@ package struct WriteQueue: Sendable {
     var at: Timestamp
   }
 
-  /// The pending batches; only the first and last ones of a long queue.
+  /// The pending batches. A long queue has only its first and last batches here.
   package private(set) var live: [QueueRow] = []
   /// The size of the unlisted pending batches.
   private var hidden = QueueSize()
@@ -149,7 +149,7 @@ package struct WriteQueue: Sendable {
   /// The observed history of a write.
   package func journey(of batch: BatchID) -> WriteJourney? { journeys[batch] }
 
-  /// Ends the history of a write. Drops a large write with it.
+  /// Ends the history of a write, and drops the history of a large write.
   private mutating func endJourney(_ batch: BatchID, _ row: QueueRow?, _ end: (inout WriteJourney) -> Void) {
     guard var journey = journeys[batch] ?? row.map({ WriteJourney($0) }) else { return }
     end(&journey)

@@ -24,7 +24,7 @@ struct DecisionDialog {
     dialog.draw(decision.title, "", on: &canvas, glyphs)
     let area = dialog.content
     guard area.height > 0 else { return }
-    // The answers stay visible; then the sentences, then as many fields as fit.
+    // The answers have precedence, then the sentences, then as many fields as fit.
     var room = area.height - min(decision.items.count, area.height)
     var y = area.y
     func put(_ line: Line) {

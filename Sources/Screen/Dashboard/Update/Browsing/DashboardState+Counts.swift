@@ -143,7 +143,7 @@ extension DashboardState {
 }
 
 /// Reviews of the collections. Listeners report the documents on screen, but not documents that others add or delete
-/// elsewhere. Therefore collections are listed and counted again: every minute, and more often while that finds
+/// elsewhere. Therefore collections are listed and counted again every minute, or more often while reviews find
 /// changes.
 extension DashboardState {
   /// The minimum interval between two reviews in seconds. Counting a Cloud Firestore database costs money.
