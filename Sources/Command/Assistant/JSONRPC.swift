@@ -8,7 +8,7 @@ struct JSONRPCMessage: Sendable {
   let method: String
   let params: JSONSyntax?
 
-  /// - Throws: `JSONRPCError` for a value that is no request, with the id if it has one.
+  /// - Throws: `JSONRPCError` for a value that is not a request, with the id if it has one.
   init(_ syntax: JSONSyntax) throws(JSONRPCError) {
     var id: JSONSyntax?
     switch syntax["id"]?.kind {
@@ -27,7 +27,7 @@ struct JSONRPCMessage: Sendable {
     (self.id, self.method, self.params) = (id, method, params)
   }
 
-  /// Whether a value is the answer to a request of this server, which sends none.
+  /// Whether a value is a response. This server sends no requests, so it ignores responses.
   static func isAnswer(_ syntax: JSONSyntax) -> Bool {
     syntax["method"] == nil && (syntax["result"] != nil || syntax["error"] != nil)
   }
@@ -40,7 +40,7 @@ struct JSONRPCError: Error, Sendable {
     case invalidRequest = -32_600
     case methodNotFound = -32_601
     case invalidParams = -32_602
-    /// More requests wait than the server keeps.
+    /// The queue of waiting requests is full.
     case busy = -32_000
     /// The Model Context Protocol's code for an unknown resource.
     case resourceNotFound = -32_002

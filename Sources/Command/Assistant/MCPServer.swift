@@ -13,7 +13,7 @@ import Synchronization
 package final class MCPServer: Sendable {
   /// The versions of the protocol, newest first. A client that asks for another one gets the newest.
   static let versions = ["2025-11-25", "2025-06-18", "2024-11-05"]
-  /// The maximum number of waiting calls.
+  /// The maximum number of waiting requests.
   private static let mostWaiting = 64
 
   private struct State {
@@ -36,7 +36,7 @@ package final class MCPServer: Sendable {
     (self.commands, self.database) = (commands, database)
   }
 
-  /// Answers until the end of the input, and then the requests that wait.
+  /// Answers requests until the input ends, and then the requests that still wait.
   package func run(_ transport: AssistantTransport) async {
     let (calls, queue) = AsyncStream.makeStream(
       of: JSONRPCMessage.self, bufferingPolicy: .bufferingOldest(Self.mostWaiting))
@@ -85,7 +85,7 @@ package final class MCPServer: Sendable {
     if isRunning { commands.interrupt() }
   }
 
-  /// - Returns: the result of a request that takes no time; `nil` for another known one.
+  /// - Returns: the result of a request that needs no command; `nil` for a valid request that must wait for its turn.
   private func answer(_ message: JSONRPCMessage) throws(JSONRPCError) -> JSONSyntax? {
     switch message.method {
     case "initialize": return try initialize(message.params)
@@ -174,11 +174,11 @@ package final class MCPServer: Sendable {
   }
 }
 
-/// The messages of a client, and the way for answers.
+/// The messages of a client, and the function that sends the answers.
 package struct AssistantTransport: Sendable {
   /// The lines up to the end of the input.
   let lines: AsyncStream<String>
-  /// The reason why the input ended early; `nil` if it is at its end.
+  /// The reason why the input ended early; `nil` if it ended normally.
   let problem: @Sendable () -> String?
   let send: @Sendable (String) -> Void
 
@@ -187,14 +187,14 @@ package struct AssistantTransport: Sendable {
   ) { (self.lines, self.problem, self.send) = (lines, problem, send) }
 }
 
-/// The commands of Hearth, as tools use them.
+/// The functions that tools use to run commands of Hearth.
 package struct AssistantCommands: Sendable {
   /// The output of a command and its exit status.
   package struct Outcome: Hashable, Sendable {
     package var status: Int32
     package var output: String
     package var errors: String
-    /// Whether the output goes on beyond the limit of an answer.
+    /// Whether the output was cut at the size limit of an answer.
     package var isCut: Bool
 
     package init(status: Int32, output: String, errors: String, isCut: Bool) {

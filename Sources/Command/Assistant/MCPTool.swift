@@ -8,13 +8,13 @@ struct MCPTool: Sendable {
   struct Argument: Sendable {
     enum Kind: Sendable {
       case text
-      /// A path, which stands without an option.
+      /// A path, which is a positional argument.
       case path
       case documentPath
       case flag
-      /// A number in a range, with the value for a call without it, and with the unit of the command line.
+      /// A number in a range, with its default value, and the unit to append on the command line.
       case number(ClosedRange<Int>, usual: Int, unit: String = "")
-      /// A list of texts; one text alone is accepted.
+      /// A list of strings; a single string is also accepted.
       case texts
       /// An object, or its JSON text.
       case object
@@ -22,7 +22,7 @@ struct MCPTool: Sendable {
 
     let name: String
     let kind: Kind
-    /// The option of the command; `nil` for an argument without one.
+    /// The option of the command; `nil` for a positional argument.
     let option: String?
     let isRequired: Bool
     let text: String
@@ -48,7 +48,7 @@ struct MCPTool: Sendable {
       return .object([("description", .text(text))] + type)
     }
 
-    /// The reason why a value is not accepted; `nil` for one that is.
+    /// The reason why a value is invalid; `nil` if it is valid.
     func objection(to value: JSONSyntax) -> String? {
       switch (kind, value.kind) {
       case (.text, .string), (.flag, .boolean), (.texts, .string), (.object, .object), (.object, .string): return nil
@@ -66,7 +66,7 @@ struct MCPTool: Sendable {
       }
     }
 
-    /// The words of a command line for a value; `nil` for an argument that the call omits.
+    /// The command-line words for a value.
     func words(_ value: JSONSyntax?) -> [String] {
       func words(_ values: [String]) -> [String] { values.flatMap { (option.map { [$0] } ?? []) + [$0] } }
       switch (kind, value?.kind) {
@@ -82,9 +82,9 @@ struct MCPTool: Sendable {
   }
 
   enum Work: Sendable {
-    /// A command of Hearth: its first and its last words, around those of the arguments.
+    /// A command of Hearth: its name, and the words after the words of the arguments.
     case command(String, [String])
-    /// Other work, which answers with a text, or throws the reason why it cannot.
+    /// Work other than a command. Returns the text of the answer, or throws the reason why there is none.
     case answer(@Sendable (MCPArguments, AssistantCommands) throws -> String)
   }
 
@@ -109,7 +109,7 @@ struct MCPTool: Sendable {
     ]
   }
 
-  /// The result of a call. A failure of the command is a result for the assistant to read, not an error of the protocol.
+  /// The result of a call. A failure of the command is a result for the assistant, not a protocol error.
   func result(_ values: MCPArguments, by commands: AssistantCommands) async throws(JSONRPCError) -> JSONSyntax {
     switch work {
     case .command(let command, let last):
@@ -166,7 +166,7 @@ struct MCPArguments: Sendable {
 
   func text(_ name: String) -> String? { values[name]?.stringValue }
 
-  /// An object; a text is parsed.
+  /// The value of an object argument. A string is parsed as JSON.
   func object(_ name: String) throws(JSONRPCError) -> JSONSyntax? {
     guard let text = text(name) else { return values[name] }
     do throws(JSONError) { return try JSONSyntax(parsing: text) } catch {

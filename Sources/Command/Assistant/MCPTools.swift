@@ -11,7 +11,7 @@ struct MCPTools: Sendable {
   var all: [MCPTool] { Self.reading + Self.rules + Self.programs + (allowsWrites ? Self.writing : []) }
   var descriptions: [JSONSyntax] { all.map(\.description) }
 
-  /// A command gives up after this time, so that an unreachable server does not hold up later calls.
+  /// The time limit of each command, so that an unreachable server does not hold up later calls.
   private static let patience = ["--timeout", "30s"]
   private static let json = ["--json"] + patience
 
@@ -191,7 +191,7 @@ enum MCPResource {
   static func all(by commands: AssistantCommands) async -> [JSONSyntax] {
     let result = await commands.run(["ls", "--json", "--limit", "100", "--timeout", "30s"])
     return result.output.split(separator: "\n").compactMap { line in
-      // Every line is an object; one without a path would be another kind of entry.
+      // Every line is an object. An object without a path would be another kind of entry.
       guard let path = (try? JSONSyntax(parsing: String(line)))?["path"]?.stringValue else { return nil }
       return ["uri": .text(root + escaped(path)), "name": .text(path), "mimeType": "application/json"]
     }

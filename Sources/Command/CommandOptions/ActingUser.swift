@@ -6,7 +6,7 @@ import FirestoreModel
 
 import class Hearth.UserSession
 
-/// The app's user in whose name a command acts at a server with rules: `--as` and `--claims`.
+/// The app user that a command acts as at a server with rules: `--as` and `--claims`.
 package struct ActingUser: Hashable, Sendable {
   /// The uid; `nil` for a user who is not signed in.
   package let uid: String?
@@ -16,7 +16,7 @@ package struct ActingUser: Hashable, Sendable {
   /// The value of `--as` for a user who is not signed in.
   static let none = "none"
 
-  /// - Throws: `ValidationError` for claims that are not an object, or without a user.
+  /// - Throws: `ValidationError` for claims that are not an object, and for claims without a user.
   init?(_ name: String?, claims: String?) throws {
     guard let name else {
       if claims != nil { throw ValidationError("--claims belongs to a user. Name the user with --as.") }
@@ -37,7 +37,7 @@ package struct ActingUser: Hashable, Sendable {
   /// The credentials with an unsigned token, which emulators accept.
   var credentials: Credentials {
     let session = UserSession()
-    // The initializer has checked the claims, and JSON can always be written as JSON.
+    // The initializer has checked that the claims are valid JSON.
     if let uid, let json = try? JSONSyntax(parsing: claims) {
       try? session.signIn(mockUser: uid, claims: Self.members(json))
     }
@@ -55,7 +55,7 @@ package struct ActingUser: Hashable, Sendable {
     return members.reduce(into: [:]) { $0[$1.name] = value($1.value) }
   }
 
-  /// - Returns: `nil` for null, which a claim cannot be.
+  /// - Returns: `nil` for null, which is not a valid claim.
   private static func value(_ json: JSONSyntax) -> (any Sendable)? {
     switch json.kind {
     case .null: nil

@@ -14,7 +14,7 @@ import Foundation
 
 /// The backend that the options name. `BackendConnection` opens it.
 package enum BackendChoice: Hashable, Sendable {
-  /// A backend in a folder, which any number of processes share; `nil` keeps the data in this process's memory.
+  /// A backend in a folder that any number of processes can share; `nil` keeps the data in this process's memory.
   case embedded(folder: String?)
   case remote(RemoteBackend)
 
@@ -54,8 +54,8 @@ package struct RemoteBackend: Hashable, Sendable {
   }
 }
 
-/// The connection to one database of a backend. Each case of `BackendChoice` has one case here; commands see only the
-/// datastore.
+/// The connection to one database of a backend. Commands use only its datastore, whichever `BackendChoice` it comes
+/// from.
 package struct BackendConnection: Sendable {
   package let database: DatabaseID
   package var datastore: any Datastore
@@ -94,10 +94,10 @@ package struct BackendConnection: Sendable {
     }
   }
 
-  /// Opens a connection for the dashboard. An empty backend in memory replaces unusable data. Data of another process
-  /// that does not respond counts as unreachable for now.
+  /// Opens a connection for the dashboard. An empty backend in memory replaces unusable data. If the process that holds
+  /// the data does not respond, the backend counts as unreachable for now.
   /// - Parameter reports: reports about the data for the screen.
-  /// - Throws: `corrupt`: an empty backend in place of damaged data would accept the pending writes.
+  /// - Throws: `corrupt` for damaged data: an empty backend in its place would accept the pending writes.
   package static func openOrFallBack(
     _ choice: BackendChoice, _ database: DatabaseID, _ durability: BackendConfiguration.Durability = .normal,
     reports: StorageReports = StorageReports()
@@ -190,15 +190,15 @@ extension StorageOptions.Locations {
   /// Connects to the database. Unusable data is an error.
   package func connect() throws(CommandFailure) -> BackendConnection { try BackendConnection.open(backend, database) }
 
-  /// The cache of a command's client that may send: in memory, unless the user named one. The dashboard sends the
-  /// pending writes of its own cache.
+  /// The cache of a command whose client may send writes: in memory, unless the user named a folder. The command must
+  /// not send the pending writes of the dashboard's cache.
   package func commandStore(for connection: BackendConnection) -> LocalStoreConfiguration {
     var store = store(for: connection, .never)
     if !isCacheNamed { store.location = .memory }
     return store
   }
 
-  /// The cache of a client that may send. Its identity must match the connection's database.
+  /// The cache of a client that may send writes. Its identity must match the connection's database.
   /// - Parameter reports: reports about the cache for a screen.
   package func store(
     for connection: BackendConnection, _ policy: GarbageCollectionPolicy, reports: StorageReports = StorageReports()

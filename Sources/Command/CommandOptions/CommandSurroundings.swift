@@ -8,14 +8,14 @@ package protocol CommandSurroundings: Sendable {
   var isReadOnly: Bool { get }
   /// Whether standard input holds commands, so it cannot hold a command's data.
   var readsCommands: Bool { get }
-  /// Whether a command that writes one document reports it.
+  /// Whether a command that writes one document reports the write.
   var tellsWrites: Bool { get }
   /// Whether the default format shows documents with a line for each field.
   var isExpanded: Bool { get }
-  /// Whether data in memory can have content: connections stay open for the next command.
+  /// Whether connections stay open for the next command, so that a backend in memory can have content.
   var keepsConnections: Bool { get }
 
-  /// Fills in the backend if the options name none.
+  /// Fills in the backend if the options do not name one.
   func complete(_ options: inout StorageOptions) throws
 
   /// Connects to a database, or returns the open connection.

@@ -52,7 +52,7 @@ package struct ConnectionsFile: Hashable, Sendable {
     problems = [Problem(text: reason)]
   }
 
-  /// Reads a text. Invalid TOML is rejected completely: a skipped line could be the one that forbids writing.
+  /// Reads a text. Invalid TOML is rejected completely, because a skipped line could be the line that forbids writing.
   /// - Parameters:
   ///   - folder: the base folder of relative paths.
   ///   - home: the folder that replaces `~/`.
@@ -86,7 +86,7 @@ package struct ConnectionsFile: Hashable, Sendable {
   }
 
   /// Finds the connection with a name.
-  /// - Throws: the connection's problem, or an unknown name with the nearest existing name.
+  /// - Throws: the connection's problem, or a failure for an unknown name that suggests the nearest existing name.
   package func connection(named wanted: String) throws(CommandFailure) -> NamedConnection {
     if let whole = problems.first(where: { $0.connection == nil }) { throw CommandFailure(.configuration, whole.text) }
     if let found = connections.first(where: { $0.name == wanted }) { return found }
@@ -213,7 +213,7 @@ package struct NamedConnection: Codable, Hashable, Sendable {
   package var name: String
   /// `connections.toml:3`, for messages.
   package var place: String
-  /// The user's default data, or the folder in `data`.
+  /// Whether the backend is embedded: in the user's default data, or in the folder in `data`.
   package var isEmbedded = false
   package var data: String?
   package var emulator: String?
@@ -227,12 +227,12 @@ package struct NamedConnection: Codable, Hashable, Sendable {
   package var cache: String?
   /// Whether all writes are refused.
   package var isReadOnly = false
-  /// Whether the data counts as production, if the file says so.
+  /// Whether the data counts as production; `nil` if the file does not say.
   package var isProduction: Bool?
 
   init(name: String, place: String) { (self.name, self.place) = (name, place) }
 
-  /// The keys present that name a backend.
+  /// The given keys that name a backend.
   package var backends: [String] {
     let named = [
       ("embedded", isEmbedded), ("data", data != nil), ("emulator", emulator != nil), ("cloud", isCloud),
@@ -271,8 +271,8 @@ package struct DefaultConnection: Hashable, Sendable {
   package let name: String
   package let source: Source
 
-  /// - Returns: `nil` if there is none. An empty variable means no connection. A variable that names an emulator
-  ///   overrides the choice of `hearth connections use`.
+  /// - Returns: `nil` if there is no default connection. An empty variable means no connection. A variable that names
+  ///   an emulator overrides the choice of `hearth connections use`.
   package init?(_ paths: Paths, _ environment: [String: String]) {
     if let named = environment[Self.variable] {
       guard !named.isEmpty else { return nil }

@@ -15,7 +15,7 @@ package final class Interruptions {
   private let continuation: AsyncStream<Cause>.Continuation?
   private let signals: [any DispatchSourceSignal]
 
-  /// Uses causes that others observe.
+  /// Uses causes that the caller observes.
   package init(_ causes: AsyncStream<Cause>) {
     self.causes = causes
     continuation = nil
@@ -29,7 +29,7 @@ package final class Interruptions {
   }
 
   /// Observes the signals and the output of the process. From then on the process survives the first SIGINT, SIGTERM or
-  /// SIGHUP and ends with the second: the command may be blocked on a pipe that is not being read.
+  /// SIGHUP. The second one ends it, because the command may be blocked on a pipe that is not being read.
   package static func ofProcess() -> Interruptions {
     let (causes, continuation) = AsyncStream.makeStream(of: Cause.self, bufferingPolicy: .bufferingNewest(1))
     let arrivals = Arrivals()
@@ -61,8 +61,8 @@ package final class Interruptions {
     continuation?.finish()
   }
 
-  /// Waits on a thread for the loss of the output's reader, until the process ends. The writing end of a pipe then has
-  /// an error; a file never has.
+  /// Waits on a thread for the loss of the output's reader, until the process ends. The writing end of a pipe then
+  /// reports an error; a file never does.
   private static func watchOutput(_ continuation: AsyncStream<Cause>.Continuation) {
     DispatchQueue(label: "hearth.output").async {
       var state = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)

@@ -19,7 +19,7 @@ package struct NamedPlace: Sendable {
   package var namesDatabase: Bool
 
   /// - Parameter base: the database of the options. Its project and database also apply to a folder and an emulator.
-  /// - Throws: usage for an invalid address or path; the reason why a connection is refused.
+  /// - Throws: `usage` for an invalid address or path, and the problem of an invalid connection.
   package init(_ text: PlaceText, in base: StorageOptions.Locations) throws(CommandFailure) {
     locations =
       try text.database.map { (database) throws(CommandFailure) in try database.locations(from: base) } ?? base
@@ -32,7 +32,7 @@ package struct NamedPlace: Sendable {
     try self.init(PlaceText(text), in: base)
   }
 
-  /// - Throws: usage for a read time, permission denied for a read-only connection.
+  /// - Throws: `usage` for a read time, `permissionDenied` for a read-only connection.
   package func requireWritable(_ text: String) throws(CommandFailure) {
     if time != nil { throw CommandFailure(.usage, "the past is read-only. Remove the time from \(text).") }
     try locations.requireWritable()
@@ -40,7 +40,7 @@ package struct NamedPlace: Sendable {
 }
 
 extension StorageOptions.Locations {
-  /// - Throws: permission denied for a read-only connection.
+  /// - Throws: `permissionDenied` for a read-only connection.
   package func requireWritable() throws(CommandFailure) {
     guard isReadOnly else { return }
     let name = connection.map { "the connection \($0.name)" } ?? "this database"
@@ -75,7 +75,7 @@ extension PlaceText.Database {
       do throws(ModelError) {
         let endpoint = try Endpoint(address, defaultPort: 8080, security: .plaintext, from: "emulator:")
         var remote = RemoteBackend(endpoint: endpoint, identity: .owner)
-        // Both places are used as the same user.
+        // The emulator is used as the same app user as the server of the options.
         if case .remote(let named) = base.backend, case .user = named.identity {
           (remote.identity, remote.allowsInsecureCredentials) = (named.identity, true)
         }
@@ -127,7 +127,7 @@ package struct PlaceText: Equatable, Sendable {
   /// The forms of a place in help texts.
   package static let forms = "a path, ./FOLDER, data:FOLDER, connection:NAME, emulator:HOST:PORT or cloud:PROJECT"
 
-  /// - Parameter isData: whether a folder holds data, which ends the folder part of a text with a path.
+  /// - Parameter isData: returns whether a folder holds data. The text after such a folder is the path.
   package init(
     _ text: String, isData: (String) -> Bool = { LocalBackend.exists(in: Backend.dataFolder(of: $0)) }
   ) {
@@ -183,7 +183,7 @@ package struct PlaceText: Equatable, Sendable {
 }
 
 extension PlaceText.Database {
-  /// The equivalent options of a source.
+  /// The options that select the same database.
   package var options: [String] {
     switch self {
     case .connection(let name): ["--connection=\(name)"]

@@ -124,7 +124,7 @@ package struct MomentOption: ParsableArguments {
   package init() {}
 }
 
-/// The read time of a long read: one time for all of it, unless `--live` is set.
+/// The read time of a long read: one time for the whole read, unless `--live` is set.
 package struct WholenessOptions: ParsableArguments {
   @OptionGroup package var moment: MomentOption
 

@@ -139,7 +139,7 @@ package struct QueriedPath: ParsableArguments {
       : try selection.query(try DataPath.any(path), in: database)
   }
 
-  /// - Throws: the same, also for the path of a document.
+  /// - Throws: a usage failure as `query` does, and for the path of a document.
   package func collectionQuery(in database: DatabaseID) throws -> Query {
     let query = try query(in: database)
     guard query.isDocumentQuery else { return query }
@@ -149,7 +149,7 @@ package struct QueriedPath: ParsableArguments {
   package init() {}
 }
 
-/// The document source of a command.
+/// The source from which a command reads documents.
 package enum ReadSource: String, ExpressibleByArgument, CaseIterable {
   case server, cache
 }

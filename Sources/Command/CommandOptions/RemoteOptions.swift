@@ -3,8 +3,8 @@ import ArgumentParser
 import FirestoreGRPC
 import FirestoreModel
 
-/// The options that name a backend outside of this process, separate from their command line declarations
-/// (`StorageOptions`): a group inside a group makes a debug build validate both repeatedly.
+/// The options that name a backend outside of this process. They are declared in `StorageOptions`, because a debug
+/// build validates a group inside a group repeatedly.
 package struct RemoteOptions {
   var emulator: String?
   package var cloud: Bool
@@ -13,7 +13,7 @@ package struct RemoteOptions {
   var trust: String?
   var adminSecret: String?
   var insecureCredentials: Bool
-  /// The user in whose name a command acts.
+  /// The app user that a command acts as; `nil` for an administrator.
   var user: ActingUser?
 
   /// - Throws: `ValidationError` for conflicting options.

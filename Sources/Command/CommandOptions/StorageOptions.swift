@@ -97,7 +97,7 @@ package struct StorageOptions: ParsableArguments {
     }
   }
 
-  /// The user in whose name the command acts; `nil` for an administrator. `validate` has rejected invalid claims.
+  /// The app user that the command acts as; `nil` for an administrator. `validate` has rejected invalid claims.
   private var user: ActingUser? { (try? ActingUser(userID, claims: claims)) ?? nil }
 
   package mutating func validate() throws {
@@ -158,7 +158,8 @@ package struct StorageOptions: ParsableArguments {
       self.isReadOnly = isReadOnly
     }
 
-    /// Whether the data counts as production. The data of TLS servers does, unless `connections.toml` says otherwise.
+    /// Whether the data counts as production. The data of TLS servers counts as production, unless `connections.toml`
+    /// says otherwise.
     package var isProduction: Bool { connection?.isProduction ?? isCloud }
 
     /// Whether this is a server with TLS and credentials, not an emulator.
@@ -173,8 +174,8 @@ package struct StorageOptions: ParsableArguments {
 
   package var locations: Locations { locations(.ofProcess) }
 
-  /// The cache of an embedded backend lies in its data folder and moves with it. The caches of servers lie next to each
-  /// other, by the server's address.
+  /// The cache of an embedded backend is in its data folder and moves with it. The caches of servers are in one folder,
+  /// by the server's address.
   package func locations(_ paths: Paths) -> Locations {
     // `validate` has rejected invalid addresses.
     let remote = try? remoteBackend()
@@ -188,7 +189,7 @@ package struct StorageOptions: ParsableArguments {
     if inMemory { return locations }
     (locations.isCacheNamed, locations.isDataNamed) = (cache != nil, data != nil)
     let server = remote?.endpoint.text.lowercased()
-    // A user's cache has only what the rules allow this user.
+    // A user's cache has only documents that the rules allow this user to read.
     let owner = user.map { "/as/\(PathComponent.escaped($0.uid ?? ""))" } ?? ""
     let caches = server.map { "\(paths.data)/cache/remote/\(PathComponent.escaped($0))\(owner)" } ?? "\(folder)/cache"
     let place = "\(caches)/\(PathComponent.escaped(project))/\(PathComponent.escaped(database))"
@@ -244,7 +245,7 @@ extension StorageOptions {
   /// Whether the command line itself names the place, not the environment or a default.
   package var isPlaceNamed: Bool { completion?.isNamed == true }
 
-  /// Fills in the omitted options from the named connection, or from the shell in which the command runs.
+  /// Fills in the omitted options from the named connection, or from the shell that runs the command.
   package mutating func complete() throws {
     var completion = StorageCompletion()
     completion.isNamed = connection != nil || cache != nil || given.contains { $0 != "in-memory" }

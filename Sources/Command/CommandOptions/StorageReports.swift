@@ -9,8 +9,8 @@ import Foundation
 import Glibc
 import Logging
 
-/// Sentences with which data and cache report events, such as commits that a power failure lost. Each is sent to the
-/// log and to the one reader that a screen has. Sentences before the reader starts are buffered.
+/// Sentences about events of the data and the cache, such as commits lost in a power failure. Each is sent to the log
+/// and to the screen's only reader. Sentences before the reader starts are buffered.
 package struct StorageReports: Sendable {
   /// The sentences in order. If more than 64 are unread, the newest are only in the log.
   package let sentences: AsyncStream<String>
@@ -84,7 +84,7 @@ package enum ReadOnlyDisk {
   }
 
   /// Opens a copy of the data.
-  /// - Throws: `notWritable` for lack of space for the copy; `corrupt`.
+  /// - Throws: `notWritable` if there is no space for the copy; `corrupt` if the data is damaged.
   static func open(_ folder: String) throws(StoreError) -> LocalBackend {
     var template = Array((FileManager.default.temporaryDirectory.path + "/hearth-XXXXXX").utf8CString)
     guard mkdtemp(&template) != nil else {

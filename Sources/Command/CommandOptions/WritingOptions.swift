@@ -69,7 +69,7 @@ package struct WritingOptions: ParsableArguments {
         throw CommandFailure(.changed, "\(path) was changed just now; nothing was written.")
       }
       var failure = CommandFailure(error, path)
-      // The datastore's message already says so about a commit that it has sent.
+      // The datastore's own message already says that a commit may have been applied, once it has sent the commit.
       if error.code == .deadlineExceeded, !failure.message.contains("may have been applied") {
         failure.message += " \(TimeLimitOptions.mayBeWritten)"
       }
@@ -111,7 +111,7 @@ extension Precondition {
   }
 }
 
-/// The same condition for writes to documents that need not exist.
+/// The conditions of a write to a document that need not exist.
 package struct ExistingOptions: ParsableArguments {
   @Flag(help: "Only if the document exists; otherwise exit status 4.")
   package var ifExists = false

@@ -20,7 +20,7 @@ package enum ExitStatus: Int32, CaseIterable, Sendable {
   case noInput = 66
   /// EX_UNAVAILABLE: the backend is unreachable, or its data is in use.
   case unavailable = 69
-  /// EX_SOFTWARE: the same as `failure`, for commands whose status 1 is a result.
+  /// EX_SOFTWARE: replaces `failure` in commands that use status 1 for a result.
   case software = 70
   /// EX_CANTCREAT, EX_IOERR.
   case cannotCreate = 73
@@ -90,7 +90,7 @@ extension ExitStatus {
 }
 
 extension TextError {
-  /// - Parameter argument: the option's name, such as `--where`; empty for an argument without one.
+  /// - Parameter argument: the option's name, such as `--where`; empty for a positional argument.
   package func failure(_ argument: String, _ text: String) -> CommandFailure {
     let place = column.map { ", column \($0)" } ?? ""
     var failure = CommandFailure(
@@ -99,7 +99,7 @@ extension TextError {
     return failure
   }
 
-  /// The text as displayed, and a caret below the column; empty if the whole text is concerned.
+  /// The text as displayed, and a caret below the column; empty if the error concerns the whole text.
   package func excerpt(of text: String) -> [String] {
     guard let column else { return [] }
     var before = String.UnicodeScalarView()

@@ -2,8 +2,8 @@
 package import Glibc
 
 /// A file that gets its name atomically, when it is complete and on the disk. If the process fails or is killed before
-/// that, only the old file with that name remains. Until then the new file has no name, if the file system supports
-/// that.
+/// that, the old file with this name remains. Until then the new file has no name, if the file system supports unnamed
+/// files.
 package struct FileReplacement {
   /// O_TMPFILE of <fcntl.h>, which Swift does not import.
   private static let withoutName = 0o20_000_000 | O_DIRECTORY
@@ -14,8 +14,9 @@ package struct FileReplacement {
   private let isNamed: Bool
 
   /// - Parameters:
-  ///   - path: the path of a regular file, or of no file, as `OutputPlace` resolves it.
-  ///   - mode: the permissions of a file that replaces none, within the umask.
+  ///   - path: the path of an existing or future regular file, resolved by `OutputPlace`.
+  ///   - mode: the permissions of a new file, reduced by the umask. A file that replaces another one keeps its
+  ///     permissions.
   package init(of path: String, mode: mode_t = 0o666) throws(CommandFailure) {
     self.path = path
     part = "\(path).part-\(getpid())"

@@ -55,7 +55,7 @@ package final class InterruptionNote: Sendable {
       if isatty(STDERR_FILENO) == 1 { StandardError.put("\r\u{1b}[K") }
       StandardError.write("hearth: interrupted. \(text(count.value.withLock { $0 }))")
       signal(number, SIG_DFL)
-      // The queue's threads block signals; this one must receive the signal that it raises.
+      // The queue's threads block signals, but this thread must receive the signal that it raises.
       var ending = sigset_t()
       sigemptyset(&ending)
       sigaddset(&ending, number)

@@ -6,8 +6,8 @@ import Glibc
 
 /// The output of a command: standard output or a file. Buffered; one task writes.
 ///
-/// Text for people is `ShownText`, the same everywhere. Text for programs is data (`data`): a file or a pipe receives
-/// its bytes unchanged, and on a terminal its unsafe characters become JSON escapes.
+/// Text for people is `ShownText` and has the same bytes everywhere. Text for programs is written by `data`. A file or
+/// a pipe receives its bytes unchanged. On a terminal its unsafe characters become JSON escapes.
 package final class OutputFile {
   /// The reader of standard output has disconnected: nothing more can be written, which is not an error.
   package struct ClosedPipe: Error {
@@ -188,7 +188,7 @@ package enum OutputPlace: Hashable, Sendable {
         return
       }
       let target = try Self.target(of: name, failure)
-      // The kernel's links to open files of other processes work regardless of their text.
+      // The kernel's links to open files of other processes work even if their text is not a path.
       if lstat(target, &status) != 0, stat(name, &status) == 0 {
         self = try Self.special(name, status, failure) ?? .stream(name)
         return
@@ -235,7 +235,7 @@ package enum OutputPlace: Hashable, Sendable {
     return target.hasPrefix("/") ? target : split(link).folder + "/" + target
   }
 
-  /// The number at the end of a path into the kernel's list of this process's descriptors.
+  /// The descriptor in a path such as `/proc/self/fd/3`; `nil` for other paths.
   private static func descriptor(named path: String) -> Int32? {
     let (folder, name) = split(path)
     guard let number = Int32(name), number >= 0, let folder = resolved(folder) else { return nil }

@@ -2,16 +2,16 @@
 package import FirestoreModel
 import TerminalCanvas
 
-/// Text that can be printed anywhere: on a terminal, to a pipe that ends at one, to a log that is read there. All parts
-/// from other sources are escaped: they cannot move a cursor, reorder or hide text, or begin a line.
+/// Text that can be printed anywhere, also to a pipe or a log that is later shown on a terminal. All parts from other
+/// sources are escaped: they cannot move a cursor, reorder or hide text, or begin a line.
 ///
-/// The type is a proof: printing functions accept only it, and there are these ways to create one:
+/// Printing functions accept only this type, and only these initializers create it:
 ///
 /// | from | effect |
 /// |---|---|
 /// | a literal | the program's own words, unchanged; interpolations `\(…)` are escaped |
 /// | `init(_:)` | text of any origin, escaped by `SafeText` |
-/// | `init(lines:)` | the same, line by line |
+/// | `init(lines:)` | text of any origin, escaped line by line |
 /// | `init(json:)` | JSON of any origin, which stays JSON with the same values |
 /// | `init(verbatim:)` | unchanged: for text made of safe parts, such as a picture of the screen |
 package struct ShownText: Hashable, Sendable {

@@ -99,7 +99,7 @@ package struct RulesCommand: ParsableCommand {
 
 /// A rules file, read and compiled.
 struct RulesSource {
-  /// The read limit: larger than the limit of rules, so that the compiler reports that limit.
+  /// The read limit. It exceeds the size limit of rules, so that the compiler reports rules that are too large.
   private static let mostBytes = 1024 * 1024
 
   let name: String

@@ -146,7 +146,7 @@ enum CommandHelp {
 
   private static func nearest(to name: String, among known: [String]) -> String {
     if known.isEmpty { return "" }
-    // A statement in another language has its command as the first word.
+    // The first word of a statement in another language is the command.
     let word = name.split(separator: " ").first.map { $0.lowercased() } ?? ""
     if let meant = ForeignLine.synonyms[word], known.contains(meant) || meant == "--version" {
       return ". Here that is '\(meant)'."

@@ -31,7 +31,7 @@ enum CommandRun {
         try command.run()
       }
     } catch  where HearthCommand.exitCode(for: error) == .success {
-      // Help, the version or a script for a shell: prints it.
+      // The user requested the help, the version or a completion script.
       let message = HearthCommand.fullMessage(for: error)
       if !message.isEmpty { try OutputFile.print("\(ShownText(lines: CommandHelp.completed(message)))\n") }
     }
@@ -79,7 +79,7 @@ enum CommandRun {
     throw CommandFailure(.permissionDenied, "'\(name)' writes, and \(who) read-only.")
   }
 
-  /// Tells a terminal user the destination of a write that names no place, and the reason for it.
+  /// Prints the destination of a write that names no place, and the reason for it, if standard error is a terminal.
   private static func tellDefault(of command: any ParsableCommand, _ arguments: [String]) {
     guard let writing = command as? any WritingCommand, writing.writes, isatty(STDERR_FILENO) == 1,
       !Surroundings.current.keepsConnections, !arguments.contains("--quiet"), !arguments.contains("-q"),
@@ -96,7 +96,7 @@ enum CommandRun {
   static func report(_ error: any Error, at place: String = "", arguments: [String]) -> Int32 {
     switch error {
     case is OutputFile.ClosedPipe:
-      // The reader of the output has closed it.
+      // The reader of the output has disconnected, which is not an error.
       return 0
     case let interruption as Interrupted: return interruption.exitStatus
     case let failure as CommandFailure: return report(failure, at: place)

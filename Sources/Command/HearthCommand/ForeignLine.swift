@@ -71,8 +71,7 @@ enum ForeignLine {
   /// Words after `show` in other programs.
   static let listings: Set<String> = ["collections", "tables", "dbs", "databases"]
 
-  /// The error for a line that begins with another program's word and goes on with options or more words; `nil` for
-  /// other lines.
+  /// The error for a line of another program with options or further words; `nil` for other lines.
   static func translation(of words: [String]) -> String? {
     guard let first = words.first, let meant = synonyms[first.lowercased()], words.count > 1 else {
       return nil
@@ -111,7 +110,7 @@ enum ForeignLine {
         command = isPlain ? word.split(separator: " ").map(String.init) : ["sh", "-c", word]
       } else if word == "--ui" || !ignored.contains(word) {
         options.append(word == "-P" ? "--project" : word)
-        // The folder of this option can be left out, so a word with spaces is the script.
+        // The folder of this option is optional, so a word with spaces is the script.
         let mayBeScript = word == "--export-on-exit" && rest.first?.contains(" ") == true
         if valued.contains(word), !mayBeScript, let value = rest.first, !value.hasPrefix("-") {
           options.append(value)

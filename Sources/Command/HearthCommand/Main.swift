@@ -80,7 +80,7 @@ struct HearthCommand: ParsableCommand {
     defaultSubcommand: DashboardCommand.self)
 }
 
-/// Signals of a bug in the program, or of a user who requests a core dump.
+/// Signals that a bug in the program causes, or a user who requests a core dump.
 enum FatalSignals {
   private static let all = [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGQUIT]
 

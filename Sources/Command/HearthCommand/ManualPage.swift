@@ -255,8 +255,8 @@ struct ManualText {
     return widths
   }
 
-  /// A table that is too wide: a list with the other cells below each first cell, after their titles if there are
-  /// several.
+  /// Writes a table that is too wide as a list. The other cells of a row are below its first cell, with their titles if
+  /// there are several.
   private func list(_ rows: [[String]]) -> [ShownText] {
     let titles = rows.first ?? []
     return rows.dropFirst().flatMap { row in

@@ -11,7 +11,7 @@ import ShippedScenarios
 package struct ScenarioStep: Sendable {
   package enum Action: Sendable {
     case world(WorldAction)
-    /// An action of the client that the step names, or of the only client.
+    /// An action of the step's client, or of the only client.
     case client(ClientAction)
   }
 
@@ -22,9 +22,10 @@ package struct ScenarioStep: Sendable {
     /// Enforces security rules for all clients; `nil` removes them.
     case rules(Ruleset?)
     case bundle(ScenarioBundle)
-    /// Writes at the server's side.
+    /// Writes directly at the server, without a client.
     case write([Mutation])
-    /// Prints the result of a listener, or of all: those of the client that the step names, or of each client.
+    /// Prints the result of a listener; `nil` prints the results of all listeners of the step's client, or of all
+    /// clients.
     case snapshot(String?)
     /// Prints a text.
     case caption(String)
@@ -37,16 +38,16 @@ package struct ScenarioStep: Sendable {
 
   package struct ClientOpening: Sendable {
     package var user: String?
-    /// The client whose cache it uses; `nil` for a separate cache and queue.
+    /// The client whose cache this client uses; `nil` for a separate cache and queue.
     package var owner: String?
   }
 
   package enum ClientAction: Sendable {
     /// Closes the client and opens it again on its cache.
     case restart
-    /// Abandons the client without closing it, and opens another one on its current files.
+    /// Abandons the client without closing it, and opens another client on its current files.
     case kill
-    /// Limits the client's cache, which is reopened for it.
+    /// Limits the size of the client's cache, and reopens the cache.
     case cacheSize(Int64)
     case setting(ClientSetting)
     /// Fills the cache from a bundle.
@@ -56,9 +57,9 @@ package struct ScenarioStep: Sendable {
     case listenNamed(String, name: String?, ListenerOptions)
     /// Ends a listener.
     case stop(String)
-    /// A request in the text form that palette and `hearth plain` have too.
+    /// A request in the same text form as in the palette and in `hearth plain`.
     case request(TypedRequest)
-    /// Gathers the client's writes until `commit`, which makes them one.
+    /// Collects the client's writes until `commit`, which queues them as one batch.
     case beginBatch, commitBatch
     /// Changes the user. Each user has a separate write queue.
     case changeUser(String?)
@@ -95,10 +96,10 @@ package enum ScenarioState: Sendable {
   case plan(QueryPlan, FirestoreQuery.Query)
   /// Whether the cache has an entry for a document.
   case cached(DocumentKey, isThere: Bool)
-  /// Whether this client, of those that share a cache, has the streams.
+  /// Whether this client is the one that has the streams, among the clients that share a cache.
   case streams(Bool)
-  /// A document in the cache or a listener's result with pending server timestamps that meets conditions with this
-  /// client's estimates of them, or a document without pending server timestamps.
+  /// A document in the cache or in a listener's result. If `exists`, it has pending server timestamps, and meets the
+  /// conditions with this client's estimates of them. Otherwise it has no pending server timestamps.
   case estimate(DocumentKey, exists: Bool, [Filter], at: Place)
 
   /// The place to look up a document.

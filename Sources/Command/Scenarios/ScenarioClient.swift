@@ -17,7 +17,7 @@ final class ScenarioClient: Sendable {
 
   struct Event: Sendable {
     var observed: ObservedEvent
-    /// The reason for failure if no step expects this event.
+    /// The failure message if no step expects this event.
     var failure: String?
   }
 
@@ -84,13 +84,13 @@ final class ScenarioClient: Sendable {
   /// - Parameter failure: the message for a rejection that no step expects.
   /// - Throws: the reason why the cache cannot store it.
   func write(_ mutations: [Mutation], failure: @escaping @Sendable (RPCStatus) -> String) async throws(RPCStatus) {
-    // A completion awaited afterwards could be reported after the snapshot that shows it.
+    // A completion that is awaited only after the call could be reported after the snapshot that shows it.
     let paths = mutations.map(\.key.path)
     let handle = engine.write(mutations) { [self] result in
       switch result {
       case .success: put(ObservedEvent(answerTo: paths, nil))
       case .failure(let status):
-        // The end of the client is not a reply.
+        // The write ends with the client, without a reply.
         if opening.isClosed { return }
         put(ObservedEvent(answerTo: paths, status), failure(status))
       }

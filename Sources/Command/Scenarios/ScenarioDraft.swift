@@ -6,24 +6,24 @@ package import FirestoreModel
 package import FirestoreQuery
 import Synchronization
 
-/// The requests and events of clients in a record, as far as a scenario can say them: the form between records and
-/// scenarios.
+/// The clients' requests and events that a recording has and a scenario can express. Drafts are the intermediate form
+/// between recordings and scenarios.
 package struct ScenarioDraft: Sendable {
   package enum Event: Sendable {
-    /// A listener begins; its tag tells it from others of the client.
+    /// A listener starts. Its tag is unique for the client.
     case listen(tag: Int, name: String, FirestoreQuery.Query, ListenerOptions)
     case stop(tag: Int)
     case network(isOn: Bool)
     case fault(FaultChange)
-    /// A write is queued under a number that its answer has, too.
+    /// A write is queued. Its number is repeated in its answer.
     case write(Int, [Mutation])
     /// The answer to a write; `nil` for an acknowledgement.
     case answer(Int, StatusCode?)
     case snapshot(ListenerSnapshot)
     case listenerFailed(tag: Int, StatusCode)
-    /// A document as it was seen at the server, beside listeners.
+    /// A document of the server that the recording shows outside of listeners.
     case seen(DocumentKey, Fields)
-    /// Anything that no step says, or that the record lacks.
+    /// An event that no step can express, or that the recording lacks.
     case gap(String)
   }
 
@@ -38,10 +38,10 @@ package struct ScenarioDraft: Sendable {
     }
   }
 
-  /// The sentence about where it comes from, the first remark of the scenario.
+  /// A sentence about the source, for the first comment of the scenario.
   package var summary: String
   package var database: DatabaseID
-  /// The clients with the users who are signed in; none for one client without a name and a user.
+  /// The clients with their signed-in users. Empty for a single client without a name and a user.
   package var clients: [(name: String, user: String?)] = []
   package var moments: [Moment] = []
 
@@ -52,27 +52,28 @@ package struct ScenarioDraft: Sendable {
   }
 }
 
-/// Plays a scenario that was made of a record, and turns expectations that are not met into remarks: the result claims
-/// nothing that does not come.
+/// Plays a scenario that was converted from a recording, and turns unmet expectations into comments, so that the
+/// resulting scenario passes.
 package struct ScenarioDraftCheck {
-  /// The most runs, each of which finds one expectation that is not met.
+  /// The limit of runs. Each run finds at most one unmet expectation.
   private static let mostRuns = 200
 
   package struct Checked: Sendable {
     package var text: String
-    /// The expectations that are remarks now.
+    /// The expectations that became comments.
     package var unmet: [String]
     /// The failure of the last run; `nil` if the scenario passes.
     package var failure: CommandFailure?
   }
 
-  /// - Parameter end: the time after which no further run begins: the lines of a damaged record can need all of them.
+  /// - Parameter end: the deadline after which no further run begins. The lines of a damaged recording can need all
+  ///   runs.
   package static func check(
     _ text: String, in database: DatabaseID, until end: ContinuousClock.Instant? = nil
   ) async throws(CommandFailure) -> Checked {
     var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     var unmet: [String] = []
-    // The lines by their places at first, and how often those that were not met may still move.
+    // `names` has the original position of each line, and `movesLeft` how often an unmet line may still move up.
     var names = Array(lines.indices)
     var movesLeft: [Int: Int] = [:]
     let parser = ScenarioParser(database: database)
@@ -84,7 +85,8 @@ package struct ScenarioDraftCheck {
       failure = failed
       guard failed != nil, let step, isExpectation(step.text) else { break }
       let place = step.line - 1
-      // Events of one moment may come in another order: the expectation is tried before each of its neighbours.
+      // Events of one moment can arrive in another order, so the expectation first moves up past its neighbors, one by
+      // one.
       let first = (lines[..<place].lastIndex { !isExpectation($0) } ?? -1) + 1
       let moves = movesLeft[names[place]] ?? place - first
       if moves > 0, first < place {
@@ -102,7 +104,7 @@ package struct ScenarioDraftCheck {
   /// Whether a line is a step that waits for an event.
   private static func isExpectation(_ line: String) -> Bool { line.hasPrefix("expect ") || line.contains(": expect ") }
 
-  /// - Returns: the failure, and the step at which it came, if it came at one.
+  /// - Returns: the failure, and the failed step; `nil` for a failure after the last step.
   private static func run(
     _ scenario: Scenario, in database: DatabaseID
   ) async throws(CommandFailure) -> (CommandFailure?, ScenarioStep?) {

@@ -6,26 +6,26 @@ package import FirestoreModel
 import FirestoreQuery
 import FirestoreText
 
-/// Reads the draft of a scenario from what a record has of its clients, in order: their requests and their events.
+/// Builds the draft of a scenario from the clients' requests and events in a recording. Pass them in order.
 package struct ScenarioDraftReader {
   package enum Fact: Sendable {
-    /// - Parameter name: the name of a new listener; `nil` for that of its collection.
+    /// - Parameter name: the name of a new listener; `nil` for the name of its collection.
     case request(ClientRequest, name: String? = nil)
     case event(ClientEvent)
     case fault(FaultChange)
-    /// A fault hits the client's last write or listener, for which it had waited.
+    /// A waiting fault affects the client's last write or listener.
     case hit(FaultEvent)
-    /// The record lacks this.
+    /// A description of something that the recording lacks.
     case gap(String)
   }
 
   private struct Client {
-    /// The writes that no event has listed yet, under numbers below zero.
+    /// The writes that no event has listed yet, with negative numbers.
     var unlisted: [(id: Int, mutations: [Mutation])] = []
     var unlistedCount = 0
-    /// The number that the draft has for a listed write.
+    /// The draft's number of each listed write.
     var numbers: [BatchID: Int] = [:]
-    /// The places in the draft of snapshots that show a write before an event lists it.
+    /// The position in the draft of the first snapshot that shows a write which no event has listed yet.
     var shown: [BatchID: Int] = [:]
     var faults = FaultSettings()
     var isNetworkOn = true
@@ -39,7 +39,7 @@ package struct ScenarioDraftReader {
   package init(_ draft: ScenarioDraft) { self.draft = draft }
 
   /// - Returns: the draft.
-  /// - Throws: `bad-data` if no fact is a step; `hint` says more.
+  /// - Throws: `badData` if the draft has no steps; `hint` is appended to the message.
   package func finished(_ name: String, _ hint: String) throws(CommandFailure) -> ScenarioDraft {
     guard draft.moments.contains(where: { if case .gap = $0.event { false } else { true } }) else {
       throw CommandFailure(.badData, "\(name): it has no steps\(hint).")
@@ -47,7 +47,7 @@ package struct ScenarioDraftReader {
     return draft
   }
 
-  /// - Parameter client: the name of the client; `nil` for the only one, and for a gap of all clients.
+  /// - Parameter client: the name of the client; `nil` for the only client, and for a gap that concerns all clients.
   package mutating func read(_ fact: Fact, at time: Timestamp, of client: String? = nil) {
     (self.time, self.client) = (time, client)
     if let client, !draft.clients.contains(where: { $0.name == client }) { draft.clients.append((client, nil)) }
@@ -67,7 +67,7 @@ package struct ScenarioDraftReader {
 
   private mutating func add(_ event: ScenarioDraft.Event) { draft.add(event, at: time, of: client) }
 
-  /// Adds an event of the client before another moment, at the time of that one.
+  /// Inserts an event of the client before an earlier moment, with the time of that moment.
   private mutating func insert(_ event: ScenarioDraft.Event, at place: Int) {
     draft.moments.insert(.init(draft.moments[place].time, client, event), at: place)
     clients = clients.mapValues { client in
@@ -153,7 +153,7 @@ package struct ScenarioDraftReader {
     if document.pending == .none, let data = document.data { add(.seen(document.key, data.fields)) }
   }
 
-  /// Adds a listed write, unless the draft has it from the request.
+  /// Adds a listed write, unless the draft already has it from its request.
   private mutating func list(_ id: BatchID, _ mutations: [Mutation]) {
     if state.numbers[id] != nil { return }
     if let place = state.unlisted.firstIndex(where: { $0.mutations == mutations }) {
@@ -161,7 +161,7 @@ package struct ScenarioDraftReader {
     } else {
       let event = ScenarioDraft.Event.write(Int(id.rawValue), mutations)
       state.numbers[id] = Int(id.rawValue)
-      // The write came before the first snapshot that shows it.
+      // The write preceded the first snapshot that shows it.
       if let place = state.shown[id] { insert(event, at: place) } else { add(event) }
     }
   }

@@ -5,19 +5,19 @@ import FirestoreModel
 import FirestoreQuery
 import FirestoreText
 
-/// Writes a draft as a scenario: steps for what clients did and what the server must have been told by others, and
-/// expectations for what clients were told. Remarks say what cannot be told from the record.
+/// Writes a draft as a scenario. The clients' requests, and the writes that other clients must have made, become steps.
+/// The clients' events become expectations. Comments name gaps of the recording.
 package struct ScenarioExporter {
   package struct Written: Sendable {
     /// The text of the scenario.
     package var text: String
-    /// The gaps of the record, in the order of the remarks.
+    /// The gaps of the recording, in the order of their comments.
     package var gaps: [String]
   }
 
   private struct Listening {
     var name: String
-    /// Whether a snapshot was told; the first is of the cache unless it says otherwise.
+    /// Whether the listener has had a snapshot.
     var hasBegun = false
     var isFromCache = true
   }
@@ -35,13 +35,13 @@ package struct ScenarioExporter {
   private var lines: [String] = []
   private var gaps: [String] = []
   private var clients: [String: Client] = [:]
-  /// The documents that clients wrote, until the server has told them.
+  /// The documents that clients wrote, until a snapshot from the server shows them.
   private var own: Set<DocumentKey> = []
-  /// The documents that the server of the scenario has by now, as far as is known.
+  /// The known documents of the scenario's server at this point.
   private var server: [DocumentKey: Fields] = [:]
-  /// The documents as they were seen beside listeners.
+  /// The documents that the recording shows outside of listeners.
   private var seen: [DocumentKey: Fields] = [:]
-  /// The time of the last step that did something.
+  /// The time of the last action.
   private var time: Timestamp?
 
   private init(_ draft: ScenarioDraft) {
@@ -102,7 +102,7 @@ package struct ScenarioExporter {
     text.split(whereSeparator: \.isNewline).joined(separator: " ")
   }
 
-  /// Adds a step that does something, after the time that passed since the one before.
+  /// Adds an action, preceded by a pause for the time since the previous one.
   private mutating func act(_ step: String, _ moment: ScenarioDraft.Moment, by owner: String? = nil) {
     if let time, let pause = Self.pause(from: time, to: moment.time) { lines.append("wait \(pause)") }
     time = max(moment.time, time ?? moment.time)
@@ -120,7 +120,8 @@ package struct ScenarioExporter {
 
   // MARK: Listeners
 
-  /// Makes the server have what the first complete snapshot of a listener shows, before the listener begins.
+  /// Adds steps that write the documents of a listener's first synced snapshot at the server, before the listener
+  /// starts.
   private mutating func prepare(_ tag: Int, _ client: String?, after index: Int) {
     for moment in draft.moments[index...] where moment.client == client {
       if case .stop(tag: tag) = moment.event { return }
@@ -140,7 +141,7 @@ package struct ScenarioExporter {
     }
   }
 
-  /// Writes a document at the server, unless it has it.
+  /// Adds a step that writes a document at the server, unless the server already has it.
   private mutating func put(_ key: DocumentKey, _ fields: Fields, _ moment: ScenarioDraft.Moment) {
     if server[key] == fields { return }
     server[key] = fields
@@ -172,7 +173,7 @@ package struct ScenarioExporter {
         + (options.source == .cache ? " from cache" : ""), moment)
   }
 
-  /// The code with which a listener failed that no fault of the record has refused; `nil` for one that did not.
+  /// The code of a listener's failure that no recorded fault caused; `nil` if there was none.
   private func refusal(of tag: Int, _ client: String?, after index: Int) -> StatusCode? {
     for moment in draft.moments[index...] where moment.client == client {
       switch moment.event {
@@ -200,7 +201,7 @@ package struct ScenarioExporter {
       let path = change.key.path.text
       let isOwn = change.hasOwnWrite || own.contains(change.key)
       if snapshot.isOfServer, !isFirst, !isOwn { bringAbout(change, moment) }
-      // The server tells the result of an own write.
+      // The server's snapshot has the result of the client's own write.
       if isOwn, !change.hasOwnWrite, snapshot.isOfServer, !isWaiting(change.key) {
         own.remove(change.key)
         server[change.key] = change.kind == .removed && change.isDeleted == true ? nil : change.fields
@@ -229,7 +230,7 @@ package struct ScenarioExporter {
     clients.values.contains { $0.waiting.contains { $0.mutations.contains { $0.key == key } } }
   }
 
-  /// Has the server told what another client must have done.
+  /// Adds the step that another client must have performed at the server.
   private mutating func bringAbout(_ change: ListenerSnapshot.Change, _ moment: ScenarioDraft.Moment) {
     switch change.kind {
     case .metadata: return
@@ -271,7 +272,7 @@ package struct ScenarioExporter {
     own.formUnion(mutations.map(\.key))
   }
 
-  /// The answer to a write: `nil` if the record has none, `.some(nil)` for an acknowledgement.
+  /// The answer to a write: `nil` if the recording has none, `.some(nil)` for an acknowledgement.
   private func outcome(of id: Int, _ client: String?, after index: Int) -> StatusCode?? {
     for moment in draft.moments[index...] where moment.client == client {
       if case .answer(id, let code) = moment.event { return .some(code) }
@@ -279,12 +280,12 @@ package struct ScenarioExporter {
     return nil
   }
 
-  /// Whether a server refuses with this code by itself, because of what it has.
+  /// Whether a server returns this code because of its data, without a fault.
   private static func isNatural(_ code: StatusCode) -> Bool {
     [.notFound, .alreadyExists, .failedPrecondition, .invalidArgument].contains(code)
   }
 
-  /// Makes the server have the document that a write changes.
+  /// Adds a step that creates the document that a write changes, if the server needs it.
   private mutating func prepare(_ mutation: Mutation, isRefused: Bool, _ moment: ScenarioDraft.Moment) {
     guard case .patch = mutation.operation, !isRefused, server[mutation.key] == nil, !own.contains(mutation.key)
     else { return }
@@ -307,7 +308,7 @@ package struct ScenarioExporter {
 
   // MARK: The end
 
-  /// Lets the run end without writes that wait, which it would count as lost.
+  /// Adds steps for the writes that are still pending, because a run counts pending writes as lost.
   private mutating func end() {
     for (name, client) in clients.sorted(by: { $0.key < $1.key }) where !client.waiting.isEmpty {
       let owner = name.isEmpty ? nil : name
@@ -322,7 +323,7 @@ package struct ScenarioExporter {
 }
 
 extension ListenerSnapshot {
-  /// Whether the snapshot has something that the server has sent.
+  /// Whether the snapshot has changes from the server.
   fileprivate var isOfServer: Bool {
     causes.contains { cause in
       switch cause {
@@ -335,10 +336,10 @@ extension ListenerSnapshot {
 
 extension ListenerSnapshot.Change {
   fileprivate var key: DocumentKey { document.key }
-  /// The content; of a document that left the result the present content, if that is known.
+  /// The document's fields. For a document that left the result these are its current fields, if known.
   fileprivate var fields: Fields? { (kind == .removed ? now : document)?.data?.fields }
-  /// Whether a document that left the result is deleted; `nil` where that is not known.
+  /// Whether a document that left the result is deleted; `nil` if unknown.
   fileprivate var isDeleted: Bool? { kind == .removed ? now.map { !$0.exists } : nil }
-  /// Whether a write of the client shows in it that the server has not sent.
+  /// Whether the document includes a pending write of the client.
   fileprivate var hasOwnWrite: Bool { after.hasPendingWrites }
 }

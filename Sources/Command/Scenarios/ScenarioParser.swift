@@ -225,7 +225,7 @@ struct ScenarioLine {
   /// The raw lines of a block up to its `end`; `nil` for a line without a block.
   var block: [String]?
 
-  /// The line with a number substituted for a name.
+  /// Returns the line with the number in place of each `name`.
   func replacing(_ name: String, by number: Int) -> ScenarioLine {
     ScenarioLine(
       number: self.number, text: text.replacing(name, with: "\(number)"),

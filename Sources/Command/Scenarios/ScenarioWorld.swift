@@ -50,7 +50,7 @@ package struct ScenarioWorld: Sendable {
 
   /// The real world.
   /// - Parameters:
-  ///   - store: the cache of the unnamed client; a cache in memory selects a temporary cache.
+  ///   - store: the cache of the unnamed client. A cache in memory is replaced by a temporary cache.
   ///   - plan: the plan for the inspection of that client.
   ///   - faults: the faults between that client and the backend.
   package init(

@@ -7,19 +7,19 @@ import FirestoreModel
 import FirestoreQuery
 import FirestoreText
 
-/// The steps that say writes, queries and faults, each read back, so that a step never says anything else.
+/// Writes steps for writes, queries and faults. Each step is parsed again, so that it never has another meaning.
 struct StepText {
   let database: DatabaseID
 
-  /// The action of a step; `nil` for a text that is none.
+  /// The action of a step; `nil` if the text is not a valid step.
   private func action(_ step: String) -> ScenarioStep.Action? {
-    // A text that cannot be read says nothing.
+    // The caller only needs to know whether the step is valid.
     try? ScenarioParser(database: database).action(step)
   }
 
   // MARK: Writes
 
-  /// The step of a write; `nil` for one that no step says.
+  /// The step of a write; `nil` if no step can express the write.
   func step(_ mutation: Mutation) -> String? {
     let path = mutation.key.path.text
     let candidates: [String] =
@@ -52,7 +52,7 @@ struct StepText {
 
   private func json(_ fields: Fields, _ transforms: [FieldTransform]) -> String {
     let line = DocumentJSON.line(of: fields, relativeTo: database)
-    // Transforms below the first level are said by `update` alone.
+    // Only `update` can express transforms below the first level.
     let own = transforms.filter { $0.path.segments.count == 1 }.map { transform in
       "\(JSONSyntax(.string(transform.path.segments[0])).lineText): \(text(of: transform.operation))"
     }
@@ -73,7 +73,7 @@ struct StepText {
     }
   }
 
-  /// Whether both do the same; transforms of different fields have no order.
+  /// Whether both have the same effect, regardless of the order of their transforms.
   private static func isSame(_ left: Mutation, _ right: Mutation) -> Bool {
     func sorted(_ mutation: Mutation) -> Mutation {
       var mutation = mutation
@@ -85,7 +85,7 @@ struct StepText {
 
   // MARK: Queries
 
-  /// The text of a query; `nil` for one that no text says, such as one with cursors.
+  /// The text of a query; `nil` if no text can express it, such as a query with cursors.
   func text(of query: FirestoreQuery.Query) -> String? {
     var words = [query.collectionGroup.map { "**/\($0)" } ?? query.path.text]
     if !query.filters.isEmpty { words += ["where", ConditionText.text(of: .and(query.filters), in: database)] }
@@ -95,20 +95,20 @@ struct StepText {
     }
     if let limit = query.limit { words += [query.limitType == .last ? "last" : "limit", "\(limit)"] }
     let text = words.joined(separator: " ")
-    // A text that cannot be read says no query.
+    // A query whose text cannot be parsed has no text form.
     return (try? QueryLine.parse(text, in: database)) == query ? text : nil
   }
 
   // MARK: Faults and times
 
-  /// The step of a fault; `nil` for one that means nothing between a client and its backend.
+  /// The step of a fault; `nil` for a fault that has no effect between a client and its backend.
   func step(_ change: FaultChange) -> String? {
     let step = change == .calm ? "calm" : "fault \(FaultText.words(of: change))"
     guard case .client(.request(.fault(let read)))? = action(step), read == change else { return nil }
     return step
   }
 
-  /// A time as a step has it, in whole milliseconds.
+  /// A time in the syntax of steps, in whole milliseconds.
   static func text(of time: Duration) -> String {
     let milliseconds = Int(time / .milliseconds(1))
     return milliseconds.isMultiple(of: 1000) ? "\(milliseconds / 1000)s" : "\(milliseconds)ms"

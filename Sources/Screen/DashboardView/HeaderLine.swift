@@ -52,7 +52,7 @@ struct HeaderLine {
     }
   }
 
-  /// The name of one of several clients, which is never dropped.
+  /// The client's name if there are several clients. It is never dropped.
   private var name: Line {
     var line = Line(glyphs)
     if let clientSet = frame.state.clientSet { line.add(" \(clientSet.own) ", .header, .bold) }
@@ -200,7 +200,7 @@ struct VitalSigns {
   /// The seconds without an answer after which the oldest pending write has its age in the header.
   private static let patience: Int64 = 5
 
-  /// ` 0:31`, the age of the oldest write that the server, though reachable, has not answered; empty for a while.
+  /// ` 0:31`, the age of the oldest write that a reachable server has not answered; empty before `patience` has passed.
   private var waitingAge: String {
     guard !frame.state.network.isOffline, !frame.state.attachment.isOver, let oldest = frame.state.writes.oldest else {
       return ""

@@ -33,7 +33,8 @@ struct PaneFrame {
         " \(pane.rawValue) \(ResultTitle.isInFrame(frame.state, layout) ? ResultTitle.text(result, frame.state) : "Result") "
     }
     if pane == .collections, let path = frame.state.collectionOffScreen(layout) {
-      // The name replaces the word, which number and rows make redundant, so that the count has room.
+      // The collection's name replaces the word "Collections", so that the count has room. Number and rows identify the
+      // pane.
       let room = max(8, rect.width - Self.columnsBesidePath)
       title = " \(pane.rawValue) \(PathText.fitted(path.text, to: room, glyphs.ellipsis)) "
     }

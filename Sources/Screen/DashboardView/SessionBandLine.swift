@@ -58,7 +58,8 @@ struct SessionBandLine {
     if step.marks.contains(.outage) { return (glyphs.barOutage, .chartOutage) }
     if step.marks.contains(.acknowledged) { return (glyphs.vertical, .writeAcked) }
     guard step.events > 0 else { return (glyphs.sparkline[0], .border) }
-    // Each height means twice as many events as the previous one, so that no step changes the others.
+    // Each height means twice as many events as the previous height, so that a new step does not change how other steps
+    // are drawn.
     let level = Int.bitWidth - step.events.leadingZeroBitCount
     return (glyphs.sparkline[min(level, glyphs.sparkline.count - 1)], .chartLow)
   }

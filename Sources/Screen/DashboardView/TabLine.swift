@@ -36,8 +36,8 @@ struct TabLine {
   }
 }
 
-/// Some rows below the feed with the parts of the selected row that the columns omit: always if panes are narrow,
-/// otherwise on request.
+/// Rows below the feed with the parts of the selected row that the columns omit. Narrow panes always have them, other
+/// panes on request.
 struct SelectionStrip {
   let frame: FrameState
   let layout: Layout

@@ -37,7 +37,7 @@ package struct Transcript: Sendable {
     return lines
   }
 
-  /// The new messages. The list is bounded, so these follow the longest known beginning.
+  /// The new messages. The list drops its oldest messages, so the new ones are those after the longest known part.
   private func newMessages(_ present: [Toast]) -> ArraySlice<Toast> {
     let known = (0...present.count).first { present.dropLast($0).elementsEqual(messages.suffix(present.count - $0)) }
     return present.suffix(known ?? present.count)

@@ -5,8 +5,8 @@ import DashboardModel
 import FirestoreModel
 import TerminalCanvas
 
-/// Draws the wall: a line for each listener with its last minute, then this client's writes, their round trips and
-/// outages on the same axis, and the latest events.
+/// Draws the wall: a line with the last minute of each listener, then this client's writes, round trips and outages on
+/// the same axis, then the latest events.
 struct WallView {
   let list: ListOverlay
   let panel: WallPanel
@@ -103,7 +103,7 @@ struct WallLines {
 
   // MARK: Listeners
 
-  /// - Parameter graphHeight: the row count of the graph; this is the lowest row.
+  /// - Parameter graphHeight: the row count of the listener's graph. The returned line has the lowest row of the graph.
   func listener(_ row: WallFigures.Row, graphHeight: Int, showsMix: Bool) -> Line {
     let record = row.listener
     let role = Role.listener(record.tag.rawValue - 1)
@@ -198,8 +198,8 @@ struct WallLines {
     return line
   }
 
-  /// Adds the longest text that fits to the right of the graph, or below the listeners' figures if it is not longer
-  /// than they are.
+  /// Adds the longest text that fits to the right of the graph. A text that is not wider than the listeners' figures is
+  /// aligned with them.
   private func add(_ forms: [[String]], to line: inout Line, _ role: Role) {
     let start = columns.documents + 1
     let end = columns.rate + WallGeometry.Columns.rateWidth
@@ -260,8 +260,8 @@ struct WallLines {
     }
   }
 
-  /// One of several rows of a graph. The full height means seven doublings of the events, so no second changes the
-  /// drawing of the others.
+  /// One of several rows of a graph. The full height always means seven doublings of the events, so that a new second
+  /// does not change how earlier seconds are drawn.
   private func graph(_ seconds: [Int], part: Int, of rows: Int) -> String {
     let steps = glyphs.sparkline.count
     let levels = merged(seconds).map { events in
@@ -288,8 +288,8 @@ struct MixBars {
   let mix: ValueMix.Shown
   let glyphs: Glyphs
 
-  /// A slot of equal width for each value: its name, a bar for its share, and its document count. A change of one moves
-  /// none of the others.
+  /// A slot of equal width for each value: its name, a bar for its share, and its document count. A change of one value
+  /// does not move the others.
   /// - Parameter names: whether the name of the field precedes the values.
   func line(width: Int, names: Bool) -> Line {
     var line = Line(glyphs)

@@ -72,7 +72,7 @@ package struct ForegroundProgram: Sendable {
     var none = sigset_t()
     sigemptyset(&none)
     posix_spawnattr_setsigmask(&attributes, &none)
-    // This process ignores it, but programs expect it to end them when their output is no longer read.
+    // This process ignores SIGPIPE, but programs expect the signal to end them when their output is no longer read.
     var defaults = sigset_t()
     sigemptyset(&defaults)
     sigaddset(&defaults, SIGPIPE)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides when to send the next frame. A line that is too slow for all frames gets fewer of them, but never an
-/// outdated one first.
+/// Decides when to send the next frame. A line that is too slow for all frames gets fewer frames, but never an outdated
+/// frame before the current one.
 ///
 /// The system hides how far a terminal lags: its buffers accept tens of kilobytes. Therefore the first frames, and
 /// frames in quick succession, end with a query (`CSI 5 n`). Its reply confirms that everything before it was drawn.
-/// Until then, only the response to a key is sent. A terminal that does not reply gets frames without a key only at a
-/// rate that any line can carry.
+/// Until then, only the response to a key is sent. A terminal that does not reply gets other frames only at a rate that
+/// any line can carry.
 package struct FrameGate: Sendable {
   /// The reason for the next frame.
   package enum Cause: Int, Comparable, Sendable {

@@ -77,8 +77,8 @@ package enum TerminalEvent: Hashable, Sendable {
   private func reading(
     _ descriptor: CInt, _ handler: @escaping @MainActor (InputReader) -> Void
   ) -> any DispatchSourceRead {
-    // A descriptor of its own, open until the source has let go of it: if the owner closed a watched one first while
-    // another process still has the terminal, the event loop would be told of a source that is gone.
+    // The source has a separate descriptor, which is open until the source is cancelled. If the owner closed a watched
+    // descriptor while another process has the terminal open, the event loop would report a released source.
     let own = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
     let source = DispatchSource.makeReadSource(fileDescriptor: own >= 0 ? own : descriptor, queue: .main)
     if own >= 0 { source.setCancelHandler { close(own) } }

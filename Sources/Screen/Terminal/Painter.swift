@@ -24,12 +24,13 @@ package import TerminalTheme
   package private(set) var size: Size
   package let depth: ColorDepth
 
+  /// The similar terminal whose description is used, because this machine lacks the terminal's own; `nil` if it has
+  /// one.
+  package private(set) var replacement: String?
+
   /// Loads the description of a terminal.
   ///
   /// - Throws: `unknownTerminal`, `unusableTerminal` (no cursor movement) or `system`.
-  /// The terminal whose description is used, because the own one is not on this machine; `nil` if it is.
-  package private(set) var replacement: String?
-
   package init(
     terminal: String, size: Size, theme: Theme, environment: [String: String], wish: ColorDepth?
   ) throws(TerminalError) {
@@ -185,9 +186,9 @@ package import TerminalTheme
     setCursor(canvas.cursor)
   }
 
-  /// The best style for a blank before a word: the style of the previous word, or at the start of a line the style of
-  /// the following word, because a blank shows only its background. This saves one of two color changes. Blanks at the
-  /// end of a line keep their style, because ncurses erases them together.
+  /// The best style for a blank before a word, because a blank shows only its background. It is the style of the
+  /// previous word, or at the start of a line the style of the following word. This saves one of two color changes.
+  /// Blanks at the end of a line keep their style, because ncurses erases them together.
   private func gapStyle(at x: Int, in row: ArraySlice<Cell>, after style: PaintedStyle?) -> PaintedStyle? {
     func cell(_ x: Int) -> Cell? { x < row.count ? row[row.startIndex + x] : nil }
     guard let blank = cell(x), blank.isPlainBlank, let own = styles[blank.role],

@@ -14,7 +14,7 @@ package import TerminalTheme
     case active
     /// The shell or a child program. `enter` ends this state; only the caller of `suspend` calls it.
     case suspended
-    /// No process here any more; final.
+    /// This process no longer uses the terminal. The final state.
     case closed
   }
 
@@ -60,7 +60,7 @@ package import TerminalTheme
     enter()
   }
 
-  /// The terminal without a description on this machine, and the one whose description is used; `nil` for most.
+  /// The terminal, and the similar terminal whose description is used instead; `nil` if this machine has the right one.
   package let replacedTerminal: (name: String, used: String)?
 
   package var size: Size { painter.size }
@@ -188,7 +188,7 @@ package import TerminalTheme
     ctr_release_errors()
   }
 
-  /// Sends bytes and counts them. After a loss, the next frame repaints everything.
+  /// Sends bytes and counts them. If bytes are lost, the next frame repaints everything.
   private func send(_ bytes: [UInt8], isFrame: Bool = false) -> Int {
     if !device.write(bytes, isFrame: isFrame) { painter.invalidate() }
     totalBytes += bytes.count

@@ -29,8 +29,8 @@ package struct TerminalPreferences: Sendable {
 
 /// Detects the terminal's capabilities from the environment and the terminal description.
 enum TerminalCapabilities {
-  /// The terminal whose description serves one that has none on this machine, as after ssh from a newer one; `nil` for
-  /// a name that is not known to be like xterm.
+  /// The terminal whose description can replace a description that this machine lacks, for example after ssh from a
+  /// newer machine. `nil` for a terminal that is not known to resemble xterm.
   static func relative(of terminal: String) -> String? {
     let families = ["xterm-", "alacritty", "foot", "wezterm", "ghostty", "kitty", "rio", "contour"]
     return families.contains { terminal.hasPrefix($0) } && terminal != "xterm-256color" ? "xterm-256color" : nil

@@ -98,8 +98,8 @@ import TerminalCanvas
 
   /// Sends bytes with one `write`, waiting a bounded time for a slow terminal.
   ///
-  /// - Parameter isFrame: whether to drop the rest if another job owns the terminal by then, because the process was
-  ///   stopped and then continued in the background.
+  /// - Parameter isFrame: whether to drop the rest if another job owns the terminal by then. This happens if the
+  ///   process was stopped and continued in the background.
   /// - Returns: whether all bytes were written.
   @discardableResult
   func write(_ bytes: [UInt8], isFrame: Bool = false) -> Bool {
@@ -137,8 +137,8 @@ package struct TerminalError: Error, Hashable, Sendable, CustomStringConvertible
   package var description: String { message }
 }
 
-/// The signals that the kernel sends to stop a job that touches a terminal while the shell owns it: a job that was
-/// stopped and then continued in the background.
+/// The signals that stop a job when it uses a terminal that the shell owns. The kernel sends them to a job that was
+/// stopped and continued in the background.
 enum JobSignals {
   /// Runs terminal calls as in a single-threaded process. In the background the process stops, and the calls happen
   /// when it owns the terminal again.

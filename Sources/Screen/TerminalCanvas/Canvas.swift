@@ -36,8 +36,8 @@ package struct Canvas: Hashable, Sendable {
 
   /// Draws text to the right of a point, as far as `maxWidth`, the clip and the canvas allow.
   ///
-  /// - Returns: the columns from `point` to the end of the processed text, for chaining calls; at most `maxWidth`. Text
-  ///   left of the visible part counts, text beyond its right edge does not.
+  /// - Returns: the columns from `point` to the end of the processed text, for chaining calls; at most `maxWidth`. This
+  ///   includes text left of the visible part, but not text beyond its right edge.
   @discardableResult
   package mutating func put(
     _ text: String, at point: Point, role: Role = .text, attributes: Attributes = [], maxWidth: Int? = nil,

@@ -256,7 +256,7 @@ extension InputParser {
     return sequence.beginsPaste ? .pasteBegins(count) : .complete(count, sequence.event)
   }
 
-  /// `ESC ] text BEL` or `ESC P text ESC \`: swallowed; the text of a short operating system command is kept.
+  /// `ESC ] text BEL` or `ESC P text ESC \`. Reports are dropped, except the text of a short operating system command.
   private static func report(_ bytes: ArraySlice<UInt8>, isOperatingSystem: Bool) -> Step {
     let body = bytes.prefix(maximumReport).dropFirst(2)
     guard let end = body.firstIndex(where: { $0 < 0x20 && $0 != 0x09 }) else {

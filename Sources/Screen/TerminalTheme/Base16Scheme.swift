@@ -32,7 +32,7 @@ package struct Base16Scheme: Hashable, Sendable {
 
   /// Reads the current format, with a nested palette, and the earlier flat one.
   /// - Parameter file: the file's name in errors.
-  /// - Throws: for an invalid color, with its line, and for the first missing one of the sixteen.
+  /// - Throws: for an invalid color, with its line, and for the first of the sixteen colors that is missing.
   package init(_ text: String, file: String) throws(ThemeError) {
     for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
       guard let (key, value) = Self.entry(line) else { continue }

@@ -10,7 +10,7 @@ package enum ColorFile: String, CaseIterable, Sendable {
   case btop
 
   /// Reads a color file of any kind.
-  /// - Parameter file: the file's name in errors; a scheme without a name of its own is named after it.
+  /// - Parameter file: the file's name in errors; a scheme without a name is named after the file.
   /// - Throws: for a file of another kind, with the kinds to look for, and for missing colors.
   package static func scheme(_ text: String, file: String) throws(ThemeError) -> (Base16Scheme, ColorFile) {
     guard let kind = kind(of: text) else {
@@ -43,7 +43,7 @@ package enum ColorFile: String, CaseIterable, Sendable {
     return nil
   }
 
-  /// The name of a file without its folder and endings.
+  /// The name of a file without its folder and extensions.
   private static func name(of file: String) -> String {
     let name = file.split(separator: "/").last.map(String.init) ?? file
     let known = [".itermcolors", ".theme", ".toml", ".yaml", ".yml"]
@@ -67,7 +67,7 @@ package enum ColorFile: String, CaseIterable, Sendable {
     return colors
   }
 
-  /// The colors of TOML, or of the YAML from before, as `primary/background`.
+  /// The colors of a TOML file, or of the earlier YAML format, with keys such as `primary/background`.
   private static func alacritty(_ text: String, _ file: String) throws(ThemeError) -> [String: String] {
     if text.split(whereSeparator: \.isNewline).contains(where: { $0.hasPrefix("colors:") }) {
       let values = Outline(text).values

@@ -8,8 +8,8 @@ package struct SourceLines {
     lines = text.split(omittingEmptySubsequences: false) { $0.isNewline }
   }
 
-  /// The line, counted from 1, that sets a key in a section (`nil`: before any section); `nil` if no line obviously
-  /// sets it.
+  /// The line, counted from 1, that sets a key. A section of `nil` means the keys before any section. Returns `nil` if
+  /// no line obviously sets the key.
   package func line(of key: String, in section: String?) -> Int? {
     var current: String?
     for (index, line) in lines.enumerated() {

@@ -132,7 +132,8 @@ extension Theme {
     }
   }
 
-  /// The style in ANSI names, if the theme names the role and each color that differs from the default ones has a name.
+  /// The style in ANSI names; `nil` unless the theme names the role, and each color that differs from the default
+  /// colors has an ANSI name.
   private func named(_ style: RoleStyle, hasOwn: Bool) -> ResolvedStyle? {
     guard hasOwn else { return nil }
     func name(_ color: ThemeColor?, plain: ThemeColor) -> ScreenColor? {

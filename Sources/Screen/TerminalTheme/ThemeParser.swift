@@ -221,7 +221,7 @@ struct ThemeSource {
   var errors: [ThemeError] = []
   var warnings: [ThemeWarning] = []
 
-  /// This file on top of the inherited one. Promises such as `cvd` are not inherited.
+  /// This file on top of the inherited file. Promises such as `cvd` are not inherited.
   func merged(onto parent: ThemeSource) -> ThemeSource {
     var merged = self
     merged.variant = variant ?? parent.variant

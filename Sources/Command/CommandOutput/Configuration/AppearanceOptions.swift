@@ -6,8 +6,8 @@ package import TerminalTheme
 
 /// Messages for the user at the start.
 package enum Notices {
-  /// One line for each problem. Problems of the theme come last, since the screen shows the newest line, and name the
-  /// fallback theme.
+  /// One line for each problem. Problems of the theme come last, since the screen shows the newest line, and they name
+  /// the fallback theme.
   package static func about(_ problems: [String], _ theme: ThemeChoice, _ paths: Paths) -> [String] {
     let passedOver = theme.problems.map(paths.short)
     var all: [String] = []

@@ -3,8 +3,8 @@ import FirestoreJSON
 package import FirestoreModel
 import FirestoreText
 
-/// Documents as rows of cells, with a first row of names: the path, then fields, with fields of maps by their paths. It
-/// is not copyable: each new document would copy all waiting ones.
+/// Documents as rows of cells. The first row has the names: the path, then the fields, with fields of maps by their
+/// paths. Not copyable, because each added document would copy all waiting documents.
 struct DelimitedDocuments: ~Copyable {
   private let delimiter: Delimiter
   private let namesPaths: Bool
@@ -69,7 +69,8 @@ struct DelimitedDocuments: ~Copyable {
   }
 }
 
-/// A value as the text of a cell: what JSON has quotes or a `$` object for stands alone, maps and lists are JSON.
+/// A value as the text of a cell. Values that JSON writes in quotes or in a `$` object have neither here. Maps and
+/// lists are JSON.
 package enum CellText {
   /// - Parameter database: references into it are written as paths, others as full names.
   package static func text(_ value: Value, in database: DatabaseID) -> String {
@@ -86,7 +87,7 @@ package enum CellText {
   }
 }
 
-/// Cells of one row as a line.
+/// The format of a line: how the cells of a row are separated and escaped.
 package enum Delimiter: Hashable, Sendable {
   /// RFC 4180, with a comma or another ASCII character. A cell with the delimiter, a quote or a line end is quoted, as
   /// is the empty text, which differs from a missing value.

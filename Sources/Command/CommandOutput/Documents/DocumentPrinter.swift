@@ -6,8 +6,8 @@ import FirestoreText
 import Glibc
 import TerminalCanvas
 
-/// Prints documents one after the other in a format. It is not copyable: a copy would copy the documents that wait for
-/// their columns.
+/// Prints documents one after the other in a format. Not copyable, because a copy would copy the documents that wait
+/// for their columns.
 package struct DocumentPrinter: ~Copyable {
   /// The only printed document; `nil` for the documents of a collection, and for several.
   private let onlyDocument: ResourcePath?

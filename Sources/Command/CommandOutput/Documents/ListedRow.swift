@@ -64,7 +64,7 @@ package struct RowFormatOptions: ParsableArguments {
   /// - Parameters:
   ///   - names: the names of the cells.
   ///   - usual: the default format.
-  /// - Throws: a usage failure, also for a template with unknown names.
+  /// - Throws: a usage failure for a template that is invalid or has unknown names.
   package func format(_ names: [String], or usual: RowFormat) throws(CommandFailure) -> RowFormat {
     if let text = template {
       let template = try FormatOptions.parse(text)

@@ -8,14 +8,15 @@ struct DocumentEnvelope {
   enum Form: Hashable {
     /// `{"path": …, "data": {…}}`, as Hearth writes it. Its values have Hearth's forms.
     case own
-    /// The same with the lists of firestore-backfire, which name the fields with other types, or with the names of Fuego.
+    /// An envelope by firestore-backfire, with lists such as `timestamps` that give the fields' types, or by Fuego,
+    /// with other member names.
     case listed
-    /// The same with data that is JSON in a string.
+    /// `{"path": …, "data": "…"}`, with the data as JSON text in a string.
     case text
     /// `{"name": …, "fields": {…}}` of the REST interface.
     case rest
 
-    /// Whether the values have exact types, so that no object is guessed to be one.
+    /// Whether the values have exact types, so that the import need not guess them.
     var isExact: Bool { self == .own || self == .rest }
 
     /// The form in a note; `nil` for Hearth's own.

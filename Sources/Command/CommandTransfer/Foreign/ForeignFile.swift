@@ -7,8 +7,8 @@ enum ForeignFile {
   /// - Parameters:
   ///   - bytes: the first bytes, decompressed.
   ///   - name: the name of the input.
-  ///   - place: the options that say where the documents go, for a command line.
-  /// - Throws: `badData` with what the file is and what to do.
+  ///   - place: the options for the destination of the documents, for the suggested command line.
+  /// - Throws: `badData` with the kind of the file and the way to import its data.
   static func check(_ bytes: [UInt8], of name: String, _ place: String) throws(CommandFailure) {
     guard let advice = advice(bytes, name, place) else { return }
     throw CommandFailure(.badData, "\(name) is \(advice)")

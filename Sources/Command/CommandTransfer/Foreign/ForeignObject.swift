@@ -2,7 +2,7 @@
 import FirestoreJSON
 import FirestoreModel
 
-/// An object with which another tool writes one value of a type that JSON lacks.
+/// An object by another tool that represents a value of a type that JSON lacks.
 struct ForeignObject {
   /// The form, for messages.
   let form: String
@@ -113,7 +113,7 @@ struct ForeignObject {
     return nil
   }
 
-  /// An object that `JSON.stringify` makes of a value of the web SDK, or of a buffer of Node.
+  /// An object that `JSON.stringify` returns for a value of the web SDK, or for a Node buffer.
   private static func sdk(
     _ type: String, _ members: [JSONSyntax.Member], _ syntax: JSONSyntax
   ) -> ForeignObject? {
@@ -157,14 +157,14 @@ extension ForeignObject {
     }
   }
 
-  /// A time after 1970 in milliseconds, as in JavaScript; smaller numbers, which would be before March 1973, are seconds.
+  /// A time after 1970 in milliseconds, as in JavaScript. Numbers that would be before March 1973 are seconds.
   private static func milliseconds(_ number: Int64) -> JSONSyntax? {
     if number.magnitude < 100_000_000_000 { return time(Timestamp(seconds: number)) }
     let seconds = number >= 0 ? number / 1000 : (number - 999) / 1000
     return time(Timestamp(seconds: seconds, nanoseconds: Int32(number - seconds * 1000) * 1_000_000))
   }
 
-  /// RFC 3339, also with an offset without a colon, as MongoDB wrote it.
+  /// Parses RFC 3339. The offset can lack its colon, as in old MongoDB exports.
   private static func timestamp(_ text: String) -> Timestamp? {
     if let time = Timestamp(rfc3339: text) { return time }
     guard text.wholeMatch(of: /.*T.*[+-]\d{4}/) != nil else { return nil }
@@ -268,7 +268,7 @@ extension ColumnType {
     return value
   }
 
-  /// The value unchanged; an object is a map even if it looks like one of Hearth's types.
+  /// The value unchanged. An object is a map even if it looks like a value of one of Hearth's types.
   private func kept(_ syntax: JSONSyntax) -> JSONSyntax {
     guard case .object(let members) = syntax.kind, members.count == 1, members[0].name.hasPrefix("$") else {
       return syntax

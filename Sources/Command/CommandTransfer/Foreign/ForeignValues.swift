@@ -2,15 +2,15 @@
 import FirestoreJSON
 import FirestoreModel
 
-/// Converts values as other tools write them in JSON to Hearth's forms, and counts what it recognized.
+/// Converts JSON values of other tools to Hearth's forms, and counts the recognized values.
 ///
-/// Objects that no Firestore document can have (`{"__datatype__": …}`) and MongoDB's `{"$date": …}` are always converted.
-/// Objects that could be maps (`{"_seconds": …, "_nanoseconds": …}`) are converted except in Hearth's own exports, in
-/// which they are maps. `--types` decides first.
+/// Always converts objects that no Firestore document can have (`{"__datatype__": …}`), and MongoDB's `{"$date": …}`.
+/// Converts objects that could be maps (`{"_seconds": …, "_nanoseconds": …}`), except in Hearth's own exports, where
+/// they are maps. `--types` overrides both rules.
 struct ForeignValues {
-  /// The given types of fields; a field in an array of maps has the path without the position.
+  /// The given types of fields. The path of a field in an array of maps omits the array index.
   let types: [FieldPath: ColumnType]
-  /// Whether objects that could be maps are maps.
+  /// Whether objects that could be maps remain maps.
   let isOwn: Bool
   let database: DatabaseID
   private(set) var recognized = RecognizedForms()
@@ -77,7 +77,7 @@ struct ForeignValues {
     return syntax
   }
 
-  /// Whether a value has an object that could be of another tool; looks only at names.
+  /// Whether a value has an object that another tool could have written; checks only member names.
   private static func hasCandidates(_ syntax: JSONSyntax) -> Bool {
     switch syntax.kind {
     case .array(let elements): elements.contains(where: hasCandidates)

@@ -41,7 +41,7 @@ package enum OutputCompression {
   }
 }
 
-/// Compression formats that are only recognized, to be refused.
+/// Compression formats that Hearth cannot read, recognized so that they can be rejected.
 enum ForeignCompression: String, CaseIterable {
   case xz, bzip2
 

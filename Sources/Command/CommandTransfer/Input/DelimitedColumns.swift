@@ -189,7 +189,7 @@ package enum ColumnType: String, CaseIterable, Hashable, Codable, Sendable {
     case .integer: Self.isNumber(cell) && Int64(cell) != nil
     case .double: Self.isNumber(cell) && Double(cell) != nil && (Int64(cell) != nil || !Self.isWhole(cell))
     case .timestamp: Timestamp(rfc3339: cell) != nil
-    // Text that fails to parse is not JSON, which is the result.
+    // Text that fails to parse is not JSON, so the result is `false`.
     case .json: (cell.hasPrefix("{") || cell.hasPrefix("[")) && (try? JSONSyntax(parsing: cell)) != nil
     case .string, .ref, .bytes, .geo, .vector: false
     }

@@ -111,8 +111,8 @@ struct DelimitedRow {
 }
 
 extension Delimiter {
-  /// The delimiter of a file's first row: a comma if there is one outside of quotes, else a semicolon, as in
-  /// spreadsheets with decimal commas, else a tab or a bar.
+  /// The delimiter of a file's first row: the first of comma, semicolon, tab and bar that occurs outside of quotes.
+  /// Spreadsheets with decimal commas use semicolons.
   static func recognized(in bytes: [UInt8]) -> Delimiter {
     var (found, isQuoted) = (Set<UInt8>(), false)
     for byte in bytes {

@@ -44,7 +44,7 @@ package enum ImportInput {
   ///   - format: the format that the options give.
   ///   - layout: the layout that the options give.
   ///   - collection: the collection that the options give.
-  /// - Throws: `CommandFailure` for a text that cannot be imported, with what it is.
+  /// - Throws: `CommandFailure` for a text that cannot be imported. The message names its kind.
   package mutating func recognize(
     _ path: String, _ format: TransferFormat?, _ layout: InputLayout? = nil, into collection: ResourcePath?
   ) throws -> InputForm {
@@ -147,7 +147,7 @@ package struct ParsedBatch: Sendable {
   private(set) var records: [InputRecord] = []
   private(set) var mutations: [Mutation] = []
   var rejections: [Rejection] = []
-  /// The document count, with the rejected records.
+  /// The document count, including the rejected records.
   private(set) var recordCount: Int
   private(set) var end: InputPosition
   /// The forms recognized in the documents.
@@ -189,8 +189,8 @@ package struct ParsedBatch: Sendable {
     end = bad.record.start
   }
 
-  /// - Parameter rejecting: whether to write the other documents if the server rejects individual ones; otherwise the
-  ///   first one is named.
+  /// - Parameter rejecting: whether to write the other documents if the server rejects individual ones. Otherwise the
+  ///   error names the first rejected document.
   /// - Returns: the documents that the server rejected.
   /// - Throws: `Rejection.Reason`, or `RPCStatus` for a failure that does not concern individual documents.
   func commit(at datastore: any Datastore, _ retries: CommitRetries, rejecting: Bool) async throws -> [Rejection] {
@@ -236,7 +236,7 @@ package struct ExportInput {
       throw CommandFailure(.usage, "an export in Google's format is a folder and cannot be on standard input.")
     }
     do throws(ExportError) { reader = try ExportReader(path) } catch { throw CommandFailure(export: error) }
-    // A resumed import without the time cannot detect a changed export, and continues.
+    // A resumed import that lacks the time cannot detect a changed export. It continues.
     let attributes = try? FileManager.default.attributesOfItem(atPath: reader.location.metadata)
     modified = (attributes?[.modificationDate] as? Date)?.timeIntervalSince1970
   }

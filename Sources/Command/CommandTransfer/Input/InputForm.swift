@@ -7,7 +7,7 @@ package import FirestoreModel
 package struct InputForm: Hashable, Sendable {
   package var format: TransferFormat
   package var layout: InputLayout = .documents
-  /// The sentence that says what was recognized; `nil` for the forms that Hearth writes, and for plain documents.
+  /// A sentence about the recognized form; `nil` for the forms that Hearth writes, and for plain documents.
   package var note: String?
   /// The collection of documents by id, if the text names it; `nil` for others.
   package var collection: ResourcePath?
@@ -67,7 +67,7 @@ struct InputRecognition {
     guard let outline else { return named }
     if case .array = outline.value.kind { return .json }
     guard let end = outline.end else {
-      // A document of a file of lines is on one line.
+      // Each document of a file of lines is on one line.
       return named == .json || bytes.contains(UInt8(ascii: "\n")) || isWhole(outline.value) ? .json : named
     }
     if bytes[end...].contains(UInt8(ascii: "{")) { return bytes[..<end].contains(UInt8(ascii: "\n")) ? .json : .jsonl }
@@ -75,10 +75,10 @@ struct InputRecognition {
     return isWhole(outline.value) ? .json : .jsonl
   }
 
-  /// Whether an object on one line is all of the documents, and not one of them.
+  /// Whether an object on one line contains all documents, and is not itself a document.
   private func isWhole(_ value: JSONSyntax) -> Bool {
     guard case .object(let members) = value.kind, !members.isEmpty, !DocumentEnvelope.isOne(value) else { return false }
-    // A document can have only maps, but its name alone cannot be the path.
+    // A document can consist of maps only, but without `--into` it also needs a path, which no member gives.
     if collection == nil { return members.allSatisfy { $0.value.isObject || CollectionShape($0.value) == .list } }
     return !hasNameOfLines && Self.areCollections(members)
   }
@@ -163,7 +163,7 @@ struct InputRecognition {
   }
 
   private enum CollectionShape: Hashable {
-    /// Documents by id, or nothing that contradicts it.
+    /// An object of documents by id. An object of maps looks the same.
     case documents
     case list
     case empty

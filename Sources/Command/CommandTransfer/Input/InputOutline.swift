@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreJSON
 
-/// The first JSON value of a text, of which only the beginning may be known.
+/// The first JSON value of a text. The known bytes can end in the middle of the value.
 struct InputOutline {
-  /// The value; what is open at the end of the known bytes is closed there.
+  /// The value. Arrays and objects that extend beyond the known bytes end early.
   let value: JSONSyntax
   /// The index after the value; `nil` if it extends beyond the known bytes.
   let end: Int?
@@ -23,7 +23,7 @@ struct InputOutline {
   }
 }
 
-/// Finds the last place at which a JSON text can be cut, and the brackets that are open there.
+/// Finds the last position where a JSON text can be cut, and the open brackets at this position.
 private struct BracketScan {
   private(set) var cut: (end: Int, open: [UInt8])?
   private var open: [UInt8] = []
@@ -40,7 +40,7 @@ private struct BracketScan {
       switch byte {
       case UInt8(ascii: "\""): isInString = true
       case UInt8(ascii: "{"), UInt8(ascii: "["):
-        // The closing bracket of ASCII follows the opening one, after one other character.
+        // The code of a closing bracket is two more than the code of its opening bracket.
         open.append(byte + 2)
         cut = (index, open)
       case UInt8(ascii: "}"), UInt8(ascii: "]"):

@@ -8,7 +8,7 @@ package struct InputRecord: Sendable {
   var name: String?
   /// The name of the collection around the document, in a file with several; still encoded as JSON.
   var collection: String?
-  /// The path of a document whose name precedes it, once the rules of the import have named it.
+  /// The path of a document whose name precedes it, once the import rules have determined it.
   var path: ResourcePath?
   var bytes: [UInt8]
   /// The position of the document.

@@ -2,8 +2,8 @@
 import CommandOutput
 import FirestoreJSON
 
-/// Splits a byte stream into documents, with at most one of them in memory. It finds the beginning and end of each;
-/// `JSONSyntax` validates it.
+/// Splits a byte stream into documents, with at most one of them in memory. It only finds the beginning and end of each
+/// document. `JSONSyntax` validates the document.
 struct RecordSplitter {
   /// The limit of a record. A document has at most 1 MiB by Firestore's accounting; its JSON can be several times as
   /// long.
@@ -325,7 +325,7 @@ extension RecordSplitter {
       while index < bytes.count {
         let byte = bytes[index]
         if isQuoted {
-          // Two quotes encode one quote that does not end the cell: the second reopens it.
+          // Two quotes in a cell encode one quote: the first ends the quoted part, and the second reopens it.
           if byte == UInt8(ascii: "\"") { isQuoted = false }
           beginsCell = byte == UInt8(ascii: "\"")
         } else if byte == UInt8(ascii: "\n") {

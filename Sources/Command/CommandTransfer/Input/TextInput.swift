@@ -31,7 +31,7 @@ package struct TextInput {
     bytes = try InputBytes(path)
   }
 
-  /// The number of bytes whose form is recognized.
+  /// The number of bytes examined to recognize the form.
   private static let recognizedBytes = 256 * 1024
 
   /// Recognizes the form by the first bytes. Call it before reading.

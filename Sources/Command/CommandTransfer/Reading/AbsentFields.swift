@@ -6,8 +6,8 @@ import FirestoreProtocol
 package import FirestoreQuery
 import Spelling
 
-/// Fields of a query that no document has, or types that their values never have: a mistyped name, or a number in
-/// quotes, looks like an empty collection.
+/// Detects fields in a query that no document has, and values of a type that the field never has. Without a note, a
+/// mistyped name or a number in quotes looks like an empty collection.
 package struct AbsentFields: Sendable {
   private let query: Query
   private let datastore: any Datastore
@@ -36,7 +36,7 @@ package struct AbsentFields: Sendable {
     return await note(of: paths, documents)
   }
 
-  /// A field of the documents whose name resembles a name that none of them has, as a question.
+  /// A question that suggests an existing field with a similar name.
   package func suggestion(for path: FieldPath) async -> String? {
     guard let documents = await sample(), !documents.contains(where: { $0[path] != nil }) else { return nil }
     return suggestion(for: path, documents)
@@ -66,7 +66,7 @@ package struct AbsentFields: Sendable {
 
   private var place: String { query.collectionGroup.map { "all collections \($0)" } ?? query.path.text }
 
-  /// Whether no document has a field that the checked ones lack.
+  /// Whether a field that the checked documents lack is missing in the whole collection.
   private func isAbsent(_ path: FieldPath, _ checked: Int) async -> Bool {
     if checked < Self.sampleSize { return true }
     let order = [OrderBy(path)]

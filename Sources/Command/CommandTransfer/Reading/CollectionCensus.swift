@@ -2,8 +2,8 @@
 package import CommandOutput
 package import FirestoreModel
 
-/// The count and size of documents by collection. The collections with one id below the documents of a collection count
-/// as one: `cities/*/landmarks`.
+/// The count and size of documents by collection. Subcollections with the same id below the documents of one collection
+/// count as one entry: `cities/*/landmarks`.
 package struct CollectionCensus: Sendable {
   package struct Entry: Sendable {
     package var documents = 0

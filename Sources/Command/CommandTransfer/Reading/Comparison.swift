@@ -110,7 +110,7 @@ package enum ComparedSide: Sendable {
   ///   - time: the read time; `nil` for now.
   case database(StorageOptions.Locations, ResourcePath, at: Timestamp?)
 
-  /// A file of documents, a data folder, or otherwise a place.
+  /// Reads the text as the name of a file of documents or a data folder if it exists, and otherwise as a place.
   package init(_ text: String, in locations: StorageOptions.Locations) throws(CommandFailure) {
     let text = BackupFolder.documents(at: text)
     if text == "-" || ImportInput.isFile(text) || ExportLocation.isExport(text) {
@@ -283,7 +283,7 @@ package struct DocumentDifference: Hashable, Sendable {
 /// A field whose values differ between two versions of a document.
 package struct FieldDifference: Hashable, Sendable {
   let path: FieldPath
-  /// The value as JSON, with references relative to their own database; `nil` if the side has none.
+  /// The value as JSON, with references relative to their own database; `nil` if the side has no such field.
   let before: String?
   let after: String?
 

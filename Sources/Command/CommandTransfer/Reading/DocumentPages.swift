@@ -4,8 +4,8 @@ package import FirestoreProtocol
 package import FirestoreQuery
 import Synchronization
 
-/// A query's result from the server, page by page, so that only one page is in memory. A limit from the end is one
-/// page.
+/// A query's result from the server, page by page, so that only one page is in memory. A query with a limit from the
+/// end is read as a single page.
 package struct DocumentPages {
   /// The page size in key order, where the cost depends only on the page's content.
   private static let pageSize = 1000
@@ -16,7 +16,7 @@ package struct DocumentPages {
   private let database: DatabaseID
   private let pageSize: Int
   private let view: ReadView
-  /// Whether the query has a limit from the end, which is read in reverse as a limit from the beginning.
+  /// Whether the query has a limit from the end. It is read in reverse order, with a limit from the beginning.
   private let isBackwards: Bool
   private var query: Query
   private var remaining: Int?
@@ -82,7 +82,7 @@ extension FieldMask {
   }
 }
 
-/// All documents below a path, from a few queries over all collections. Their results are read as they arrive. Reading
+/// All documents below a path, from a few queries over all collections. Results are passed on as they arrive. Reading
 /// collection by collection would take one request per document, to list the collections below it.
 struct DescendantPages: Sendable {
   /// The document count of one query. The embedded backend scans all remaining documents for each query, and holds the

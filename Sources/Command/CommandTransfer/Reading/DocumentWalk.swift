@@ -30,7 +30,7 @@ package struct DocumentWalk: Sendable {
     return iterator.passedOver
   }
 
-  /// Visits the same documents in the same order, by queries over all collections.
+  /// Visits the same documents in the same order as a walk, but with queries over all collections.
   /// - Returns: `false`, without any visit, for a backend without such queries.
   private func visitAll(_ path: ResourcePath, _ body: (Document) async throws -> Void) async throws -> Bool {
     let pages = DescendantPages(below: path, at: datastore, projection: projection)
@@ -109,8 +109,8 @@ package struct DocumentWalk: Sendable {
   }
 }
 
-/// The documents of a collection in id order, page by page, with missing documents, which do not exist themselves but
-/// have documents below them.
+/// The documents of a collection in id order, page by page. Includes missing documents, which do not exist but have
+/// documents below them.
 package struct CollectionMembers {
   private let collection: ResourcePath
   private let datastore: any Datastore

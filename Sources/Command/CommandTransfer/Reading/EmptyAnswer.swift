@@ -6,7 +6,7 @@ import FirestoreProtocol
 package import FirestoreQuery
 import Spelling
 
-/// Notes about a path without results: a mistyped name, or another project, looks like lost data.
+/// Notes about a path without results, because a mistyped name or a wrong project looks like lost data.
 struct EmptyAnswer: Sendable {
   let datastore: any Datastore
   let database: DatabaseID

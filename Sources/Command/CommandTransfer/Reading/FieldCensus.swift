@@ -18,7 +18,7 @@ package struct FieldCensus: Sendable {
     fileprivate(set) var present = 0
     /// The field's types by name; elements of arrays count as `array of string`.
     fileprivate(set) var types: [String: Occurrence] = [:]
-    /// The first document without the field that followed a document with it, or the first such document of all.
+    /// The first document without the field.
     fileprivate(set) var firstWithout: DocumentKey?
 
     /// The types, most frequent first.
@@ -51,7 +51,7 @@ package struct FieldCensus: Sendable {
     for (name, value) in map.entries {
       let path = parent?.appending(name) ?? FieldPath(name)
       seen.insert(path)
-      // Documents before the first one with this field lacked it.
+      // All documents before this one lacked the field.
       var field = fields[path] ?? Field(path: path, firstWithout: documents > 0 ? firstDocument : nil)
       field.present += 1
       let type = Self.type(of: value)

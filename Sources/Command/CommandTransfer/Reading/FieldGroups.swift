@@ -17,7 +17,7 @@ package struct FieldGroups: Sendable {
     /// Whether the documents have none of the fields.
     package var isAbsent: Bool { values.allSatisfy { $0 == nil } }
 
-    /// The order of their values; a missing field sorts last.
+    /// Whether this group comes first in value order. A missing field sorts last.
     fileprivate func precedes(_ other: Group) -> Bool {
       for (mine, theirs) in zip(values, other.values) {
         switch (mine, theirs) {

@@ -88,8 +88,8 @@ package enum ListedEntry: Hashable, Sendable {
   }
 }
 
-/// Everything below a path as a tree of lines: collections, which end with a slash, with their documents, recursively.
-/// A large collection shows its first documents, and the count of the others.
+/// Everything below a path as a tree of lines: collections, which end with a slash, their documents, and so on. A large
+/// collection shows its first documents, and the count of the remaining documents.
 package struct DataTree: Sendable {
   package struct Extent: Hashable, Sendable {
     package var collections = 0

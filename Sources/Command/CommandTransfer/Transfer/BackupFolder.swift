@@ -32,7 +32,7 @@ package struct BackupFolder: Hashable, Sendable {
   /// The file of the indexes; `nil` without indexes.
   package var indexFile: String? { file("firestore.indexes.json") }
 
-  /// The file of the documents, if a path is the folder of a backup; otherwise the path.
+  /// The file of the documents if the path is a backup folder; otherwise the path unchanged.
   package static func documents(at path: String) -> String {
     let folder = BackupFolder(path)
     return folder.file("backup.json") != nil && folder.file(documents) != nil ? folder.documentFile : path
@@ -78,7 +78,7 @@ package struct BackupFolder: Hashable, Sendable {
   /// - Parameters:
   ///   - time: the read time of the datastore.
   ///   - progress: called after each document with the count; an error that it throws ends the backup.
-  /// - Throws: `cannotCreate`, also for a folder with other content; read errors.
+  /// - Throws: read errors; `cannotCreate` for a folder that cannot be written or has other content.
   package func write(
     _ companions: Companions, at datastore: any Datastore, _ database: DatabaseID, asOf time: Timestamp?,
     progress: (Int) throws -> Void
@@ -151,7 +151,7 @@ package struct BackupDescription: Hashable, Sendable {
   }
 
   /// - Parameter name: the file's name in messages.
-  /// - Throws: `badData`, also for the layout of a later version.
+  /// - Throws: `badData` for an invalid text, and for the layout of a later version.
   init(parsing text: String, name: String) throws(CommandFailure) {
     let json: JSONSyntax
     do throws(JSONError) { json = try JSONSyntax(parsing: text) } catch {

@@ -49,7 +49,7 @@ struct BundleJob {
   }
 
   private func bytes(of documents: [Document]) throws(RPCStatus) -> [UInt8] {
-    // The latest document version is the only known one without a fixed read time.
+    // The latest version of a document is the only known time if the read time is not fixed.
     let readTime = readTime ?? documents.compactMap(\.version).max() ?? SnapshotVersion(Timestamp(microseconds: 1))
     var writer = BundleWriter(database)
     var names: [String] = []

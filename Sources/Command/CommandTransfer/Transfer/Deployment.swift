@@ -73,7 +73,7 @@ package struct DeployedIndex: Hashable, Sendable {
   package var collectionGroup: String
   /// `COLLECTION` or `COLLECTION_GROUP`.
   package var scope: String
-  /// The fields without the name, with which every index ends in the direction of its last field.
+  /// The fields without `__name__`. Every index ends with `__name__`, by default in the direction of its last field.
   package var fields: [Field]
 
   /// Reads a `google.firestore.admin.v1.Index`, whose name contains the collection.
@@ -131,7 +131,7 @@ extension JSONSyntax {
   func text(_ member: String) -> String? { if case .string(let text)? = self[member]?.kind { text } else { nil } }
 }
 
-/// A field whose indexes differ from the project's default, or whose time expires documents.
+/// A field whose indexes differ from the project's default, or whose time value makes documents expire.
 package struct FieldOverride: Hashable, Sendable {
   package struct Index: Hashable, Sendable, Comparable {
     /// `COLLECTION` or `COLLECTION_GROUP`.
@@ -146,7 +146,7 @@ package struct FieldOverride: Hashable, Sendable {
   package var path: String
   /// Whether documents expire at the time in this field.
   package var isLifetime: Bool
-  /// The single-field indexes of the field, sorted; none exempts the field.
+  /// The single-field indexes of the field, sorted. An empty list exempts the field from indexing.
   package var indexes: [Index]
 
   /// Reads a `google.firestore.admin.v1.Field`.
@@ -216,7 +216,7 @@ package struct DeployedRules: Sendable {
     return DeployedRules(files: files, released: release.text("updateTime") ?? release.text("createTime") ?? "")
   }
 
-  /// The name of the release; databases other than the default one have their own.
+  /// The name of the release. Each database other than the default one has a separate release.
   private static func release(of database: DatabaseID) -> String {
     let own = database.database == "(default)" ? "" : "/\(database.database)"
     return "projects/\(database.project)/releases/cloud.firestore\(own)"

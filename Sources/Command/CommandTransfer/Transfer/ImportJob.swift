@@ -43,7 +43,7 @@ package struct ImportJob: Sendable {
   /// The path of the input; `-` for standard input.
   package var file: String
   package var format: TransferFormat
-  /// Whether the format is as given; otherwise the first bytes may show another one.
+  /// Whether the user chose the format. Otherwise the first bytes may show another format.
   package var isFormatGiven: Bool
   /// The layout of JSON; `nil` to recognize it.
   package var layout: InputLayout?
@@ -179,8 +179,8 @@ extension ImportJob {
   /// Whether the input can be read a second time, which a pipe cannot.
   private var canLookTwice: Bool { format == .google || ImportInput.isFile(file) }
 
-  /// - Throws: for a rename that matched no document of a pipe: its documents have kept their paths. In a file this is
-  ///   detected before anything is written.
+  /// - Throws: for a rename that matched no document of a pipe: the documents were written to their old paths. In a
+  ///   file this is detected before anything is written.
   private func check(_ unused: [CollectionRename], _ done: ImportProgressPoint) throws {
     guard !canLookTwice, done.documents > 0, let rename = unused.first else { return }
     throw CommandFailure(
@@ -313,7 +313,7 @@ struct ImportSurvey {
     collections[root] = collections[root].map { $0.common(with: path.parent) } ?? path.parent
   }
 
-  /// The rename for the one collection whose documents move into another one; `nil` if there are no documents.
+  /// The rename that moves the input's only collection to `target`; `nil` if there are no documents.
   /// - Throws: if there are several collections, with the options to type.
   func only(into target: ResourcePath, of name: String) throws(CommandFailure) -> CollectionRename? {
     guard let (root, inner) = collections.first else { return nil }

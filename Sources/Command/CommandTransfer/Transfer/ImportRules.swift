@@ -42,7 +42,7 @@ package struct ImportRules: Sendable {
   }
 
   /// The mutations for a record of an export, of JSON or of a row: one, or several for a document with subcollections.
-  /// - Parameter forms: receives what was recognized.
+  /// - Parameter forms: receives the recognized forms.
   package func mutations(
     of record: InputRecord, _ forms: inout RecognizedForms
   ) throws(Rejection.Reason) -> [Mutation] {
@@ -185,7 +185,8 @@ package struct ImportRules: Sendable {
     return collection?.appending(id) ?? ResourcePath(id)
   }
 
-  /// - Parameter isListed: whether the file names the document's collection, so that its own `id` is its id.
+  /// - Parameter isListed: whether the file lists the documents under their collection's name, so that the `id` field
+  ///   is the document's id.
   private func id(of record: InputRecord, _ syntax: JSONSyntax, isListed: Bool = false) throws(JSONError) -> String {
     if let name = record.name { return try checked(try Self.text(name), syntax) }
     guard let idField else {
@@ -219,8 +220,8 @@ package struct ImportRules: Sendable {
     return text
   }
 
-  /// The same id for the same record at the same line, so that a repeated import does not duplicate documents. It has
-  /// 20 letters and digits, like automatic ids.
+  /// An id derived from the record and its line, so that a repeated import does not duplicate documents. It has 20
+  /// letters and digits, like automatic ids.
   private static func derivedID(of record: InputRecord) -> String {
     let digest = MD5(record.bytes + Array("\n\(record.place.line):\(record.place.column)".utf8))
     var id = ""
@@ -244,7 +245,7 @@ private struct PlacedDocument {
   /// Whether the options alone decide the path.
   var isPlain = false
 
-  /// The document, and those of the subcollections that tools write among its fields.
+  /// The document, and the documents of the subcollections that some tools write among its fields.
   func withSubcollections() throws(JSONError) -> [PlacedDocument] {
     guard case .object(let members) = data.kind, members.contains(where: { Self.nested($0) != nil }) else {
       return [self]
@@ -289,7 +290,7 @@ private struct PlacedDocument {
   }
 }
 
-/// Another path for the documents of an export at and below a path: `cities=cities2`, in the syntax of `--rename`.
+/// A new path for an export's documents at and below a path: `cities=cities2`, in the syntax of `--rename`.
 package struct CollectionRename: Hashable, Sendable {
   package let from: ResourcePath
   package let to: ResourcePath

@@ -112,7 +112,7 @@ struct ImportRun {
       let keys = Set(batch.mutations.map(\.key))
       if busyKeys.values.contains(where: { !$0.isDisjoint(with: keys) }) { return }
       if rejects == nil, let first = batch.rejections.first {
-        // Documents before the invalid one are written, and none after it.
+        // The documents before the invalid document are written. No later document is written.
         batch.keep(before: first)
         failure = first.reason
         isStopped = true
@@ -188,7 +188,7 @@ struct ImportState: Codable, Hashable {
     return try? JSONDecoder().decode(ImportState.self, from: data)
   }
 
-  /// Replaces the file atomically: a process that is killed meanwhile leaves the old one.
+  /// Replaces the file atomically. If the process is killed during the call, the old file remains.
   func write(to path: String) throws(CommandFailure) {
     guard let data = try? JSONEncoder().encode(self) else {
       throw CommandFailure(.failure, "how far the import came cannot be written as JSON.")
@@ -214,8 +214,8 @@ struct ImportState: Codable, Hashable {
   }
 }
 
-/// The file of rejected documents, one per line and unchanged, so that they can be corrected and imported. A document
-/// whose name was outside of its text gets its path.
+/// The file of rejected documents, one per line and unchanged, so that they can be corrected and imported. If a
+/// document's name was outside of its text, the line includes its path.
 final class RejectFile {
   private let path: String?
   private var descriptor: Int32?
@@ -278,7 +278,8 @@ extension InputRecord {
   fileprivate var text: [UInt8] {
     guard let entity else {
       guard let path else { return bytes }
-      // The values keep the forms of the file. The first member tells the import that they are not Hearth's.
+      // The values keep the forms of the file. The first member makes a later import recognize that these are not
+      // Hearth's forms.
       return Array("{\"from\": \"import\", \"path\": \(quoted(path.text)), \"data\": ".utf8) + bytes + Array("}".utf8)
     }
     guard let document = try? entity.document() else { return [] }

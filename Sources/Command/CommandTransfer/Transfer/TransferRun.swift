@@ -236,7 +236,7 @@ extension TransferRun {
 package struct TransferProgress {
   private static let interval = Duration.milliseconds(100)
 
-  /// The progress of an earlier run that the work continues. It took none of this run's time.
+  /// The progress of an earlier run that this run continues. The rate of this run does not include it.
   package struct Start: Hashable {
     package var documents = 0
     package var fraction = 0.0

@@ -5,8 +5,7 @@ package import FirestoreProtocol
 import FirestoreSync
 import Foundation
 
-/// Writes to many documents in large commits, with several in flight. Each commit is atomic; all of them together are
-/// not.
+/// Writes to many documents in large commits, with several in flight. Each commit is atomic, but the whole work is not.
 package struct BulkWriter {
   /// The writes of one document, applied atomically.
   package struct Unit: Sendable {
@@ -48,7 +47,7 @@ package struct BulkWriter {
   var retries = CommitRetries()
 
   /// - Parameters:
-  ///   - source: passes the units to write to its argument, one after the other, with each document at most once.
+  ///   - source: calls its argument with each unit to write. Each document occurs in at most one unit.
   ///   - progress: called after each commit with the count of written documents; an error that it throws ends the work.
   /// - Throws: `Interruption` with the outcome so far, for a failure that does not concern individual documents.
   package func write(

@@ -5,7 +5,7 @@ import FirestoreModel
 import FirestoreText
 import Glibc
 
-/// A user's consent to writes of many documents: typed at a terminal, or an option.
+/// A user's consent to writes of many documents, typed at a terminal or given by an option.
 package struct Consent: ParsableArguments {
   @Flag(help: "Do not ask before writing many documents.")
   package var yes = false

@@ -5,8 +5,8 @@ package import FirestoreProtocol
 import FirestoreQuery
 
 /// A copy or move of a document, or of a collection's documents, to another path, or to another database. Within a
-/// database a move writes each document in the commit that deletes its original, so the document always exists at
-/// exactly one of the paths. A move to another database writes the document first and then deletes the original.
+/// database, one commit writes each moved document and deletes its original, so the document always exists at exactly
+/// one of the paths. A move to another database writes the document first and then deletes the original.
 package struct DocumentCopy: Sendable {
   /// A path in a database.
   package struct Place: Sendable {
@@ -175,7 +175,7 @@ package struct DocumentCopy: Sendable {
 }
 
 extension Fields {
-  /// The same fields, with references to one database redirected to the same paths of another.
+  /// Returns the fields with references to one database redirected to the same paths of another.
   func referring(to new: DatabaseID, insteadOf old: DatabaseID) -> Fields {
     Fields(sorted: entries.map { ($0.name, $0.value.referring(to: new, insteadOf: old)) })
   }

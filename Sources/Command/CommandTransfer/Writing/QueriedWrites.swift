@@ -6,8 +6,9 @@ package import FirestoreProtocol
 package import FirestoreQuery
 import Foundation
 
-/// Writes to the results of a query. They are chosen before the first write, so that none is written twice because it
-/// moved in the query's order. Each is written only if it still exists.
+/// Writes to the results of a query. The documents are chosen before the first write. Otherwise a write could move a
+/// document in the query's order, and the document would be written twice. Each document is written only if it still
+/// exists.
 package struct QueriedWrites: Sendable {
   package let query: Query
   /// The verb before and after the writes, such as `update` and `updated`.

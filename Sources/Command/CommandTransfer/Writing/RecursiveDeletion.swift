@@ -11,8 +11,8 @@ import FirestoreQuery
 ///  names of a collection, page by page ─► commits of 500 ─► remaining parents ─► their collections ─► names …
 /// ```
 /// Documents are deleted before their descendants, so that the subcollections of each document need not be requested:
-/// documents with subcollections are the ones still listed. Documents left by an interruption are found in the same
-/// way.
+/// a deleted document is still listed only if it has subcollections. Documents left by an interruption are found in the
+/// same way.
 struct RecursiveDeletion {
   /// The number of names in one request.
   private static let pageSize = 2000
@@ -59,7 +59,7 @@ struct RecursiveDeletion {
   }
 
   /// - Parameters:
-  ///   - roots: collections and documents; one inside another is deleted with it.
+  ///   - roots: collections and documents. A root inside another root is deleted with it.
   ///   - progress: called with the count of deleted documents; an error that it throws ends the work.
   /// - Throws: the error that ended the work; `deleted` has the progress.
   mutating func run(_ roots: [ResourcePath], progress: (Int) throws -> Void) async throws {
@@ -203,7 +203,7 @@ package struct BulkRemoval {
     -> Bool
   {
     if consent.yes, !consent.dryRun { return true }
-    // Counting takes as long as deleting, so a user who cannot answer is refused before it.
+    // Counting takes as long as deleting, so the command fails before it if no user can answer.
     guard consent.dryRun || Consent.canAsk else {
       throw CommandFailure(.usage, "this deletes all documents of \(extent). Add --yes to confirm.")
     }

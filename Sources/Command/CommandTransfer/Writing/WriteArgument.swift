@@ -71,7 +71,7 @@ package enum DocumentArgument {
   }
 }
 
-/// The fields of a write as words: `field=value` for each, or one JSON object of paths and values, or `-` for such an
+/// The fields of a write as words: `field=value` for each field, one JSON object of paths and values, or `-` for a JSON
 /// object on standard input.
 package enum FieldChanges {
   static func isObject(_ words: [String]) -> Bool { words.count == 1 && (words[0] == "-" || words[0].hasPrefix("{")) }

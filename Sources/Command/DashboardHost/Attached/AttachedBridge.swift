@@ -9,8 +9,8 @@ import FirestoreJSON
 import FirestoreModel
 import FirestoreQuery
 
-/// The client of another program. Sends it the dashboard's requests, which the program answers from its cache, and
-/// forwards its events.
+/// The client of another program. Sends the dashboard's requests to the program, which answers them from its cache, and
+/// forwards the program's events.
 @MainActor
 package final class AttachedBridge {
   private let link: InspectionLink
@@ -247,7 +247,7 @@ extension AttachedBridge {
 }
 
 extension EmulatorControl {
-  /// `nil` for a program whose server is on another machine, or requires more than being on this machine.
+  /// `nil` for a program whose server is on another machine, uses TLS, or is not an emulator.
   init?(of greeting: InspectionGreeting) {
     guard case .emulator = greeting.backend, !greeting.isTLS, let host = greeting.host else { return nil }
     do throws(ModelError) {

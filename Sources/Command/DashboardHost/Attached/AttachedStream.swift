@@ -37,7 +37,7 @@ package struct AttachedStream {
     self.timeout = timeout
   }
 
-  /// - Throws: the error of the output; with a goal `try-again` after the timeout, and `unavailable` if the program
+  /// - Throws: the error of the output. With a goal also `tryAgain` after the timeout, and `unavailable` if the program
   ///   ended first.
   package func run() async throws {
     let interruptions = Surroundings.current.interruptions()
@@ -107,7 +107,7 @@ package struct AttachedStream {
   }
 }
 
-/// A program's events as JSON objects, one per line, for scripts. Each has its single form.
+/// A program's events as JSON objects, one per line, for scripts.
 package struct AttachedLines {
   package struct Line: Sendable {
     package var type: String

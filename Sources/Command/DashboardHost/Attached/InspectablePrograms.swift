@@ -78,7 +78,7 @@ package struct InspectablePrograms {
   }
 
   /// Finds the one program with a process number or a name.
-  /// - Throws: one line if there is none, or several; then with their numbers.
+  /// - Throws: a one-line failure if there is no such program, or if there are several, with their process numbers.
   package func entry(_ text: String) throws(CommandFailure) -> (InspectionAddress, InspectionGreeting, InspectionLink) {
     let found: [Entry]
     if let address = InspectionAddress(text) {

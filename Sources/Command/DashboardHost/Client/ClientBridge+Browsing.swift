@@ -19,7 +19,7 @@ extension ClientBridge {
       // shown collection is removed meanwhile.
       let isNews = !cached.isEmpty && bridge.listed.isKept(by: cached, below: parent)
       guard bridge.canReachBackend else {
-        // Collections that the server had remain: the cache need not know all of them.
+        // Collections from the server's last list remain, because the cache need not have all of them.
         let known = bridge.observed == nil ? bridge.listed[parent] ?? [] : []
         return bridge.show(cached.union(known), of: number, below: parent)
       }
@@ -166,7 +166,7 @@ extension ClientBridge {
 }
 
 /// The last listed collections by their parent path. Several listings of one path may run concurrently. The reply to an
-/// older request never replaces the reply to a newer one, which would remove the user's selection.
+/// older request never replaces the reply to a newer one: that would remove the user's selection.
 struct ListedCollections {
   /// The position of a listing in starting order.
   struct Number: Comparable {

@@ -85,7 +85,7 @@ extension ClientBridge {
     }
   }
 
-  /// Adds the index that saves a query a scan of the whole collection to the configured indexes.
+  /// Adds an index to the configured indexes, so that the query need not scan the whole collection.
   func createIndexes(for query: Query) {
     request { bridge in
       let configured = try await bridge.engine.indexes().filter { !$0.isAutomatic }.map(\.definition)

@@ -87,7 +87,8 @@ extension ClientBridge {
     }
   }
 
-  /// Reads the versions that a write replaced from the backend, and reports those that its author had not seen.
+  /// Reads the versions that a write replaced from the backend, and reports the replaced values that its author had not
+  /// seen.
   func tellConflicts(of batch: BatchID, appliedAt commitTime: SnapshotVersion) {
     guard let seen = seen.removeValue(forKey: batch) else { return }
     let keys = seen.contents.filter { $0.value != .unknown }.keys.sorted()

@@ -10,7 +10,8 @@ import FirestoreModel
 
 extension ClientBridge {
   /// Requests the server's rules decisions.
-  /// - Parameter known: no reply if the newest has this number, or while another request is pending.
+  /// - Parameter known: the number of the newest known decision: no reply if there is no newer one, or while another
+  ///   request is pending.
   /// - Returns: a task that ends when the reply was reported; `nil` if it was reported immediately, or no request is
   ///   made.
   @discardableResult
@@ -31,7 +32,8 @@ extension ClientBridge {
 
 extension EmulatorControl {
   /// Requests the server's rules decisions.
-  /// - Returns: the decisions after a number, or all if the server has restarted its count; `nil` if there are none.
+  /// - Returns: the decisions after the number `known`, or all if the server has restarted its count; `nil` if there
+  ///   are none.
   func decisions(of project: String, after known: Int?) async -> Result<[RuleDecision], RPCStatus>? {
     do throws(RPCStatus) {
       let decisions = try DecisionsReader.decisions(in: try await get("/emulator/v1/projects/\(project):requests"))

@@ -40,7 +40,7 @@ extension ClientBridge {
     if missed > 0 { emit(.snapshotsMissed(missed, [:])) }
     for item in news {
       switch item {
-      // Each listener without metadata changes has a companion with them, which shows all its activity.
+      // Each listener without metadata changes has a second listener with them, which shows all its activity.
       case .opened(let listener) where listener.options.includeMetadataChanges:
         self.observed?.shown.insert(ListenerTag(listener.id))
         emit(.listenerStarted(listener))

@@ -106,7 +106,7 @@ final class ClientBridge {
     if !faults.settings.isCalm { emit(.faults(faults.settings)) }
     for await status in engine.status(queueEnds: Self.queueEnds) {
       publish(status)
-      // Each reply to a long queue changes it. A screen need not follow that fast, and the pause leaves time for
+      // A long queue changes with each reply. The screen need not follow that fast, and the pause leaves time for
       // sending.
       if status.queue.count > Self.queueEnds { try? await Task.sleep(for: .milliseconds(50)) }
     }
@@ -120,7 +120,7 @@ final class ClientBridge {
     return nil
   }
 
-  /// Reports the other users of the data until cancelled.
+  /// Reports the other processes that use the data, until cancelled.
   func followCompany() async {
     guard let data else { return }
     for await peers in data.peerChanges() { emit(.peers(peers)) }
@@ -277,7 +277,7 @@ final class ClientBridge {
     }
   }
 
-  /// - Parameter mutations: the writes that replace the rejected ones; `nil` for the same.
+  /// - Parameter mutations: the writes that replace the rejected ones; `nil` sends these again unchanged.
   private func resend(_ batch: BatchID, as mutations: [Mutation]? = nil) {
     changes.settledRejected.insert(batch)
     let written = mutations ?? changes.rejected.first { $0.id == batch }?.mutations ?? []
@@ -324,7 +324,7 @@ final class ClientBridge {
     return task
   }
 
-  /// The cached document; `nil` also if the cache cannot be read.
+  /// The cached document; `nil` if it is not cached, or if the cache cannot be read.
   func cachedDocument(_ key: DocumentKey) async -> Document? { try? await engine.cachedDocument(key) }
 
   // MARK: Status

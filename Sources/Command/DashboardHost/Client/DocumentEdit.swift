@@ -71,9 +71,9 @@ package enum DocumentEdit {
 package enum EditStatus: Equatable {
   /// The document is unchanged since the editor opened it.
   case alone
-  /// Others changed only fields that the edit does not change.
+  /// Other clients changed only fields that the edit does not change.
   case beside([FieldPath])
-  /// Others changed fields that the edit also changes.
+  /// Other clients changed fields that the edit also changes.
   case conflict(EditConflict)
 }
 
@@ -116,7 +116,7 @@ extension DocumentEdit {
     let theirs = now.data?.fields ?? Fields()
     var shown = edit.fields
     var written = mask.paths
-    // A server timestamp replaces the others' value; other transforms start from it.
+    // A server timestamp replaces the value of other clients. Other transforms start from that value.
     for transform in edit.transforms where transform.operation == .serverTimestamp {
       written.insert(transform.path)
       shown[transform.path] = .serverTimestamp(ServerTimestamp(localWriteTime: Timestamp(seconds: 0), previous: nil))

@@ -8,7 +8,7 @@ import FirestoreModel
 import FirestoreQuery
 import FirestoreSync
 
-/// The open results of a dashboard, by their use.
+/// The open results of a dashboard, by id.
 @MainActor
 struct Subscriptions {
   enum ID: Hashable {
@@ -19,7 +19,7 @@ struct Subscriptions {
 
   private enum Subscription {
     case listening(ListenerID, SnapshotMailbox, Task<Void, Never>)
-    /// A result that is read from the cache, again for each element.
+    /// A result that is read from the cache, and read again for each element of the stream.
     case reading(AsyncStream<Void>.Continuation, Task<Void, Never>)
   }
 

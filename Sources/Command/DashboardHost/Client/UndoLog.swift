@@ -29,7 +29,8 @@ struct UndoLog {
     var batch: BatchID
     var mutations: [Mutation]
     var changes: [Change]
-    /// The values that the write replaced unseen, and the documents just before it.
+    /// The values that the write replaced although its author had not seen them, and the documents just before the
+    /// write.
     var conflicts: [WriteConflict] = []
     var replaced: [DocumentKey: Contents] = [:]
 
@@ -100,7 +101,7 @@ extension UndoLog {
       (self.key, self.before, self.after, self.transforms) = (key, before, after, transforms)
     }
 
-    /// The same change from the document that the write replaced on the server.
+    /// The change with `before` taken from the document that the write replaced on the server.
     /// - Parameter paths: the fields whose values the author had not seen.
     func replacing(_ paths: [FieldPath], _ theirs: Contents) -> Change {
       var change = self
@@ -205,7 +206,7 @@ enum UndoFailure: Error, Equatable, CustomStringConvertible {
 }
 
 extension Value {
-  /// The opposite number; `nil` for the one integer without one, and for other values.
+  /// The opposite number; `nil` for the smallest integer, which has none, and for other values.
   fileprivate var negated: Value? {
     switch self {
     case .integer(let number): number == .min ? nil : .integer(-number)
@@ -364,7 +365,8 @@ extension ClientBridge {
     }
   }
 
-  /// Reports a write after its acknowledgement; before that, reports it as pending if that takes a while.
+  /// Reports a write after its acknowledgement. If the acknowledgement takes a while, first reports the write as
+  /// pending.
   /// - Parameter undo: called if the backend rejects the write.
   private func report(
     _ handle: WriteHandle, _ text: String, orElse undo: @escaping @MainActor (ClientBridge) -> Void

@@ -89,7 +89,7 @@ final class ScenarioPlayback {
     if scenario.steps.indices.contains(index) { note(.begun(scenario.steps[index])) }
   }
 
-  /// Runs the waiting step after a delay; `nil` for not yet.
+  /// Runs the waiting step after a delay; `nil` keeps it waiting.
   func goOn(after time: Duration?) {
     timer?.cancel()
     timer = nil
@@ -102,7 +102,7 @@ final class ScenarioPlayback {
     }
   }
 
-  /// Runs the waiting step now; if none waits, the next one as soon as it waits.
+  /// Runs the waiting step now. If no step waits, runs the next step as soon as it waits.
   func step() {
     timer?.cancel()
     timer = nil

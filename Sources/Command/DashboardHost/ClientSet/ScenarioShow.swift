@@ -189,7 +189,7 @@ final class ScenarioShow {
     run = nil
   }
 
-  /// Leaves the scenario: its clients end, and its world with them.
+  /// Leaves the scenario and ends its clients and its world.
   func close() { stopRun() }
 
   /// Waits until all played runs have ended.
@@ -240,7 +240,7 @@ package struct LiveScenario: Sendable {
   package var isStepped = false
   /// The world and its time, in words.
   package var place: String
-  /// Whether it runs with the named backend, in real time.
+  /// Whether the scenario runs with the named backend, in real time.
   package var isReal = false
   package var world: @Sendable (Scenario) throws -> ScenarioWorld
 
@@ -261,7 +261,7 @@ extension Session {
   /// The displayed clients: the scenario's, or the user's.
   var shownClients: ClientSet { scenario?.clientSet ?? clientSet }
 
-  /// The next time at which the screen changes without input, or one of the user's clients has work.
+  /// The next time when the screen changes without input, or one of the user's clients has work.
   var nextTick: Timestamp {
     guard let scenario else { return clientSet.nextTick }
     let wait = scenario.clientSet.nextTick.microseconds &- scenario.now.microseconds

@@ -77,7 +77,7 @@ extension Session {
   }
 }
 
-/// A screen recording without a terminal: a script on the simulated shop, with its own clock, so that the same script
+/// A screen recording without a terminal, of a script on the simulated shop. It has its own clock, so the same script
 /// always produces the same bytes.
 package struct ScriptedCast {
   /// The pause after which the clock of an offline shop is redrawn.

@@ -9,10 +9,10 @@ import FirestoreQuery
 import Scenarios
 import TerminalCanvas
 
-/// A dashboard on a simulated shop: client events generated along a clock that is set by hand, so that the same moment
-/// is the same screen everywhere.
+/// A dashboard on a simulated shop. Its clock is set by hand and determines the client events, so a moment is the same
+/// screen on every machine.
 package struct PlayedShop {
-  /// A moment of the shop; each is a while after the previous one.
+  /// A moment of the shop. Each case is later than the previous one.
   package enum Scene: String, ExpressibleByArgument, CaseIterable, Comparable {
     /// Three listeners and a shop with sales.
     case online
@@ -39,7 +39,7 @@ package struct PlayedShop {
   var overlays: [DocumentKey: Mutation] = [:]
   var waiting: [PendingWrite] = []
   var isOnline = true
-  /// Whether the network switch and writes take effect: the keys come from a script, not from a scene.
+  /// Whether the network switch and writes take effect, because the keys come from a script and not from a scene.
   var answersKeys = false
   private var lastBatch: Int64 = 100
   /// The time of the last change of the connection.
@@ -325,7 +325,7 @@ extension PlayedShop {
         }
         if isOnline { acknowledgeAll() }
       case .client(.request(.fault(let change))): perform(state.cause(change))
-      // The screen is one client's: what others do, and what only a run can do, is not on it.
+      // The screen shows one client. Steps of other clients, and steps that need a real run, have no effect here.
       default: break
       }
       let roots = Set(local.values.filter(\.exists).map { String($0.key.path.segments[0]) })

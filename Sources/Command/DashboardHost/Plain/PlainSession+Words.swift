@@ -127,8 +127,8 @@ extension PlainSession {
   /// The longest wait for a document's server.
   private static let patience = Duration.seconds(10)
 
-  /// Opens a document, which stays open until another one is opened, and reports its pane: the server's version, or the
-  /// cached version if the server is unreachable.
+  /// Opens a document, which stays open until another one is opened. Reports its pane with the server's version, or
+  /// with the cached version if the server is unreachable.
   func tell(_ key: DocumentKey, asJSON: Bool) async {
     perform(state.openDetail(key))
     if !isSettled(key) { _ = await wait(within: Self.patience) { $0.isSettled(key) } }

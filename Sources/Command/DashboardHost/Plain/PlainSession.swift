@@ -258,8 +258,7 @@ package final class PlainSession {
     return await wait(within: limit) { $0.events.take(pattern) }
   }
 
-  /// - Returns: the first event, other than a synced listener, that arrives before the timeout or was not consumed
-  ///   before.
+  /// - Returns: the first unexpected event that arrives before the timeout or is not yet consumed.
   func surprise(within limit: Duration) async -> ObservedEvent? {
     _ = await wait(within: limit) { _ in false }
     return events.takeSurprise()

@@ -15,7 +15,7 @@ package enum PlainWord: Sendable {
   case listen(Query)
   /// End the listener of this name.
   case stop(String)
-  /// Tell a part of what the dashboard shows, in words or as JSON.
+  /// Report a part of the dashboard's content, in words or as JSON.
   case tell(PlainSubject, asJSON: Bool)
   /// Open a document, and report its pane.
   case document(DocumentKey, asJSON: Bool)

@@ -7,8 +7,7 @@ import FirestoreQuery
 import FirestoreSync
 import TerminalCanvas
 
-/// The result of a watched query as a table that is redrawn after each snapshot: rows in query order, with marks for
-/// the last changes and the limit.
+/// The result of a watched query as a table, redrawn after each snapshot. Marks show the last changes and the limit.
 struct ResultTable {
   private let query: Query
   private var kept: CachedResult

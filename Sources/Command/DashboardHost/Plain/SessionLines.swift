@@ -169,7 +169,7 @@ extension SessionLines {
 
   // MARK: Requests
 
-  /// The known decisions, oldest first, with the member names of the server's own report.
+  /// The known decisions, oldest first, with the member names that the server itself uses.
   static func requests(_ state: DashboardState) -> String {
     let all = state.requests.all ?? []
     let problem = state.reasonAgainstRequests ?? state.requests.failure

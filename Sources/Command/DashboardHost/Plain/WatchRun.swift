@@ -29,9 +29,9 @@ package struct WatchRun: Sendable {
   package let isTable: Bool
   package let goal: EventGoal?
   package let timeout: Duration?
-  /// Whether the end of the time is a failure, also without a goal.
+  /// Whether a timeout is a failure even without a goal.
   package let isFailureWhenLate: Bool
-  /// Whether the watch starts with an unreachable server: with the documents of a cache that the user named.
+  /// Whether the watch also starts with an unreachable server, with the documents of a cache that the user named.
   package let startsFromCache: Bool
   /// Whether the backend is in this process.
   package let isEmbedded: Bool

@@ -4,15 +4,16 @@ import FirestoreJSON
 package import Foundation
 package import TerminalCanvas
 
-/// The screen as an asciicast, version 2: the bytes of the frames as they were sent, with their times.
+/// A recording of the screen in asciicast format, version 2: the bytes of each frame as sent to the terminal, with its
+/// time.
 @MainActor
 package final class Cast {
   package enum Item: Sendable {
-    /// The first line; `term` is the kind of the terminal, this process's if none is given.
+    /// The first line; `term` is the type of the terminal, by default `$TERM` of this process.
     case header(Size, Date, term: String? = nil)
     case frame(seconds: Double, [UInt8])
     case resize(seconds: Double, Size)
-    /// A name for the moment, at which players can stop.
+    /// A named moment, at which players can stop.
     case marker(seconds: Double, String)
   }
 

@@ -5,7 +5,7 @@ import Glibc
 
 /// A file that grows by whole lines up to a limit. Only its owner may read it.
 actor LineSink<Item: Sendable> {
-  /// The reason, in words, why no more is written.
+  /// The end of the file, with its reason in words.
   struct Ended: Error, Hashable, Sendable {
     var reason: String
   }
@@ -17,14 +17,14 @@ actor LineSink<Item: Sendable> {
   private var size = 0
   private var isOpen = true
 
-  /// The room in bytes kept for the last line.
+  /// The bytes reserved for the last line.
   private static var reserve: Int { 512 }
 
   /// - Parameters:
   ///   - limit: the largest size of the file, in bytes.
   ///   - replaces: whether an existing file of this name may be replaced.
-  ///   - encode: makes the line of an item, with its line break.
-  ///   - last: makes the last line, if there is one, from the reason for the end.
+  ///   - encode: returns the line of an item, with its line break.
+  ///   - last: returns the last line for the reason of the end; `nil` for none.
   init(
     _ path: String, limit: Int, replaces: Bool, encode: @escaping @Sendable (Item) throws -> Data,
     last: @escaping @Sendable (String) throws -> Data?
@@ -46,12 +46,12 @@ actor LineSink<Item: Sendable> {
   }
 
   /// Writes the items' lines with as few calls as possible.
-  /// - Throws: `Ended`, once: everything written until then is whole lines.
+  /// - Throws: `Ended`, once. The file then has only complete lines.
   func write(_ items: [Item]) throws(Ended) {
     guard isOpen else { return }
     var lines = Data()
     for item in items {
-      // The reason given is for the user; the encoder's would name types of the program.
+      // The encoder's own reason would name types of the program, which mean nothing to the user.
       guard let line = try? encode(item) else { throw ended("an event cannot be written as a line") }
       guard size + lines.count + line.count <= limit - Self.reserve else {
         try put(lines)
@@ -79,7 +79,7 @@ actor LineSink<Item: Sendable> {
         done += count
       } else if errno != EINTR {
         let reason = String(cString: strerror(errno))
-        // Half a line would be read as damage.
+        // A reader would report an incomplete line as damage.
         _ = ftruncate(descriptor, off_t(size))
         shut()
         throw Ended(reason: reason)
@@ -99,7 +99,7 @@ actor LineSink<Item: Sendable> {
   }
 }
 
-/// Sizes as people write them.
+/// Sizes in the units that people use.
 package enum ByteCountText {
   private static let units: [(name: String, factor: Int)] = [("GB", 1 << 30), ("MB", 1 << 20), ("KB", 1 << 10)]
 
@@ -122,14 +122,14 @@ package enum ByteCountText {
   }
 }
 
-/// Hands items to a file without waiting for it: items that arrive while lines are written go with the next ones.
+/// Writes items to a file without waiting for it. Items that arrive during a write are part of the next write.
 @MainActor
 final class FileRecorder<Item: Sendable> {
-  /// The most that may wait for a slow disk, estimated in bytes.
+  /// The limit of waiting items, estimated in bytes. Recording ends if the disk is slower than that.
   private static var patience: Int { 32 << 20 }
 
   let path: String
-  /// Whether so much waits that what can be left out should be.
+  /// Whether the disk is so slow that the caller should omit optional items.
   var isBehind: Bool { waitingCost > Self.patience / 4 }
   private let sink: LineSink<Item>
   private var waiting: [Item] = []

@@ -7,12 +7,12 @@ import DatastoreTapping
 import FirestoreJSON
 import FirestoreModel
 
-/// The events between a client and a server as lines: for people, or as JSON.
+/// Prints the messages between a client and a server, one per line, for people or as JSON.
 package enum MessageReport {
   /// The number of documents that a line names.
   private static let mostNames = 3
 
-  /// - Throws: `bad-data` for a recording without messages.
+  /// - Throws: `badData` for a recording without messages.
   package static func print(_ recording: Recording, asJSON: Bool) throws {
     guard !recording.messages.isEmpty else {
       throw CommandFailure(
@@ -87,7 +87,7 @@ package enum MessageReport {
       details.append(token > 0 ? "token of \(counted(token, "byte"))" : "no token")
     }
     if let bytes = event.bytes {
-      // A tap keeps the content of every other message.
+      // A tap stores the content of every message except large ones.
       let isLeftOut = event.connection == nil && event.message?.content == nil && bytes > ProtocolEvent.largestContent
       details.append(counted(bytes, "byte") + (isLeftOut ? ", not kept" : ""))
     }
@@ -117,20 +117,20 @@ extension MessageSummary {
 }
 
 extension Session {
-  /// A tap for the messages of the session's client; `nil` where none are kept.
+  /// A tap for the messages of the session's client; `nil` if they are not recorded.
   static func tap(for options: Options) -> MessageTap? {
     guard options.recordingFiles.recording?.keepsMessages == true, case .client = options.subject else { return nil }
     return MessageTap { .now }
   }
 
-  /// Writes messages to the recording as they pass by, until cancelled.
+  /// Writes messages to the recording as they are sent and received, until cancelled.
   func followMessages(_ tap: MessageTap) async {
     for await _ in tap.signals { keepMessages() }
   }
 
-  /// Writes the messages that wait, unless the file is behind: then they go on waiting, and those that do not fit there are
-  /// counted.
-  /// - Parameter isEnd: whether no more will come, so that all are written.
+  /// Writes the tap's waiting messages, unless the file is behind. Then they remain in the tap, which counts the
+  /// messages that it has no room for.
+  /// - Parameter isEnd: whether no further messages follow, so that all are written.
   func keepMessages(isEnd: Bool = false) {
     guard let tap, isEnd || recorder?.isBehind != true else { return }
     for message in tap.take() where recorded == clientSet.first.number {

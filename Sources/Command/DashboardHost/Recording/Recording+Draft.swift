@@ -9,9 +9,9 @@ import FirestoreText
 package import Scenarios
 
 extension Recording {
-  /// The session as a draft of a scenario: its actions are played on the dashboard's state, whose effects are what the user
-  /// requested.
-  /// - Throws: `bad-data` for a recording without a step, or with lines in disorder.
+  /// Converts the session to a draft of a scenario. Replays the actions on the dashboard's state; the resulting effects
+  /// are the user's requests.
+  /// - Throws: `badData` for a recording that contains no step, or has lines in the wrong order.
   package func draft() throws(CommandFailure) -> ScenarioDraft {
     if let outOfOrder { throw Self.disorder(at: "\(name):\(outOfOrder.line)", by: outOfOrder.by) }
     let configuration = header.configuration
@@ -24,7 +24,7 @@ extension Recording {
       let text = "values that were removed from the recording: \(names.joined(separator: ", "))"
       reader.read(.gap(text), at: header.start, of: client)
     }
-    // The requests of another program are known by its status alone.
+    // The recording shows the requests of another program only by changes of its status.
     let isAttached = configuration.attached != nil
     var state = header.initialState
     for action in actions {
@@ -56,7 +56,7 @@ extension Recording {
     return try reader.finished(name, ": no listener was open, and nothing was written")
   }
 
-  /// The failure for a line that is older than one before it.
+  /// The failure for a line that is older than an earlier line.
   package static func disorder(at place: String, by distance: Duration) -> CommandFailure {
     CommandFailure(
       .badData,

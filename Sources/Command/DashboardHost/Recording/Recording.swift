@@ -11,7 +11,7 @@ import TerminalCanvas
 
 /// A recorded session, read from its file.
 package struct Recording: Sendable {
-  /// The largest size of a file in bytes, the same as when it is written without a limit of its own.
+  /// The largest size of a file in bytes.
   private static let limit = 2 << 30
   /// The largest size of a line in bytes.
   private static let lineLimit = 32 << 20
@@ -19,20 +19,21 @@ package struct Recording: Sendable {
   package let name: String
   package let header: RecordingHeader
   package private(set) var actions: [Action] = []
-  /// The messages between the client and its datastore, where they were kept.
+  /// The messages between the client and its datastore, if they were recorded.
   package private(set) var messages: [Message] = []
-  /// The reason for the recording's end; `nil` for one that breaks off.
+  /// The reason for the recording's end; `nil` if the file is cut off.
   package private(set) var end: RecordingEnd?
   /// The lines that could not be read, and other remarks for the viewer.
   package private(set) var problems: [String] = []
 
-  /// The first line whose time is more than `clockSlack` before that of an earlier one; `nil` if all are in order.
+  /// The first line whose time is more than `clockSlack` before the time of an earlier line; `nil` if there is none.
   package private(set) var outOfOrder: (line: Int, by: Duration)?
-  /// The distance by which events may overtake each other: the dashboard takes more for a clock that was set back.
+  /// The largest time by which an event may be older than the event before it. A larger difference means that the clock
+  /// was set back, or that lines are in the wrong order.
   package static let clockSlack = Duration.seconds(1)
 
   package struct Message: Sendable {
-    /// The number of actions before it.
+    /// The number of actions before the message.
     package var place: Int
     package var event: ProtocolEvent
   }
@@ -43,7 +44,7 @@ package struct Recording: Sendable {
     try self.init(data, name: name)
   }
 
-  /// The whole of a file, and its name in messages.
+  /// The whole content of a file, and the file's name in messages.
   /// - Parameter path: `-` for standard input.
   package static func data(path: String) throws(CommandFailure) -> (Data, String) {
     let name = path == "-" ? "standard input" : path
@@ -77,7 +78,7 @@ package struct Recording: Sendable {
     }
   }
 
-  /// - Throws: `bad-data` for a file that is no recording at all; a damaged recording is read as far as possible.
+  /// - Throws: `badData` for a file that is not a recording. A damaged recording is read as far as possible.
   package init(_ data: Data, name: String) throws(CommandFailure) {
     self.name = name
     let lines = data.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -91,7 +92,7 @@ package struct Recording: Sendable {
   }
 
   private static func header(of line: Data, _ name: String) throws(CommandFailure) -> RecordingHeader {
-    // The message below says what the file is not.
+    // The message below describes the problem better than the parser's error.
     guard let kind = try? RecordingLine.value(RecordingKind.self, of: line), kind.hearth == RecordingHeader.kind else {
       throw CommandFailure(.badData, "\(name):1: this is not a session that hearth recorded.")
     }
@@ -113,7 +114,7 @@ package struct Recording: Sendable {
     var isWhole = true
     var latest: Timestamp?
     for (index, line) in lines.enumerated() where !line.isEmpty {
-      // A line that begins like the end and is not one is read as an action, whose error is kept.
+      // An invalid last line is read as an action, so that its error is reported.
       if line.starts(with: ending), let end = try? RecordingLine.value(RecordingEnd.self, of: line) {
         self.end = end
         continue
@@ -144,14 +145,14 @@ package struct Recording: Sendable {
   }
 }
 
-// Session files are NDJSON. The first line has the dashboard's settings at the start, each other line is one action on
-// it, and the last has the reason for the end. Played again, they lead to the same screens. Lines of messages of the
-// protocol may stand between them, which change nothing on the screens.
+// Session files are NDJSON. The first line has the dashboard's settings at the start, each following line is one
+// action, and the last line has the reason for the end. A replay of the actions shows the same screens. Between them
+// there can be lines with protocol messages, which do not affect the screens.
 
 /// The first line.
 package struct RecordingHeader: Sendable {
   static let kind = "session"
-  /// The version of the format, which grows when lines change their meaning or get another kind.
+  /// The version of the format. It increases when the meaning of lines changes, or with a new kind of line.
   static let currentFormat = 1
 
   /// The kind of file.
@@ -162,14 +163,14 @@ package struct RecordingHeader: Sendable {
   package var start: Timestamp
   var size: Size
   package var configuration: DashboardConfiguration
-  /// The fields whose values were taken out; `*` stands for all.
+  /// The fields whose values were removed; `*` means all.
   var redacted: [String]?
 
-  /// The state that the recording begins with.
+  /// The state at the start of the recording.
   var initialState: DashboardState { DashboardState(configuration, size: size, now: start) }
 }
 
-/// The members that the first line of every format has.
+/// The members of the first line that all versions of the format have.
 private struct RecordingKind: JSONRecord {
   var hearth: String
   var format: Int
@@ -191,7 +192,7 @@ package struct RecordingEnd: Sendable {
 
 /// A message of the protocol as a line of a recording.
 struct RecordedMessage: JSONRecord {
-  /// The text with which such a line begins.
+  /// The prefix of such a line.
   static let prefix = #"{"message":"#
 
   var event: ProtocolEvent
@@ -230,7 +231,7 @@ extension RecordingHeader: JSONRecord {
       redacted: try form.optional("redacted", it?.redacted.map { RedactedFields(names: $0) })?.names)
   }
 
-  /// The names of the fields that were taken out.
+  /// The names of the fields whose values were removed.
   private struct RedactedFields: JSONFormed {
     var names: [String]
 

@@ -11,10 +11,10 @@ import Spelling
 import Synchronization
 import TerminalCanvas
 
-/// Redacts the actions of one recording in their order.
+/// Redacts the actions of one recording. Pass them in order.
 ///
-/// Keys are part of a recording, and may type a value. Typed text becomes as many `x`; its effects, such as a listener,
-/// are corrected by an additional action, so that the redacted recording goes on showing the same panes.
+/// Recorded keys may type a value, so each typed character becomes an `x`. Additional actions restore the effects of
+/// the original text, such as a listener, so that the redacted recording still shows the same panes.
 package final class RecordingRedactor: Sendable {
   private struct States {
     /// The state after the original actions.
@@ -38,7 +38,7 @@ package final class RecordingRedactor: Sendable {
     states = Mutex(States(original: header.initialState, redacted: redacted.initialState))
   }
 
-  /// The actions that replace an action; none for one whose redacted form cannot be read.
+  /// The actions that replace an action. An action that has no valid redacted form is dropped.
   package func redacted(_ action: Action) -> [Action] {
     states.withLock { states in
       let replacement = try? replacement(of: action, states)
@@ -53,7 +53,7 @@ package final class RecordingRedactor: Sendable {
     case .input(let event, let time): .input(input(event, states.original), at: time)
     case .client(let event, let time): .client(try client(event, states), at: time)
     case .caption(let text, let time): .caption(redaction.isAll && !text.isEmpty ? "x" : text, at: time)
-    // The text behind a command's name may be a value.
+    // The text after a command's name may be a value.
     case .run(let text, let time): .run(text.contains(" ") ? "" : text, at: time)
     case .tick, .link, .sent, .listen, .open, .adopt, .configured, .overwrote, .clientSet, .host:
       try redaction.redacted(action)
@@ -71,7 +71,7 @@ package final class RecordingRedactor: Sendable {
 
   private func client(_ event: ClientEvent, _ states: States) throws(JSONError) -> ClientEvent {
     let redacted = try redaction.redacted(event)
-    // Different text may have led to different windows.
+    // The redacted text may have opened windows with different tags.
     func window(_ tag: WindowTag) -> WindowTag {
       guard let path = states.original.path(of: tag) else { return tag }
       return states.redacted.window(of: redaction.path(path)) ?? tag
@@ -85,7 +85,7 @@ package final class RecordingRedactor: Sendable {
     }
   }
 
-  /// The actions that bring about the effects which redacted text did not have.
+  /// The actions that restore the effects that the redacted text lacks.
   private func corrections(at time: Timestamp, _ states: inout States) -> [Action] {
     var corrections: [Action] = []
     func correct(_ action: Action) {
@@ -121,7 +121,8 @@ extension RedactionSummary {
   }
 
   /// - Parameter wanted: the fields whose values were to be removed.
-  /// - Throws: for a field that the recording does not have: the value is still there under its right name.
+  /// - Throws: for a field that the recording does not have. If its name is mistyped, the value is still in the
+  ///   recording.
   package func check(_ wanted: [String]) throws(CommandFailure) {
     let met = found.met
     for name in wanted where name != "*" && !met.contains(name) {

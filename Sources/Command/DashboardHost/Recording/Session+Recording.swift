@@ -33,7 +33,7 @@ extension Session {
     }
   }
 
-  /// Records the session from its start, as far as its log reaches.
+  /// Records the session from its start.
   private func startRecording(_ path: String) throws(CommandFailure) {
     if let recorder {
       throw CommandFailure(.usage, "\(recorder.path) is already being recorded. 'record stop' ends it.")
@@ -47,7 +47,7 @@ extension Session {
       )
     }
     var request = RecordingRequest(path: Self.expanded(path))
-    // The messages that are kept are those of the first client.
+    // The tap has only the messages of the first client.
     request.keepsMessages = tap != nil && clientSet.focusIndex == 0
     request.limit = options.recordingFiles.recording?.limit ?? RecordingRequest.standardLimit
     try Self.requireNew(request.path)
@@ -56,7 +56,7 @@ extension Session {
     notify(.info, "Recording\(whose) to \(path), from the session's start.")
   }
 
-  /// Refuses a file that is there: inside the dashboard no option replaces it.
+  /// Rejects an existing file: the dashboard has no option to replace it.
   static func requireNew(_ path: String) throws(CommandFailure) {
     guard FileManager.default.fileExists(atPath: path) else { return }
     throw CommandFailure(.cannotCreate, "\(path) already exists. Choose another name.")
@@ -116,15 +116,15 @@ extension Session {
   }
 }
 
-/// A file that a session is recorded to.
+/// A file to which a session is recorded.
 package struct RecordingRequest: Sendable {
   package static let standardLimit = 64 << 20
 
   var path: String
-  /// The largest size of the file, in bytes.
+  /// The size limit of the file, in bytes.
   var limit: Int
   var replaces: Bool
-  /// Whether the messages between the client and its datastore are kept too.
+  /// Whether to record the messages between the client and its datastore, too.
   var keepsMessages: Bool
   /// The redaction of the recording; `nil` for none.
   var redaction: Redaction?
@@ -176,7 +176,7 @@ extension FileRecorder where Item == RecordedItem {
   }
 }
 
-/// The files that keep a session.
+/// The files to which a session is recorded.
 package struct RecordingFiles: Sendable {
   var recording: RecordingRequest?
   var cast: String?
@@ -198,7 +198,7 @@ package struct ReplayRequest: Sendable {
     (self.recording, self.playback, self.place) = (recording, playback, place)
   }
 
-  /// - Parameter viewer: the state whose size, theme and keys the screen has.
+  /// - Parameter viewer: the state of the viewing dashboard, with its own size, theme and keys.
   package func session(for viewer: DashboardState) -> DashboardSession {
     var session = DashboardSession(
       replaying: recording.header.initialState, recording.actions, viewer: viewer, playback, at: viewer.now)

@@ -11,21 +11,21 @@ import Terminal
 import TerminalCanvas
 import TerminalTheme
 
-/// A file with what the screen shows, or showed in the last seconds.
+/// A picture of the screen, or a cast of its last seconds, as a file.
 struct Shot {
   enum Format: String, CaseIterable {
     case svg, ansi, txt, cast
 
-    /// The format by the end of a file's name.
+    /// The format by the extension of a file's name.
     init?(ofFile path: String) {
       guard let end = path.split(separator: ".").last, path.contains(".") else { return nil }
       self.init(rawValue: end.lowercased())
     }
   }
 
-  /// The seconds of a cast.
+  /// The length of a cast in seconds.
   static let span = 30
-  /// The seconds between two looks at the screen.
+  /// The interval at which the screen is sampled, in seconds.
   private static let step = 0.25
 
   let theme: Theme
@@ -55,24 +55,24 @@ struct Shot {
       size = screen.canvas.size
       items.append(.frame(seconds: screen.seconds, Array(frame(screen.canvas).utf8)))
     }
-    // The last screen stays until the end.
+    // The last screen is shown until the end.
     if let last = screens.last, last.seconds < Double(Self.span) {
       items.append(.frame(seconds: Double(Self.span), []))
     }
     return items.map { String(decoding: $0.line, as: UTF8.self) }.joined()
   }
 
-  /// A whole screen: the cursor goes home, is hidden, and each row is painted to its end.
+  /// The sequences that draw a whole screen: hide the cursor, move it home, and paint each row completely.
   private func frame(_ canvas: Canvas) -> String {
     let rows = canvas.ansiText(in: theme, at: depth).split(separator: "\n", omittingEmptySubsequences: true)
     return "\u{1B}[?25l\u{1B}[H" + rows.joined(separator: "\r\n")
   }
 }
 
-/// Files with what the screen shows.
+/// Pictures and casts of the screen.
 extension Session {
   /// Writes the screen, or its last seconds, to a new file that only the user may read.
-  /// - Parameter fields: the fields whose values are left out, separated by commas, or `all`; `nil` for none.
+  /// - Parameter fields: the fields whose values are omitted, separated by commas, or `all`; `nil` for none.
   func takeShot(_ file: String, without fields: String?) throws(CommandFailure) {
     let path = Self.expanded(file)
     guard let format = Shot.Format(ofFile: path) else {
@@ -99,7 +99,7 @@ extension Session {
       text = shot.text(of: redacted.map { view($0.end) } ?? view(shownClients), as: format)
     }
     try TextFile.write(text, to: path, mode: 0o600)
-    // History and values are those of one client; a picture is of the whole screen.
+    // A cast and redacted values come from one client. A picture shows the whole screen.
     let whose = clientSet.isShared && (format == .cast || fields != nil) ? " of \(clientSet.focused.name)" : ""
     notify(.info, "\(file) has \(format == .cast ? "the last \(Shot.span) seconds" : "the screen")\(whose)\(hidden).")
   }

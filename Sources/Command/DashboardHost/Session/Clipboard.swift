@@ -7,9 +7,8 @@ import Dispatch
 import Foundation
 import Terminal
 
-/// Copies text in the first available way: with the user's own command, to the desktop's clipboard, to tmux inside tmux
-/// (which drops OSC 52 by default), through the terminal (OSC 52), which also works over ssh, and as a last resort into
-/// a file.
+/// Copies text in the first available way: with the user's own command, to the desktop's clipboard, to tmux, through
+/// the terminal (OSC 52), or into a file. OSC 52 also works over ssh, but tmux drops it by default.
 struct Clipboard: Sendable {
   /// A program that reads the text from its standard input.
   struct Program: Hashable, Sendable {

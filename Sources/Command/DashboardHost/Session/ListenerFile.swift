@@ -25,7 +25,7 @@ package struct ListenerFile: Hashable, Sendable {
   /// - Throws: `CommandFailure` for a file that cannot be read as text.
   package static func read(_ path: String, name: String, database: DatabaseID) throws(CommandFailure) -> ListenerFile {
     guard let data = FileManager.default.contents(atPath: path) else {
-      // Foundation does not report the reason.
+      // Foundation does not report why the file cannot be read.
       let reason = access(path, R_OK) == 0 ? "it is not a file" : String(cString: strerror(errno))
       throw CommandFailure(.noInput, "\(name) cannot be read: \(reason).")
     }

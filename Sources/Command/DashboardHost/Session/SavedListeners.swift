@@ -158,7 +158,7 @@ extension Session {
   }
 }
 
-/// The root collections that are listened to as they become known, each once.
+/// Listens to each root collection once, when it becomes known.
 struct RootListening {
   private var known: Set<String> = []
 

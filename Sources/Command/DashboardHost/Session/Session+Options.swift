@@ -66,7 +66,7 @@ extension Session {
     package var replay: ReplayRequest? { if case .recording(let replay) = subject { replay } else { nil } }
   }
 
-  /// The subject of the dashboard.
+  /// The client, recording or scenario that the dashboard shows.
   package enum Subject {
     /// A client of the dashboard.
     case client
@@ -121,7 +121,7 @@ extension StorageOptions.Locations {
     case (.embedded(let folder?), _): if isDataNamed { options += ["--data", folder] }
     case (.remote, .cloud): options.append("--cloud")
     case (.remote, _):
-      // TLS also needs a file of certificates or credentials.
+      // A server with TLS also needs options for certificates or credentials.
       guard let host = reached.host, !reached.isTLS else { return nil }
       options += ["--emulator", host]
     }

@@ -48,7 +48,7 @@ extension Session {
   func rememberCommands(_ commands: [String]) {
     preferences.remembered.commands = commands
     do { try preferences.remembered.write(options.paths.memoryFile) } catch {
-      // A lost history costs some typing; a message after every command would cost more.
+      // A lost history is less annoying than a message after every command.
     }
   }
 
@@ -91,7 +91,7 @@ extension Session {
     let new = Preferences.read(options.paths)
     preferences = new
     let isBroken = !new.file.problems.isEmpty
-    // A missing setting may be the unreadable one.
+    // A setting that seems to be missing may be in the unreadable part.
     if isBroken {
       preferences.file.theme = new.file.theme ?? old.file.theme
       preferences.file.themeLine = new.file.theme == nil ? old.file.themeLine : new.file.themeLine
@@ -136,8 +136,8 @@ extension Session {
     }
   }
 
-  /// The theme to show now: a new one only if the configuration names another, otherwise the current one from its
-  /// current file; `nil` if it is invalid.
+  /// The theme to show now; `nil` if it is invalid. It is a new theme only if the configuration names another one.
+  /// Otherwise it is the current theme, reloaded from its file.
   private func themeAgain(_ old: Preferences, _ problems: inout [String]) -> Theme? {
     let catalog = preferences.catalog
     if options.appearance.theme == nil, preferences.file.theme != old.file.theme {

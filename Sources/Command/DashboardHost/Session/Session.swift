@@ -52,7 +52,7 @@ package final class Session {
   var isBeginning = false
   /// The listeners to reopen at the next start; `nil` before they are read, and if the session saves none.
   var keptListeners: SavedListeners?
-  /// The root collections that are listened to as they become known; `nil` if not listened to.
+  /// Listens to root collections when they become known; `nil` if the session does not.
   var rootListening: RootListening?
   var recorder: FileRecorder<RecordedItem>?
   /// The client whose session is recorded.
@@ -96,7 +96,7 @@ package final class Session {
       backend: options.attachment?.backend ?? BackendConnection.name(options.storage),
       utcOffset: TimeZone.current.secondsFromGMT(), glyphs: screen.glyphs,
       themes: options.preferences.themes, theme: options.theme.theme.slug, isMouseOn: mouse,
-      // Rows are not highlighted over ssh, which may be slow, so that a cursor move sends little.
+      // Rows are not highlighted over ssh, so that a cursor move sends few bytes over a possibly slow connection.
       highlightsRows: ProcessInfo.processInfo.environment["SSH_CONNECTION"] == nil,
       // A script presses its keys without a guide.
       hasCoach: options.demo != nil && options.script == nil,
@@ -118,8 +118,8 @@ package final class Session {
       screen.close()
       throw error
     }
-    // Input is read before the first frame and before storage is opened, which can be slow: a signal restores the
-    // terminal, and a resize is not lost.
+    // Input is read before the first frame, and before storage is opened, which can be slow. Otherwise a signal would
+    // not restore the terminal, and a resize would be lost.
     startReading()
     if let size = screen.updateSize() { _ = happen(.input(.resize(size), at: .now)) }
     // Changes to files while the first frame is shown are detected.
@@ -178,8 +178,7 @@ package final class Session {
   // MARK: The loop
 
   /// Runs one iteration of the loop: applies the action, performs its effects, and draws a frame when the pace allows.
-  /// On a slow connection events wait for the frame that may show them, so that the response to a key need not wait for
-  /// the connection.
+  /// On a slow connection, events wait for a frame that can show them, so that the response to a key is sent first.
   /// - Parameter client: the client concerned; `nil` for actions of the terminal or the program.
   package func apply(_ action: Action, from client: ClientNumber? = nil) {
     if client == nil, passes(action) { return }
@@ -256,7 +255,7 @@ package final class Session {
 
   private func handle(_ event: InputEvent) {
     if case .reply(.operatingSystem(let report)) = event { adoptBackground(report) }
-    // A file change may have been missed, such as one of a link's target, or on another machine.
+    // A change of a file may have been missed, such as a change of a link's target, or a change by another machine.
     if event == .focus(true) { readAgain() }
     guard event == .reply(.drawn) else { return apply(.input(event, at: .now)) }
     screen.drawn()

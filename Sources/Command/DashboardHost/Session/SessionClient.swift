@@ -13,7 +13,7 @@ protocol SessionClient: AnyObject {
   func perform(_ request: ClientRequest)
   /// Ends all requests. No events follow.
   func close()
-  /// The cached document; `nil` also if it cannot be read, and if this process cannot edit documents.
+  /// The cached document; `nil` if it is not cached or cannot be read, or if this process cannot edit documents.
   func cachedDocument(_ key: DocumentKey) async -> Document?
 }
 

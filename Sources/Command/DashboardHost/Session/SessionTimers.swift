@@ -46,7 +46,7 @@ final class FramePacer {
   }
 
   private func fire(_ due: FrameGate.Moment) {
-    // A drawing requested earlier has happened since, or will happen.
+    // An earlier request has drawn meanwhile, or will draw.
     guard let request, request.due == due else { return }
     self.request = nil
     request.draw()
@@ -76,14 +76,14 @@ struct Ticker {
   }
 }
 
-/// Ends the process if its client does not end: after quitting, the user gets the shell back, even if a server, a disk
-/// or a connection hangs. Nothing is lost, because accepted writes are on the disk before they are shown (S10).
+/// Ends the process if its client does not end in time. After quitting, the user gets the shell back even if a server,
+/// a disk or a connection hangs. Nothing is lost, because accepted writes are on the disk before they are shown (S10).
 struct ExitDeadline {
   private static let patience = DispatchTimeInterval.seconds(5)
 
   private let timer: any DispatchSourceTimer
 
-  /// Starts the timer, not on the main queue, which may be the one that hangs.
+  /// Starts the timer on another queue than the main queue, which may hang.
   init(status: Int32) {
     timer = DispatchSource.makeTimerSource(queue: .global())
     timer.schedule(deadline: .now() + Self.patience)
@@ -97,8 +97,8 @@ struct ExitDeadline {
   func cancel() { timer.cancel() }
 }
 
-/// Events that can wait for the frame that shows them. They are applied in arrival order: a delayed status must never
-/// follow, and undo, a newer one.
+/// Events that can wait for the frame that shows them. They are applied in arrival order, so that a delayed status
+/// never overwrites a newer one.
 @MainActor
 final class HeldUpdates<Update> {
   private var waiting: [Update] = []

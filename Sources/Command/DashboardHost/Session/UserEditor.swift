@@ -46,7 +46,7 @@ package struct UserEditor: Hashable, Sendable {
     switch status {
     case 0: return nil
     case 126, 127:
-      // The shell's statuses for a program that cannot be run, and for one that does not exist.
+      // The shell's exit statuses for a program that cannot be run (126) and for a program that does not exist (127).
       let reason = status == 127 ? "was not found" : "cannot be run"
       guard let variable else {
         return "No editor: neither $VISUAL nor $EDITOR is set, and vi \(reason). Set one of them; nothing was written."
@@ -57,8 +57,8 @@ package struct UserEditor: Hashable, Sendable {
   }
 }
 
-/// The text in the user's editor: a private file while it is edited. It lies in a separate folder named after this
-/// process, so that the next session finds the files of a killed session.
+/// A private file with the text in the user's editor, which exists while the text is edited. It lies in a separate
+/// folder named after this process, so that the next session finds the files of a killed session.
 package struct EditorFile {
   private let folder: String
   /// The file passed to the editor.

@@ -216,7 +216,7 @@ struct GroupListing: Sendable {
     if query.limitType == .last {
       throw CommandFailure(.usage, "--limit-to-last limits documents, not their values. Use --limit for values.")
     }
-    // The limit is for the rows: a limit of documents would give counts of a part of the collection.
+    // The limit applies to the rows. A limit on the documents would count only a part of the collection.
     let limit = query.limit ?? .max
     query.limit = nil
     if options.source == .cache, options.moment.at != nil { throw CommandFailure.cacheHasNoPast }

@@ -114,7 +114,7 @@ package struct DiffCommand: AsyncParsableCommand {
       try output.flush()
       return outcome
     }
-    // A mistyped name does not prove that nothing has changed.
+    // Both sides can be empty because of a mistyped name.
     if outcome.count == 0, !paths.before.isRoot {
       let names = paths.before == paths.after ? "\(paths.before)" : "\(paths.before) or \(paths.after)"
       throw CommandFailure(.notFound, "neither side has a document at \(names). Nothing was compared.")

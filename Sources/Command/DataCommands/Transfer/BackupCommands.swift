@@ -77,8 +77,8 @@ package struct BackupCommand: AsyncParsableCommand {
       ShownText("\(list.dropLast().joined(separator: ", ")) and \(list.last ?? "") in \(folder)."))
   }
 
-  /// Adds the server's rules and indexes where no file is named. A server that does not provide them is reported, not a
-  /// failure.
+  /// Adds the server's rules and indexes if the options name no files for them. A server that does not provide them
+  /// causes a note, not a failure.
   private func addDeployed(
     to companions: inout BackupFolder.Companions, _ locations: StorageOptions.Locations
   ) async throws {

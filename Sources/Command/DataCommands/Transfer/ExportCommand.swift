@@ -60,7 +60,7 @@ package struct ExportCommand: AsyncParsableCommand {
 
   package init() {}
 
-  /// Endings of files of other formats, which would get JSON lines.
+  /// File name extensions of other formats. Without a check, such a file would get JSON lines.
   private static let foreignNames = [
     ".xlsx", ".xls", ".ods", ".parquet", ".avro", ".xml", ".yaml", ".yml", ".sql", ".db", ".sqlite", ".bson",
   ]
@@ -89,7 +89,7 @@ package struct ExportCommand: AsyncParsableCommand {
     var progress = TransferProgress(isQuiet: headless.quiet || (output == nil && isatty(STDOUT_FILENO) == 1))
     let written: ExportJob.Outcome
     do {
-      // Querying the skipped documents takes as long as the export; `--quiet` saves that.
+      // Counting the skipped subcollections takes as long as the export. `--quiet` skips it.
       let job = ExportJob(
         roots: path.map { [$0] }, isRecursive: recursive, format: format,
         countsSubcollections: !recursive && !headless.quiet)

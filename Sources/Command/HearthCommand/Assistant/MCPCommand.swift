@@ -7,7 +7,8 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// `hearth mcp`: a database for an assistant, by the Model Context Protocol over standard input and output.
+/// `hearth mcp`: gives an assistant access to a database, with the Model Context Protocol over standard input and
+/// output.
 struct MCPCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "mcp", abstract: "Let an assistant read a database, over the Model Context Protocol.",
@@ -54,7 +55,8 @@ final class MCPTransport: Sendable {
 
   deinit { close(output) }
 
-  /// The lines up to the end of the input, or to a line that is not text in UTF-8. Each is read when it is needed.
+  /// The lines up to the end of the input, or up to a line that is not valid UTF-8. Each line is read when it is
+  /// needed.
   func lines() -> AsyncStream<String> {
     AsyncStream {
       await withCheckedContinuation { continuation in
@@ -63,10 +65,10 @@ final class MCPTransport: Sendable {
     }
   }
 
-  /// The reason why the input ended early; `nil` if it is at its end.
+  /// The reason why the input ended early; `nil` if it ended normally.
   var problem: String? { input.withLock { $0.problem } }
 
-  /// Writes a message. If the client has gone, the input ends as well.
+  /// Writes a message. Does nothing if the client has disconnected: the input then ends as well.
   func send(_ message: String) {
     let bytes = Array((message + "\n").utf8)
     var done = 0

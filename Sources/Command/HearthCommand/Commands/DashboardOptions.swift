@@ -140,7 +140,7 @@ struct DashboardCommand: AsyncParsableCommand {
   mutating func run() async throws { try await dashboard.run() }
 }
 
-/// The terminal's screen for a command, with the reads and checks before it opens.
+/// The start of a screen for a command: reads the user's files, and checks the terminal.
 @MainActor
 struct ScreenStart {
   let paths = Paths.ofProcess
@@ -149,7 +149,7 @@ struct ScreenStart {
   private let theme: ThemeChoice
   private let alternative: String
 
-  /// - Parameter alternative: the advice without a terminal: `'hearth plain' prints lines`.
+  /// - Parameter alternative: the advice in the error without a terminal, such as `'hearth plain' prints lines`.
   /// - Throws: `ValidationError` if standard output is not a terminal.
   init(_ appearance: AppearanceOptions, _ log: LogOptions, otherwise alternative: String) throws {
     guard isatty(STDOUT_FILENO) == 1 else {
@@ -270,7 +270,8 @@ struct ListenOptions: ParsableArguments {
       valueName: "file"))
   var listeners: [String] = []
 
-  /// - Throws: `ValidationError` for Cloud Firestore without named listeners, where every document read costs money.
+  /// - Throws: `ValidationError` for Cloud Firestore without named listeners, because every document read there costs
+  ///   money.
   func check(_ storage: StorageOptions) throws {
     guard listen.isEmpty, listeners.isEmpty, storage.remote.isCloud else { return }
     throw ValidationError(

@@ -140,7 +140,7 @@ private struct DocumentEditing: Sendable {
     }
   }
 
-  /// - Returns: the precondition that the document does not change any more.
+  /// - Returns: the precondition that the document does not change before the write.
   /// - Throws: `changed` if the same fields have changed, or the document was deleted.
   private func rebased(
     _ mutations: [Mutation], _ edited: String, of request: EditRequest, at connection: BackendConnection

@@ -171,7 +171,8 @@ private struct Reading: Sendable {
   let isPaged: Bool
   let compression: CompressionFormat?
 
-  /// - Returns: a note next to the data or `nil`, whether the result was empty, and which of several are missing.
+  /// - Returns: a note about the data or `nil`, whether the result was empty, and which of several requested documents
+  ///   are missing.
   func run() async throws -> (note: String?, isEmpty: Bool, missing: [ResourcePath]) {
     let pager = isPaged ? Pager(environment: ProcessInfo.processInfo.environment) : nil
     // The pager stays open until its user has read the output that precedes an error.

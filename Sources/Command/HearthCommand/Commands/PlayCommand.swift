@@ -326,7 +326,7 @@ struct RecordedScenario: Sendable {
   let failure: CommandFailure?
 
   /// - Parameter path: a recorded session, or the lines of `hearth proxy --json`; `-` for standard input.
-  /// - Throws: `bad-data` for another kind of file, or one without events that a step can express.
+  /// - Throws: `badData` for another kind of file, and for a file without events that a step can express.
   static func make(of path: String) async throws(CommandFailure) -> RecordedScenario {
     let (data, name) = try Recording.data(path: path)
     var remarks: [String] = []

@@ -95,7 +95,7 @@ struct PlayRun: Sendable {
   private static func print(_ line: String) throws { try OutputFile.print("\(ShownText(line))\n") }
 }
 
-/// The time of the last step of a run, as the step reported it.
+/// The elapsed time that the last step of a run reported.
 private final class LastStep: Sendable {
   private let time = Mutex(Duration.zero)
   var elapsed: Duration { time.withLock { $0 } }
@@ -154,7 +154,7 @@ struct PlayWatch: Sendable {
     let watches = try await MainActor.run { try Self.watches(files.map(\.name), continuation) }
     let interruptions = Surroundings.current.interruptions()
     let causes = interruptions.causes
-    // Changes before the watch began cause no event.
+    // The first run reads the files, because changes before the watch cause no event.
     for file in files {
       let text = Result { () throws(CommandFailure) in try Self.file(file.name).text(waits: false) }
       continuation.yield(Change(file: file.name, text: text))

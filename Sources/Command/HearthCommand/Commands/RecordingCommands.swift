@@ -55,7 +55,7 @@ struct RecordCommand: AsyncParsableCommand {
   }
 }
 
-/// `hearth replay FILE`: a recorded session on the screen, or the messages of its protocol.
+/// `hearth replay FILE`: shows a recorded session on the screen, or prints its protocol messages.
 struct ReplayCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "replay", abstract: "Show a recorded session again, without a client.",

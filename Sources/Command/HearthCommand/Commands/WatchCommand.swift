@@ -10,7 +10,7 @@ import FirestoreModel
 import FirestoreText
 import Foundation
 
-/// `hearth watch`: a listener as lines.
+/// `hearth watch`: prints a listener's changes as lines.
 struct WatchCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "watch", abstract: "Print a line for every change of a document, a collection or a query.",

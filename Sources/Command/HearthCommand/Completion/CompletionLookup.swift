@@ -24,7 +24,7 @@ struct CompletionPlace: Sendable {
   }
 }
 
-/// Queries the database for candidates for an unfinished word; never more than one page of a collection.
+/// Queries the database for candidates for an unfinished word. Reads at most one page of a collection.
 struct CompletionLookup: Sendable {
   typealias Candidate = CompletionEngine.Candidate
   typealias Result = CompletionEngine.Result
@@ -140,7 +140,7 @@ struct CompletionLookup: Sendable {
     return Result(candidates: fields.map { Candidate(head + $0.value, label: $0.value, note: $0.note, isFinal: false) })
   }
 
-  /// Completes fields at the beginning and after a conjunction or a parenthesis, and operators after a field.
+  /// Completes a condition: fields at its start and after a conjunction or a parenthesis, and operators after a field.
   private func condition(_ word: String) async throws -> Result {
     var words = word.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
     let partial = words.removeLast()

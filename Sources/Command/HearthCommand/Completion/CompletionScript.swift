@@ -111,8 +111,8 @@ enum CompletionAnswer {
 
   /// - Parameters:
   ///   - shell: bash, zsh or fish.
-  ///   - arguments: from bash, the line up to the cursor and the word that bash will replace; from the others, the
-  ///     words up to the cursor, with the program's name first.
+  ///   - arguments: bash passes the line up to the cursor, and the word that it will replace. The others pass the words
+  ///     up to the cursor, with the program's name first.
   static func answer(_ shell: String, _ arguments: [String], _ engine: CompletionEngine) async -> String {
     if shell == "bash" { return await bash(arguments, engine) }
     guard let word = arguments.last else { return "" }

@@ -74,7 +74,7 @@ struct ShellCompletion: Hashable, Sendable {
     self.init(result, word)
   }
 
-  /// The choices as rows below the line; none if the word was completed.
+  /// The candidates as rows below the line; empty if the word was completed.
   func rows(columns: Int, height: Int) -> [String] {
     if typed != nil || choices.candidates.isEmpty { return [] }
     let room = max(3, height - 3)

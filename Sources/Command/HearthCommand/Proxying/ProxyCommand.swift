@@ -15,7 +15,7 @@ import Foundation
 
 import enum Hearth.InspectionPermission
 
-/// `hearth proxy`: between a client of any SDK and any server.
+/// `hearth proxy`: a proxy between clients of any SDK and any server.
 struct ProxyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "proxy", abstract: "Show and disturb the traffic between any client and any server.",
@@ -92,7 +92,7 @@ struct ProxyCommand: AsyncParsableCommand {
       to, defaultPort: isTLS ? 443 : nil, security: isTLS ? .tls(trustRoots: trust) : .plaintext, from: "--to")
   }
 
-  /// The size in bytes of the longest message that watchers see: a commit of the largest size.
+  /// The size in bytes of the longest message that watchers see, enough for the largest commit.
   private static let longestWatched = 11 << 20
 
   mutating func run() async throws {
@@ -119,7 +119,7 @@ struct ProxyCommand: AsyncParsableCommand {
     }
   }
 
-  /// Runs the proxy until `quit` is read, or a signal comes.
+  /// Runs the proxy until it reads `quit` or receives a signal.
   private func printLines(
     _ server: ProxyServer, _ lines: ProxyLines, _ watched: WatchedProxy?, _ begin: @escaping @Sendable (Int) -> Void
   ) async throws {
@@ -175,7 +175,7 @@ struct ProxyCommand: AsyncParsableCommand {
     await watched.end()
   }
 
-  /// Prints lines until all clients can be watched under the returned address, or a signal comes.
+  /// Prints lines until the dashboard can open, or until a signal.
   private static func firstClient(_ watched: WatchedProxy, _ lines: ProxyLines) async throws -> InspectionAddress? {
     let interruptions = Surroundings.current.interruptions()
     let causes = interruptions.causes
@@ -252,6 +252,6 @@ struct ProxyCommand: AsyncParsableCommand {
 }
 
 extension ProxyServer.Configuration {
-  /// The address for clients, with the port that is bound.
+  /// The address for clients, with the bound port.
   fileprivate func address(_ port: Int) -> String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }

@@ -8,7 +8,7 @@ import FirestoreModel
 import Foundation
 import Synchronization
 
-/// The lines that a proxy prints. Events wait in a queue with a bound, so that a slow reader does not delay the traffic.
+/// The lines that a proxy prints. Events wait in a bounded queue, so that a slow reader does not delay the traffic.
 final class ProxyLines: Sendable {
   private enum Item: Sendable {
     case event(ProtocolEvent)
@@ -31,7 +31,8 @@ final class ProxyLines: Sendable {
 
   init(asJSON: Bool, hasContents: Bool) { (self.asJSON, self.hasContents) = (asJSON, hasContents) }
 
-  /// Prints an event, with the content of its message only if that was asked for and is not long.
+  /// Prints an event. Includes the content of its message only if the user requested contents, and up to
+  /// `longestContent`.
   func put(_ event: ProtocolEvent) {
     var event = event
     if !hasContents || event.bytes ?? 0 > Self.longestContent { event.message?.content = nil }
@@ -41,17 +42,17 @@ final class ProxyLines: Sendable {
   /// The size in bytes of the longest message whose content is printed.
   static let longestContent = 64 << 10
 
-  /// Prints something about the faults.
+  /// Prints a remark about the faults.
   func say(_ words: String) {
     var event = ProtocolEvent(.faults, at: .now)
     event.remark = words
     put(.event(event))
   }
 
-  /// Prints a line unchanged; as JSON, as words about the faults.
+  /// Prints a line; in JSON output, as a remark of a `faults` event.
   func show(_ line: String) { if asJSON { say(line) } else { put(.line(ShownText(line))) } }
 
-  /// Prints where the proxy listens.
+  /// Prints the address on which the proxy listens.
   func begin(from address: String, to target: Endpoint) {
     if asJSON {
       var event = ProtocolEvent(.listening, at: .now)
@@ -71,7 +72,7 @@ final class ProxyLines: Sendable {
     if isFirst { signal.yield() }
   }
 
-  /// Prints lines until cancelled; those that wait are written together.
+  /// Prints lines until cancelled. Waiting lines are written together.
   func print() async throws {
     let output = OutputFile.standard()
     for await _ in signals {

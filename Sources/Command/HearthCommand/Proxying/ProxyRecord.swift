@@ -11,8 +11,8 @@ import Scenarios
 
 /// The lines that `hearth proxy --json --values` printed.
 enum ProxyRecord {
-  /// The lines as a draft of a scenario.
-  /// - Throws: `bad-data` with the number of a line that the proxy did not print, or for lines without a step.
+  /// Converts the lines to a draft of a scenario.
+  /// - Throws: `badData` for a line that the proxy did not print, with its number, and for lines without a step.
   static func draft(_ data: Data, name: String) throws(CommandFailure) -> ScenarioDraft {
     var clients = ProxiedClients()
     var time: Timestamp?

@@ -11,14 +11,14 @@ import protocol Hearth.InspectedClient
 import protocol Hearth.InspectedEvents
 import enum Hearth.InspectedItem
 
-/// A client of a proxy, or all of them together, as a watcher sees it: the listeners with the documents that the server
-/// has sent, and the writes until the server answers. The proxy does not know the client's cache.
+/// A client of a proxy, or all its clients together, for watchers. It has the listeners with the documents that the
+/// server has sent, and the unanswered writes. The proxy does not know the client's cache.
 final class WatchedClient: InspectedClient {
   fileprivate struct State {
     var listeners: [ListenerTag: ListenerState] = [:]
     var results: [ListenerTag: [DocumentKey: Document]] = [:]
     var sent: [ListenerTag: Int] = [:]
-    /// The waiting writes of each client.
+    /// The unanswered writes of each client.
     var waiting: [String: [PendingWrite]] = [:]
     var outcomes: [WriteOutcome] = []
     var outcomeCount = 0
@@ -44,7 +44,8 @@ final class WatchedClient: InspectedClient {
 
   // MARK: What the proxy saw
 
-  /// Takes an event of the proxy, after `receive` took what it means for the client's listeners and writes.
+  /// Updates the connection state after an event of the proxy. Call `receive` first, which updates listeners and
+  /// writes.
   func note(_ event: ProtocolEvent) {
     state.withLock { state in
       state.note(event, isNetworkEnabled: !server.settings.isOffline)
@@ -52,7 +53,7 @@ final class WatchedClient: InspectedClient {
     }
   }
 
-  /// Takes what an event means for a client's listeners and writes.
+  /// Updates a client's listeners and writes after an event.
   func receive(_ event: ClientEvent, of client: String) {
     state.withLock { $0.receive(event, of: client, isNamed: name == nil) }
   }
@@ -63,10 +64,10 @@ final class WatchedClient: InspectedClient {
     state.withLock { $0.publish(isNetworkEnabled: !server.settings.isOffline) }
   }
 
-  /// Puts an event for watchers only.
+  /// Sends an event to the watcher, without a change of this state.
   func tell(_ event: ClientEvent) { state.withLock { $0.news?.put(event) } }
 
-  /// Removes what is known of a client that has left.
+  /// Removes the listeners and writes of a client that has disconnected.
   func forget(_ client: String) {
     state.withLock { state in
       state.waiting[client] = nil
@@ -145,7 +146,7 @@ final class WatchedClient: InspectedClient {
 
   private static let mostDocuments = 500
 
-  /// The documents of a query among those that the server has sent, in its order.
+  /// The known documents that match a query, in the query's order. Only documents that the server has sent are known.
   private func documents(_ query: Query, limit: Int) -> [Document] {
     let known = state.withLock { state in
       Dictionary(state.results.values.lazy.joined().map { ($0.key, $0.value) }, uniquingKeysWith: { $0.newer($1) })
@@ -207,7 +208,7 @@ extension WatchedClient.State {
     outcomes = outcomes.suffix(WatchedClient.mostOutcomes)
   }
 
-  /// Follows the streams of listeners and writes.
+  /// Updates the state of the listen and write streams.
   fileprivate mutating func note(_ event: ProtocolEvent, isNetworkEnabled: Bool) {
     guard let stream = event.stream, let kind: StreamUse.Kind = ["Listen": .watch, "Write": .write][event.method] else {
       return
@@ -262,14 +263,15 @@ extension WatchedClient.State {
 }
 
 extension Document {
-  /// The one of two versions of the document that the server made later.
+  /// The newer of two versions of the document.
   fileprivate func newer(_ other: Document) -> Document {
     guard let version, let newer = other.version else { return self }
     return newer > version ? other : self
   }
 }
 
-/// The news of a client of a proxy, until a watcher takes them. News without room is dropped; snapshots are counted.
+/// The events of a proxy's client, until a watcher takes them. Drops events if the queue is full, and counts dropped
+/// snapshots.
 private final class ProxiedEventQueue: InspectedEvents {
   private struct State {
     var items: [InspectedItem] = []

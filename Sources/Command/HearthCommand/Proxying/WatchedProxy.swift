@@ -9,18 +9,19 @@ import Synchronization
 
 import class Hearth.Inspection
 
-/// The clients of a proxy as programs that `hearth attach` finds: first all of them as one, then each by its name.
+/// The clients of a proxy as programs that `hearth attach` finds: one entry for all clients together, and one entry for
+/// each client by name.
 final class WatchedProxy: Sendable {
   fileprivate struct State {
     var clients = ProxiedClients()
     var named: [String: (client: WatchedClient, inspection: Inspection?)] = [:]
     var everyone: Inspection?
-    /// The subject of each open call, which its end repeats.
+    /// The subject of each open call, for the event at its end.
     var subjects: [Int: MessageSummary] = [:]
     var isOver = false
   }
 
-  /// The most bytes of documents that are kept for watchers.
+  /// The size limit of documents stored for watchers, in bytes.
   private static let mostDocumentBytes = 256 << 20
 
   private let server: ProxyServer
@@ -32,13 +33,13 @@ final class WatchedProxy: Sendable {
   /// cannot be watched.
   let (addresses, opened) = AsyncStream.makeStream(of: InspectionAddress.self)
 
-  /// - Parameter configuration: that of the server, which tells contents.
+  /// - Parameter configuration: the server's configuration. Its `contentLimit` must be above 0.
   init(_ server: ProxyServer, _ configuration: ProxyServer.Configuration, in folder: InspectionFolder) {
     (self.server, target, self.folder) = (server, configuration, folder)
     everyone = WatchedClient(nil, of: server)
   }
 
-  /// Takes an event of the proxy, on its thread.
+  /// Handles an event of the proxy, on the proxy's thread.
   func note(_ event: ProtocolEvent) {
     state.withLock { state in
       if state.isOver { return }
@@ -65,7 +66,7 @@ final class WatchedProxy: Sendable {
     }
   }
 
-  /// Reports the faults to the watchers after a change that none of them made.
+  /// Reports the faults to the watchers after a change that came from elsewhere.
   func noteFaults() {
     let clients = state.withLock { $0.named.values.map(\.client) }
     for client in clients + [everyone] { client.noteFaults() }
@@ -102,7 +103,7 @@ final class WatchedProxy: Sendable {
     opened.yield(everyone.address)
   }
 
-  /// - Returns: `nil` if the client cannot be watched. The traffic goes on, and is told as lines.
+  /// - Returns: `nil` if the client cannot be watched. The proxy continues, and prints its lines.
   private func inspection(_ client: WatchedClient, in database: DatabaseID) -> Inspection? {
     let greeting = InspectionGreeting(
       process: getpid(), name: client.name ?? "hearth proxy", database: database,
@@ -123,7 +124,7 @@ final class WatchedProxy: Sendable {
     if let inspection { Task { await inspection.end(because: reason) } }
   }
 
-  /// The event as watchers get it: the beginnings and ends of connections, the ends of calls, and faults.
+  /// The event for watchers: the start or end of a connection, the end of a call, or a fault; `nil` for other events.
   private static func traffic(_ event: ProtocolEvent, _ subjects: inout [Int: MessageSummary]) -> ProtocolEvent? {
     var event = event
     switch event.kind {

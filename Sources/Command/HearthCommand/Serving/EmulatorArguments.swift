@@ -2,12 +2,11 @@
 import CommandOutput
 import Foundation
 
-/// The arguments of `hearth serve` and `hearth exec` as users of the Firebase CLI and of gcloud type them, translated to
-/// Hearth's.
+/// Translates the spellings of the Firebase CLI and gcloud in the arguments of `hearth serve` and `hearth exec`.
 struct EmulatorArguments: Hashable, Sendable {
   /// The arguments that the parser accepts.
   private(set) var words: [String] = []
-  /// One line for each spelling that has another name here.
+  /// One line for each option that has another name in Hearth.
   private(set) var remarks: [String] = []
 
   /// - Parameter arguments: the words after the name of the program.
@@ -67,8 +66,8 @@ struct EmulatorArguments: Hashable, Sendable {
     if !others.isEmpty { remark("Hearth serves only Firestore. --only also names \(others.joined(separator: ", ")).") }
   }
 
-  /// Handles what depends on the folder of the import: an export without a folder goes there, and the first run of a job
-  /// that exports finds no folder.
+  /// Applies the folder of the import. An export without a folder is written there. If the folder does not exist yet
+  /// and the job exports, nothing is imported.
   private mutating func dropMissingImport() throws(CommandFailure) {
     let end = words.firstIndex(of: "--") ?? words.endIndex
     let place = words[..<end].firstIndex { $0.hasPrefix("--import-data") || $0.hasPrefix("--import_data") }

@@ -2,8 +2,8 @@
 import ArgumentParser
 import FirestoreModel
 
-/// Options of Google's emulator, so that scripts that start it can start `hearth serve` instead; also in the emulator's
-/// spellings.
+/// Options of Google's emulator, also in its spellings, so that scripts for the emulator can start `hearth serve`
+/// instead.
 struct EmulatorOptions: ParsableArguments {
   @Option(
     name: [.customLong("host-port"), .customLong("host_port")],
@@ -109,7 +109,7 @@ struct EmulatorOptions: ParsableArguments {
     return remarks
   }
 
-  /// The objection to databases of another project than the served one: they are refused, or served with a warning.
+  /// The check of a request's project. Databases of other projects are rejected, or served with a warning.
   /// - Parameter remark: called once for each database.
   func objection(_ remark: @escaping @Sendable (String) -> Void) -> @Sendable (DatabaseID) -> RPCStatus? {
     guard isSingleProject, let projectID else { return { _ in nil } }

@@ -7,7 +7,7 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// `hearth exec`: a server for the time of one command.
+/// `hearth exec`: runs a server for the duration of one command.
 struct ExecCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "exec", abstract: "Serve a database while a command runs, such as a test suite.",
@@ -104,7 +104,7 @@ struct ExecScreen: Sendable {
   /// The file for the output, and its path.
   private let log: CInt
   private let path: String
-  /// Standard error as it was.
+  /// A copy of the original standard error.
   private let errors: CInt
 
   /// - Returns: `nil` without a terminal, which is reported.
@@ -137,13 +137,13 @@ struct ExecScreen: Sendable {
     _ environment: [String: String], closing files: [CInt]
   ) async throws -> Int32 {
     let program = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "hearth"
-    // Messages of the server would be drawn over the dashboard.
+    // Otherwise messages of the server would appear on top of the dashboard.
     dup2(log, STDERR_FILENO)
     async let status = child.run(command, variables, closing: files, output: log)
     do {
       _ = try await dashboard.run([program] + options, environment, closing: files, errors: errors)
     } catch {
-      // The command goes on without the dashboard.
+      // The command continues without the dashboard.
       dup2(errors, STDERR_FILENO)
       StandardError.write("hearth: The dashboard cannot be opened: \(error)")
     }
@@ -156,7 +156,7 @@ struct ExecScreen: Sendable {
     return result
   }
 
-  /// Prints the file unchanged, as the command would have done, and removes it.
+  /// Prints the command's output unchanged, and removes the file.
   private func printLog() {
     do {
       let file = try FileHandle(forReadingFrom: URL(filePath: path))
@@ -182,11 +182,10 @@ enum CommandEnvironment {
     return environment
   }
 
-  /// The variable from which the Web SDK takes the settings of an app (`getDefaultsFromEnvVariable` in
-  /// `@firebase/util`).
+  /// The variable with an app's settings for the Web SDK (`getDefaultsFromEnvVariable` in `@firebase/util`).
   static let defaults = "__FIREBASE_DEFAULTS__"
 
-  /// - Parameter known: the variable's value so far, whose other members remain.
+  /// - Parameter known: the variable's previous value. Its other members remain.
   private static func webDefaults(_ project: String, at address: String, over known: String?) -> String {
     // A value that is not JSON has no members to keep.
     let json = known.flatMap { try? JSONSyntax(parsing: $0) } ?? JSONSyntax(.object([]))
@@ -197,7 +196,8 @@ enum CommandEnvironment {
 }
 
 extension JSONSyntax {
-  /// The object with a text in one of its objects; the first one replaces every other kind of value.
+  /// Returns the object with a string member set in the member object `object`. Values that are not objects are
+  /// replaced.
   fileprivate func setting(_ name: String, in object: String, to text: String) -> JSONSyntax {
     func members(_ syntax: JSONSyntax?) -> [Member] {
       if case .object(let members)? = syntax?.kind { members } else { [] }
@@ -208,7 +208,7 @@ extension JSONSyntax {
   }
 }
 
-/// The files that were open at a time, to find those that this process has opened since.
+/// The files that are open at one moment, to find the files that this process opens later.
 struct OpenFiles {
   private let known: Set<CInt>
 
@@ -217,25 +217,25 @@ struct OpenFiles {
   func opened() -> [CInt] { Self.all.subtracting(known).sorted() }
 
   private static var all: Set<CInt> {
-    // A system without this folder has no names to report. The listing's own descriptor is closed when it is used.
+    // The result is empty on a system without this folder. The descriptor of the listing itself is closed by now.
     let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
     return Set(names.compactMap { CInt($0) }.filter { $0 > STDERR_FILENO && fcntl($0, F_GETFD) >= 0 })
   }
 }
 
-/// A command that this process runs, and to which it sends on signals.
+/// A child process that receives the signals of this process.
 final class ForwardingChild: Sendable {
   private enum State {
     case waiting
     case running(pid_t)
-    /// A signal came before the command could start.
+    /// A signal arrived before the command started.
     case stopped(Int32)
     case ended
   }
 
-  /// The signals that are sent on: all of these that the caller of this process does not ignore.
+  /// The signals to forward, without signals that the caller of this process ignores.
   let heard: [Int32]
-  /// The signals whose default action the command gets back.
+  /// The signals that have their default action again in the command.
   private let restored: [Int32]
   private let state = Mutex(State.waiting)
   private let queue = DispatchQueue(label: "hearth.command")
@@ -245,7 +245,7 @@ final class ForwardingChild: Sendable {
     restored = heard + (ShellSignals.isIgnored(SIGTSTP) ? [SIGPIPE] : [SIGPIPE, SIGTSTP])
   }
 
-  /// Sends a signal on to the command.
+  /// Forwards a signal to the command.
   func send(_ number: Int32) {
     state.withLock { state in
       switch state {
@@ -256,7 +256,7 @@ final class ForwardingChild: Sendable {
     }
   }
 
-  /// Whether the terminal sends a signal to this process and to the command.
+  /// Whether the terminal itself sends the signal to both this process and the command.
   private static func isFromTerminal(_ number: Int32) -> Bool {
     guard number == SIGINT || number == SIGQUIT else { return false }
     let terminal = open("/dev/tty", O_RDONLY | O_CLOEXEC)
@@ -269,9 +269,10 @@ final class ForwardingChild: Sendable {
 
   /// Runs the command to its end.
   /// - Parameters:
-  ///   - files: the descriptors of this process that are not the command's.
-  ///   - output: the file for both outputs of the command, which then reads no input; `nil` for those of this process.
-  ///   - errors: the file for its standard error; `nil` for that of this process.
+  ///   - files: the descriptors of this process that the command must not inherit.
+  ///   - output: the file for standard output and standard error of the command, which then has no input; `nil` to
+  ///     inherit all three.
+  ///   - errors: the file for standard error alone; `nil` for `output`, or to inherit it.
   /// - Returns: the exit status, or 128 plus the number of the signal that ended it; 127 and 126 as in a shell.
   func run(
     _ words: [String], _ environment: [String: String], closing files: [CInt], output: CInt? = nil, errors: CInt? = nil
@@ -334,7 +335,7 @@ final class ForwardingChild: Sendable {
   }
 
   private func wait(for process: pid_t) -> Int32 {
-    // The number of the process stays its own until no signal can be sent to it.
+    // Waits without releasing the process number, so that no signal can reach another process with the same number.
     var information = siginfo_t()
     while waitid(P_PID, id_t(process), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
     state.withLock { $0 = .ended }

@@ -3,7 +3,8 @@ import CommandOutput
 import FirestoreJSON
 import Foundation
 
-/// The settings for Firestore in `firebase.json` and `.firebaserc`. All paths are relative to the folder of `firebase.json`.
+/// The settings for Firestore in `firebase.json` and `.firebaserc`. Paths are relative to the folder of
+/// `firebase.json`.
 struct FirebaseProject: Hashable, Sendable {
   /// The files of one database.
   struct Database: Hashable, Sendable {
@@ -24,8 +25,8 @@ struct FirebaseProject: Hashable, Sendable {
   /// The products and emulators that are not served.
   private(set) var others: [String] = []
 
-  /// - Parameter config: the path of the file; `nil` for the one in the working directory, if there is one.
-  /// - Returns: `nil` if no file is named and there is none.
+  /// - Parameter config: the path of the file; `nil` for the file in the working directory, if it exists.
+  /// - Returns: `nil` if no file is named and the default file does not exist.
   static func read(_ config: String?) throws(CommandFailure) -> FirebaseProject? {
     if config == nil, !FileManager.default.fileExists(atPath: fileName) { return nil }
     return try FirebaseProject(config ?? fileName)
@@ -49,7 +50,7 @@ struct FirebaseProject: Hashable, Sendable {
     }
   }
 
-  /// The project with an alias or a name; without one, the default project.
+  /// The project with an alias or a name; the default project for `nil`.
   func project(_ name: String?) -> String? { name.map { projects[$0] ?? $0 } ?? projects["default"] }
 
   // MARK: Reading
@@ -124,7 +125,7 @@ struct FirebaseProject: Hashable, Sendable {
 }
 
 extension ServeOptions {
-  /// Fills in what the options omit from `firebase.json`, and reports it in one line.
+  /// Fills in omitted options from `firebase.json`, and reports them in one line.
   /// - Throws: `CommandFailure` for a file that cannot be read, and for a bare `--require-indexes` without such a file.
   mutating func complete(from project: FirebaseProject?) throws(CommandFailure) {
     // A bare option, or its long form.

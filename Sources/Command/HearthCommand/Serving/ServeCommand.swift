@@ -61,7 +61,7 @@ struct ServeCommand: AsyncParsableCommand {
     }
   }
 
-  /// The line with which a program or another Hearth on this machine connects.
+  /// Instructions for connecting a program or another Hearth on this machine.
   private static func way(to address: ServedAddress, _ options: ServeOptions) -> ShownText {
     guard let certificate = options.tlsCert else { return "export FIRESTORE_EMULATOR_HOST=\(address.local)" }
     let secret = options.access.adminSecret.map { " --admin-secret \($0)" } ?? ""
@@ -87,7 +87,7 @@ struct ServeCommand: AsyncParsableCommand {
 final class HeardSignals {
   private var sources: [any DispatchSourceSignal] = []
 
-  /// Returns when all signals are handled; an earlier signal would be lost.
+  /// Returns when this process handles all of the signals. A signal before that would be lost.
   /// - Parameter body: called with the number of each signal.
   init(_ numbers: [Int32], _ body: @escaping @Sendable (Int32) -> Void) async {
     for number in numbers {

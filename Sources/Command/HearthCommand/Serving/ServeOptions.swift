@@ -103,7 +103,7 @@ enum ServedData: Hashable, Sendable {
   /// The user's local database, which clients may clear only if the user allows it.
   case local(String, mayBeCleared: Bool)
 
-  /// The data of the options. Imported data belongs to the server's run, and so do tests by default.
+  /// The data that the options select. By default it is in memory and ends with the server.
   init(_ options: ServeOptions, _ paths: Paths) {
     let local = paths.data + "/backend"
     let folder = options.data.map { Backend.dataFolder(of: $0) } ?? (options.local && !options.inMemory ? local : nil)

@@ -21,7 +21,7 @@ struct ServeRun: Sendable {
 
   /// - Parameters:
   ///   - options: the options of the command line; `firebase.json` completes them.
-  ///   - usualPort: the port if neither names one.
+  ///   - usualPort: the port if neither the options nor the file names one.
   init(_ given: ServeOptions, usualPort: Int) throws {
     var options = given
     if options.logFormat == .json { StandardError.writesJSON() }
@@ -111,7 +111,7 @@ struct ServeRun: Sendable {
         report: tell, objection: options.emulator.objection(tell)))
   }
 
-  /// Refuses to listen for other machines without rules, unless the user requested it.
+  /// Refuses to listen on an address that other machines can reach without rules, unless the user requested it.
   private func checkIsMeant(of host: String) throws {
     let access = options.access
     if !access.hasRules, !access.open {
@@ -148,7 +148,7 @@ struct ServedAddress: Hashable, Sendable {
   }
 }
 
-/// The file that tells other programs where a server listens, while it does.
+/// The file with the server's address for other programs. It exists while the server listens.
 private struct ReadyFile {
   let path: String
 

@@ -41,7 +41,7 @@ struct ServedExports {
         if options.exportName != nil, mkdir(folder, 0o777) != 0, errno != EEXIST {
           throw CommandFailure(.cannotCreate, "\(folder) cannot be made: \(String(cString: strerror(errno))).")
         }
-        // The writer is discarded immediately: it only detects failures now that would come too late at the end.
+        // The writer is discarded immediately. It only detects failures that would be too late at the end.
         _ = try ExportWriter(exported, DatabaseID(project: "p"), begin: .now)
       }
     } catch let error as ExportError {
@@ -56,8 +56,8 @@ struct ServedExports {
     }
   }
 
-  /// The folder of Firestore's documents in an export of the Firebase CLI, which can have other products' data next to
-  /// it; other folders unchanged.
+  /// The folder with Firestore's documents. An export of the Firebase CLI has it next to the data of other products.
+  /// Returns other folders unchanged.
   private static func place(in folder: String) -> String {
     let file = URL(filePath: folder).appending(path: "firebase-export-metadata.json")
     guard let text = try? String(contentsOf: file, encoding: .utf8) else { return folder }

@@ -11,8 +11,8 @@ enum PortSource: Sendable {
   case shared(SharedData)
 }
 
-/// A port that serves the embedded backend while it is open in this process. Data of another process is requested, and
-/// connections wait until it is open here.
+/// A port that serves the embedded backend while it is open in this process. If another process holds the data, the
+/// port asks that process to release it, and connections wait until the data is open here.
 struct ServedPort: Sendable {
   private var configuration: EmulatorServer.Configuration
   private let source: PortSource
@@ -27,7 +27,7 @@ struct ServedPort: Sendable {
     self.report = report
   }
 
-  /// Opens data that another process holds. That process is asked to release it.
+  /// Opens data that another process holds, and asks that process to release it.
   /// - Parameter enforced: the option that the port enforces on requests; `nil` for none.
   /// - Throws: `unavailable` if the other process keeps it.
   static func claim(_ data: SharedData, for enforced: String?) async throws(RPCStatus) {
@@ -81,8 +81,8 @@ struct ServedPort: Sendable {
     }
   }
 
-  /// Waits until the data is open here. A process that holds it meanwhile, for example because this one was stopped, is
-  /// asked to release it.
+  /// Waits until the data is open here. If another process has taken it, for example while this process was stopped,
+  /// asks that process to release it.
   /// - Returns: the data, and the end of the period for which it is open here; `nil` after a stop.
   private func open(_ data: SharedData, until stop: StopSignal) async throws -> (LocalBackend, SharedData.End)? {
     try await withThrowingTaskGroup(of: (LocalBackend, SharedData.End)?.self) { group in
@@ -137,7 +137,7 @@ final class StopSignal: Sendable {
     for continuation in waiting { continuation.yield() }
   }
 
-  /// A stream for one waiting task. It yields at a stop, and at each further one.
+  /// A stream for one waiting task. It yields for each request to stop.
   func stops() -> AsyncStream<Void> {
     let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let isStopped = state.withLock { state in

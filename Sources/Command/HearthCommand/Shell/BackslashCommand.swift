@@ -175,7 +175,7 @@ extension ShellSession {
     return words
   }
 
-  /// The value of a switch after its command, which is reported.
+  /// Changes a switch by its command, reports the new value, and returns it.
   private static func flag(
     _ words: [String], of command: BackslashCommand, _ before: Bool, _ name: String, quietly isQuiet: Bool
   ) throws(CommandFailure) -> Bool {
@@ -190,8 +190,8 @@ extension ShellSession {
     return flag
   }
 
-  /// Switches to another backend. Commands with their own backend options still use those. A server that does not
-  /// respond is refused.
+  /// Switches to another backend. Commands with their own backend options still use these. Fails if the server does not
+  /// respond.
   private func connect(_ words: [String]) async throws {
     if !words.isEmpty {
       let before = surroundings.storage

@@ -7,7 +7,7 @@ import FirestoreModel
 import Glibc
 import Synchronization
 
-/// Runs commands in this process, one after the other, and captures what they print.
+/// Runs commands in this process, one after the other, and captures their output.
 final class CapturedCommand: Sendable {
   /// The size limit of an answer in bytes.
   static let mostBytes = 60_000
@@ -24,7 +24,7 @@ final class CapturedCommand: Sendable {
       try await surroundings.run { try await CommandRun.perform(words) }
       status = 0
     } catch is OutputFile.ClosedPipe {
-      // The output is longer than the limit.
+      // The output exceeds the size limit, which is not an error.
       status = 0
     } catch is CancellationError {
       status = 128 + SIGINT
@@ -42,8 +42,8 @@ final class CapturedCommand: Sendable {
   func interrupt() { surroundings.interrupt(SIGINT) }
 }
 
-/// A standard stream of this process, whose bytes are kept up to a limit until `end`. Beyond it the stream is broken, as
-/// a pipe whose reader has gone.
+/// Captures a standard stream of this process until `end`. Beyond the size limit, writes to the stream fail as to a
+/// pipe without a reader.
 private final class CapturedStream: Sendable {
   private struct State {
     var bytes: [UInt8] = []
@@ -59,7 +59,7 @@ private final class CapturedStream: Sendable {
     self.descriptor = descriptor
     usual = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
     var ends: [CInt] = [-1, -1]
-    // The command then prints to standard error, and its answer is empty.
+    // The command then prints to the process's own stream, and the answer is empty.
     guard pipe(&ends) == 0 else { return }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     dup2(ends[1], descriptor)

@@ -4,7 +4,7 @@ import CommandTransfer
 import Foundation
 import TerminalCanvas
 
-/// An input line: keys change it, history and search load another one, and some keys are left to the caller.
+/// An input line. Keys edit it, or load another line from the history. The caller handles the remaining keys.
 struct LineEditor: Sendable {
   enum Outcome: Hashable, Sendable {
     /// The line has changed and must be drawn.
@@ -34,7 +34,7 @@ struct LineEditor: Sendable {
   private var search: Search?
   /// The entries of the history, oldest first.
   private let entries: [String]
-  /// The index of the displayed entry; the number of entries for the line itself.
+  /// The index of the displayed entry. The line itself has the index after the last entry.
   private var place: Int
   /// Entries that were edited before another one was loaded, by index.
   private var changed: [Int: String] = [:]

@@ -13,7 +13,7 @@ struct LineScreen {
   private var cursorRow = 0
   /// A buffer with the text that was cut from the last line.
   private(set) var kept = LineBuffer()
-  /// Events from the same read as the end of a line.
+  /// Events after the end of a line that were read together with it.
   var held: [LineTerminal.Event] = []
 
   init(_ terminal: LineTerminal) { self.terminal = terminal }

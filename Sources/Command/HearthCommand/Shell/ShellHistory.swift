@@ -8,8 +8,8 @@ import FirestoreText
 import Foundation
 import Glibc
 
-/// The lines typed in `hearth shell`, stored in a file that only the user can read: one entry per line, with `\n` for a
-/// line break. Several shells append to one file; each loads all entries at its start.
+/// The lines typed in `hearth shell`, stored in a file that only the user can read. Each line is one entry, with `\n`
+/// for a line break. Several shells append to one file. Each shell loads all entries at its start.
 struct ShellHistory {
   /// The largest number of entries, and the largest size of one in bytes.
   static let limit = 1_000

@@ -9,7 +9,7 @@ import Foundation
 import Glibc
 import SerialExecutors
 
-/// A running `hearth shell`: commands one after the other, in this process, over connections that stay open.
+/// A running `hearth shell`. Runs commands one after the other in this process, over connections that stay open.
 ///
 /// The actor waits for keys on its own queue; commands run elsewhere, as in a separate process.
 actor ShellSession {
@@ -141,7 +141,7 @@ actor ShellSession {
       // An interruption can be a command's normal end, such as for a watch.
       status = surroundings.wasInterrupted ? 128 + SIGINT : 0
     } catch is OutputFile.ClosedPipe {
-      // The reader of the pipe has closed it.
+      // The reader has disconnected. If it was a command after `|`, later output still has its reader.
       if pipe == nil { hasLostReader = true }
       return 0
     } catch is CancellationError {

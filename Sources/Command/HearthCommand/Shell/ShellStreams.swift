@@ -129,7 +129,7 @@ enum SystemCommand {
     return process
   }
 
-  /// - Returns: the exit status, as above.
+  /// - Returns: the exit status, or 128 plus the number of the signal that ended it.
   static func wait(for process: pid_t) -> Int32 {
     var status: CInt = 0
     while waitpid(process, &status, 0) != process { if errno != EINTR { return 127 } }

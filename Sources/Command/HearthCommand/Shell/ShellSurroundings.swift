@@ -140,7 +140,7 @@ struct InterruptibleDatastore: Datastore {
       return result
     } catch {
       switch error.code {
-      // A caller that does not wait receives no information.
+      // A caller that stopped waiting does not know whether the backend would have responded.
       case .cancelled, .deadlineExceeded: break
       default: tell(error.code != .unavailable)
       }

@@ -79,8 +79,8 @@ extension AttachedProgram {
 }
 
 extension DashboardState {
-  /// The effects that are allowed on another program's client. A message reports dropped ones. Commands reject earlier
-  /// with the same reason; this covers effects that a command overlooks.
+  /// The effects that are allowed on another program's client. A message reports dropped effects. Commands usually
+  /// reject earlier, with the same reason. This check covers effects that a command overlooks.
   mutating func permitted(_ effects: [Effect], by program: AttachedProgram) -> [Effect] {
     var refusal: String?
     let allowed = effects.filter { effect in

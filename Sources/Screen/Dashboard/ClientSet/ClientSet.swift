@@ -199,7 +199,7 @@ extension ClientSet {
 
   // MARK: What each knows of the others
 
-  /// Updates a client's facts about the others if they have changed.
+  /// Updates a client's facts about the other clients if they have changed.
   mutating func tellFacts(to client: ClientNumber? = nil, at time: Timestamp) {
     for member in members where client == nil || member.number == client {
       let facts = isShared ? ClientSetFacts(own: member.name, clients: members.map(\.facts)) : nil

@@ -29,13 +29,13 @@ struct ClientSetConflicts: Sendable {
     var conflict: WriteConflict
   }
 
-  /// The maximum counts of stored writes per document, and of documents.
+  /// The maximum count of stored writes per document, and the maximum count of documents.
   private static let (mostWrites, mostDocuments) = (8, 500)
   /// The maximum count of conflicts that wait for their other side.
   private static let mostOpen = 32
 
   private var applied: [DocumentKey: [Applied]] = [:]
-  /// The documents of `applied`, ordered by their newest write, last one newest.
+  /// The documents of `applied`, in the order of their newest writes, newest last.
   private var order: [DocumentKey] = []
   private var open: [Open] = []
 
@@ -95,7 +95,8 @@ struct ClientSetConflicts: Sendable {
   private func earlier(than open: Open) -> (write: Applied, fields: [WriteConflict.Field])? {
     let conflict = open.conflict
     let before = (applied[conflict.key] ?? []).filter { $0.commitTime < conflict.commitTime }
-    // The newest write set the server's values; an older one only those that the newest did not touch.
+    // The newest write determines the server's values. An older write determines only the fields that newer writes did
+    // not change.
     guard let newest = before.max(by: { $0.commitTime < $1.commitTime }), newest.client != open.client else {
       return nil
     }
@@ -166,7 +167,8 @@ extension Mutation {
     }
   }
 
-  /// The effect of an earlier mutation of the same document, if it is the reason why this one was rejected.
+  /// The effect of an earlier mutation of the same document, if that effect is the reason why this mutation was
+  /// rejected.
   /// - Parameter existed: whether this mutation's author saw a document; `nil` if unknown.
   fileprivate func refusingEffect(
     of earlier: Mutation, existed: Bool?, refusedWith code: StatusCode

@@ -77,8 +77,8 @@ package struct ClientSetLayout: Hashable, Sendable {
     return (places, separators)
   }
 
-  /// Divides a column. If equal shares are too low for the next layout class, the focused client gets the required
-  /// rows, unless that moves the others to a lower class.
+  /// Divides a column. If equal shares are too small for the next layout class, the focused client gets the required
+  /// rows, unless the other clients would then drop to a lower class.
   private static func stack(_ area: Rect, _ count: Int, _ focus: Int) -> [Rect] {
     func heights(_ focused: Int?) -> [Int] {
       let others = count - (focused == nil ? 0 : 1)
@@ -141,7 +141,7 @@ package struct ClientSetRow: Sendable {
     package var width: Int
   }
 
-  /// The columns between two clients for the state of the first one.
+  /// The columns reserved after a client's name for its state.
   package static let stateColumns = 24
   /// The width of the signs around a name.
   private static let around = 3

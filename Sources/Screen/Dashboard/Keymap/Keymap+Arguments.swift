@@ -13,7 +13,7 @@ extension Keymap {
     [offline, latency, fault, client, theme, glyphs, keys, go, query, listen, stop, filter, shot] + cache
     + typedRequests
 
-  /// The requests whose text says all, as `hearth plain` and scenarios have them.
+  /// The requests that a line of text expresses completely, in the syntax of `hearth plain` and of scenarios.
   private static let typedRequests: [Command] = RequestText.forms.compactMap { form in
     guard ["set", "merge", "create", "update", "delete", "online", "drop", "aside", "again"].contains(form.verb) else {
       return nil

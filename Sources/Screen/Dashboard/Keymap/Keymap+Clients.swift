@@ -40,7 +40,7 @@ extension DashboardState {
   }
 }
 
-/// The commands for playing scenarios and for a playing one.
+/// The commands that play scenarios, and the commands of a playing scenario.
 extension Keymap {
   static let scenario: [Command] = [
     Command(

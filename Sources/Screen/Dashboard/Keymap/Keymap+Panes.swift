@@ -167,7 +167,7 @@ extension Keymap {
   ]
 }
 
-/// The commands of pane 4's second list, and those that switch between its lists.
+/// The commands of pane 4's second list, and the commands that switch between its two lists.
 extension Keymap {
   static let feedTabs: [Command] = [
     Command(

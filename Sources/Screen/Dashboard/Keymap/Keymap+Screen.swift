@@ -23,7 +23,7 @@ extension Keymap {
     return groups.first { $0.1.contains { $0.name == name } }?.0 ?? KeyContext.screen.title
   }
 
-  /// A key of the first page of the help, with a few words, or a single one where there is little room.
+  /// A key on the first page of the help, with a short description, and a single word for narrow screens.
   package struct FirstKey: Sendable {
     package let name: String
     package let words: String

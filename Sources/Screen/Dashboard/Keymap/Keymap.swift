@@ -13,7 +13,8 @@ package struct Keymap: Sendable {
   package static let standard = Keymap(
     commands: always + screen + panes + timeline + scenario + overlays, unbound: unbound)
 
-  /// The commands that end, delete, discard or undo something. A key or the full name runs them, never a part of it.
+  /// The commands that end, delete, discard or undo something. They run by a key or by their full name, never by a part
+  /// of the name.
   static let runByFullName: Set<String> = [
     "quit", "quit-now", "interrupt", "delete", "remove-field", "cancel-write", "drop-rejected", "clear-feed", "evict",
     "purge", "undo", "redo",
@@ -97,12 +98,12 @@ extension Keymap {
     }
   }
 
-  /// A command, with the index of the binding of its keys.
+  /// A command, and the index of the binding that set its keys.
   private typealias Bound = (command: Command, binding: Int?)
 
   private func commands(bound wanted: [Int: [Key]], _ bindings: [KeyBinding]) -> [Bound] {
     (commands + unbound).map { command in
-      // A binding for one pane takes precedence over one for all.
+      // A binding for one pane takes precedence over a binding for all panes.
       let index = wanted.keys.filter { bindings[$0].means(command) }.max { one, two in
         (bindings[one].section == nil ? 0 : 1, one) < (bindings[two].section == nil ? 0 : 1, two)
       }
@@ -198,7 +199,7 @@ extension KeyContext {
     }
   }
 
-  /// Whether a single key press can mean both a command of this context and one of the other.
+  /// Whether the two contexts can apply at the same time, so that one key could mean a command of each.
   func overlaps(_ other: KeyContext) -> Bool {
     switch (self, other) {
     case (.always, _), (_, .always): true

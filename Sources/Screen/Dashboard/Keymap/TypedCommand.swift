@@ -94,8 +94,8 @@ extension DashboardState {
     return argumentItems(text, palette) ?? list.items(of: palette)
   }
 
-  /// The items for a text that starts with a command name: the text itself if it is valid, then its completions, and
-  /// finally the error if it is invalid so far.
+  /// The items for a text that starts with a command name: the text itself if it is valid, then its completions. If it
+  /// is still invalid, the last item has the error.
   private func argumentItems(_ text: String, _ palette: Palette) -> [Palette.Item]? {
     guard let blank = text.firstIndex(of: " "), !palette.asksForPath,
       let command = palette.argumentCommand(named: String(text[..<blank])), let argument = command.argument
@@ -106,7 +106,7 @@ extension DashboardState {
     var problem: TextError?
     let argumentText = typed.trimmed
     if !argumentText.isEmpty {
-      // The text can also be the title of another command, for example `go off`.
+      // The text can also match the title of another command, for example `go off`.
       items = palette.all.filter { item in
         if case .command(let other) = item.target, other.argument != nil { return false }
         return item.title.lowercased().hasPrefix(text.lowercased())
@@ -157,7 +157,7 @@ extension DashboardState {
     guard items.indices.contains(list.cursor.index) else { return nil }
     let typed = list.field?.text ?? ""
     if let text = items[list.cursor.index].completion, text != typed { return text }
-    // Completes a typed text that equals the row with a later row that has it as prefix.
+    // The typed text equals the selected row, so the completion comes from a later row with this text as prefix.
     return items[list.cursor.index...].lazy.compactMap(\.completion).first { $0 != typed && $0.hasPrefix(typed) }
   }
 

@@ -58,7 +58,7 @@ extension DashboardState {
 }
 
 extension DashboardState {
-  /// The columns of a collection that fit now, equal in all its rows.
+  /// The columns of a collection that fit now, the same for all its rows.
   package func columnFitting(of path: ResourcePath, _ layout: Layout) -> TreeColumns.Fitting {
     let isLarge = layout.layoutClass == .large
     let width = layout.content(of: .collections).width
@@ -78,8 +78,8 @@ extension DashboardState {
   /// room next to them, so the values stay aligned.
   package static let documentFlags = 4
 
-  /// The width of the age of the last change, or of the time of the creation if that is the order, and of the name
-  /// above it.
+  /// The width of the column with the age of the last change. If documents are sorted by creation, it has the creation
+  /// time.
   package static let timeWidth = 10
   /// The minimum width of the tree with ages next to values.
   private static let leastWithTimes = 62
@@ -94,19 +94,19 @@ extension DashboardState {
     return width - Self.documentFlags - Self.pendingMark(layout) - Self.timeWidth
   }
 
-  /// The rough age of a document's last change as of the header's time, or the time of its creation if that is the
-  /// order: `12:04:17`, or the date of another day.
+  /// The rough age of a document's last change at the header's time. If documents are sorted by creation, their
+  /// creation time instead: `12:04:17`, or the date on another day.
   package func timeText(of document: Document) -> String {
     let isCreation = browser.windows[document.key.collection]?.shownOrder.key == .created
     guard let time = (isCreation ? document.createTime : document.version)?.timestamp else { return "" }
-    // An age would be sent again and again over a slow line, a time is sent once.
+    // An age would be sent repeatedly. A slow line gets the time instead, which is sent once.
     if !isCreation, !screen.isLinkSlow { return TimeText.roughAge(of: time, at: shownTime) }
     let offset = configuration.utcOffset
     let isToday = TimeText.isSameDay(time, now, offset: offset)
     return isToday ? TimeText.clock(time, offset: offset) : String(TimeText.date(time).prefix(Self.timeWidth))
   }
 
-  /// The time that the header shows: of the last news on an idle screen, else now.
+  /// The time that the header shows: on an idle screen the time of the last event, otherwise the current time.
   package var shownTime: Timestamp {
     hasRunningClock || headerClock.runsOn ? headerClock.time : headerClock.lastNews
   }

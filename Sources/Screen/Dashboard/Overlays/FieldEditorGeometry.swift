@@ -80,7 +80,7 @@ package struct FieldReviewGeometry {
     let glyphs = state.configuration.glyphs
     let lines = sentences.flatMap { WrappedText.lines($0, width: max(8, area.width - 2), glyphs.ellipsis).prefix(3) }
     let problem = review.problem == nil ? 0 : 1
-    // Two fields take precedence over the sentences.
+    // The sentences leave room for at least two fields.
     let room = max(0, area.height - 2 - problem - min(2, review.rows.count))
     lead = Array(lines.prefix(room))
     rule = area.height >= 8 && !review.rows.isEmpty ? area.y + lead.count : nil

@@ -8,7 +8,8 @@ package import TerminalCanvas
 /// An overlay that is a list with a cursor.
 package struct ListOverlay: Sendable {
   package indirect enum Content: Sendable {
-    /// The first keys and the signs, or the commands of some contexts, starting with the first context.
+    /// The help with the commands of some contexts, in this order. Unless `isWhole`, it begins with a page of the first
+    /// keys and the signs.
     case help([KeyContext], isWhole: Bool)
     case palette(Palette)
     /// The themes, with the theme that `esc` restores.
@@ -62,8 +63,8 @@ package struct ListOverlay: Sendable {
     }
   }
 
-  /// The commands in help that match the typed text by key or word; without a text, the first keys until all are
-  /// asked for.
+  /// The commands in help that match the typed text by key or word. Without a text these are the first keys, unless the
+  /// user requested all keys.
   package func commands(of contexts: [KeyContext], in keymap: Keymap) -> [Command] {
     if showsFirstKeys {
       let all = contexts + [.pane(.collections)]
@@ -262,7 +263,7 @@ extension DashboardState {
 package struct ListGeometry {
   /// The lines above the rows of the client's internals: the sections, and the column headings.
   static let insideHead = 2
-  /// The maximum count of lines below them: a rule, notes, and the selected row in full.
+  /// The maximum count of lines below the rows: a rule, notes, and the selected row in full.
   static let insideFoot = 6
 
   package let dialog: Dialog
@@ -315,15 +316,15 @@ extension DashboardState {
     return ListGeometry(dialog: dialog, rows: dialog.content)
   }
 
-  /// The rows below the messages for a rule and the full text of the selected one, if any message needs them. The
-  /// longest message determines the height, so the box does not change while the selection moves.
+  /// The count of rows below the messages for a rule and the full text of the selected message; 0 if every message fits
+  /// in its row. The longest message determines the height, so the box does not change while the selection moves.
   private func openedMessageRows(_ layout: Layout, _ glyphs: Glyphs) -> Int {
     let width = layout.size.width - 4
     guard messages.contains(where: { SafeText.columns(of: $0.text) > width - 18 }) else { return 0 }
     return openedRows(messages.map(\.text), width: width, layout, glyphs)
   }
 
-  /// The rows for a rule and the longest of some texts in full.
+  /// The count of rows for a rule and for the longest of some texts in full.
   private func openedRows(_ texts: [String], width: Int, _ layout: Layout, _ glyphs: Glyphs) -> Int {
     let longest = texts.map { WrappedText.lines($0, width: max(8, width - 6), glyphs.ellipsis).count }.max()
     let room = layout.size.height / 2 - 4

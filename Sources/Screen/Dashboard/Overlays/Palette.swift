@@ -29,14 +29,14 @@ package struct Palette: Sendable {
       case recording(RecordingEffect)
     }
 
-    /// The text to type for the row: a command's name, a path, or the name of a listener or a theme. Empty for a message.
+    /// The text to type for the row: a command's name, a path, a listener or a theme. Empty for a message.
     package var name: String
     /// The effect, as a sentence without a subject.
     package var title: String
     /// The keys of a command.
     package var detail = ""
     package var target: Target
-    /// Whether only the whole name finds the row.
+    /// Whether a search finds the row only by its whole name.
     var isHidden = false
   }
 
@@ -61,8 +61,8 @@ package struct Palette: Sendable {
   /// - Parameter start: the given beginning of the path.
   init(askingForPathFrom start: String) { (all, asksForPath, givenStart) = ([], true, start) }
 
-  /// The items that match the typed text, best first: the exact name, names and then titles that start with the text,
-  /// and items whose words start with its words. Commands that need their full name come last.
+  /// The items that match the typed text, best first: the exact name, names that start with the text, titles that start
+  /// with it, items whose words start with its words. Commands that need their full name are last.
   func items(matching text: String) -> [Item] {
     if asksForPath { return creations(text) }
     if let jump = Self.jump(text) { return [jump] }
@@ -192,7 +192,8 @@ extension DashboardState {
       detail: command.keyText(configuration.glyphs, limit: 2), target: .command(command), isHidden: isHidden)
   }
 
-  /// The contexts of commands that can be run by name: those of the screen, then those of the panes without the keys.
+  /// The contexts of commands that can be run by name: first the contexts of the screen, then the panes without the
+  /// focus.
   var commandContexts: [KeyContext] {
     screenContexts + [Pane.collections, .writes, .network, .feed, .detail].map(KeyContext.pane)
       + [.requests, .scenario, .past, .replay, .always]

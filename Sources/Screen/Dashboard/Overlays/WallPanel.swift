@@ -138,13 +138,12 @@ package struct WallGeometry {
   /// The maximum count of rows with taller graphs: the wall's byte budget allows this many moving rows each second.
   private static let mostGraphRows = 12
 
-  /// Whether to draw the values of a listener's documents: of all listeners while few rows move, else of the selected
-  /// one.
+  /// Whether to draw the values of a listener's documents. If many rows move, only the selected listener has them.
   package func showsMix(isSelected: Bool) -> Bool { columns.mixWidth > 0 && (pace == 1 || isSelected) }
 
   /// The approximate bytes of a row with a full history each time it moves.
   private static let bytesOfRow = 230
-  /// The byte budget of the rows per second: the rest of the wall's 5 KB.
+  /// The byte budget of the rows per second, out of the wall's 5 KB.
   private static let bytesPerSecond = 3_200
 
   /// The interval between moves for a count of rows with events. More rows move less often, to limit the bytes sent.
@@ -192,10 +191,11 @@ package struct WallFigures: Sendable {
   package var acknowledged: [Int] { frame.state.wall.acknowledged.last(Wall.span, before: end) }
   package var rejected: [Int] { frame.state.wall.rejected.last(Wall.span, before: end) }
 
-  /// The longest round trip of each second in milliseconds, encoded as in `Wall.roundTrips`: 0 for none, else one more.
+  /// The longest round trip of each second in milliseconds, encoded as in `Wall.roundTrips`: 0 for none, otherwise the
+  /// round trip plus 1.
   package var roundTrips: [Int] { frame.state.wall.roundTrips.last(Wall.span, before: end) }
 
-  /// Recent round trips in milliseconds; before any was seen, those that the client stored.
+  /// Recent round trips in milliseconds. Before the first one, these are the round trips that the client has stored.
   package var roundTripTimes: Histogram {
     let seen = frame.state.wall.recentTrips
     let kept = frame.state.network.roundTrips.map { Int(clamping: TimeText.wholeMilliseconds($0)) }
@@ -218,6 +218,6 @@ package struct WallFigures: Sendable {
     return Array((told.isEmpty ? Array(rows) : Array(told)).suffix(count))
   }
 
-  /// The count of rows to search for the last ones. More rows in a second are unreadable anyway.
+  /// The count of feed rows to search for the latest ones. More rows in a second are unreadable anyway.
   private static let searched = 256
 }

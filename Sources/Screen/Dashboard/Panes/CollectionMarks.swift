@@ -4,8 +4,8 @@ import FirestoreClientState
 package import FirestoreModel
 package import TerminalCanvas
 
-/// The right end of a collection's row: the document count, live or with its age, and a sign for the part of the
-/// collection that listeners cover.
+/// The right end of a collection's row: the document count, live or with its age, and a sign that shows how much of the
+/// collection listeners cover.
 package struct CollectionMarks {
   let frame: FrameState
   let path: ResourcePath
@@ -13,7 +13,7 @@ package struct CollectionMarks {
   let glyphs: Glyphs
   /// The width of the sign.
   let flags: Int
-  /// Whether a count and its age are separated, if there is room.
+  /// Whether there is room for blanks between a count and its age.
   private var isRoomy = true
 
   package init(frame: FrameState, path: ResourcePath, isLarge: Bool, glyphs: Glyphs, flags: Int) {
@@ -52,7 +52,8 @@ package struct CollectionMarks {
 
   // MARK: Listeners
 
-  /// The covered part, unless it is everything; the count of parts if there are several.
+  /// The part of the collection that its listeners cover, as text; for several listeners, their count. `nil` without
+  /// listeners, or if one covers the whole collection.
   private func words(of listeners: [ListenerRecord]) -> String? {
     guard !listeners.isEmpty, !listeners.contains(where: { $0.scope == .all }) else { return nil }
     return listeners.count == 1 ? listeners[0].scope.words : "\(listeners.count) parts"
@@ -74,7 +75,7 @@ package struct CollectionMarks {
     } else if let search = frame.state.browser.search, search.path == path {
       line.add("\(glyphs.ellipsis) row \(grouped(search.row + 1))", .textMuted)
     } else if let search = window?.search, search.isRunning {
-      // The row below the documents has the same as text.
+      // The row below the documents says the same in words.
       line.add("\(glyphs.ellipsis) \(grouped(search.looked))", .paneCount)
     } else if let search = window?.search, search.isFromCache {
       // The collection's other documents were not read.
@@ -178,7 +179,7 @@ package struct CollectionHeads {
     }
   }
 
-  /// The collection of the selection, or the first whose documents are shown.
+  /// The collection of the selection, or the first collection that shows documents.
   private static func path(_ state: DashboardState) -> ResourcePath? {
     func shows(_ path: ResourcePath) -> Bool {
       state.browser.expanded.contains(path) && state.browser.windows[path]?.documents.isEmpty == false
@@ -201,8 +202,8 @@ package struct CollectionHeads {
 }
 
 extension DashboardState {
-  /// The collection of the topmost rows while its own row is off screen: the selection's, or the headings' if the
-  /// selection's shows no documents. `nil` next to a result.
+  /// The collection of the selection, or of the topmost row, if that collection's own row is off screen. `nil`
+  /// otherwise, and while a result replaces the tree.
   package func collectionOffScreen(_ layout: Layout) -> ResourcePath? {
     let rows = browser.rows
     guard browser.result == nil, !rows.isEmpty else { return nil }

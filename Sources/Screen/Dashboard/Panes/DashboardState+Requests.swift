@@ -41,7 +41,8 @@ extension DashboardState {
     overlay = .list(ListOverlay(content: .request(decision)))
   }
 
-  /// Handles `esc`: removes filters, then follows, then returns to the events.
+  /// Handles `esc`: removes the filters. Without filters, follows the newest request. If it already follows, returns to
+  /// the events.
   mutating func leaveRequests() {
     if requests.isFiltered {
       requests.clearFilter()

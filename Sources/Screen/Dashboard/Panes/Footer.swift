@@ -48,7 +48,7 @@ package struct Footer {
     }
   }
 
-  /// The commands that are available at an earlier moment.
+  /// The commands that are available while an earlier moment is shown.
   private static let looking: Set<String> = [
     "help", "palette", "filter", "open", "next-pane", "next-tab", "next-client",
   ]
@@ -213,8 +213,8 @@ package struct PaneHints {
       guard line.width + 2 + columns <= width else { continue }
       if line.width > 1 { line.skip(2) }
       places.append((command, line.width..<line.width + columns))
-      // The tree's commands apply to the selection of the focused pane. The others look the same with and without the
-      // focus, so that a change of focus redraws none of them.
+      // The tree's commands apply to the selection of the focused pane. The commands of other panes look the same with
+      // and without the focus, so that a change of focus does not redraw them.
       let isDisabled = (pane == state.focus || pane != .collections) && command.reason(state) != nil
       line.add(key, isDisabled ? .textMuted : .key)
       line.add(" " + word, isDisabled ? .textMuted : .hint)

@@ -5,8 +5,8 @@ import FirestoreClientState
 import FirestoreModel
 import TerminalCanvas
 
-/// The last minute of a listener next to its name, in spare rows of the tree on a wide screen, and the last minute of
-/// all listeners in pane 3. It moves in steps. Slow lines have no graph.
+/// A graph of the last minute. On a wide screen, spare rows of the tree show it for each listener, and pane 3 shows it
+/// for all listeners together. It moves in steps. Slow lines have no graph.
 package struct ListenerGraph {
   package static let columns = 20
   /// The seconds per column.

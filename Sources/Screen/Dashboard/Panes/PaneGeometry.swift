@@ -50,8 +50,8 @@ extension DashboardState {
     }
   }
 
-  /// The headings of the tree, or of the result that replaces it: the column names, and the query of the result if the
-  /// frame has no room for it.
+  /// The row count of the headings of the tree, or of the result that replaces it. The headings are the column names,
+  /// and the result's query if it does not fit in the frame.
   private func treeHeads(_ layout: Layout) -> Int {
     guard layout.content(of: .collections).height >= 8 else { return 0 }
     return browser.result != nil && !ResultTitle.isInFrame(self, layout) ? 2 : 1
@@ -91,7 +91,7 @@ package struct PaneTabs {
 
   package let tabs: [Tab]
 
-  /// The longest texts that fit.
+  /// Uses the longest texts that fit.
   package init(_ state: DashboardState, width: Int) {
     let lengths = LayoutClass(state.size) == .small ? Length.allCases : [.tight, .digits]
     let candidates = lengths.lazy.map { Self.tabs(state, $0) }

@@ -3,7 +3,7 @@ import DashboardModel
 import FirestoreClientState
 
 /// A three-step guide for first-time users, on one line that disappears automatically: unplug the network, write, plug
-/// it in again. Each step ends when its action has happened, in any way.
+/// it in again. Each step ends when its action has happened, whatever caused it.
 package struct Coach: Hashable, Sendable {
   package enum Step: Int, Hashable, Sendable, CaseIterable { case unplug, write, plug }
 
@@ -19,7 +19,7 @@ package struct Coach: Hashable, Sendable {
     switch step {
     case .unplug: if !network.isNetworkEnabled { step = .write }
     case .write:
-      // Plugged in again before a write: the guide returns to the previous step.
+      // The network was plugged in again before a write, so the guide returns to the previous step.
       if network.isNetworkEnabled { step = .unplug } else if state.writes.waiting > 0 { step = .plug }
     case .plug: return !(network.isNetworkEnabled && network.onlineState == .online && state.writes.waiting == 0)
     }

@@ -32,7 +32,7 @@ extension DashboardState {
       && network.watch.state == .closed && network.write.state == .closed && network.activeTargets == 0
   }
 
-  /// The error of the list of collections, if only that shows that the server is unreachable.
+  /// The error of listing the collections, if it is the only sign that the server is unreachable.
   package var idleOutage: RPCStatus? { isIdle && !attachment.isOver ? browser.rootsOutage : nil }
 
   /// The connection's error as text, from any source; `nil` without an error.

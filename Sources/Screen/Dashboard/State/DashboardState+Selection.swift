@@ -93,7 +93,7 @@ extension DashboardState {
     return (detail.key, FieldPath(segments: line.path), value)
   }
 
-  /// The document in pane 0: the open one, or next to a wide tree the one under the tree's cursor.
+  /// The document in pane 0: the open document, or next to a wide tree the document under the tree's cursor.
   package var shownDetail: Detail? {
     if let detail { return detail }
     guard layout(size).isWide, let key = selectedKey(in: .collections) else { return nil }
@@ -113,7 +113,7 @@ extension DashboardState {
     return lines.first { $0.id == id }
   }
 
-  /// The count of the open document's lines that match the search, and of all.
+  /// The count of the open document's lines that match the search, and the count of all its lines.
   package var matchCount: (matching: Int, all: Int) {
     guard let detail else { return (0, 0) }
     let lines = detailLines
@@ -132,7 +132,7 @@ extension DashboardState {
   }
 }
 
-/// Reasons why commands are unavailable that need a full text; `nil` if available.
+/// The reasons why commands are unavailable; `nil` for an available command.
 extension DashboardState {
   var reasonAgainstEditing: String? {
     guard let key = selectedKey else { return "no document is selected" }

@@ -115,7 +115,7 @@ package struct DashboardConfiguration: Sendable {
   package var commandHistory: [String]
   /// The names of the user's connections.
   package var connections: [String]
-  /// The options for commands in another terminal to reach this data; `nil` if none do.
+  /// The options with which commands in another terminal use this data; `nil` if they cannot use it.
   package var reachingOptions: String?
   /// Whether the dashboard starts with the wall.
   package var beginsWithWall: Bool
@@ -193,8 +193,8 @@ extension DashboardState {
     return "read-only: hearth was started with --readonly"
   }
 
-  /// The effects that change no data. A message reports dropped ones. Commands reject earlier with the same reason;
-  /// this covers effects that a command overlooks.
+  /// The effects that change no data. A message reports dropped effects. Commands usually reject earlier, with the same
+  /// reason. This check covers effects that a command overlooks.
   mutating func withoutWrites(_ effects: [Effect]) -> [Effect] {
     let allowed = effects.filter { !$0.isWrite }
     if allowed.count < effects.count { toast(.warning, readOnlyReason) }

@@ -103,8 +103,8 @@ extension DashboardState {
     }
   }
 
-  /// Asks for confirmation to delete all documents of the range. The user types their count, or the name if data is
-  /// real.
+  /// Asks for confirmation to delete all documents of the range. The user must type their count, or for production data
+  /// the name of their collection if they are in one.
   mutating func askToDeleteRange() {
     let keys = rangeKeys
     guard !keys.isEmpty else {

@@ -16,11 +16,11 @@ struct Past: Sendable {
   @Boxed var shown: DashboardState
   /// Whether the arrangement of the screen is the viewer's instead of the recorded one.
   var isArranged: Bool
-  /// The messages to the viewer, by the present clock.
+  /// The messages to the viewer, with times of the present clock.
   var toasts: [Toast] = []
   private var passed: [(position: Int, frame: FrameState)] = []
 
-  /// Creates a moment. It must be moved before it is shown.
+  /// Creates a moment. Call `move` before showing it.
   /// - Parameter viewer: the state with the screen's size, theme and keys.
   init(_ state: DashboardState, at position: Int, viewer: DashboardState, isArranged: Bool) {
     self.position = position
@@ -129,7 +129,7 @@ struct Past: Sendable {
 /// The moment on screen instead of the present.
 package struct PastMoment: Hashable, Sendable {
   package struct Replay: Hashable, Sendable {
-    /// The count of recorded events that are shown, and of all.
+    /// The count of events up to the shown moment, and the total count.
     package var position: Int
     package var count: Int
     package var isPlaying: Bool

@@ -106,7 +106,7 @@ package struct SessionLog: Sendable {
     return lastStep(before: last).map { min(last, together(with: $0)) } ?? start
   }
 
-  /// The position after the listener's snapshot that precedes the last one at a position.
+  /// The position after the previous snapshot of a listener, before the snapshot shown at a position.
   func earlier(than position: Int, of tag: ListenerTag) -> Int? {
     guard let last = snapshots(of: tag, in: start..<position).last else { return nil }
     return snapshots(of: tag, in: start..<last).last.map { min(last, together(with: $0)) }
@@ -130,7 +130,7 @@ package struct SessionLog: Sendable {
     (self[range.upperBound]?.steps ?? steps) - (self[range.lowerBound]?.steps ?? steps)
   }
 
-  /// The position after the event with a number, counted from 1 at the first stored one.
+  /// The position after the event with a number. The first stored event has the number 1.
   func position(ofStep number: Int) -> Int {
     var left = number
     for position in start..<end where self[position]?.isStep == true {
@@ -289,7 +289,7 @@ extension DashboardState {
   /// The collection of a window; `nil` for a closed window.
   package func path(of window: WindowTag) -> ResourcePath? { browser.path(of: window) }
 
-  /// The window of a collection for an answer.
+  /// The window that receives the answers for a collection.
   package func window(of path: ResourcePath) -> WindowTag? {
     browser.windows[path].flatMap { ($0.requested ?? $0.shown)?.tag }
   }

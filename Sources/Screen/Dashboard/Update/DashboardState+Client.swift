@@ -67,7 +67,7 @@ extension DashboardState {
       )
     case .rejectedWrites(let rejected):
       writes.replaceRejected(with: rejected)
-      // A write that came and went between two reads of the queue was unknown when its end was reported.
+      // A write that was queued and rejected between two reads of the queue was unknown when its end was reported.
       for write in rejected { if let key = write.mutations.first?.key { feed.complete(write.id, with: key) } }
     case .rejectedWritesForgotten(let batches): forget(batches)
     case .detail(let key, let remote, let overlay, let local, let isFromCache):
@@ -239,8 +239,8 @@ extension DashboardState {
     }
   }
 
-  /// The writes of a scenario with the times when the screen learned of them: its world has another clock than the
-  /// screen, which waits between the steps.
+  /// The pending writes of a scenario, with the times at which the screen first showed them. The scenario's own clock
+  /// stands still while the screen waits between steps.
   private func onScreenClock(_ waiting: [PendingWrite]) -> [PendingWrite] {
     let known = Dictionary(
       writes.live.map { ($0.batch, $0.write.localWriteTime) }, uniquingKeysWith: { first, _ in first })

@@ -33,7 +33,7 @@ extension DashboardState {
 
   private mutating func openEditor(_ start: (inout FieldEditor, [String]?) -> Void) -> [Effect] {
     guard let key = selectedKey, let data = document(key)?.data else { return [] }
-    // The editor starts at the selected field, or at the one that an edit probably means.
+    // The editor starts at the selected field, or at the field that the user probably wants to edit.
     let path = selectedFieldPath ?? browser.statistics[key.collection]?.likelyEdited.map { [$0] }
     var editor = FieldEditor(.document(key), data.fields, in: configuration.database)
     start(&editor, path)
@@ -70,7 +70,7 @@ extension DashboardState {
       overlay?.fieldEditor?.take(kind, now: now)
       return []
     }
-    // A letter on the row that adds a field begins its name; beside other fields j and k still move.
+    // A letter on the row that adds a field begins its name. If the editor has other rows, `j` and `k` still move.
     let isName = letter.isLetter && (editor.rows.count == 1 || !["j", "k"].contains(letter))
     if case .browsing = editor.mode, editor.selected?.isAddition == true, isName {
       nameField()
@@ -229,11 +229,12 @@ extension DashboardState {
   }
 }
 
-/// Leaving the field editor: back, to the user's text editor, or to the client.
+/// The ways out of the field editor: back, to the user's text editor, or to the client.
 extension DashboardState {
   // MARK: Leaving
 
-  /// Handles `esc`: one mode back, and from the fields out of the editor. Asks first if edits would be lost.
+  /// Handles `esc`: returns to the previous mode, or leaves the editor from its first mode. Asks first if edits would
+  /// be lost.
   mutating func leaveFieldEditor() -> [Effect] {
     guard var editor = overlay?.fieldEditor else { return [] }
     if editor.stepBack() {

@@ -22,7 +22,7 @@ extension DashboardState {
     return writes.rejected.contains { $0.batch == batch } ? .dropRejected([batch]) : nil
   }
 
-  /// Switches the network off, and on again by itself after a given duration.
+  /// Switches the network off, and automatically on again after a given duration.
   mutating func goOffline(for duration: Duration?) -> [Effect] {
     outages.scheduleReturn(
       at: duration.map { Timestamp(microseconds: now.microseconds + TimeText.wholeMilliseconds($0) * 1000) })
@@ -41,7 +41,7 @@ extension DashboardState {
 }
 
 extension DashboardState {
-  /// Records the end of an outage. Its summary is updated until everything is answered.
+  /// Records the end of an outage. Its summary is updated until all pending writes are answered.
   mutating func endOutage(_ outage: OnlineHistory.Outage) {
     let live = listeners.filter { $0.failure == nil && $0.count != nil }
     let behind = Set(live.filter(\.isFromCache).map(\.tag))

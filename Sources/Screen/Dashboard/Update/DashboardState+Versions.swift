@@ -21,7 +21,8 @@ extension DashboardState {
     }
   }
 
-  /// Stores changes that are too many for a row each, for documents that have a stored version.
+  /// Stores the versions of changes that are too numerous for separate rows, but only for documents with a stored
+  /// version.
   mutating func noteKnown(_ changes: [ListenerSnapshot.Change], of query: Query) {
     for change in changes where versions.contains(change.document.key) { note(change.after, in: query) }
   }

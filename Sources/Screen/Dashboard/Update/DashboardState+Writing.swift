@@ -146,7 +146,7 @@ extension DashboardState {
 }
 
 extension DashboardState {
-  /// Sends the chosen rejected writes again. Without one, skips the wait before the next attempt.
+  /// Sends the chosen rejected writes again. If none is chosen, skips the wait before the next attempt.
   mutating func sendNow() -> [Effect] {
     let rejected = writes.chosen.filter(\.isRejected).map(\.batch)
     guard !rejected.isEmpty else { return [.client(.retryNow)] }
@@ -214,7 +214,7 @@ extension DashboardState {
 
   mutating func askToDropAllRejected() { ask(toCancel: [], toDrop: writes.rejected) }
 
-  /// - Parameter others: the count of chosen writes that allow neither.
+  /// - Parameter others: the count of chosen writes that can be neither cancelled nor dropped.
   private mutating func ask(toCancel waiting: [QueueRow], toDrop rejected: [QueueRow], others: Int = 0) {
     let rows = waiting + rejected
     guard !rows.isEmpty else { return }

@@ -87,8 +87,8 @@ package struct Browser: Sendable {
     return rows
   }
 
-  /// Drops a visited collection without documents as soon as the cursor is elsewhere: a path that was only looked at
-  /// leaves no row.
+  /// Drops a visited collection without documents as soon as the cursor is elsewhere, so that visiting a path leaves no
+  /// row.
   package mutating func leaveEmptyVisit() -> [Effect] {
     guard let visited, !isRoot(visited), let window = windows[visited], window.shown != nil, !window.isLoading,
       window.loaded.isEmpty, missing[visited]?.isEmpty != false, window.filter == nil
@@ -145,8 +145,8 @@ package struct Browser: Sendable {
     }
   }
 
-  /// The nonexistent documents in the range of a window; none if it has a filter, which only existing documents can
-  /// pass.
+  /// The nonexistent documents in the range of a window. Only existing documents pass a filter, so a window with a
+  /// filter has none.
   private func missing(in window: CollectionWindow) -> [DocumentKey] {
     guard window.filter == nil, window.preview == nil, window.shown != nil, let missing = missing[window.path] else {
       return []

@@ -71,7 +71,7 @@ package struct BrowserFilter: Hashable, Sendable {
 }
 
 extension Value {
-  /// Whether a query can select the values on one side of this one.
+  /// Whether a query can have a range condition with this value.
   fileprivate var hasRange: Bool { if case .double(let number) = self { !number.isNaN } else { self != .null } }
 }
 

@@ -25,7 +25,7 @@ package struct CollectionWindow: Sendable {
     case before(DocumentKey)
     case first
     case last
-    /// The row at this index from the window's first document.
+    /// The row at this index, counted from the window's first document.
     case at(Int)
   }
 
@@ -192,7 +192,8 @@ package struct CollectionWindow: Sendable {
 }
 
 extension Browser {
-  /// The largest collection that is counted from the cache, which reads it. Larger ones wait for the server.
+  /// The largest collection that is counted from the cache, because counting reads all documents. Larger collections
+  /// wait for the server.
   static let largestCountedOffline = 10_000
 
   /// Schedules a recount after documents were added or removed, at most once a second.
@@ -235,8 +236,8 @@ package struct RowOrder: Hashable, Sendable {
     (self.key, self.isDescending) = (key, isDescending)
   }
 
-  /// The largest collection that is read as a whole and sorted here. For a larger one, a query requests the order, or
-  /// only this many documents are known.
+  /// The largest collection that the client reads completely and sorts. The documents of a larger collection are sorted
+  /// by a query, or only this many of them are known.
   package static let mostSortedHere = 1000
 
   /// Whether a query in this order omits the documents without the field.

@@ -93,19 +93,19 @@ extension FieldStatistics.Field {
     }
   }
 
-  /// The score of a column of the field by its information. A constant field scores almost zero.
+  /// The score of the field as a column: how informative it is. A constant field scores almost zero.
   fileprivate func interest(among count: Int) -> Double {
     guard count > 0 || changes > 0 else { return 0 }
     let base = interestOfKind
     let share = count > 0 ? min(1, Double(max(documents, changes > 0 ? 1 : 0)) / Double(count)) : 1
-    // A changing time is mostly the time of the change.
+    // A changing time is usually the time of the change itself.
     let liveliness = changes == 0 ? 0 : kind == .time ? 0.2 : kind == .container ? 0.6 : 1.5
     return (isConstant(among: count) ? base * 0.1 : base) * (0.3 + 0.7 * share) + liveliness
   }
 }
 
 extension FieldStatistics {
-  /// All fields, most informative first: those that differ between documents and those that change.
+  /// All fields, most informative first. Fields that differ between documents, and fields that change, are informative.
   package var byInterest: [String] {
     let scored = fields.map { (name: $0.key, score: $0.value.interest(among: documentCount)) }
     return scored.sorted { left, right in
@@ -114,8 +114,8 @@ extension FieldStatistics {
     }.map(\.name)
   }
 
-  /// The fields that were seen to change, most informative first, without times and containers: those say of most
-  /// changes only that there was one.
+  /// The fields that were seen to change, most informative first, without times and containers, because a change of
+  /// these usually shows only that something changed.
   var changing: [String] {
     guard fields.values.contains(where: { $0.changes > 0 }) else { return [] }
     return byInterest.filter { name in
@@ -124,8 +124,8 @@ extension FieldStatistics {
     }
   }
 
-  /// The field that an edit probably means: the one that changes most, other than the time of the change, or the first
-  /// one with a few recurring texts, such as a status.
+  /// The field that the user probably wants to edit: the field that changes most, except times. If none has changed,
+  /// the first field with a few recurring texts, such as a status.
   package var likelyEdited: String? {
     changing.max { (fields[$0]?.changes ?? 0, $1) < (fields[$1]?.changes ?? 0, $0) }
       ?? byInterest.first { fields[$0]?.isEnumeration == true }

@@ -246,7 +246,7 @@ extension TreeColumns {
     var left = room - shortest
     var shown: [Column] = []
     for column in columns {
-      // Values beyond the wanted count only use spare room, also beside later values of the others.
+      // Values beyond the wanted count get a column only if the others still have room for longer values.
       let later = shown.reduce(0) { $0 + max(0, max($1.reserve, $1.natural) - $1.width) }
       // The first column is the one that changes, so it keeps room for its longer values.
       let first = shown.first.map { max(0, $0.reserve - $0.width) } ?? 0

@@ -5,7 +5,7 @@ package struct ClientSetFacts: Hashable, Sendable {
   package struct Client: Hashable, Sendable {
     package var name: String
     package var user: String?
-    /// The count of writes that are not acknowledged: pending ones, and stored rejected ones.
+    /// The count of pending writes and stored rejected writes.
     package var unsent: Int
     /// Whether the cache outlives the program.
     package var isDurable: Bool

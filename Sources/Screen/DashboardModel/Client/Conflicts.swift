@@ -20,7 +20,7 @@ package struct EditConflict: Equatable, Sendable {
   package var isDeleted: Bool
   /// Writes all edited fields over the other clients' values.
   package var overwriting: [Mutation]
-  /// Writes the edited fields that no other client changed; or empty.
+  /// Writes the edited fields that no other client changed; empty if there are none.
   package var keepingTheirs: [Mutation]
   /// Replaces the document with the edited text.
   package var replacing: [Mutation]

@@ -101,7 +101,8 @@ extension Decision {
     leaving = dropped
   }
 
-  /// The values that undoing a write can put back after it replaced some unseen: those, and those that its author saw.
+  /// The question before undoing a write that replaced unseen values. Undo can restore those values, or the values that
+  /// the write's author saw.
   private init(restoring conflict: UndoConflict) {
     func put(_ restored: UndoConflict.Restored) -> MenuItem.Choice {
       var allowed = conflict

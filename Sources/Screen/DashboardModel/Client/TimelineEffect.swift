@@ -26,7 +26,7 @@ package enum RecordingEffect: Equatable, Sendable {
   case shot(String, without: String?)
 }
 
-/// A moment as people write it.
+/// A moment in the notation of commands.
 package enum TimelinePlace: Equatable, Sendable {
   case start, end
   /// A time of day since midnight, in the session's zone; `milliseconds` is the last millisecond of the moment.
@@ -110,7 +110,7 @@ package struct Playback: Sendable {
     }
   }
 
-  /// The count of actions that are played together at the highest speed: some frames' worth.
+  /// The count of actions that are played together at the highest speed.
   package static let batch = 200
 
   package var speed: Speed
@@ -137,7 +137,7 @@ package struct Playback: Sendable {
     if isPlaying { anchor = (now, shown) }
   }
 
-  /// The recorded moment that is due now; `nil` for as much as possible.
+  /// The recorded moment that is due now; `nil` at the highest speed.
   package func target(at now: Timestamp) -> Timestamp? {
     guard case .times(let factor) = speed, let anchor else { return nil }
     let passed = Double(Swift.max(0, now.microseconds &- anchor.now.microseconds)) * factor

@@ -141,7 +141,7 @@ package struct FieldChange {
     }
   }
 
-  /// The unique names of both, in field order.
+  /// The names of the fields that either side has, in field order.
   package static func mergedNames(_ old: Fields, _ new: Fields) -> [String] {
     var names: [String] = []
     var left = old.entries[...]

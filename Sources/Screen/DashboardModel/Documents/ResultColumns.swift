@@ -3,8 +3,8 @@ package import FirestoreModel
 package import FirestoreQuery
 import TerminalCanvas
 
-/// The columns of a result: fields of its orders and conditions first, then those that change, then the most informative
-/// ones. They are chosen again only when another field begins to change. Longer values are truncated.
+/// The columns of a result: first the fields of its orders and conditions, then fields that change, then the most
+/// informative fields. They are chosen again only when another field begins to change. Longer values are truncated.
 package struct ResultColumns: Sendable {
   package struct Column: Hashable, Sendable {
     package var path: FieldPath
@@ -40,7 +40,7 @@ package struct ResultColumns: Sendable {
 
   init(_ query: Query) {
     let orders = query.orderBy.filter { !$0.path.isDocumentID }
-    // A field that equals one value is in the title, not in each row.
+    // A field with an equality condition is in the title, so it needs no column.
     let equalities = query.filters.compactMap { filter -> FieldPath? in
       if case .field(let filter) = filter, filter.op == .equal { filter.path } else { nil }
     }
@@ -63,7 +63,7 @@ package struct ResultColumns: Sendable {
     decidedFor = documents.count
     changing += late
     let sample = Array(documents.prefix(Self.sample))
-    // The fields of the query stay first, then those that change, then the others.
+    // The order is: fields of the query, fields that change, other fields.
     let old = Dictionary(columns.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
     let telling = statistics.byInterest.filter { name in
       let kind = statistics.fields[name]?.kind

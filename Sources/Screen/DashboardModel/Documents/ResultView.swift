@@ -219,7 +219,7 @@ package struct CachedResult: Sendable {
     }
   }
 
-  /// Records that changes were not reported. The document count is known nevertheless.
+  /// Records that some changes were not reported. Only the document count is known.
   package mutating func miss(count: Int?) {
     self.count = count
     isTold = false

@@ -37,7 +37,7 @@ package struct ValueMix: Sendable {
 
   package init() {}
 
-  /// Replaces a document with another; `nil` for an added or removed one.
+  /// Replaces a document with its new version. `old` is `nil` for an added document, `new` for a removed one.
   package mutating func replace(_ old: Document?, with new: Document?) {
     documents += (new == nil ? 0 : 1) - (old == nil ? 0 : 1)
     if let old { for (name, value) in Self.values(of: old) { count(value, of: name, by: -1) } }

@@ -94,7 +94,7 @@ package struct VersionHistory: Sendable {
     return version.id
   }
 
-  /// Adds a listener's information to a version that a window brought first.
+  /// Adds a listener's information to a version that a window has already reported.
   private mutating func tell(_ id: Int, as version: Version) {
     guard let first = versions.first?.id else { return }
     let index = id - first

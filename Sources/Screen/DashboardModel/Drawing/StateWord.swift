@@ -49,7 +49,7 @@ package enum StateWord: CaseIterable, Sendable {
 
 /// The source of the open document, with its time.
 package struct DocumentSource: Hashable, Sendable {
-  /// Whether the server has not confirmed the shown document, or not since the last outage.
+  /// Whether the document is unconfirmed: the server has not sent it since the start or the last outage.
   package let isFromCache: Bool
   /// The time of the last update.
   package let time: Timestamp

@@ -89,7 +89,7 @@ package enum TimeText {
     Timestamp(seconds: time.seconds, nanoseconds: time.nanoseconds / 1000 * 1000).rfc3339Text.replacing("T", with: " ")
   }
 
-  /// `now`, `<1 min`, `12 min`, `3 h`, `2 d`: an age in steps so wide that a list of them is seldom drawn again.
+  /// `now`, `<1 min`, `12 min`, `3 h`, `2 d`: a rough age, so that a list of ages is rarely redrawn.
   package static func roughAge(of time: Timestamp, at now: Timestamp) -> String {
     let seconds = now.wholeSeconds(since: time)
     switch seconds {

@@ -113,8 +113,8 @@ package enum ColumnText {
   /// The width of a column of times: `12:04:17` today, `2026-03-02` before.
   private static let timeWidth = 10
 
-  /// The text in a column of a given width. Arrays and maps are expanded if they fit. A time in a narrow column is a
-  /// clock on its own day, and a date on others, both in UTC.
+  /// The text in a column of a given width. Arrays and maps are expanded if they fit. A time in a narrow column is the
+  /// time of day if it is today, otherwise the date. Both are in UTC.
   package static func text(of value: Value, width: Int, now: Timestamp) -> String {
     switch value {
     case .array, .map: return ValueText.open(value, limit: width)
@@ -136,6 +136,5 @@ package enum ColumnText {
     }
   }
 
-  /// Columns of a text, up to the width of the widest list.
   package static func columns(of text: String) -> Int { SafeText.columns(of: text) }
 }

@@ -5,8 +5,8 @@ package import FirestoreModel
 package import FirestoreQuery
 package import TerminalCanvas
 
-/// Describes one changed document: the side that changed it, its batch and the change. The document decides; the
-/// snapshot's causes only add facts that the document does not show.
+/// Describes one changed document: the side that changed it, its batch and the change. The description is based on the
+/// document. The snapshot's causes only add facts that the document does not show.
 package struct ChangeSummary {
   package let change: ListenerSnapshot.Change
   package let causes: CausesOfChanges

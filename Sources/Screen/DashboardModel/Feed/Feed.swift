@@ -83,7 +83,7 @@ package struct Feed: Sendable {
     forgotten += gone
   }
 
-  /// The column of sources disappears after this many rows without one, so that it rarely flickers.
+  /// The source column disappears after this many rows from the server, so that it rarely flickers.
   private static let silent = 200
 
   /// Whether one of the last rows has a source other than the server.

@@ -21,7 +21,7 @@ package struct FeedRow: Sendable {
     case conflict
   }
 
-  /// The row number. Numbers are consecutive. A lookup uses the number, never by their place on the screen.
+  /// The row number. Numbers are consecutive. Lookups use the number, never the place on the screen.
   package var id = 0
   package var time: Timestamp
   package var kind: Kind
@@ -134,8 +134,8 @@ extension FeedRow.Kind {
   }
 }
 
-/// Converts a snapshot to feed rows: one per changed document, one when the listener is in sync, and one summary if a
-/// first snapshot would flood the feed.
+/// Converts a snapshot to feed rows: one row per changed document, and one when the listener is in sync. A first
+/// snapshot that would flood the feed becomes a summary.
 package struct SnapshotRows {
   package var snapshot: ListenerSnapshot
   package var listener: ListenerRecord

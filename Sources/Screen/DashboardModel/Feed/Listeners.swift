@@ -94,7 +94,7 @@ package enum ListenerScope: Hashable, Sendable {
 }
 
 extension ListenerRecord {
-  /// The part of its query's collections that the listener covers.
+  /// The part of the queried collection that the listener covers.
   package var scope: ListenerScope { ListenerScope(query, count: count) }
 
   /// Whether the last snapshot has all documents of a collection, as far as the client can know now.

@@ -159,7 +159,7 @@ package struct RefusedWrite: Hashable, Sendable {
     }
   }
 
-  /// The denial of one of the documents that is nearest in time.
+  /// The denial of one of the write's documents; the nearest in time if there are several.
   package func request(among decisions: [RuleDecision]) -> RuleDecision? {
     decisions.filter { decision in
       !decision.isAllowed && methods[decision.path]?.contains(decision.method) == true

@@ -69,7 +69,7 @@ package struct SessionBand: Sendable {
   package mutating func note(isOffline: Bool, at time: Timestamp) {
     guard isOffline != self.isOffline else { return }
     note(.outage, at: time)
-    // The other state held until now.
+    // Steps up to now still have the previous state.
     if let present { add(present.step, at: present.second) }
     present = nil
     self.isOffline = isOffline

@@ -15,8 +15,8 @@ package struct Wall: Sendable {
   package private(set) var made = SecondSeries()
   package private(set) var acknowledged = SecondSeries()
   package private(set) var rejected = SecondSeries()
-  /// The longest round trip of the writes acknowledged in each second, in milliseconds plus one, so that a round trip
-  /// under 1 ms is not zero.
+  /// The longest round trip of the writes acknowledged in each second, in milliseconds. It is stored plus one, so that
+  /// a round trip under 1 ms is not zero.
   package private(set) var roundTrips = SecondSeries()
   /// Recent round trips in milliseconds, newest last.
   package private(set) var recentTrips: [Int] = []
@@ -203,7 +203,7 @@ package struct Histogram: Hashable, Sendable {
 
   package var count: Int { sorted.count }
 
-  /// The smallest number that is at least `share` percent of the numbers.
+  /// The number that about `share` percent of the numbers do not exceed; 0 without numbers.
   package func percentile(_ share: Int) -> Int { sorted.isEmpty ? 0 : sorted[min(count - 1, count * share / 100)] }
 
   /// The classes from the first to the last non-empty one.

@@ -76,8 +76,8 @@ package struct EditedFields: Sendable {
 }
 
 extension FieldChange {
-  /// The changed leaves as a write names them, also within a new map. Therefore the write does not replace a map that
-  /// another client creates at the same time.
+  /// The changed leaves as a write names them. A new map is named by its leaves, so that the write does not replace a
+  /// map that another client creates at the same time.
   package static func written(_ old: Fields, _ new: Fields) -> [FieldChange] {
     between(old, new).flatMap { change -> [FieldChange] in
       guard change.old == nil, case .map(let fields)? = change.new, !fields.isEmpty else { return [change] }

@@ -43,7 +43,7 @@ extension FieldEditor {
 
   // MARK: Steps
 
-  /// Starts typing the value of the selected field, or on the last row the name of a new one.
+  /// Starts typing the value of the selected field. On the last row, starts typing the name of a new field.
   /// - Returns: the reason why the field cannot be typed; `nil` if it can.
   package mutating func type() -> String? {
     guard let row = selected, !row.isAddition else {
@@ -101,7 +101,7 @@ extension FieldEditor {
     return edited.fields.value(at: entry.path) == nil && edited.base.value(at: entry.path) == nil
   }
 
-  /// Moves on from an accepted value; after a new field, to the row that adds another one.
+  /// Moves to the next row after an accepted value. After a new field, moves to the row that adds another field.
   package mutating func goOn(by step: Int, afterNew wasNew: Bool) {
     if wasNew, step > 0 { select(rows.count - 1) } else { move(by: step) }
   }

@@ -45,7 +45,8 @@ package struct FieldEditor: Sendable {
   /// Whether leaving the editor would lose edits.
   package var hasUnsentEdits: Bool { edited.isChanged }
 
-  /// The same edits over the other clients' version of the document; without one, for a document to create.
+  /// The same edits over the other clients' version of the document. If they deleted it, the edits are for a new
+  /// document.
   package func again(over now: Fields?) -> FieldEditor {
     var editor = self
     if let now {
@@ -181,7 +182,8 @@ package struct FieldEditor: Sendable {
 ///           │──────── sent ──────────────────► sent ───────── conflict ──► on the screen, over the current document
 ///           └──────── edited as a text ──────► handed over ── gave up ───► on the screen
 ///
-/// Each of the three places can hold one edit: a conflict of the sent one can occur while another is open.
+/// Each of the three places can hold one edit, because a conflict of the sent edit can occur while another edit is
+/// open.
 package struct EditingState: Sendable {
 
   private var waiting: FieldEditor?

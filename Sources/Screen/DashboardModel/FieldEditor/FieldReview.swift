@@ -37,7 +37,7 @@ package struct FieldReview: Sendable {
     isNew = editor.isNew
     let edit = editor.edit
     let place = edit.subject.place
-    // An automatic id is made on sending; any other id is used here instead.
+    // An automatic id is created when the edit is sent. The review uses a placeholder.
     let mutation = edit.subject.sample.flatMap { edit.mutation(of: $0) }
     var facts: [String] = []
     switch mutation?.operation {

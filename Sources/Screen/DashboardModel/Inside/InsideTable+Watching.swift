@@ -93,7 +93,7 @@ extension TargetState.Progress {
 }
 
 extension QueryText {
-  /// A target as the query that it may come from.
+  /// A target as the text of a query that has this target.
   package static func line(_ target: Target) -> String {
     var orders = target.orderBy
     if orders.last?.path.isDocumentID == true { orders.removeLast() }

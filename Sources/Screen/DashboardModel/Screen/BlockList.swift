@@ -6,9 +6,9 @@
 /// common parts with the current one.
 ///
 /// ```
-/// append       O(1), or one block if a copy has it too
+/// append       O(1), or one block if a copy shares the last block
 /// subscript    O(1)
-/// removeFirst  O(blocks); up to one block of what was removed stays in memory
+/// removeFirst  O(blocks); up to one block of removed elements stays in memory
 /// ```
 package struct BlockList<Element: Sendable>: Sendable {
   private static var blockSize: Int { 256 }

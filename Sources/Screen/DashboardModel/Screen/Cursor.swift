@@ -12,7 +12,7 @@ package struct Cursor<ID: Hashable & Sendable>: Sendable {
   /// Finds the selected row in a changed list and scrolls it into the `height` visible rows.
   package mutating func settle(in ids: some RandomAccessCollection<ID>, height: Int) {
     if let id, 0..<ids.count ~= index, ids[ids.index(ids.startIndex, offsetBy: index)] == id {
-      // Unmoved, the common case, needs no search.
+      // A row that has not moved, the common case, needs no search.
     } else if let id, let found = ids.firstIndex(of: id) {
       index = ids.distance(from: ids.startIndex, to: found)
     }
@@ -39,8 +39,8 @@ package struct Cursor<ID: Hashable & Sendable>: Sendable {
     if index >= top + height { top = index - height + 1 }
   }
 
-  /// The rows on the screen: the remembered ones, moved as little as needed to fill the height and to include the
-  /// selected row, for any size the list was settled for.
+  /// The rows on the screen. They start at `top`, moved as little as needed to fill the height and to include the
+  /// selected row.
   package func rows(count: Int, height: Int) -> Range<Int> {
     guard count > 0, height > 0 else { return 0..<0 }
     let index = min(max(0, index), count - 1)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The header's two times. An idle screen shows one that does not become wrong.
+/// The header's two times. An idle screen shows the time of the last update, because that time does not become wrong.
 package struct HeaderClock: Sendable {
   /// The time of the last event or expiry; shown while anything counts seconds.
   package private(set) var time: Timestamp
   /// The time of the client's last update; shown while idle.
   package private(set) var lastNews: Timestamp
-  /// Whether the time counts as running although nothing has happened up to it.
+  /// Whether to show `time` although nothing counts seconds.
   package private(set) var runsOn = false
 
   package init(_ now: Timestamp) { (time, lastNews) = (now, now) }

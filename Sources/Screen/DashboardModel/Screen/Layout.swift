@@ -110,8 +110,8 @@ package struct Layout: Hashable, Sendable {
     return Rect(x: area.x + left, y: area.y, width: area.width - left, height: area.height)
   }
 
-  /// Places the open document next to the tree, over panes 2 and 3. Each of them keeps one line; the focused pane gets
-  /// the lower half.
+  /// Places the open document next to the tree, over panes 2 and 3. Panes 2 and 3 keep one line each; if one of them
+  /// has the focus, it gets the lower half.
   private mutating func arrangeBesideTree(_ arrangement: Arrangement, in area: Rect) {
     let right = splitTree(arrangement, from: area)
     let covered: [Pane] = [.writes, .network]
@@ -161,8 +161,8 @@ package struct Layout: Hashable, Sendable {
   /// Whether the document under the tree's cursor has a separate column.
   package var isWide: Bool { layoutClass.isTiled && size.width >= 160 }
 
-  /// The area for the contents of a pane: inside the box of a tiled pane, below the feed's title, or the whole of a
-  /// pane without borders.
+  /// The area for a pane's contents: inside the box of a tiled pane, below the title of the feed, or all of a pane
+  /// without borders.
   package func content(of pane: Pane) -> Rect {
     guard let rect = panes[pane] else { return .zero }
     if !layoutClass.isTiled { return rect }
@@ -301,10 +301,10 @@ package struct Arrangement: Hashable, Sendable {
 
   func treeWidth(of width: Int, _ layoutClass: LayoutClass) -> Int {
     if let share = borders.tree { return max(24, min(width - 48, width * share / 1000)) }
-    // A wide screen has room for more columns and times, up to a width; then panes 2 and 3 get the rest.
+    // A wide screen has room for more columns and times. Beyond a width, panes 2 and 3 get the remaining columns.
     if width >= 180 { return max(min(80, width * 40 / 100), width * 34 / 100) }
     if width >= 160 { return width * 34 / 100 }
-    // An open document is what one looks at; without one the tree is.
+    // The user reads the open document if there is one, otherwise the tree.
     if hasDetail { return layoutClass == .large ? width * 46 / 120 : width * 34 / 80 }
     return layoutClass == .large ? width * 70 / 120 : width / 2
   }
@@ -319,7 +319,7 @@ package struct Arrangement: Hashable, Sendable {
     if !hasQueue { return 3 }
     if let share = borders.queue { return max(3, min(height - 4, height * share / 1000)) }
     guard layoutClass == .large else { return height / 2 }
-    // Pane 3 needs only its lines: the facts, a line for each of some listeners, keys and frame.
+    // Pane 3 needs only its facts, a line for each of up to six listeners, the keys and the frame.
     return max(height * 9 / 20, height - Self.networkFacts - min(listenerCount, 6))
   }
 }

@@ -59,7 +59,7 @@ package struct Outages: Sendable {
 
   package func answer(to batch: BatchID) -> (at: Timestamp, after: Duration)? { answers[batch] }
 
-  // MARK: What came of outages
+  // MARK: Outcomes of outages
 
   package mutating func begin(_ reconnection: Reconnection) {
     reconnections.append(reconnection)
@@ -75,7 +75,7 @@ package struct Outages: Sendable {
   }
 
   /// Ends the summary of the current outage. Starts it first if the outage began before this session.
-  /// - Parameter change: applies the moment when the server was back.
+  /// - Parameter change: records the time when the server was back.
   package mutating func end(_ outage: OnlineHistory.Outage, _ change: (inout Reconnection) -> Void) {
     if reconnections.last.map({ $0.end != nil }) ?? true { begin(Reconnection(from: outage.start)) }
     guard let last = reconnections.indices.last else { return }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// A write's history as lanes under one time axis: creation, listeners that show it, each attempt, the waits, the
-/// answer, and each listener that has the result.
+/// A write's history as lanes under one time axis: its creation, the listeners that show it, the attempts, the waits,
+/// the answer, and the listeners that have the result.
 package struct WriteLanes: Sendable {
   package struct Lane: Equatable, Sendable {
     package enum Kind: Equatable, Sendable { case made, echo, offline, tried, failed, acknowledged, rejected, result }
@@ -107,7 +107,7 @@ package struct TimeScale: Sendable {
   private static let mostBreaks = 4
   /// A wait is broken if it is this many times longer than all unbroken waits together.
   private static let excess: Int64 = 3
-  /// Longer waits, caused by wrong clocks, count as this one: 100 years in microseconds.
+  /// The upper limit of waits, since wrong clocks cause longer ones: 100 years in microseconds.
   private static let longestWait: Int64 = 3_155_760_000_000_000
   /// Shorter waits are not broken: 1 s in microseconds.
   private static let shortestBreak: Int64 = 1_000_000

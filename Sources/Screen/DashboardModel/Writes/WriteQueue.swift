@@ -13,7 +13,7 @@ package struct WriteQueue: Sendable {
     var at: Timestamp
   }
 
-  /// The pending batches; only the first and last ones of a long queue.
+  /// The pending batches. A long queue has only its first and last batches here.
   package private(set) var live: [QueueRow] = []
   /// The size of the unlisted pending batches.
   private var hidden = QueueSize()
@@ -51,9 +51,9 @@ package struct WriteQueue: Sendable {
 
   package init() {}
 
-  /// The time in seconds that an empty list keeps its room, because writes seldom come singly.
+  /// The time in seconds for which an empty list keeps its space on the screen, because another write often follows.
   private static let roomLingering: Int64 = 10
-  /// The time when the room ends.
+  /// The time when an empty list gives up its space.
   private var roomEnd: Timestamp?
 
   private var isEmpty: Bool { live.isEmpty && finished.isEmpty && rejected.isEmpty }
@@ -149,7 +149,7 @@ package struct WriteQueue: Sendable {
   /// The observed history of a write.
   package func journey(of batch: BatchID) -> WriteJourney? { journeys[batch] }
 
-  /// Ends the history of a write. Drops a large write with it.
+  /// Ends the history of a write, and drops the history of a large write.
   private mutating func endJourney(_ batch: BatchID, _ row: QueueRow?, _ end: (inout WriteJourney) -> Void) {
     guard var journey = journeys[batch] ?? row.map({ WriteJourney($0) }) else { return }
     end(&journey)
@@ -194,7 +194,7 @@ package struct WriteQueue: Sendable {
     if finished.count > Self.finishedLimit { finished.removeFirst(finished.count - Self.finishedLimit) }
   }
 
-  /// Moves a batch to the rejected ones. The next `replaceRejected` brings its state in the cache.
+  /// Moves a batch to the rejected ones. The next `replaceRejected` has its state in the cache.
   package mutating func reject(_ batch: BatchID, _ status: RPCStatus, at now: Timestamp) {
     endJourney(batch, row(batch)) { $0.reject(status, at: now) }
     guard var row = take(batch) else { return }

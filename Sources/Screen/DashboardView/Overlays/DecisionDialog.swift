@@ -15,7 +15,7 @@ struct DecisionDialog {
     let lanes = decision.batch.flatMap { frame.state.lanes(of: $0) }.map { WriteLanesView(lanes: $0, glyphs: glyphs) }
     let width = min(lanes == nil ? 100 : 140, layout.size.width - 4)
     let way = lanes?.lines(width: width - 4) ?? []
-    // A list of the history repeats the first sentence.
+    // The history is a list on narrow screens. The list repeats the first sentence.
     let sentences =
       lanes != nil && width < WriteLanesView.narrowest - 6 ? decision.lead.dropFirst() : decision.lead[...]
     let lead = sentences.flatMap { WrappedText.lines($0, width: max(8, width - 6), glyphs.ellipsis) }
@@ -24,7 +24,7 @@ struct DecisionDialog {
     dialog.draw(decision.title, "", on: &canvas, glyphs)
     let area = dialog.content
     guard area.height > 0 else { return }
-    // The answers stay visible; then the sentences, then as many fields as fit.
+    // The answers have precedence, then the sentences, then as many fields as fit.
     var room = area.height - min(decision.items.count, area.height)
     var y = area.y
     func put(_ line: Line) {

@@ -23,7 +23,7 @@ struct ExplanationDialog {
     dialog.draw("Explain \(glyphs.bullet) \(QueryText.line(panel.query))", "cache", on: &canvas, glyphs)
     let area = dialog.content
     guard area.height > 0 else { return }
-    // The actions stay visible; then the facts, then as many indexes as fit.
+    // The actions have precedence, then the facts, then as many indexes as fit.
     let actions = min(Self.items.count, area.height)
     var room = area.height - actions
     var y = area.y

@@ -43,7 +43,7 @@ struct PaletteDialog {
     }
   }
 
-  /// The whole text of the selected row, or what stands against it.
+  /// The whole text of the selected row, or the reason why its command is unavailable.
   private func foot(of item: Palette.Item) -> String {
     if let reason = reason(against: item) { return "not now: \(reason)" }
     let isTyped = list.field?.text.trimmed.lowercased() == item.name
@@ -58,7 +58,7 @@ struct PaletteDialog {
     }
   }
 
-  /// Points from below to the place of an error, while the line shows its whole text.
+  /// Marks the column of an error below the line, if the whole text is visible.
   private func drawCaret(_ items: [Palette.Item], at point: Point, width: Int, on canvas: inout Canvas) {
     guard let typed = list.field?.text, SafeText.columns(of: typed) < width else { return }
     for case .problem(let problem) in items.lazy.map(\.target) {

@@ -6,7 +6,7 @@ import TerminalCanvas
 /// The one list of the signs on the screen and their meanings, for the help and for the page of an empty database.
 struct SignLegend {
   struct Entry {
-    /// The sign as it stands on the screen, with an example of what follows it.
+    /// The sign as on the screen, with an example of the text that follows it.
     var sign: String
     var role: Role
     var text: String

@@ -67,7 +67,7 @@ struct CollectionsPane {
     canvas.put(PaneHints(.collections, frame.state, width: area.width).line, x: area.x, y: y, width: area.width)
   }
 
-  /// The reasons for the lack of rows.
+  /// The sentences that replace the rows if there are none.
   private func emptyTexts(width: Int) -> [String] {
     if frame.state.browser.roots == nil { return ["reading the collections"] }
     if frame.state.network.isOffline { return ["no collection is cached", "go online to see the server's data"] }
@@ -142,9 +142,9 @@ struct CollectionsPane {
 
   // MARK: Documents
 
-  /// The marks of a document, as in `#42  Lc~`: on wide screens the time of its version, its pending batch, its source,
-  /// whether it is from the cache, and its recent change.
-  /// Documents that the server no longer shows have no source.
+  /// The marks of a document, as in `#42 Lc~`: its pending batch, its source, whether it is from the cache, and its
+  /// recent change. Wide screens also show the time of its version. Documents that the server no longer shows have no
+  /// source.
   private func documentMarks(_ document: Document, isFromCache: Bool, isDenied: Bool) -> Line {
     var line = Line(glyphs)
     let batch = isLarge ? frame.state.writes.batch(touching: document.key)?.description : nil
@@ -176,7 +176,7 @@ struct CollectionsPane {
       return glyphs.ellipsis + (window?.offset.map { " \(grouped($0)) before" } ?? " more before") + hint
     }
     if let window, window.isSortedHere {
-      // Queries cannot use the order of the others.
+      // No query can use this order, so the other documents are not loaded.
       let rest = window.filter == nil ? window.total.map { " \(grouped(max(0, $0 - window.loaded.count)))" } : nil
       return "\(glyphs.ellipsis)\(rest ?? "") more not looked at"
     }
@@ -256,7 +256,7 @@ struct CollectionsPane {
         let row = window.search != nil ? index + 1 : offset + index + 1
         var count = window.found.map { grouped(max(row, $0.count)) + ($0.isAll ? "" : "+") }
         if window.filter == nil, window.shown?.order.isField == true {
-          // Documents without the field are not among these.
+          // The total would include documents without the field, which this order omits.
           let known = offset + window.loaded.count
           count = grouped(known) + (window.hasAfter ? "+" : "")
         } else if window.isSortedHere, window.hasAfter || window.hasBefore {
@@ -269,7 +269,7 @@ struct CollectionsPane {
     }
     guard let collection, let window = state.browser.windows[collection] else { return text }
     if let order = orderText(window, layoutClass, glyphs) {
-      // The count of collections does not describe the sorted one.
+      // The order replaces the count of collections, which says nothing about the sorted collection.
       text = isPlace ? "\(text) \(glyphs.bullet) \(order)" : order
     }
     guard window.shown != nil || window.search != nil, window.isFromCache else { return text }

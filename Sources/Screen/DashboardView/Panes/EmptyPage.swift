@@ -115,8 +115,8 @@ struct EmptyPage {
     ("attach", "the client of a running program, in a dashboard"),
   ]
 
-  /// Lists commands for another terminal, if commands there reach this data: in two columns, or in one below a narrow
-  /// pane's lines.
+  /// Lists commands for another terminal, if commands can use this data from there. They are in two columns, or in one
+  /// column below the lines of a narrow pane.
   func drawCommands(in area: Rect, on canvas: inout Canvas) {
     guard let options = frame.state.configuration.reachingOptions, area.width >= 44, area.height > 3 else { return }
     let columns = area.width >= 120 ? 2 : 1

@@ -88,7 +88,7 @@ struct FeedPane {
       }
       previous = row.time
     }
-    // The first events leave room for what their signs mean.
+    // While there are few events, a legend of their signs fills the free rows.
     let rest = area.height - range.count
     if rest >= Self.leastForLegend, !frame.state.feed.isPaused, !Self.isFiltered(frame.state) {
       EmptyPage(frame: frame, glyphs: glyphs).drawLegend(
@@ -96,7 +96,7 @@ struct FeedPane {
     }
   }
 
-  /// The free rows below the first events that the legend takes.
+  /// The minimum count of free rows for the legend.
   private static let leastForLegend = 9
 
   private var emptyLine: Line {
@@ -174,7 +174,7 @@ struct FeedPane {
     return line
   }
 
-  /// The columns of a conflict's path, behind its values.
+  /// The width of a conflict's path, after its values.
   private static let conflictPath = 28
 
   /// Adds a conflict over the whole row, because it has neither a listener nor a source: its values, then its path.

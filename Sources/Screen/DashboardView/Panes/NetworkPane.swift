@@ -31,7 +31,7 @@ struct NetworkPane {
       lines += narrowStreamLines(width: area.width)
     }
     if !frame.state.faults.isCalm, !isOver { lines.append(fact("faults", frame.state.faults.summary, .stateFault)) }
-    // Long facts go on below, where the pane has the rows.
+    // Long facts continue on further lines if the screen is large.
     let wrapped = isLarge ? 3 : 1
     if let notice = frame.state.storage.notice?.message {
       lines += facts("cache", notice, .warn, width: area.width, most: wrapped)
@@ -52,8 +52,8 @@ struct NetworkPane {
     lines += reads
     let reserved = (geometry.hints == nil ? 0 : 2) + (frame.state.connectionTrouble == nil ? 0 : 2)
     lines += trafficLines(width: area.width, room: area.height - lines.count - reserved)
-    // The second line of the reason has the remedy, which is more useful than the last of the other lines, unless there
-    // are other problems too.
+    // The second line of the reason has the remedy. It is more useful than the last of the other lines, unless those
+    // report further problems.
     let isAlone = frame.state.faults.isCalm && frame.state.storage.notice == nil && area.height >= 4
     let spare = max(isAlone ? 1 : 0, area.height - lines.count - 1)
     lines.insert(contentsOf: reasonLines(width: area.width, spare: spare), at: 1)
@@ -182,7 +182,7 @@ struct NetworkPane {
     return line
   }
 
-  /// A fact on as many lines as its text needs, up to a number; the last one is cut.
+  /// A fact on as many lines as its text needs, up to `most`. The last line is truncated.
   func facts(_ name: String, _ text: String, _ role: Role, width: Int, most: Int) -> [Line] {
     let parts = WrappedText.lines(text, width: max(8, width - 9), glyphs.ellipsis)
     guard parts.count > 1, most > 1 else { return [fact(name, text, role)] }

@@ -69,7 +69,8 @@ struct WritesPane {
     }
   }
 
-  /// Draws the selected row's error, which does not fit in the columns, also on the row above if that is free.
+  /// Draws the selected row's error, which is too long for the columns. A long error also uses the row above, if that
+  /// is free.
   private func drawError(
     _ error: RPCStatus, of row: QueueRow, at y: Int, in area: Rect, hasRowAbove: Bool, on canvas: inout Canvas
   ) {

@@ -5,10 +5,10 @@ import FirestoreClientState
 package import FirestoreModel
 import FirestoreQuery
 
-/// Document counts: live ones, and the age of the others.
+/// Document counts, which are live or have an age.
 extension DashboardState {
-  /// Whether the known document count is the server's current one. Then the backend reports commits, or a listener or
-  /// the shown window has the whole collection.
+  /// Whether the known document count is the server's current one, because the backend reports commits, or because a
+  /// listener or the shown window has the whole collection.
   package func isCountLive(_ path: ResourcePath) -> Bool {
     guard !network.isOffline else { return false }
     if browser.hearsCommits || isCountedByListener(path) { return true }
@@ -53,9 +53,9 @@ extension DashboardState {
     return paths.map { .client(.count($0)) }
   }
 
-  // MARK: Being right
+  // MARK: Confirming
 
-  /// Records that the live counts are right now.
+  /// Records that the live counts are correct at this time.
   mutating func confirmCounts() {
     let now = now
     for path in browser.windows.keys where isCountLive(path) { browser.windows[path]?.count.confirm(at: now) }
@@ -80,7 +80,7 @@ extension DashboardState {
   }
 
   /// Stores a count from another source, unless a listener or a window shows the whole collection. Unlike a server's
-  /// count, those include the pending writes.
+  /// count, their counts include the pending writes.
   mutating func receive(count: Int, of path: ResourcePath, isFromCache: Bool) {
     let window = browser.windows[path]
     let shown = window?.isWhole == true ? window?.loaded.count : nil
@@ -109,7 +109,7 @@ extension DashboardState {
     let questions: [Renewals.Question]
     switch news {
     case .everything:
-      // Counts from before the reports started are repeated with them.
+      // Counts made before the reports started may be outdated, so they are repeated.
       var all: [Renewals.Question] = browser.windows.keys.map { .count($0) }
       for path in browser.expanded { all.append(question(of: path)) }
       questions = all + [.collections(below: .root)]
@@ -143,7 +143,7 @@ extension DashboardState {
 }
 
 /// Reviews of the collections. Listeners report the documents on screen, but not documents that others add or delete
-/// elsewhere. Therefore collections are listed and counted again: every minute, and more often while that finds
+/// elsewhere. Therefore collections are listed and counted again every minute, or more often while reviews find
 /// changes.
 extension DashboardState {
   /// The minimum interval between two reviews in seconds. Counting a Cloud Firestore database costs money.

@@ -10,8 +10,8 @@ extension DashboardState {
 
   mutating func move(by step: Int) -> [Effect] { move(by: step, in: focus) }
 
-  /// Moves the selection of a pane. At the edge of a browser window, the window slides. Scrolling up pauses the feed;
-  /// reaching its last row again does not resume it, because that would move the rows while you read.
+  /// Moves the selection of a pane. At the edge of a browser window, the window slides. Scrolling up pauses the feed.
+  /// Reaching its last row again does not resume it, because then rows would move while you read.
   mutating func move(by step: Int, in pane: Pane) -> [Effect] {
     if pane == .feed, showsRequests ? requests.isFollowing : !feed.isPaused {
       guard step < 0 else { return [] }
