@@ -208,8 +208,8 @@ struct ReadMeters: Sendable {
   private struct Entry {
     var sent = 0
     var kept = 0
-    /// For a resumed target that is not current yet: the counts of its cached documents and of the documents sent
-    /// before the resumption.
+    /// The counts of cached documents and of documents sent before, at the start of a resumption. `nil` when the
+    /// resumed target is current.
     var resumption: (had: Int, sentBefore: Int)?
   }
 
