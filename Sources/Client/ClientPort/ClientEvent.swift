@@ -19,7 +19,7 @@ package enum ClientEvent: Sendable {
   case snapshotsMissed(Int, [ListenerTag: ListenerState.Result])
   /// The faults in the program's network, which this or another dashboard has set.
   case faults(FaultSettings)
-  /// At a proxy, a client's connection or call began or ended, or a fault took effect.
+  /// A client's connection or call at a proxy began or ended, or a fault took effect.
   case traffic(ProtocolEvent)
   /// The watched program has closed the client.
   case closed

@@ -53,7 +53,7 @@ package enum ClientRequest: Equatable, Sendable {
   /// Count the cached documents that match a query while the user types it, and find the missing index. The work is
   /// bounded. Only the newest of several requests gets a reply. Replies `previewed`.
   case preview(Query)
-  /// Create the indexes with which a query avoids a scan of the whole collection.
+  /// Create the missing indexes, so that a query need not scan the whole collection.
   case createIndexes(for: Query)
   case deleteIndexes
   /// Set whether queries that read many documents for few results create an index.

@@ -156,7 +156,7 @@ extension LocalStore {
   }
 
   /// The target's collection id has a reserved form that no real collection can have. The bundle id is a single path
-  /// segment, whatever it contains.
+  /// segment and may contain any character.
   private static func target(ofBundle id: String) -> Target {
     let segment = id.map { $0 == "/" ? "%2F" : $0 == "%" ? "%25" : String($0) }.joined()
     return Query(path: ResourcePath("__bundle__/docs").appending(segment)).target

@@ -21,7 +21,7 @@ package final class SharedData: Sendable {
   /// Opens the data of a directory or attaches to it, unless this process has already done so. Blocks for milliseconds,
   /// or for up to `grace` if the process that holds the data does not answer.
   /// - Parameters:
-  ///   - name: the name by which other processes know this process.
+  ///   - name: this process's name, which other processes show.
   ///   - pausesForPort: whether a server on a port uses the data. Long reads then pause for its connections, and the
   ///     data is never handed over to another process.
   ///   - waits: whether an unresponsive holder makes the data temporarily unreachable, instead of causing an error.

@@ -16,7 +16,7 @@ package final class SharedDatastore: Datastore {
   private let database: DatabaseID
   /// The thread of the connection to another process, created on first use.
   private let thread = LazyThread()
-  /// The generation of the reason with which the last stream ended. The next stream waits until this changes.
+  /// The generation of the reason that ended the last stream. The next stream waits until this changes.
   private let told = Mutex<Int?>(nil)
 
   init(_ data: SharedData, _ keeper: DataKeeper, _ database: DatabaseID) {
@@ -197,7 +197,7 @@ package final class SharedDatastore: Datastore {
   package func visitDescendants(
     _ request: DescendantsRequest, deliver: @escaping @Sendable ([Document]) async -> Bool
   ) async throws(RPCStatus) {
-    // After a change of the owner, requests only the documents after the last one that the previous owner sent.
+    // Requests only the documents after the last one that the previous owner sent, if the owner changes.
     let rest = Mutex((request: request, isWanted: true))
     try await call { datastore throws(RPCStatus) in
       let (request, isWanted) = rest.withLock { $0 }

@@ -228,7 +228,7 @@ extension SyncCore {
   }
 
   /// Reconnects when all waiting operations have succeeded. If it reconnected earlier, the answer to one user's write
-  /// could wait behind a change to another user, and would then be looked up in the wrong queue.
+  /// could wait after a change to another user. The client would then search the wrong queue for it.
   private mutating func storeRecovered() {
     guard network.clear(.storageFailed) else { return }
     output.statusChanged()

@@ -50,7 +50,7 @@ package struct GarbageCollectionRun: Sendable {
   let isDryRun: Bool
 
   var phase = Phase.members(after: nil)
-  /// The documents that belong to a target. After the phase `forget`, only those of the remaining targets.
+  /// The documents that belong to a target. After the phase `forget`, only documents of remaining targets.
   var members = NumberSet()
   /// The sequence numbers of documents without a target.
   var ages = SequenceNumberCounts()
@@ -169,8 +169,8 @@ package struct CacheOccupancy: Hashable, Sendable {
 extension LocalStore {
   /// Begins to collect the least recently used targets and documents.
   ///
-  /// Keeps pinned data, and data to which an active target, a view, a limbo resolution or any user's pending write
-  /// refers.
+  /// Keeps pinned data, and data that an active target, a view, a limbo resolution or any user's pending write refers
+  /// to.
   /// - Parameters:
   ///   - thresholdBytes: the size below which the cache is left unchanged.
   ///   - percentile: the percentage of sequence numbers to collect (SDK: 10).
@@ -272,10 +272,10 @@ extension LocalStore {
 }
 
 extension CacheDatabase {
-  /// Other clients' targets, which are kept, and those of them with views that the primary client does not have. The
-  /// primary client has the same views of the remaining targets. The exception are documents that another user's
-  /// pending writes move into a limit. While such writes are pending, all documents that a limit could include are
-  /// kept.
+  /// Other clients' targets, which are kept, and other clients' targets with views that the primary client does not
+  /// have. The primary client has the same views of the remaining targets. The exception are documents that another
+  /// user's pending writes move into a limit. While such writes are pending, all documents that a limit could include
+  /// are kept.
   /// - Parameter user: the primary client's user.
   func listening(besides user: UserNumber) throws(StoreError) -> (targets: Set<TargetID>, shown: [Target]) {
     guard let sharing else { return ([], []) }

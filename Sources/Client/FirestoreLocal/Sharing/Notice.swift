@@ -8,7 +8,7 @@ import FirestoreSQLite
 package enum Notice: Sendable {
   /// A batch is pending.
   case batchAdded(BatchID)
-  /// A batch has left the queue. The keys are those of the documents that it changed.
+  /// A batch has left the queue. The keys identify the documents that it changed.
   case batchSettled(BatchID, Outcome, [DocumentKey])
   /// The backend's documents changed; `nil` if there are more documents than a notice can contain.
   case documents([DocumentKey]?)

@@ -8,7 +8,7 @@ import FirestoreSQLite
 
 // Manual eviction, pins and lifetimes.
 extension SyncEngine {
-  /// Evicts documents or tombstones to which no listener, pin or pending write refers. Other work can run between
+  /// Evicts documents or tombstones that no listener, pin or pending write refers to. Other work can run between
   /// slices.
   /// - Parameter age: if not `nil`, only documents that the server has not sent or confirmed for this duration are
   ///   evicted. Measured by this machine's clock.

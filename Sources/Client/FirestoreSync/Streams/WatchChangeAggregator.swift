@@ -10,7 +10,7 @@ package import FirestoreProtocol
 /// the keys of the last raised snapshot (S2). It returns `nil` for a target that is not wanted, or that has an unsent
 /// request.
 ///
-/// The cost of a snapshot is proportional to its changes. A target without messages of its own follows the stream. An
+/// The cost of a snapshot is proportional to its changes. A target without separate messages follows the stream. An
 /// event has one position for all such targets (`RemoteEvent.Position`).
 package struct WatchChangeAggregator: Sendable {
   package typealias Targets = (TargetID) -> WatchedTarget?

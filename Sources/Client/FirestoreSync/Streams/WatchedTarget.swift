@@ -105,7 +105,7 @@ struct WatchTargetState: Sendable {
     Self.drop(key, from: &removed)
   }
 
-  /// Returns the change to report. Afterwards, the state is empty but for the token and `isCurrent`.
+  /// Returns the change to report. Afterwards, the state is empty, except for the token and `isCurrent`.
   mutating func takeChange() -> TargetChange {
     let change = TargetChange(
       resumeToken: resumeToken, isCurrent: isCurrent, added: added, modified: modified, removed: removed)

@@ -15,7 +15,7 @@ struct ViewTable: Sendable {
     let id: ViewID
     let target: TargetID
     var view: View
-    /// The condition by which changes are routed to the view; `nil` if the query has no such condition.
+    /// The condition that routes changes to the view; `nil` if the query has no such condition.
     let equality: Equality?
     /// Whether the view must also see documents that do not satisfy `equality`.
     fileprivate(set) var isOccupied = false

@@ -81,7 +81,7 @@ package enum InspectionPermission {
 final class InspectionSocket: Sendable {
   private struct Registry {
     var sockets: [InspectionAddress: LocalSocket] = [:]
-    /// The numbers by which signal handlers know the sockets' paths.
+    /// The numbers that identify the sockets' paths for signal handlers.
     var numbers: [InspectionAddress: CInt] = [:]
     var removesAtExit = false
   }
