@@ -37,7 +37,7 @@ package struct CacheSurveyRun: Sendable {
     /// Memberships of documents in targets.
     case members(after: TargetCache.Membership?)
     case entries(after: IndexEntry?)
-    /// The other tables, one after the other. They are small, or need no reading of each row.
+    /// The other tables, one after the other. They are small, or can be counted without reading each row.
     case rest(Int)
     case done
   }

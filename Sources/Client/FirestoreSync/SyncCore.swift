@@ -20,7 +20,7 @@ package import FirestoreSQLite
 /// - **S7** The online state changes views and listeners in one step.
 /// - **S8** Nothing from an old stream epoch or a canceled timer is applied.
 /// - **S9** A local document is always overlay(remote document).
-/// - **S10** A locally accepted write survives `kill -9` the moment its local snapshot is visible (durable cache).
+/// - **S10** A locally accepted write survives `kill -9` as soon as its local snapshot is visible (durable cache).
 package struct SyncCore: ~Copyable {
   package struct Configuration: Sendable {
     package var database: DatabaseID

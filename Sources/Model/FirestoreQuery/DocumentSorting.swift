@@ -61,8 +61,8 @@ extension [OrderBy] {
     return places
   }
 
-  /// The places by the first bytes of the documents' ids, if all documents are in one collection and ordered by these
-  /// bytes; otherwise without hints.
+  /// The unsorted places for an order by key. They have hints (the first bytes of the ids) if all documents are in one
+  /// collection and ordered by these bytes.
   private static func keyPlaces(_ documents: [Document], descending: Bool) -> [Place] {
     var places: [Place] = []
     places.reserveCapacity(documents.count)

@@ -74,7 +74,7 @@ struct PinnedKeys: Sendable {
   private(set) var keys: Set<DocumentKey> = []
   private var added: [[DocumentKey]] = []
 
-  /// An upper bound for the number of keys. Counts keys that were added twice.
+  /// An upper bound for the number of keys. A key that was added twice counts twice.
   var maximumCount: Int { added.reduce(keys.count) { $0 + $1.count } }
 
   mutating func add(_ others: [DocumentKey]) {

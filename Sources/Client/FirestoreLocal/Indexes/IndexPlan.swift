@@ -116,7 +116,7 @@ struct IndexCandidate {
   let isReversed: Bool
   /// Whether the range is narrower than the whole index.
   let isBounded: Bool
-  /// Whether the range contains exactly the documents that match the whole target, so that none needs a check.
+  /// Whether the range contains exactly the documents that match the whole target, so that no document needs a check.
   let isExact: Bool
 
   /// - Parameters:

@@ -153,7 +153,7 @@ final class DocumentTable {
     }
   }
 
-  /// The range of a collection's document numbers in use. An upper bound for the document count.
+  /// The count of a collection's document numbers up to the highest one in use. An upper bound for its document count.
   func extent(of collection: CollectionNumber) throws(StoreError) -> Int {
     guard let last = try lastNumber(in: collection) else { return 0 }
     return Int(last.ordinal) + 1

@@ -60,7 +60,7 @@ package actor Inspection {
   private static let pace = DispatchTimeInterval.milliseconds(50)
   private static let slowPace = DispatchTimeInterval.milliseconds(500)
   private static let mostWatchers = 16
-  /// The limits of the changes in a reported snapshot and of the bytes of their documents.
+  /// The limits of a reported snapshot: the number of changes, and the size of their documents in bytes.
   static let mostChanges = 20
   static let mostBytes = 64 << 10
   private static let queueEnds = 100
