@@ -3,10 +3,11 @@ package import FirestoreClientState
 package import FirestoreModel
 package import FirestoreQuery
 
-/// An event that the client reports to the dashboard, in their shared vocabulary. The dashboard depends on neither the
-/// engine nor a transport. Each event has one JSON form (`EventForms`).
+/// An event that the client reports to the dashboard. Because of this type, the dashboard depends on neither the engine
+/// nor a transport. Each event has one JSON form (`EventForms`).
 package enum ClientEvent: Sendable {
-  /// The watched program has started a listener, or had it before. The tag is the listener's number.
+  /// The watched program has started a listener, or already had it when watching began. The tag is the listener's
+  /// number.
   case listenerStarted(ListenerState)
   /// A listener delivered a snapshot.
   case snapshot(ListenerSnapshot)
@@ -14,31 +15,31 @@ package enum ClientEvent: Sendable {
   case listenerFailed(ListenerTag, RPCStatus)
   /// The watched program has stopped a listener.
   case listenerStopped(ListenerTag)
-  /// A number of snapshots was not reported. Carries the current results of the listeners.
+  /// This number of snapshots was not reported. Includes the current results of the listeners.
   case snapshotsMissed(Int, [ListenerTag: ListenerState.Result])
-  /// The faults in the program's network, set by this dashboard or another.
+  /// The faults in the program's network, which this or another dashboard has set.
   case faults(FaultSettings)
-  /// A proxy saw a connection or a call of its clients begin or end, or a fault hit.
+  /// A client's connection or call at a proxy began or ended, or a fault took effect.
   case traffic(ProtocolEvent)
   /// The watched program has closed the client.
   case closed
   /// The watched program stopped reporting, for this reason.
   case attachmentEnded(String)
-  /// A request without its own reply event failed.
+  /// A request failed that has no separate reply event.
   case requestFailed(RPCStatus)
   /// The documents of a browser window in query order, sent again after every change. `total` is the collection's
   /// document count, if known.
   case windowLoaded(WindowTag, [Document], isFromCache: Bool, total: Int?)
-  /// A window, or the search for a row, ended with an error.
+  /// A window, or a search in it, ended with an error.
   case windowFailed(WindowTag, RPCStatus)
   /// A search has examined more documents.
   case searched(WindowTag, SearchUpdate)
-  /// The reply to `ClientRequest.locate`; no key if the query has no more documents than the offset. `cachedCount` is
-  /// the cache's document count if the server is unreachable.
+  /// The reply to `ClientRequest.locate`. The key is `nil` if the query has too few documents for the offset.
+  /// `cachedCount` is the cache's document count if the server is unreachable.
   case located(WindowTag, DocumentKey?, cachedCount: Int?)
   /// The ids of the collections below a document, or at the root.
   case collections(below: ResourcePath, [String])
-  /// The backend cannot list its collections; the cached collections were reported before.
+  /// The backend cannot list its collections. The cached collections were already reported.
   case collectionsUnlisted(below: ResourcePath, RPCStatus)
   /// The reply to `ClientRequest.listMissing`; empty for collections that are too large to search.
   case missingDocuments(in: ResourcePath, [DocumentKey])
@@ -48,15 +49,16 @@ package enum ClientEvent: Sendable {
   case committed(CommitUpdate)
   /// Commits are not reported, or no longer reported, for this reason.
   case commitsUnheard(String)
-  /// Online state, streams, round trips. The newest event replaces older ones. The lists have separate events.
+  /// The online state, streams and round trips. A newer event replaces older ones. The status's lists have separate
+  /// events.
   case status(ClientStatus)
   /// The count of documents that the server has sent for each target.
   case reads([ReadMeter])
-  /// The data or the cache is not in the expected place.
+  /// The data or the cache is not where the user expects it.
   case storage(StorageNotice)
   /// The other users of the embedded data, and the process that has it open.
   case peers(DataPeers)
-  /// The pending batches, oldest first. A long queue is sent as its first and last batches and its size.
+  /// The pending batches, oldest first. For a long queue, only the first and last batches, and the queue's size.
   case pendingWrites([PendingWrite], of: QueueSize? = nil)
   /// The backend acknowledged a batch; `after` is the time from sending to acknowledgement. Sent before the snapshots
   /// that contain the result (S3). `of` has the documents of a batch that was answered before it was listed.
@@ -65,20 +67,20 @@ package enum ClientEvent: Sendable {
   case writeRejected(BatchID, RPCStatus)
   /// A batch was cancelled before it was sent, and its local effect was undone.
   case writeCancelled(BatchID)
-  /// The outcomes of N writes are unknown: there were too many between two reports of the program.
+  /// The outcomes of this number of writes are unknown, because there were too many between two reports of the program.
   case outcomesMissed(Int)
   /// All rejected batches that were neither resent nor dropped, oldest first.
   case rejectedWrites([RejectedWrite])
   /// Rejected batches that were dropped because the store of rejected writes is full.
   case rejectedWritesForgotten([BatchID])
   /// The three layers of an open document: the cached version of the backend, one mutation that combines the pending
-  /// writes, and the listeners' version. Also whether the server has not confirmed it, if known.
+  /// writes, and the listeners' version. `isFromCache` is whether the server has not confirmed the document, if known.
   case detail(DocumentKey, remote: Document?, overlay: Mutation?, local: Document?, isFromCache: Bool? = nil)
   /// A write of this client replaced values that its author had not seen. Sent after its acknowledgement.
   case conflict(WriteConflict)
-  /// The server answered a write. Sent only if several clients share a screen; precedes `conflict`.
+  /// The server answered a write. Only sent if the dashboard shows several clients. Sent before `conflict`.
   case answered(AnsweredWrite)
-  /// Another client on the screen and this one wrote to the same document. Sent to both once it is known.
+  /// Another client on the dashboard and this client wrote to the same document. Sent to both clients when it is known.
   case contested(ClientConflict)
   /// The reply to `ClientRequest.explain`.
   case explained(Query, Result<QueryExplanation, RPCStatus>)

@@ -3,7 +3,7 @@ package import FirestoreClientState
 package import FirestoreModel
 package import FirestoreQuery
 
-/// A request to a client: in this process, in a watched program, or in a test. The comment of a case names the
+/// A request to a client in this process, in a watched program, or in a test. The comment of a case names the
 /// `ClientEvent` that replies to it. Each request has one JSON form (`RequestForms`).
 package enum ClientRequest: Equatable, Sendable {
   /// Start a listener whose snapshots carry the tag.
@@ -17,7 +17,7 @@ package enum ClientRequest: Equatable, Sendable {
   /// Search all documents of a query for those that pass a filter, until `closeWindow`; replies `searched` repeatedly,
   /// or `windowFailed`.
   case search(WindowTag, SearchRequest)
-  /// Find the document at an offset in a query's order; replies `located`.
+  /// Find the document at an offset in a query's result; replies `located`.
   case locate(WindowTag, Query, offset: Int)
   /// List the collections below a document or at the root; replies `collections`.
   case listCollections(below: ResourcePath)
@@ -25,7 +25,7 @@ package enum ClientRequest: Equatable, Sendable {
   case listMissing(in: ResourcePath)
   /// Count a collection without reading its documents; replies `counted`.
   case count(ResourcePath)
-  /// Report an open document until it is closed; replies `detail` now and after every change.
+  /// Open a document's detail; replies `detail` now and after every change, until `closeDetail`.
   case openDetail(DocumentKey)
   case closeDetail(DocumentKey)
   case setNetwork(enabled: Bool)
@@ -42,7 +42,7 @@ package enum ClientRequest: Equatable, Sendable {
   case undo(over: UndoConflict? = nil)
   /// Redo the last undone write.
   case redo(over: UndoConflict? = nil)
-  /// Resend a rejected batch, or other mutations in its place.
+  /// Resend a rejected batch, or send other mutations in its place.
   case resend(BatchID, as: [Mutation]? = nil)
   /// Drop rejected batches.
   case dropRejected([BatchID])
@@ -50,10 +50,10 @@ package enum ClientRequest: Equatable, Sendable {
   case retryNow
   /// Run a query on the cache and report its plan; replies `explained`.
   case explain(Query)
-  /// Count the cached documents that match a query while the user types it, and find the missing index, in bounded
-  /// work. Only the newest of several requests is answered. Replies `previewed`.
+  /// Count the cached documents that match a query while the user types it, and find the missing index. The work is
+  /// bounded. Only the newest of several requests gets a reply. Replies `previewed`.
   case preview(Query)
-  /// Create the indexes that save a query a scan of the whole collection.
+  /// Create the missing indexes, so that a query need not scan the whole collection.
   case createIndexes(for: Query)
   case deleteIndexes
   /// Set whether queries that read many documents for few results create an index.
@@ -76,9 +76,9 @@ package enum ClientRequest: Equatable, Sendable {
   /// Count the field types of a collection's cached documents; replies `fieldTypes`.
   case countFieldTypes(in: ResourcePath)
   /// Evict documents or tombstones from the cache, unless they are in use or the server has confirmed them within a
-  /// time. A notice reports the evicted count and why others remain.
+  /// time. A notice reports the evicted count, and the reasons why documents remain.
   case evict(EvictionScope, olderThan: Duration? = nil)
-  /// Evict documents whose lifetime has expired; reported only if any were evicted.
+  /// Evict documents whose lifetime has expired. A report follows only if documents were evicted.
   case applyLifetimes
   /// Store a pin or a lifetime in the cache, replacing one of the same kind; replies `retentions`.
   case retain(Retention)
@@ -136,7 +136,7 @@ package struct SearchRequest: Hashable, Sendable {
   }
 }
 
-/// An edit from the field editor, with the document that its author saw.
+/// An edit from the field editor, with the document that the author saw.
 package struct FieldEdit: Equatable, Sendable {
   package enum Subject: Hashable, Sendable {
     /// Change the document.
@@ -148,7 +148,7 @@ package struct FieldEdit: Equatable, Sendable {
   }
 
   package var subject: Subject
-  /// The document as its author saw it; empty for a new document.
+  /// The document that the author saw; empty for a new document.
   package var base: Fields
   /// The document after the edit; fields that the server computes have their old values.
   package var fields: Fields

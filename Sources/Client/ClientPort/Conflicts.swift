@@ -4,7 +4,7 @@ package import FirestoreModel
 
 /// A write of this client that replaced values that its author had not seen.
 package struct WriteConflict: Hashable, Sendable {
-  /// One field; `nil` for a value means that the field does not exist.
+  /// One field. A value is `nil` if the field does not exist.
   package struct Field: Hashable, Sendable {
     package var path: FieldPath
     /// The value that the author saw.
@@ -36,13 +36,13 @@ package struct WriteConflict: Hashable, Sendable {
   }
 }
 
-/// A conflict between two clients of one screen, as reported to one of them.
+/// A conflict between two clients that one dashboard shows, as reported to one of them.
 package struct ClientConflict: Hashable, Sendable {
   package enum Outcome: Hashable, Sendable {
     /// The later write replaced values of the earlier write that its author had not seen. In the fields, `theirs` is
-    /// the earlier value and `mine` the later one. `after` is the interval of the two writes by the server's clock.
+    /// the earlier value and `mine` the later one. `after` is the time between the two writes by the server's clock.
     case replaced([WriteConflict.Field], after: Duration)
-    /// The later write was rejected. `after` is the interval of the two replies, and `effect` is the earlier write's
+    /// The later write was rejected. `after` is the time between the two replies, and `effect` is the earlier write's
     /// effect on the document.
     case refused(StatusCode, WrittenDocument.Effect, after: Duration)
   }
@@ -52,7 +52,7 @@ package struct ClientConflict: Hashable, Sendable {
   package var other: String
   /// This client's write.
   package var batch: BatchID
-  /// Whether this client's write is the later of the two.
+  /// Whether this client's write is the later one.
   package var isLater: Bool
   package var outcome: Outcome
 
@@ -65,7 +65,7 @@ package struct ClientConflict: Hashable, Sendable {
   }
 }
 
-/// The server's reply to a write, with the values that its author had seen. They identify the clients of a screen that
+/// The server's reply to a write, with the values that its author had seen. They show which of the dashboard's clients
 /// are in conflict.
 package struct AnsweredWrite: Equatable, Sendable {
   package var batch: BatchID
@@ -89,15 +89,16 @@ package struct AnsweredWrite: Equatable, Sendable {
   }
 }
 
-/// A write whose undo or redo would overwrite later changes, or that replaced values its author had not seen.
+/// A conflict about the undo or redo of a write: it would overwrite later changes, or the write replaced values that
+/// its author had not seen.
 package struct UndoConflict: Equatable, Sendable {
   package struct Document: Equatable, Sendable {
     package var key: DocumentKey
-    /// The fields that the write left; `nil` if the document did not exist.
+    /// The fields after the write; `nil` if the document did not exist.
     package var left: Fields?
     /// The current fields.
     package var now: Fields?
-    /// The write that undoes it.
+    /// The write that would undo it.
     package var writing: Writing
 
     package init(key: DocumentKey, left: Fields?, now: Fields?, writing: Writing) {
@@ -108,7 +109,7 @@ package struct UndoConflict: Equatable, Sendable {
     }
   }
 
-  /// The write to one document, with the fields after the undone write, the current fields, and the resulting fields.
+  /// The undo of one document: the fields after the write, the current fields, and the fields after the undo.
   package struct Writing: Equatable, Sendable {
     package enum Operation: String, Equatable, Sendable { case fields, document, deletion }
 
@@ -121,9 +122,9 @@ package struct UndoConflict: Equatable, Sendable {
     }
   }
 
-  /// The values that an undo of a conflicting write puts back.
+  /// The values that an undo of a conflicting write restores.
   package enum Restored: String, Equatable, Sendable {
-    /// The values that the write replaced on the server, unseen by its author.
+    /// The values that the write replaced on the server, which its author had not seen.
     case replaced
     /// The values that its author saw.
     case seen
@@ -133,7 +134,7 @@ package struct UndoConflict: Equatable, Sendable {
   /// Whether this is a redo.
   package var isRedo: Bool
   package var documents: [Document]
-  /// The values that the write replaced unseen; empty for most writes.
+  /// The conflicts of the write: values that it replaced and that its author had not seen. Empty for most writes.
   package var conflicts: [WriteConflict]
   package var restored: Restored
 

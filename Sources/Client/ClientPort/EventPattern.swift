@@ -4,22 +4,22 @@ package import FirestoreModel
 package import FirestoreQuery
 package import FirestoreText
 
-/// An event pattern that scenarios, `hearth plain`, every `--until` and HearthTesting wait for.
+/// A pattern for an event. Scenarios, `hearth plain`, every `--until` and HearthTesting use it to wait for events.
 ///
 /// The text is `KIND [PATH] [on LISTENER] [with CODE]`: `added cities/SF on rows`, `rejected with permission-denied`.
 package struct EventPattern: Hashable, Sendable {
   package enum Kind: String, Hashable, Sendable, CaseIterable {
-    /// A document of a listener's result.
+    /// A document of a listener's result was added, modified or removed.
     case added, modified, removed
-    /// Only the metadata of a document.
+    /// Only the metadata of a document changed.
     case metadata
-    /// A listener's result in sync with the server, or from the cache.
+    /// A listener's result is in sync with the server, or from the cache.
     case synced, cached
     /// The outcome of a write.
     case acknowledged, rejected
     /// The end of a listener with an error.
     case failed
-    /// Other lines of `hearth attach --json`, by type.
+    /// Other types of lines of `hearth attach --json`.
     case snapshot, cancelled, pending, indexes, retentions, reads, status, faults, storage, traffic
     case listenerStarted = "listener-started"
     case listenerStopped = "listener-stopped"
@@ -162,7 +162,7 @@ extension EventPattern {
     return code
   }
 
-  /// Removes a word and the one after it from the end of the words.
+  /// Removes the keyword `word` and its argument from the end of the words.
   package static func taken(_ word: String, _ words: inout [String]) -> String? {
     guard let index = words.lastIndex(of: word), index > 0, index == words.count - 2 else { return nil }
     defer { words.removeLast(2) }

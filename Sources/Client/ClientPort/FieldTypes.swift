@@ -34,7 +34,7 @@ package struct FieldTypes: Sendable {
 
   private static let mostFields = 256
   fileprivate static let mostExamples = 3
-  /// The inverse rareness: a type or field is an outlier in at most one of 50 documents.
+  /// The threshold for outliers: at most one of this number of documents may have the type.
   private static let rareness = 50
 
   package private(set) var documents = 0
@@ -87,7 +87,7 @@ package struct FieldTypes: Sendable {
     return outliers
   }
 
-  /// One of a few documents is not rare.
+  /// Whether a count is rare among all documents. Nothing is rare among one or two documents.
   package static func isRare(_ count: Int, of all: Int) -> Bool { all > 2 && count <= max(1, all / rareness) }
 }
 

@@ -16,7 +16,7 @@ package struct InspectionFolder: Hashable, Sendable {
 
   package init(path: String) { self.path = path }
 
-  /// Chooses the folder in `$XDG_RUNTIME_DIR`, which belongs only to the user, or else in `/tmp`.
+  /// Chooses the folder in `$XDG_RUNTIME_DIR`, which only the user can access, or else in `/tmp`.
   package init(_ environment: [String: String]) {
     if let runtime = environment["XDG_RUNTIME_DIR"], runtime.hasPrefix("/") {
       path = runtime + "/hearth"
@@ -26,7 +26,7 @@ package struct InspectionFolder: Hashable, Sendable {
   }
 
   /// Creates the folder if it does not exist.
-  /// - Throws: `Failure` if other users could put files into it, or it cannot be created.
+  /// - Throws: `Failure` if the folder cannot be created, or if other users could create files in it.
   package func prepare() throws(Failure) {
     if mkdir(path, 0o700) != 0, errno != EEXIST {
       throw Failure(message: "\(path) cannot be made: \(String(cString: strerror(errno))).")
@@ -100,8 +100,8 @@ package struct InspectionAddress: Hashable, Comparable, Sendable, CustomStringCo
   package var description: String { client == 1 ? "\(process)" : "\(process)-\(client)" }
   var fileName: String { "\(self).sock" }
 
-  /// Whether the process runs, by the system's process table: an ended process can be a zombie until its parent reaps
-  /// it.
+  /// Whether the process runs, according to the system's process table. A zombie, which has ended but was not reaped by
+  /// its parent, does not run.
   package var isAlive: Bool {
     guard kill(process, 0) == 0 || errno != ESRCH else { return false }
     guard let facts = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8),

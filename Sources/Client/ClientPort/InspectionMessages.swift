@@ -14,7 +14,7 @@ package import FirestoreModel
 /// The description of a client for its watchers. Its first three keys stay the same in every version, so that each side
 /// can detect a different version.
 package struct InspectionGreeting: Hashable, Sendable {
-  /// The version of the messages after greeting and word.
+  /// The version of the messages that follow the greeting and the watcher's first message.
   package static let currentVersion = 1
 
   package enum BackendKind: String, Hashable, Sendable { case embedded, emulator, cloud, other }
@@ -86,7 +86,7 @@ package enum InspectionLine {
   }
 }
 
-/// Received bytes, split into lines.
+/// Splits received bytes into lines.
 package struct ReceivedLines: Sendable {
   private var bytes: [UInt8] = []
   /// The number of bytes already searched for a newline.

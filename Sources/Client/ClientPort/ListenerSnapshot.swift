@@ -10,8 +10,8 @@ package struct ListenerSnapshot: Sendable {
     package var document: Document
     /// The document in the listener's previous snapshot; `nil` for an added document.
     package var previous: Document?
-    /// The current document of a removed one: missing if it was deleted. `nil` if only the limit excludes it, or if
-    /// unknown.
+    /// The present state of a removed document, which is missing if it was deleted. `nil` if only the limit excludes
+    /// the document, or if unknown.
     package var now: Document?
 
     package init(
@@ -36,9 +36,9 @@ package struct ListenerSnapshot: Sendable {
   /// The number of documents that now match the query.
   package var count: Int
   package var causes: [SnapshotCause]
-  /// The number of changes omitted from `changes`; `nil` if none.
+  /// The number of changes that `changes` omits; `nil` if none.
   package var omitted: Int?
-  /// Whether the backend has ever answered the query; `nil` if not reported.
+  /// Whether the backend has ever sent a result for the query; `nil` if not reported.
   package var wasAsked: Bool?
   /// The time of the snapshot by the machine's clock; `nil` if it is reported immediately.
   package var time: Timestamp?

@@ -5,15 +5,15 @@ package import FirestoreModel
 import FirestoreQuery
 package import FirestoreText
 
-/// A request as it is typed: what it comes to depends on the state of the client.
+/// A request as the user typed it. The resulting client request can depend on the client's state.
 package enum TypedRequest: Equatable, Sendable {
   case request(ClientRequest)
-  /// A change of the faults that are set.
+  /// Changes the faults.
   case fault(FaultChange)
-  /// Cancels a pending write, or forgets a rejected one.
+  /// Cancels a pending write, or drops a rejected one.
   case drop(BatchID)
 
-  /// Whether the request writes documents or changes the queue, which a read-only session refuses.
+  /// Whether the request writes documents or changes the queue. A read-only session rejects such a request.
   package var writes: Bool {
     switch self {
     case .drop, .request(.write), .request(.undo), .request(.redo), .request(.resend), .request(.setWriteAside): true
@@ -22,14 +22,14 @@ package enum TypedRequest: Equatable, Sendable {
   }
 }
 
-/// The text form of requests: the palette, `-e`, `hearth plain` and scenarios say the same in the same words.
+/// The text form of requests. The palette, `-e`, `hearth plain` and scenarios share it.
 ///
 ///     set cities/SF {"population": 1}
 ///     update cities/SF population=2
 ///     again #3
 ///     evict cities older than 2h
 package struct RequestText: Sendable {
-  /// A request's first word, what follows it, and its effect in words.
+  /// The verb of a request, its argument, and a description of its effect.
   package struct Form: Sendable {
     package var verb: String
     /// The name of the argument; empty for none.
@@ -70,9 +70,9 @@ package struct RequestText: Sendable {
 
   package init(in database: DatabaseID) { self.database = database }
 
-  /// Reads what follows a verb.
-  /// - Returns: `nil` for a word that is not the verb of a request.
-  /// - Throws: the error with its column in `rest`.
+  /// Parses a request from its verb and the text after the verb.
+  /// - Returns: `nil` if the word is not the verb of a request.
+  /// - Throws: an error whose column refers to `rest`.
   package func read(_ verb: String, _ rest: String) throws(TextError) -> TypedRequest? {
     guard let form = Self.forms.first(where: { $0.verb == verb }) else { return nil }
     if form.argument.isEmpty, !rest.isEmpty { throw TextError("Expected nothing after \(verb).") }
@@ -102,7 +102,7 @@ package struct RequestText: Sendable {
     }
   }
 
-  /// Reads a fault that a client can have.
+  /// Parses a fault. Throws for faults that do not apply to a client.
   package static func fault(_ text: String) throws(TextError) -> FaultChange {
     let change = try FaultText.parse(text)
     if let objection = change.objectionOfClients { throw TextError(column: 1, objection) }
@@ -111,7 +111,7 @@ package struct RequestText: Sendable {
 
   // MARK: Eviction
 
-  /// Reads a path or a query, and the least age; an empty text is everything.
+  /// Parses the scope of an eviction: a path or a query, and optionally a minimum age. An empty text means everything.
   package func eviction(_ text: String) throws(TextError) -> (EvictionScope, Duration?) {
     let (rest, age) = try Self.age(in: text)
     if rest.isEmpty { return (.everything, age) }
@@ -121,8 +121,8 @@ package struct RequestText: Sendable {
     return (isPath ? .path(query.path) : .matching(query), age)
   }
 
-  /// Takes `older than 2h` off the end of a text.
-  /// - Returns: the text before it, and the age; `nil` for a text without it.
+  /// Splits off `older than 2h` from the end of a text.
+  /// - Returns: the text before it, and the age, which is `nil` if the text does not end this way.
   package static func age(in text: String) throws(TextError) -> (rest: String, age: Duration?) {
     let words = text.split(whereSeparator: \.isWhitespace)
     if words.suffix(3).first == "older", words.count >= 3, words[words.count - 2] == "than" {
@@ -137,7 +137,7 @@ package struct RequestText: Sendable {
 
   // MARK: Writes
 
-  /// Reads a path and the JSON of a document, or FIELD=VALUE for each field.
+  /// Parses a path, followed by the JSON of a document or by FIELD=VALUE for each field.
   package func set(_ text: String, merge: Bool = false) throws(TextError) -> Mutation {
     let (path, json) = Self.firstWord(text)
     let key = try Self.key(path)
@@ -163,7 +163,7 @@ package struct RequestText: Sendable {
     }
   }
 
-  /// Reads FIELD=VALUE for each field from the end of a text.
+  /// Parses the FIELD=VALUE pairs at the end of a text.
   private func changes(_ rest: String, of text: String) throws(TextError) -> [WriteText.Change] {
     var changes: [WriteText.Change] = []
     for (word, place) in Self.assignments(rest) {
@@ -176,7 +176,8 @@ package struct RequestText: Sendable {
     return changes
   }
 
-  /// The words of a text, with the scalars before each; quotes and brackets of a value hold words together.
+  /// The words of a text, each with its offset in scalars. Spaces within quotes and brackets of a value do not separate
+  /// words.
   private static func assignments(_ text: String) -> [(word: String, place: Int)] {
     var words: [(String, Int)] = []
     var cursor = TextCursor(text)

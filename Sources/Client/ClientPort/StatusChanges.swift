@@ -2,8 +2,8 @@
 package import FirestoreClientState
 package import FirestoreModel
 
-/// The changes in a client's status as events: each write outcome once, each list after a change, and the status
-/// without its lists.
+/// Converts the changes of a client's status to events. It reports each write outcome once, each list after a change,
+/// and the status without its lists.
 package struct StatusChanges: Sendable {
   /// A list that may be reported later, because it is long and changes constantly.
   package enum Part: Hashable, Sendable { case reads, pendingWrites }
@@ -13,13 +13,14 @@ package struct StatusChanges: Sendable {
   package private(set) var queue: [PendingWrite]?
   private var queueSize: QueueSize?
   package private(set) var rejected: [RejectedWrite] = []
-  /// Rejected writes that were resent or dropped on request. The cache dropped all others that disappear.
+  /// Rejected writes that were resent or dropped on request. If any other rejected write disappears, the cache has
+  /// dropped it.
   package var settledRejected: Set<BatchID> = []
   private var indexes: [IndexState] = []
   private var retentions: [Retention] = []
   private var reads: [ReadMeter] = []
 
-  /// - Parameter knowsPast: whether outcomes before the first status are already known.
+  /// - Parameter knowsPast: whether outcomes before the first status are already known and must not be reported.
   package init(knowsPast: Bool = false) { lastOutcome = knowsPast ? nil : 0 }
 
   /// The number of outcomes that the last status omits, because there were too many since the previous status.

@@ -5,8 +5,8 @@ package import FirestoreProtocol
 package import SerialExecutors
 import Synchronization
 
-/// Any datastore with a tap on its messages: of a client it sees what the client sends and is given, with every fault
-/// between it and the backend.
+/// Wraps any datastore and records its messages. At a client, it records the messages that the client sends and
+/// receives, including the effects of faults between the client and the backend.
 package struct TappedDatastore: Datastore {
   private let base: any Datastore
   private let database: DatabaseID
@@ -152,15 +152,15 @@ package struct TappedDatastore: Datastore {
   }
 }
 
-/// The writes that a stream has sent and that are not answered: the k-th answer is that of the k-th request.
+/// The unanswered writes of a stream. The k-th answer belongs to the k-th request.
 private final class Unanswered: Sendable {
   private let writes = Mutex<[[Mutation]]>([])
   func add(_ mutations: [Mutation]) { writes.withLock { $0.append(mutations) } }
   func takeFirst() -> [Mutation] { writes.withLock { $0.isEmpty ? [] : $0.removeFirst() } }
 }
 
-/// The events of a client's streams and calls that wait to be taken. Streams never wait for their taker: events for which
-/// there is no room are counted.
+/// A queue of the events of a client's streams and calls. Streams never wait for the reader: if the queue is full,
+/// events are only counted.
 package final class MessageTap: Sendable {
   private struct State {
     var waiting: [ProtocolEvent] = []
@@ -169,14 +169,14 @@ package final class MessageTap: Sendable {
     var streams = 0
   }
 
-  /// Yields when events wait; one signal stands for all that came since the last.
+  /// Yields when events are waiting. One element can announce several events.
   package let signals: AsyncStream<Void>
   private let signal: AsyncStream<Void>.Continuation
   private let room: Int
   private let now: @Sendable () -> Timestamp
   private let state = Mutex(State())
 
-  /// - Parameter room: the memory of the events that may wait, estimated in bytes.
+  /// - Parameter room: the limit for the estimated memory use of the waiting events, in bytes.
   package init(room: Int = 8 << 20, now: @escaping @Sendable () -> Timestamp) {
     (signals, signal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     self.room = room
@@ -194,7 +194,7 @@ package final class MessageTap: Sendable {
   func note(
     _ kind: ProtocolEvent.Kind, _ stream: Int, _ method: String, _ fill: (inout ProtocolEvent) -> Void = { _ in }
   ) {
-    // A message that would only be counted is not even made.
+    // Counts the event without creating it if earlier events were already dropped.
     let isCounted = state.withLock { state in
       if state.missed > 0 { state.missed += 1 }
       return state.missed > 0
@@ -217,7 +217,8 @@ package final class MessageTap: Sendable {
     signal.yield()
   }
 
-  /// Takes what waits, oldest first. The last event has the number of those for which there was no room.
+  /// Removes and returns the waiting events, oldest first. If events were dropped, the last event contains their
+  /// number.
   package func take() -> [ProtocolEvent] {
     let time = now()
     return state.withLock { state in

@@ -4,10 +4,10 @@ package import FirestoreModel
 package import FirestoreProtocol
 import FirestoreQuery
 
-// The messages of a tapped client, as wire bytes of google.firestore.v1 without their tokens.
+// The messages of a tapped client as wire bytes of google.firestore.v1, without tokens.
 
 extension ProtocolEvent {
-  /// The largest content that is kept, in bytes; of a larger one its size is.
+  /// The maximum size in bytes of recorded content. For larger content, only the size is recorded.
   package static let largestContent = 16 << 10
 
   private mutating func setMessage(_ write: (inout WireWriter) -> Void) {
@@ -73,13 +73,13 @@ extension ProtocolEvent {
     setMessage(token: request.streamToken) { $0.writeRequest(shown, in: database) }
   }
 
-  /// - Parameter mutations: the writes that are answered.
+  /// - Parameter mutations: the writes that the response answers.
   mutating func set(_ response: CommitResponse, token: [UInt8], to mutations: [Mutation]) {
     setMessage(token: token) { $0.writeResponse(WriteResponse(streamToken: [], commit: response), to: mutations) }
     setDocuments(mutations.lazy.map(\.key))
   }
 
-  /// The response that opens a stream of writes.
+  /// Sets the handshake response of a write stream.
   mutating func setHandshake(token: [UInt8]) {
     var summary = MessageSummary()
     (summary.kind, summary.tokenLength) = ("handshake", token.count)
@@ -97,12 +97,12 @@ extension ProtocolEvent {
 
   // MARK: Calls
 
-  /// - Parameter read: a read of `FirestoreProtocol`; of any other the method is the type.
+  /// - Parameter read: a read of `FirestoreProtocol`. For any other read, the method is the name of its type.
   mutating func set(_ read: some DatastoreRead, in database: DatabaseID) {
     switch read {
     case let read as LookupRead: setMessage { $0.batchGetRequest(read.keys, read.view, in: database) }
     case let read as QueryRead:
-      // A target that is one document is asked for by its name.
+      // A target of one document is read by the document's name.
       if read.target.isDocumentTarget { return setDocuments([DocumentKey(unchecked: read.target.path)]) }
       setMessage { $0.runQueryRequest(read.target, read.view, passing: read.offset, in: database) }
     case let read as AggregationRead:
@@ -135,7 +135,8 @@ extension ProtocolEvent {
     }
   }
 
-  /// - Parameter answer: the response to the read. An empty list has every type, so that the read decides.
+  /// - Parameter answer: the response to the read. Its type alone is ambiguous, because an empty list matches every
+  ///   list type, so the type of the read decides.
   mutating func set(_ answer: Any, to read: some DatastoreRead, _ names: DocumentNames) {
     switch read {
     case is LookupRead:

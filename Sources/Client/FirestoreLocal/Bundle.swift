@@ -9,7 +9,7 @@ package struct Bundle: Sendable {
   package struct NamedQuery: Sendable {
     package var name: String
     package var query: Query
-    /// The version that the query's result reflects.
+    /// The snapshot version of the query's result.
     package var readTime: SnapshotVersion
 
     package init(name: String, query: Query, readTime: SnapshotVersion) {
@@ -20,11 +20,11 @@ package struct Bundle: Sendable {
   }
 
   package struct Entry: Sendable {
-    /// `found`, or `missing` as of the read time.
+    /// An existing document, or a missing one that did not exist at the read time.
     package var document: Document
     /// The named queries whose result contains the document.
     package var queries: [String]
-    /// The offset in the bundle, in bytes, after this entry.
+    /// The byte offset of the end of this entry in the bundle.
     package var byteEnd: Int
 
     package init(document: Document, queries: [String], byteEnd: Int = 0) {
@@ -35,7 +35,7 @@ package struct Bundle: Sendable {
   }
 
   package var id: String
-  /// A bundle replaces an older one with the same id.
+  /// The bundle's creation time. A bundle replaces an older one with the same id.
   package var createTime: SnapshotVersion
   package var queries: [NamedQuery]
   package var entries: [Entry]
@@ -99,17 +99,17 @@ struct BundleTable {
 }
 
 extension LocalStore {
-  // A bundle is stored in slices, one transaction each. Only the end marks it as loaded, so an interrupted load is
-  // repeated.
+  // A bundle is stored in slices, one transaction each. It is marked as loaded only after the last slice, so an
+  // interrupted load is repeated.
 
-  /// Whether this bundle, or a newer one with its id, was loaded before.
+  /// Whether this bundle, or a newer one with the same id, was loaded before.
   package func hasLoaded(_ bundle: Bundle) throws(StoreError) -> Bool {
     try database.read { () throws(StoreError) in
       try database.bundles.createTime(of: bundle.id).map { $0 >= bundle.createTime } ?? false
     }
   }
 
-  /// Stores a slice of a bundle's documents. They belong to a separate target of the bundle, so that they are not
+  /// Stores a slice of a bundle's documents. The bundle has a separate target that refers to them, so that they are not
   /// collected immediately.
   /// - Parameter isFirst: whether the slice replaces the documents of an older bundle with the same id.
   /// - Returns: the local views of the documents that changed.
@@ -155,8 +155,8 @@ extension LocalStore {
     try database.read { () throws(StoreError) in try database.bundles.query(named: name) }
   }
 
-  /// The target's collection id has a reserved form, so no real collection has it. The bundle id becomes one segment
-  /// with any content.
+  /// The target's collection id has a reserved form that no real collection can have. The bundle id is a single path
+  /// segment and may contain any character.
   private static func target(ofBundle id: String) -> Target {
     let segment = id.map { $0 == "/" ? "%2F" : $0 == "%" ? "%25" : String($0) }.joined()
     return Query(path: ResourcePath("__bundle__/docs").appending(segment)).target
@@ -175,7 +175,7 @@ extension CacheDatabase {
     try targets.add(members, to: target)
   }
 
-  /// - Parameter active: the targets with listeners. Their data are newer than the bundle's.
+  /// - Parameter active: the targets with listeners. Their cached results are newer than the bundle's.
   fileprivate func store(
     _ query: Bundle.NamedQuery, _ members: [DocumentKey], _ active: Set<TargetID>
   ) throws(StoreError) {

@@ -9,7 +9,7 @@ package struct CacheIdentity: Hashable, Sendable, CustomStringConvertible {
   private let backend: String
   private let database: DatabaseID
 
-  /// - Parameter instance: the random number that an embedded backend draws when its data is created.
+  /// - Parameter instance: the random number that an embedded backend generates when it creates its data.
   package static func embedded(_ instance: [UInt8], _ database: DatabaseID) -> CacheIdentity {
     CacheIdentity(backend: "embedded data \(Hexadecimal.text(instance))", database: database)
   }
@@ -24,17 +24,18 @@ package struct CacheIdentity: Hashable, Sendable, CustomStringConvertible {
     CacheIdentity(backend: "memory named \"\(name)\"", database: database)
   }
 
-  /// The identity as the cache stores it and as users see it.
+  /// The identity in the form that the cache stores and that error messages contain.
   package var description: String { "\(database.name) of \(backend)" }
 }
 
 /// The identity that a client requires of the cache that it opens.
 package struct CacheClaim: Hashable, Sendable {
-  /// The database of the client. A cache without an owner, or from a version that did not store one, belongs to it from
-  /// now on.
+  /// The database of the client. A cache without an owner belongs to this database from now on. Versions before the
+  /// identity was introduced stored no owner.
   package var identity: CacheIdentity
   /// Whether to replace another database's cache with an empty one if it has no pending writes. Meant for a directory
-  /// that only has caches of this client's backend: another database's cache there can only come from deleted data.
+  /// that only has caches of this client's backend. There, the cache of another database can only be left over from
+  /// deleted data.
   package var replacesOthers: Bool
 
   package init(_ identity: CacheIdentity, replacesOthers: Bool = false) {
@@ -44,7 +45,7 @@ package struct CacheClaim: Hashable, Sendable {
 }
 
 extension CacheDatabase {
-  /// The name of the owner's row in `globals`, whose other rows are the numbers of `Globals`.
+  /// The name of the owner's row in the table `globals`. The other rows of that table are the numbers of `Globals`.
   static let ownerName = "database_identity"
 
   /// The database that the cache belongs to; `nil` for a cache that was never claimed.
@@ -54,7 +55,7 @@ extension CacheDatabase {
     }
   }
 
-  /// The number of pending and rejected batches, of all users.
+  /// The number of pending and rejected batches of all users.
   var keptWriteCount: Int64 {
     get throws(StoreError) {
       try connection.integer("SELECT (SELECT count(*) FROM mutation_batches) + (SELECT count(*) FROM rejected_writes)")
@@ -90,8 +91,8 @@ extension LocalStore {
 }
 
 extension LocalStore {
-  /// Notifies the clients that share a durable cache that it is about to be deleted, so that they close it. Does
-  /// nothing if there is no cache.
+  /// Notifies the clients of a shared durable cache before it is deleted, so that they close it. Does nothing if there
+  /// is no cache.
   package static func announceErasure(of path: String) throws(StoreError) {
     guard exists(in: path) else { return }
     let database = try CacheDatabase.open(in: path, claim: nil, use: .shared)
@@ -99,14 +100,15 @@ extension LocalStore {
     try database.transaction { () throws(StoreError) in try database.sharing?.tell(.cleared) }
   }
 
-  /// Disconnects the clients that share a durable cache, then deletes the cache.
-  /// - Parameter clock: measures the time that the clients have to close it: five seconds.
-  /// - Throws: as `erase`; `locked` also if a client does not close the cache because its process is stopped.
+  /// Notifies the clients of a shared durable cache, waits until they have closed it, and deletes it.
+  /// - Parameter clock: measures the five seconds that the clients have to close the cache.
+  /// - Throws: the errors of `erase`. `locked` also if a client does not close the cache, for example because its
+  ///   process is stopped.
   package static func eraseShared(_ path: String, clock: any Clock<Duration>) async throws(StoreError) {
     let refusal: StoreError
     do throws(StoreError) { return try erase(path) } catch { refusal = error }
     guard refusal.kind == .locked else { throw refusal }
-    // A client with exclusive use of the cache gets no notice.
+    // Fails if one client has exclusive use of the cache. Such a client reads no notices.
     do throws(StoreError) { try announceErasure(of: path) } catch { throw refusal }
     for _ in 0..<100 {
       do throws(StoreError) { return try erase(path) } catch { if error.kind != .locked { throw error } }

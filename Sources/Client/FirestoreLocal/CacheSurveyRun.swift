@@ -6,7 +6,7 @@ import FirestoreQuery
 package import FirestoreSQLite
 
 /// Counts a cache's documents by collection, its index entries by index, and the rows of its other tables. Works in
-/// slices between which the cache may be used and changed, so the figures of a cache in use do not show one
+/// slices. Between slices the cache may be used and changed, so the counts of a cache in use do not belong to a single
 /// moment.
 ///
 ///     documents ─► pending ─► members ─► entries ─► rest ─► done
@@ -15,11 +15,11 @@ package struct CacheSurveyRun: Sendable {
     var documents = 0
     var names = 0
     var bytes: Int64 = 0
-    /// The documents with an overlay of any user.
+    /// The number of documents with an overlay of any user.
     var overlays = 0
   }
 
-  /// The rows and their size.
+  /// A number of rows and their total size.
   struct Amount: Sendable {
     var rows = 0
     var bytes: Int64 = 0
@@ -32,17 +32,17 @@ package struct CacheSurveyRun: Sendable {
 
   enum Phase: Sendable {
     case documents(after: DocumentNumber?)
-    /// Pending writes by document, with their overlays.
+    /// Pending writes and overlays, by document.
     case pending(after: PendingRow?)
     /// Memberships of documents in targets.
     case members(after: TargetCache.Membership?)
     case entries(after: IndexEntry?)
-    /// The tables that are small, or whose rows need not be read, one after the other.
+    /// The other tables, one after the other. They are small, or can be counted without reading each row.
     case rest(Int)
     case done
   }
 
-  /// The position of a row among all pending writes by document.
+  /// The position of a row in the table of pending writes and overlays by document.
   struct PendingRow: Sendable {
     var collection: CollectionNumber
     var name: String
@@ -58,13 +58,13 @@ package struct CacheSurveyRun: Sendable {
     var document: Int64
   }
 
-  /// The number of rows between two checks of the clock, about half a millisecond of work.
+  /// The number of rows between two checks of the clock, which take about 0.5 ms.
   static let piece = 1_000
 
   var phase = Phase.documents(after: nil)
   var tallies: [CollectionNumber: Tally] = [:]
   var pending = Amount()
-  /// The last document with an overlay. It may have several, one for each user.
+  /// The last document with an overlay. Detects further overlays of the same document, one for each user.
   var lastOverlay: (collection: CollectionNumber, name: String)?
   var members = 0
   var entries: [IndexNumber: Amount] = [:]
@@ -77,10 +77,9 @@ package struct CacheSurveyRun: Sendable {
 }
 
 extension LocalStore {
-  /// Begins a survey.
   package func beginSurvey(pacer: SlicePacer = .continuous) -> CacheSurveyRun { CacheSurveyRun(pacer: pacer) }
 
-  /// Performs the next slice of a survey: some milliseconds of reading.
+  /// Performs the next slice of a survey, which reads for a few milliseconds.
   package func continueSurvey(_ run: inout CacheSurveyRun) throws(StoreError) {
     var next = run
     next.pacer.begin(isWriting: false)
@@ -208,14 +207,14 @@ extension CacheDatabase {
     run.phase = count < CacheSurveyRun.piece ? .rest(0) : .entries(after: last)
   }
 
-  /// The approximate size of the numbers next to an index entry's value, or of a membership. SQLite stores small
-  /// numbers in few bytes.
+  /// The approximate size in bytes of a membership, or of the numbers that an index entry has in addition to its value.
+  /// SQLite stores small numbers in few bytes.
   static let numberBytes: Int64 = 8
 }
 
 /// The results of a survey.
 extension LocalStore {
-  /// The collections that a survey found.
+  /// The share of each collection that a survey found.
   /// - Parameter leaving: the documents that a garbage collection would remove.
   package func shares(
     of run: CacheSurveyRun, leaving: GarbageCollectionPlan
@@ -288,7 +287,7 @@ extension LocalStore {
     return (results + documents).sorted { $0.lastUse < $1.lastUse }
   }
 
-  /// The size of the cache and of its free pages, and the number of its targets. O(targets).
+  /// The size of the cache, the size of its free pages, and the number of its targets. O(targets).
   package func extent() throws(StoreError) -> (bytes: Int64, freeBytes: Int64, targets: Int) {
     let database = database
     return try database.read { () throws(StoreError) in
@@ -307,11 +306,11 @@ extension CacheDatabase {
 }
 
 extension LocalStore {
-  /// The complete results in the cache, by collection, from former and present listeners. O(results).
+  /// The complete results of former and present listeners in the cache, by collection. O(results).
   package func coverage() throws(StoreError) -> [ResourcePath: CacheSurvey.Coverage] {
     let (database, active) = (database, activeTargets)
     var times = try database.read { () throws(StoreError) in try database.targets.times() }
-    // The stored time of a present listener's result may be some minutes old.
+    // The stored time of a present listener's result may be outdated by a few minutes.
     for (id, target) in active.all {
       times[id] = nil
       if target.data.resumeToken != nil { times[id] = (target.data.target, target.data.snapshotVersion) }
@@ -340,7 +339,7 @@ extension Target {
 }
 
 extension TargetCache {
-  /// The targets that can be resumed, each with the server's time of its result.
+  /// The targets that can be resumed, each with the server time of its result.
   fileprivate func times() throws(StoreError) -> [TargetID: (Target, SnapshotVersion?)] {
     var times: [TargetID: (Target, SnapshotVersion?)] = [:]
     try connection.forEachRow(

@@ -5,10 +5,11 @@ import FirestoreQuery
 package import FirestoreSQLite
 
 extension LocalStore {
-  /// Compares redundant data of the tables. O(pending writes + membership); for tests and debug builds.
+  /// Checks that redundant data in the tables is consistent. O(pending writes + membership); for tests and debug
+  /// builds.
   /// - Returns: the inconsistencies.
   package func checkInvariants() throws(StoreError) -> [String] {
-    // A read transaction notices other clients' changes before it uses state in memory.
+    // Runs in a read transaction, which detects other clients' changes before it uses state in memory.
     try database.read { () throws(StoreError) in try violations() }
   }
 
@@ -22,7 +23,7 @@ extension LocalStore {
       let expected = documents.fold(batches, key, over: remote).view
       let overlay = try database.overlays.storedOverlay(collection, key.documentID, of: user)
       for view in [try documents.view(of: key), LocalDocuments.view(of: key, over: remote, overlay)] {
-        // Two server timestamps with different estimates are equal; only their bytes differ.
+        // Also compares the bytes, because `==` does not compare the estimates of server timestamps.
         let isSame = view == expected && view.data?.encoded.bytes == expected.data?.encoded.bytes
         if !isSame { violations.append("S9: the overlay of \(key) gives \(view), its batches \(expected)") }
       }
@@ -86,7 +87,7 @@ struct IndexVerification {
 }
 
 extension CacheDatabase {
-  /// Checks the whole file: SQLite's structures, references between tables, and all encoded values. O(size).
+  /// Checks the whole file: SQLite's data structures, references between tables, and all encoded values. O(size).
   /// - Throws: `corrupt` for the first inconsistency.
   func verify() throws(StoreError) {
     if let complaint = try connection.integrityComplaint() { throw .damaged(complaint) }

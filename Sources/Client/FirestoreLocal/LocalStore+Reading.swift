@@ -5,11 +5,11 @@ package import FirestoreSQLite
 
 extension LocalStore {
   /// Runs a query over the local views of the cached documents.
-  /// - Parameter usingPreviousResults: allows starting from the documents that the query's target had when it was last
-  ///   in sync, instead of reading the whole collection.
+  /// - Parameter usingPreviousResults: whether the query may start from its target's last result that was in sync,
+  ///   instead of reading the whole collection.
   package func execute(_ query: Query, usingPreviousResults: Bool) throws(StoreError) -> QueryResult {
     let target = try knownTarget(query.target)
-    // The number of scanned documents replaces a size that cannot be read.
+    // The ledger uses the number of scanned documents instead if the extent cannot be read.
     let result = try queryLedger.time(query, extent: try? extent(of: query)) { () throws(StoreError) in
       try database.read { () throws(StoreError) in
         let engine = QueryEngine(local: localDocuments)
@@ -19,13 +19,13 @@ extension LocalStore {
       }
     }
     if createsIndexesAutomatically {
-      // The query has its result. If an index cannot be stored now, the next scan proposes it again.
+      // An error does not affect the query's result. The next scan proposes the index again.
       try? AutomaticIndexes(database: database, minimumScan: minimumScanForIndexes).consider(query, result)
     }
     return result
   }
 
-  /// The maximum number of documents that a query may have to read, without documents that pending writes create.
+  /// The maximum number of documents that a query has to read, not counting documents that pending writes create.
   package func extent(of query: Query) throws(StoreError) -> Int {
     if query.isDocumentQuery { return 1 }
     return try database.read { () throws(StoreError) in
@@ -52,25 +52,25 @@ extension LocalStore {
     try database.read { () throws(StoreError) in try localDocuments.overlay(of: key) }
   }
 
-  /// Ids of the collections directly below a document or the root that contain cached documents or writes at any depth;
-  /// sorted by UTF-8.
+  /// The ids of the collections directly below a document or the root, sorted by UTF-8. Only includes collections that
+  /// contain cached documents or writes at any depth.
   package func collectionIDs(below parent: ResourcePath) throws(StoreError) -> [String] {
     try database.read { () throws(StoreError) in try database.collections.ids(below: parent) }
   }
 }
 
-/// A document in the backend's version, with the cache's time for it.
+/// A document in the backend's version, with its read time in the cache.
 package struct CachedDocument: Sendable {
   package var document: Document
   package var readTime: SnapshotVersion
 }
 
-/// Reads all documents of a cache, in pages between which the cache may be used and changed.
+/// Reads all documents of a cache in pages. Between pages, the cache may be used and changed.
 package struct CachePages: Sendable {
-  /// The number of documents in a page, which takes some milliseconds.
+  /// The number of documents in a page. Reading a page takes a few milliseconds.
   static let size = 200
 
-  /// The document, or the collection with everything below it, to read; `nil` for the whole cache.
+  /// The document to read, or the collection to read with everything below it; `nil` for the whole cache.
   let path: ResourcePath?
   var last: DocumentNumber?
   package internal(set) var isFinished = false

@@ -5,18 +5,19 @@ package import FirestoreQuery
 package import FirestoreSQLite
 
 extension LocalStore {
-  /// Activates a target: a known one with its token, or a new one with the next even id (SPEC-FORMAT §10).
-  /// - Parameter interest: this client's interest in the target, to be announced to the other clients.
+  /// Activates a target. A stored target has its id and token; a new one has the next even id and no token (SPEC-FORMAT
+  /// §10).
+  /// - Parameter interest: this client's interest in the target, which is announced to the other clients.
   package mutating func allocateTarget(
     _ target: Target, announcing interest: TargetInterest? = nil
   ) throws(StoreError) -> TargetData {
     try check(.allocateTarget)
-    // Another client may have stored a newer token.
+    // Only the primary client uses the target in memory, because it stores all tokens.
     if isPrimary, let active = activeTargets[target] { return active.data }
     let database = database
     let data = try database.transaction { () throws(StoreError) in
       let data = try database.targets.allocate(target, database)
-      // The interest is stored first, so that the target cannot be collected.
+      // Store the interest in the same transaction, so that the target cannot be collected before.
       if let interest, let sharing = database.sharing, !sharing.isAlone {
         if try sharing.tables.add(interest, in: data.id, of: sharing.id) { try sharing.tell(.targets) }
       }
@@ -26,12 +27,12 @@ extension LocalStore {
     return data
   }
 
-  /// Ends listening. Stores the newest token and the sequence number of this use. With eager collection, evicts the
-  /// target together with the documents that only it held.
+  /// Deactivates a target. Stores its newest token and the sequence number of this use. With eager collection, evicts
+  /// the target together with the documents that only it referred to.
   ///
-  /// The target is inactive afterwards even if this throws; then the stored token remains the older one.
-  /// - Parameter isForeign: whether another client listens. Its target remains active if this throws, to be released
-  ///   again.
+  /// The target is inactive afterwards even if this throws. In that case, the stored token remains the older one.
+  /// - Parameter isForeign: whether the listener was another client's. If this throws, such a target remains active and
+  ///   can be released again.
   package mutating func releaseTarget(_ id: TargetID, isForeign: Bool = false) throws(StoreError) {
     if isForeign { try check(.releaseTarget) }
     guard let active = activeTargets.end(id) else { return }
@@ -39,7 +40,8 @@ extension LocalStore {
     try check(.releaseTarget)
     // Only the primary client writes the stored data of targets.
     if !isPrimary { return }
-    // Practically all documents of a large view belong to its target, and need no sequence numbers.
+    // Skips the documents of a large view, because nearly all of them belong to its target and need no sequence
+    // numbers.
     let isFew = shown.maximumCount <= Self.individuallyTouched
     let shownKeys = policy == .eager || isFew ? shown.settled() : []
     let database = database
@@ -76,10 +78,11 @@ extension LocalStore {
     return try database.read { () throws(StoreError) in try database.targets.data(for: target) }
   }
 
-  /// An active target's data with the newest token, whether or not that token is stored yet.
+  /// An active target's data with the newest token, which may not be stored yet.
   package func activeTarget(_ id: TargetID) -> TargetData? { activeTargets[id]?.data }
 
-  /// Whether the target's position is the watch stream's position, unless the backend reports otherwise.
+  /// Whether the target shares the watch stream's position, which holds until the backend reports something else for
+  /// the target.
   package func followsStream(_ id: TargetID) -> Bool { activeTargets.followsStream(id) }
 
   /// The documents that belong to a target, as the backend last reported.
@@ -93,12 +96,13 @@ extension LocalStore {
     }
   }
 
-  /// Records which documents views show. Shown documents are not collected, and a view without documents in limbo lets
-  /// its query start from the target's documents next time. The pins remain even if storing fails.
+  /// Records which documents views show. Documents in a view are not collected. If a view has no documents in limbo,
+  /// its query can start from the target's documents next time. The views' documents remain protected even if storing
+  /// fails.
   package mutating func notifyLocalViewChanges(_ changes: [LocalViewChanges]) throws(StoreError) {
     for change in changes { pin(change) }
     try check(.notifyLocalViewChanges)
-    // The primary client has the same views.
+    // Only the primary client stores the changes; it has the same views.
     if !isPrimary { return }
     let database = database
     var targets: [TargetID: ActiveTarget] = [:]
@@ -139,7 +143,7 @@ extension LocalStore {
 
   private static var individuallyTouched: Int { 1000 }
 
-  /// Gives a document without a target a new sequence number.
+  /// Gives a document a new sequence number if no target contains it.
   private static func touchIfOrphaned(
     _ key: DocumentKey, _ sequenceNumber: Int64, _ database: CacheDatabase
   ) throws(StoreError) {
@@ -162,7 +166,7 @@ extension LocalStore {
 }
 
 extension TargetCache {
-  /// The known target, or a new one with the next even id (SPEC-FORMAT §10).
+  /// The stored target, or a new one with the next even id (SPEC-FORMAT §10).
   /// - Precondition: inside a transaction.
   func allocate(_ target: Target, _ database: CacheDatabase) throws(StoreError) -> TargetData {
     if let known = try data(for: target) { return known }
@@ -179,8 +183,8 @@ extension TargetCache {
 
 /// The targets with listeners, by id and by query.
 ///
-/// Targets without news from the backend follow the watch stream: they share one position, so that the cost of
-/// a snapshot does not grow with their number.
+/// A target follows the watch stream while the backend reports no changes for it. All such targets share one position,
+/// so that the cost of a snapshot does not depend on their number.
 struct ActiveTargets {
   /// The common position of the targets that follow the stream.
   struct Position {
@@ -191,23 +195,23 @@ struct ActiveTargets {
 
   /// The change of the targets by a remote event.
   struct Change {
-    /// Targets that stopped following the stream before.
+    /// Targets that stopped following the stream before the event.
     var left: Set<TargetID> = []
     /// Whether no target follows the stream yet, because the stream is new.
     var isFirstOfStream = false
     var replaced: [TargetID: ActiveTarget] = [:]
     /// The new position of the targets that follow the stream; `nil` if their position does not change.
     var position: Position?
-    /// Whether followers with an outdated stored version were stored.
+    /// Whether targets that follow the stream were stored because their stored version was outdated.
     var storesFollowers = false
   }
 
   private var byID: [TargetID: ActiveTarget] = [:]
   private var idOfTarget: [Target: TargetID] = [:]
   private var position: Position?
-  /// The number of positions so far. A target has applied the positions up to its own count.
+  /// The number of positions so far. Each target has its own count of the positions that it has applied.
   private var positionCount = 0
-  /// A lower bound for the followers' stored versions; `nil` while no target follows the stream.
+  /// A lower bound for the stored versions of targets that follow the stream; `nil` while there are none.
   private var oldestStoredVersion: Int64?
 
   var ids: Set<TargetID> { Set(byID.keys) }
@@ -269,20 +273,20 @@ struct ActiveTargets {
     }
   }
 
-  /// Ends following the stream; the target keeps its current position.
+  /// Stops a target from following the stream. It keeps its current position.
   private mutating func leave(_ id: TargetID) {
     guard var target = self[id], target.followsStream else { return }
     target.followsStream = false
     byID[id] = target
   }
 
-  /// Whether a follower's stored data may be outdated at a version.
+  /// Whether the stored data of a target that follows the stream may be outdated at a version.
   func mayHaveDueFollowers(at version: SnapshotVersion) -> Bool {
     guard let oldestStoredVersion else { return false }
     return version.microseconds - oldestStoredVersion >= ActiveTarget.maximumAgeMicroseconds
   }
 
-  /// The targets that still follow the stream after a change.
+  /// The targets that follow the stream after a change.
   func followers(after change: Change) -> [TargetID] {
     if change.isFirstOfStream { return [] }
     return byID.filter { $0.value.followsStream && !change.left.contains($0.key) }.map(\.key)
@@ -292,11 +296,12 @@ struct ActiveTargets {
 /// A target with listeners.
 struct ActiveTarget {
   var data: TargetData
-  /// Whether the target's position is the watch stream's position, unless the backend reports otherwise.
+  /// Whether the target shares the watch stream's position, which holds until the backend reports something else for
+  /// the target.
   var followsStream = false
-  /// The number of positions of the stream that `data` includes.
+  /// The count of stream positions that `data` has applied.
   fileprivate var positionCount = 0
-  /// The versions in the database; the versions in `data` may be newer.
+  /// The snapshot version in the database; the one in `data` may be newer.
   private var storedSnapshotVersion: SnapshotVersion?
   private var storedLimboFreeVersion: SnapshotVersion?
 
@@ -315,7 +320,7 @@ struct ActiveTarget {
 
   fileprivate var storedMicroseconds: Int64 { storedSnapshotVersion?.microseconds ?? 0 }
 
-  /// Whether the snapshot version of `data` is newer than the stored one by enough to store it without another reason.
+  /// Whether the stored snapshot version is so old that the one in `data` must be stored even without document changes.
   var snapshotVersionIsDue: Bool { Self.isDue(data.snapshotVersion, storedSnapshotVersion) }
 
   func limboFreeVersionIsDue(viewChanged: Bool) -> Bool {

@@ -7,8 +7,8 @@ package import FirestoreSQLite
 extension LocalStore {
   /// Queues mutations as one batch.
   /// - Parameters:
-  ///   - rejected: the rejected write that the batch replaces; it is removed in the same transaction.
-  ///   - last: the user's newest batch that the caller knows, whether or not it is still pending.
+  ///   - rejected: the rejected write that the batch replaces. It is removed in the same transaction.
+  ///   - last: the user's newest batch that the caller has received. It need not be pending any more.
   /// - Returns: the batch's number and the local views of all its documents.
   package mutating func write(
     _ mutations: [Mutation], at localWriteTime: Timestamp, insteadOf rejected: BatchID? = nil,
@@ -47,10 +47,11 @@ extension LocalStore {
     return result
   }
 
-  /// Removes an acknowledged batch and advances its documents to their committed state.
+  /// Removes an acknowledged batch and updates its documents to their committed state.
   /// - Parameters:
   ///   - response: one result per mutation of the batch.
-  ///   - batch: the stored batch, if the caller has it. It is read otherwise, and always in a shared cache.
+  ///   - batch: the stored batch, if the caller has it. If it is `nil`, and always in a shared cache, the batch is read
+  ///     from the table.
   /// - Returns: the local views of the batch's documents; empty if the batch is not in the queue.
   package mutating func acknowledge(
     _ id: BatchID, _ response: CommitResponse, of batch: MutationBatch? = nil
@@ -59,9 +60,9 @@ extension LocalStore {
     return try settle(id, .committed(response), database.sharing == nil ? batch : nil)
   }
 
-  /// Removes a batch that will not be committed, and restores the views to their state without it.
+  /// Removes a batch that will not be committed, and undoes its effect on the local views.
   /// - Parameter rejection: the backend's rejection, stored with the batch as a rejected write; `nil` for a batch that
-  ///   the user cancels, which leaves no trace.
+  ///   the user cancels, which is not stored.
   /// - Returns: the local views of the batch's documents; empty if the batch is not in the queue.
   package mutating func reject(
     _ id: BatchID, _ rejection: Rejection? = nil
@@ -70,7 +71,7 @@ extension LocalStore {
     return try settle(id, .refused(rejection))
   }
 
-  /// A document that a new batch changes, in its previous state, and its numbers in the tables.
+  /// The previous state of a document that a new batch changes, and its numbers in the tables.
   private struct WrittenDocument {
     let collection: CollectionNumber
     let name: String
@@ -169,8 +170,8 @@ extension LocalStore {
   }
 }
 
-/// The effect of a batch's acknowledgement or rejection on one of its documents, after the batch has left the queue but
-/// is still listed for its documents.
+/// Updates one document of an acknowledged or rejected batch. At this time the batch has left the queue, but the
+/// document's list of batches still contains it.
 struct BatchResolution {
   private let key: DocumentKey
   private let batch: MutationBatch
@@ -182,7 +183,7 @@ struct BatchResolution {
     self.response = response
   }
 
-  /// - Parameter others: the other users, who may have pending writes for the document as well.
+  /// - Parameter others: other users that may also have pending writes for the document.
   /// - Returns: the document's local view.
   func perform(_ documents: LocalDocuments, _ others: OtherUsers?) throws(StoreError) -> Document {
     let database = documents.database
@@ -203,7 +204,7 @@ struct BatchResolution {
         _ = try other.view(of: key, overChanged: remote, from: before, collection, name)
       }
     } else if let header {
-      // The remote document under the batch is visible again.
+      // The remote document is visible again without the batch.
       try database.documents.renew(
         header.number, readTime: readTime, sequenceNumber: try database.sequenceNumbers.next())
     }
@@ -218,9 +219,10 @@ struct BatchResolution {
     {
       return view
     }
-    // The overlay still holds if the commit had the effect that the local view already showed: the later batches see
-    // the same document as before. The cost of an acknowledgement is therefore independent of the queue's length. If
-    // the next batch might have no effect, however, the document may have no local changes any more.
+    // The overlay remains valid if the commit had the effect that the local view already showed, because the later
+    // batches then apply to the same document as before. Therefore the cost of an acknowledgement does not depend on
+    // the queue's length. This requires that the next batch certainly has an effect. Otherwise, the document might no
+    // longer have local changes.
     if wasApplied, let data = remote?.data, documents.fold([batch], key, over: before).view.data == data,
       let next = try database.mutations.batch(next, of: documents.user), changes(next),
       let overlay = try database.overlays.overlay(collection, name, of: documents.user)
@@ -238,7 +240,7 @@ struct BatchResolution {
     }
   }
 
-  /// The remote document after the commit; `nil` if the cache has that version or a newer one.
+  /// The remote document after the commit; `nil` if the cache already has that version or a newer one.
   private func advance(_ remote: Document?, _ response: CommitResponse) -> Document? {
     var results: [(Mutation, MutationResult)] = []
     for (index, mutation) in batch.mutations.enumerated() where mutation.key == key {
@@ -256,7 +258,7 @@ struct BatchResolution {
 }
 
 extension LocalStore {
-  /// Activates the queue of a user; `nil` is the signed-out user. There are no listeners yet.
+  /// Activates the queue of a user; `nil` is the signed-out user. Called before there are any listeners.
   package mutating func start(user name: String?) throws(StoreError) {
     try check(.start)
     let database = database
@@ -288,7 +290,7 @@ extension LocalStore {
     return result
   }
 
-  /// Marks the documents of batches as changed, because the remote documents are visible again.
+  /// Marks the documents of batches as changed, because their remote versions are visible again.
   private func renew(_ batches: [MutationBatch], _ database: CacheDatabase) throws(StoreError) {
     let readTime = try database.globals.readTime()
     let sequenceNumber = try database.sequenceNumbers.next()
@@ -300,7 +302,7 @@ extension LocalStore {
     }
   }
 
-  /// Updates a user's overlays for documents that changed while another user was active.
+  /// Makes a user current, and updates the user's overlays for documents that changed while another user was current.
   private static func activate(_ name: String?, _ database: CacheDatabase) throws(StoreError) -> UserNumber {
     let user = try database.mutations.number(ofUser: name)
     if try database.globals.value(.currentUser) == user.rawValue { return user }

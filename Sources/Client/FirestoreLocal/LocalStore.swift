@@ -7,25 +7,25 @@ package import FirestoreSQLite
 
 /// The offline cache: remote documents, pending writes with their overlays, and targets, in one SQLite database.
 ///
-/// Synchronous, with a single owner. Each mutating function is one transaction: its changes are stored completely, or
-/// it throws and changes nothing, not even in memory. The database is in a separate directory, or in memory. There is
-/// no other difference between the two.
+/// Its calls are synchronous, and it has a single owner. Each mutating function is one transaction: it stores all of
+/// its changes, or it throws and changes nothing, not even in memory. The database is in a separate directory or in
+/// memory, which makes no other difference.
 package struct LocalStore: ~Copyable {
   let database: CacheDatabase
   package let policy: GarbageCollectionPolicy
 
-  /// The actions that fail before they do anything, until they are removed from the set.
+  /// Injected faults: an action in this set fails before it changes anything.
   package var faults: Set<StoreAction> = []
-  /// Whether expensive scans create indexes automatically. Not stored (SDK: off by default).
+  /// Whether expensive scans create indexes automatically. The setting is not stored (SDK: off by default).
   package var createsIndexesAutomatically = false
-  /// The minimum number of documents of such a scan.
+  /// The minimum number of documents for a scan to create an index.
   package var minimumScanForIndexes = AutomaticIndexes.minimumScan
   /// Keeps the slices of an index backfill short.
   package var backfillPacer = SlicePacer.continuous
   var backfillLog = LogPacer()
   /// The times of queries.
   package var queryLedger = QueryLedger.continuous()
-  /// The reason why the store is in memory, or new, instead of the requested one.
+  /// The reason why the store is in memory or new; `nil` if it is the requested store.
   package let fallback: StoreError?
   /// The path of the damaged database that was moved aside.
   package let movedAside: String?
@@ -73,7 +73,7 @@ package struct LocalStore: ~Copyable {
     movedAside = opening.movedAside
     queue = opening.queue
     isPrimary = database.sharing == nil
-    // A log that is larger than its bound does not prevent opening.
+    // Errors are ignored: the store also works with a log that exceeds its bound.
     try? database.boundLog(policy)
   }
 
@@ -105,13 +105,13 @@ package struct LocalStore: ~Copyable {
     }
   }
 
-  /// A random number of each opening, which its batches carry.
+  /// A random number for this opening of the database. Batches written during this opening contain it.
   package var generation: Int64 { database.generation }
 
   /// A permanently unique name for a batch of the current user, even if the cache is restored to an earlier state and
-  /// assigns the same numbers to other batches. Each user is a separate sender: a server remembers a sender's last
-  /// responses, and while one user's batches are sent, another user's batches with lost responses may have to wait for
-  /// a long time.
+  /// assigns the same numbers to other batches. Each user is a separate sender, because a server only remembers a
+  /// sender's last responses. Batches with lost responses may wait for a long time while another user's batches are
+  /// sent.
   package func requestID(of batch: MutationBatch) -> WriteRequestID {
     func bytes(_ number: Int64) -> [UInt8] { withUnsafeBytes(of: number.bigEndian) { Array($0) } }
     let sender = user == database.signedOutUser ? [] : bytes(user.rawValue)
@@ -132,10 +132,10 @@ package struct LocalStore: ~Copyable {
     database.openFiles?.watch { _ in observer() }
   }
 
-  /// Makes this client the primary one of the clients that share the cache.
+  /// Makes this client the primary client of the shared cache.
   package mutating func takeOver() { isPrimary = true }
 
-  /// Leaves the stored data of targets to another client, which is now primary.
+  /// Makes this client a secondary one: another client is now primary and stores the data of targets.
   package mutating func resign() { isPrimary = false }
 
   var user: UserNumber { queue.user }
@@ -158,7 +158,7 @@ package enum StorageLocation: Hashable, Sendable {
 package enum GarbageCollectionPolicy: Hashable, Sendable {
   /// Evicts a document as soon as no target, view or pending write refers to it.
   case eager
-  /// Keeps documents until the cache exceeds this many bytes, then collects the least recently used tenth.
+  /// Keeps documents until the cache exceeds this size in bytes, then collects the least recently used 10 %.
   case leastRecentlyUsed(thresholdBytes: Int64)
   case never
 }
@@ -191,7 +191,8 @@ package struct LocalStoreConfiguration: Sendable {
   package var isShared: Bool
   /// The clients that share the cache, if all of them run on one thread; `nil` if the kernel notifies about changes.
   package var peers: SimulatedPeers?
-  /// Receives a message of one or two sentences for the user during opening, without a failure.
+  /// Receives a message for the user if opening succeeds but the user should know about a problem. One or two
+  /// sentences.
   package var report: @Sendable (String) -> Void
 
   package init(
@@ -223,10 +224,9 @@ package struct LocalWriteResult: Sendable {
 }
 
 package struct QueryResult: Sendable {
-  /// The matching local views, in any order, without duplicates. For a limit query at least the first `limit` of them,
-  /// possibly more.
+  /// The matching local views, in any order, without duplicates. For a limit query, at least the first `limit` matches.
   package var matches: [Document]
-  /// The hint of each match's id, if all are in one collection; empty if not all are known.
+  /// The order hint of each match's id if all matches are in one collection; empty if a hint is unknown.
   package var hints: [KeyHint] = []
   /// The keys of the documents that belong to the query's target, as the backend last reported.
   package var remoteKeys: Set<DocumentKey>
@@ -256,8 +256,8 @@ package struct QueryResult: Sendable {
 package struct LocalViewChanges: Sendable {
   package var targetID: TargetID
   package var isFromCache: Bool
-  /// Whether documents unknown to the backend fill places in a full limit. They may hide documents that would be in
-  /// limbo otherwise.
+  /// Whether a full limit contains documents that the backend does not have yet. They may displace documents that would
+  /// be in limbo otherwise.
   package var hidesDocuments: Bool
   package var added: [DocumentKey]
   package var removed: Set<DocumentKey>
@@ -275,7 +275,7 @@ package struct LocalViewChanges: Sendable {
 }
 
 package struct UserChangeResult: Sendable {
-  /// The documents whose local view may have changed with the mutation queue.
+  /// The documents whose local view may have changed together with the mutation queue.
   package var affected: [DocumentKey: Document]
   package var removedBatches: [BatchID]
   package var addedBatches: [MutationBatch]

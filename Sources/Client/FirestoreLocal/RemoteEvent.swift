@@ -8,24 +8,23 @@ package import FirestoreSQLite
 package struct RemoteEvent: Sendable {
   package var version: SnapshotVersion?
   package var targetChanges: [TargetID: TargetChange]
-  /// Targets with mismatched documents: to be listened to again without a token, for the given purpose.
+  /// Targets with mismatched documents. The client listens to them again without a token, for the given purpose.
   package var targetMismatches: [TargetID: TargetPurpose]
-  /// `found` or `missing`, as the backend reported.
+  /// The documents, existing or missing, as the backend reported.
   package var documents: [DocumentKey: Document]
-  /// Documents that limbo resolutions resolved.
   package var resolvedLimboDocuments: Set<DocumentKey>
-  /// Targets whose existence filter did not match, whether or not a bloom filter explained the difference.
+  /// Targets whose existence filter did not match, even if a bloom filter explained the difference.
   package var filteredTargets: Set<TargetID>
   package var position: Position
   /// Whether the backend reset a target since the last event: it may have lost versions that the client has seen.
   package var hasReset = false
 
-  /// The stream's position for the targets that follow it: targets of earlier events of the stream that have a token,
-  /// and are not part of this event.
+  /// The stream's new position, for the targets that follow the stream. These targets had earlier events of the same
+  /// stream, have a token, and are not part of this event.
   package struct Position: Sendable {
     /// The token at the event's version; `nil` if the position does not change.
     package var token: ResumeToken?
-    /// Targets that stopped following the stream before this event; their position does not change.
+    /// Targets that stopped following the stream before this event. Their position does not change.
     package var left: Set<TargetID> = []
     /// Whether the event is the first of its stream, so that no target follows it yet.
     package var isFirst = false
@@ -84,8 +83,8 @@ extension LocalStore {
   /// Stores documents, target membership and resume tokens in one transaction (S6).
   ///
   /// A document's version decreases only if the backend lost the newer version (`RemoteEventApplication`). A token is
-  /// stored when documents changed, when there is none yet, or when the stored one is five minutes older (SPEC-FORMAT
-  /// §14.22). `activeTarget` has the newest in any case.
+  /// stored when documents changed, when no token is stored yet, or when the stored one is five minutes older
+  /// (SPEC-FORMAT §14.22). `activeTarget` always has the newest token.
   /// - Returns: the local views of the documents that changed.
   package mutating func apply(_ event: RemoteEvent) throws(StoreError) -> [DocumentKey: Document] {
     try check(.applyRemoteEvent)
@@ -111,7 +110,7 @@ extension LocalStore {
   }
 }
 
-/// The application of one remote event to the tables (SDK: applyRemoteEvent).
+/// Applies one remote event to the tables (SDK: applyRemoteEvent).
 struct RemoteEventApplication {
   private let event: RemoteEvent
   private let local: LocalDocuments
@@ -120,21 +119,21 @@ struct RemoteEventApplication {
   private var others: OtherUsers?
   private var sequenceNumber: Int64 = 0
   private var readTime: SnapshotVersion?
-  /// The highest version of stored documents that the backend may have lost, at most the event's.
+  /// The highest version of stored documents that the backend may have lost. At most the event's version.
   private var lostVersions: Int64 = .min
   private let targets: ActiveTargets
   /// The change of the active targets.
   private(set) var targetChange = ActiveTargets.Change()
-  /// The documents whose stored version is the event's or newer.
+  /// The documents of the event whose stored version is equal or newer.
   private var unchanged: Set<DocumentKey> = []
   /// The local views that differ from the event's documents because of pending writes.
   private var views: [DocumentKey: Document] = [:]
   /// The numbers of the event's documents.
   private var numbers: [DocumentKey: DocumentNumber] = [:]
-  /// Documents to be removed, because access to them was lost.
+  /// Documents to remove, because the client can no longer read them.
   private var lost: [DocumentNumber] = []
   private var unreferenced: [DocumentNumber] = []
-  /// Whether the last document was new. The next one probably is too, and is inserted without a lookup.
+  /// Whether the last document was new. If so, the next one is probably new too, and is inserted without a lookup.
   private var expectsNewDocuments = false
 
   init(
@@ -159,7 +158,7 @@ struct RemoteEventApplication {
       lostVersions = min(version, try database.globals.value(.lastResetVersion) ?? .min)
     }
     numbers.reserveCapacity(event.documents.count)
-    // Adjacent entries of the key index share its pages.
+    // Stores documents in key order, because adjacent entries of the key index share pages.
     for document in [OrderBy(.documentID)].sorted(event.documents.values) {
       if try !store(document, document.key) { unchanged.insert(document.key) }
     }
@@ -175,7 +174,8 @@ struct RemoteEventApplication {
     return changes
   }
 
-  /// The local views of the documents that the event changed: mostly its own documents, without another table.
+  /// The local views of the documents that the event changed. They are mostly the event's documents, which need no
+  /// further lookup.
   private var changes: [DocumentKey: Document] {
     var changes = event.documents
     for key in unchanged { changes[key] = nil }
@@ -210,7 +210,7 @@ struct RemoteEventApplication {
       before = try other.remoteToCompare(key, collection, name)
     }
     if document.version == nil, case .missing = document.state {
-      // No version: the backend did not report a deletion; the document may no longer be read.
+      // Missing without a version, which is not a deletion: the client may no longer read the document.
       remote = nil
       if let header { lost.append(header.number) }
     } else if isNewer(document, than: header) {
@@ -238,9 +238,9 @@ struct RemoteEventApplication {
 
   /// Whether a document of the event replaces the stored one.
   ///
-  /// A snapshot contains each document's newest version up to its own. If the backend reset a target and then sends an
-  /// older version than the stored one, it lost the newer version: its data was restored from a copy, or lost its last
-  /// commits. (The official SDKs keep the newer version permanently.)
+  /// A snapshot contains the newest version of each document at the snapshot's time. If the backend resets a target and
+  /// then sends an older version than the stored one, the backend has lost the newer version. Its data was restored
+  /// from a copy, or lost its last commits. (The official SDKs keep the newer version permanently.)
   private func isNewer(_ document: Document, than header: DocumentTable.Header?) -> Bool {
     guard let header, header.state != .placeholder, let stored = header.version else { return true }
     let version = document.version?.microseconds ?? .min
@@ -271,7 +271,7 @@ struct RemoteEventApplication {
       try add(change.modified, to: id)
     }
     try remove(change.removed, from: id)
-    // The members do not show which document moves into the limit.
+    // Another document moves into the limit after a removal, and the stored members do not show which one.
     if target.data.target.limit != nil, !change.removed.isEmpty { target.data.lastLimboFreeSnapshotVersion = nil }
     try add(change.added, to: id)
 
@@ -291,8 +291,8 @@ struct RemoteEventApplication {
     targetChange.replaced[id] = target
   }
 
-  /// Applies the stream's position to the targets that follow it. Their stored data may be up to five minutes older, so
-  /// this mostly costs nothing.
+  /// Applies the stream's position to the targets that follow it. Stores it only if the stored data is five minutes
+  /// older, so this rarely costs anything.
   private mutating func advanceFollowers() throws(StoreError) {
     (targetChange.left, targetChange.isFirstOfStream) = (event.position.left, event.position.isFirst)
     guard let token = event.position.token, let version = event.version else { return }
@@ -339,7 +339,7 @@ struct RemoteEventApplication {
       if number == nil { number = try database.documents.header(try self.number(of: key), key.documentID)?.number }
       guard let number else { continue }
       members.append(number)
-      // Storing a document also updates its read time and its sequence number.
+      // Documents that were stored by this event already have the new read time and sequence number.
       if !isChanged(key), let readTime {
         try database.documents.renew(number, readTime: readTime, sequenceNumber: sequenceNumber)
       }

@@ -8,19 +8,18 @@ import Glibc
 import Synchronization
 
 extension DataKeeper {
-  /// The values of a thread that remains attached.
+  /// The state of the thread that remains attached.
   struct Attached: Sendable {
     fileprivate let welcome: SharingLine.Welcome
     fileprivate let line: OwnerConnection
     fileprivate let socket: DataSocket
     fileprivate var attachment: Attachment
-    /// The bytes after the welcome.
+    /// The bytes that were received after the welcome.
     fileprivate var received: [UInt8]
   }
 
-  /// The times in milliseconds: the interval of requests to the owner for a sign of life, the silence after which the
-  /// owner may be stopped, and the silence after which a running owner counts as silent. It may be in the middle of a
-  /// long operation.
+  /// Times in milliseconds. `interval` is the interval of pings to the owner. After `stopPatience` without an answer, a
+  /// stopped owner counts as silent; after `patience`, also a running owner, which may be busy with a long operation.
   private static let (interval, stopPatience, patience): (CInt, CInt, CInt) = (2_000, 500, 10_000)
 
   /// - Returns: `nil` if the data is no longer needed.
@@ -40,8 +39,8 @@ extension DataKeeper {
     return Attached(welcome: welcome, line: line, socket: socket, attachment: attachment, received: received)
   }
 
-  /// Remains attached until the owner ends, or this process closes the data. While the owner does not answer, the data
-  /// is unreachable, and its calls have ended. Blocks.
+  /// Remains attached until the owner ends, or this process closes the data. While the owner does not answer, calls end
+  /// with an error and the data is unreachable. Blocks.
   func stay(_ attached: Attached) {
     var attached = attached
     let (owner, line) = (attached.welcome.owner, attached.line)
@@ -81,7 +80,7 @@ extension DataKeeper {
       state.line = nil
       state.others = []
     }
-    // Later callers wait for the next connection.
+    // Callers wait for the next connection from now on.
     attachment.end()
   }
 
@@ -144,8 +143,8 @@ final class Attachment: Sendable {
   }
 }
 
-/// The connection for messages between an attached process and the owner. It ends with the owner, however that ends.
-/// Used by one thread, which it blocks; any thread may call `cut`.
+/// The connection for messages between an attached process and the owner. It ends when the owner ends in any way. One
+/// thread uses it and blocks while it waits. Any thread may call `cut`.
 final class OwnerConnection: Sendable {
   enum Event {
     case line(SharingLine)
@@ -165,17 +164,17 @@ final class OwnerConnection: Sendable {
   /// - Returns: false if the owner has ended.
   @discardableResult func send(_ line: SharingLine) -> Bool {
     let bytes = Array(line.text.utf8)
-    // A full buffer means that the owner does not read. The line, a request, is dropped.
+    // Drops the line, a request, if the buffer is full because the owner does not read.
     return Glibc.send(descriptor, bytes, bytes.count, CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT)) >= 0
       || errno == EAGAIN
   }
 
-  /// Ends the connection, so that the reader finds its end.
+  /// Ends the connection. The reader then receives `end`.
   func cut() { shutdown(descriptor, CInt(SHUT_RDWR)) }
 
   /// Waits for the next line.
   /// - Parameters:
-  ///   - received: the bytes of the line that arrived before.
+  ///   - received: the bytes of the line that have already arrived.
   ///   - milliseconds: the time to wait; negative to wait forever.
   func next(_ received: inout [UInt8], within milliseconds: CInt) -> Event {
     while true {
@@ -199,7 +198,7 @@ final class OwnerConnection: Sendable {
 
 /// The system's information about a process.
 enum ProcessState {
-  /// Whether a signal has stopped it, as Ctrl-Z does.
+  /// Whether the process is stopped by a signal, for example by Ctrl-Z.
   static func isStopped(_ process: Int32) -> Bool {
     let descriptor = open("/proc/\(process)/stat", O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return false }

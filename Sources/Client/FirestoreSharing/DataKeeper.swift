@@ -16,20 +16,20 @@ import Synchronization
 ///     ▲      └── a welcome on the socket ──► attached          │ the lock is free
 ///     └───────────── the owner is gone ─────────┴──────────────┘
 /// ```
-/// The process with the directory's lock owns the data. When a process ends in any way, the system releases its lock
-/// and ends its connections. Then each other process tries to get both, and one of them gets the lock.
+/// The process with the directory's lock owns the data. When the owner ends in any way, the system releases its lock
+/// and ends its connections. Then each other process tries to get the lock, and one of them succeeds.
 final class DataKeeper: Sendable {
   enum Way: Sendable {
     case own(LocalBackend)
     case attached(Attachment)
   }
 
-  /// A connection to the data, with a generation that shows whether it is still the same.
+  /// A connection to the data. Its generation shows whether it is still the current connection.
   struct Passage: Sendable {
     let way: Way
     fileprivate let generation: Int
 
-    /// Whether a failure may result from the end of the connection: a broken stream, or a server that is being stopped.
+    /// Whether a failure may be caused by the end of the connection, such as a broken stream or a server that stops.
     func isBroken(by status: RPCStatus) -> Bool {
       guard case .attached = way else { return false }
       return [.unavailable, .cancelled, .internal, .unknown].contains(status.code)
@@ -46,20 +46,20 @@ final class DataKeeper: Sendable {
 
   struct State {
     var way: Way?
-    /// The reason why the data has been unreachable for longer than a change of the owner takes.
+    /// The reason why the data is unreachable. Only set if this lasts longer than a change of the owner.
     var reason: RPCStatus?
     /// The number of changes of the connection and the reason so far.
     var generation = 0
     /// The random number of the data, once known.
     var instance: [UInt8]?
-    /// The values for the thread that remains attached.
+    /// The state for the thread that remains attached.
     var arrival: Attached?
     var server: SocketServer?
     var line: OwnerConnection?
     var others: [DataMember] = []
-    /// The reason why the owner keeps the data that this process has requested.
+    /// The reason why the owner refused to hand the data over to this process.
     var refusal: String?
-    /// Whether this process had the data and handed it over, while it is stopped.
+    /// Whether this process has handed the data over because it is about to be stopped.
     var hasHandedOver = false
     var isClosed = false
     var observers: [Int: AsyncStream<Void>.Continuation] = [:]
@@ -74,10 +74,10 @@ final class DataKeeper: Sendable {
   let member: DataMember
   let configuration: BackendConfiguration
   let pausesForPort: Bool
-  /// The time for the holder of the data to share it.
+  /// The maximum time to wait until the holder of the data shares it.
   let patience: Duration
   let state = Mutex(State())
-  /// The queue of the thread that searches or remains attached, which it blocks.
+  /// The queue for the thread that searches or remains attached. The thread blocks it.
   private let queue = DispatchQueue(label: "shared-data")
 
   init(
@@ -97,8 +97,8 @@ final class DataKeeper: Sendable {
     queue.async { self.keep(search) }
   }
 
-  /// Closes the data, and ends all processes' attachments to this one. If the data was open here, waits until it is
-  /// closed, which takes a millisecond or two, unless some work takes longer.
+  /// Closes the data, and ends the attachments of other processes to this process. If the data was open here, waits
+  /// until it is closed. This takes one or two milliseconds, unless other work takes longer.
   func close() {
     guard end() else { return }
     Self.closing.withLock { _ = $0.insert(directory) }
@@ -107,7 +107,7 @@ final class DataKeeper: Sendable {
     while isClosing, .now < deadline { usleep(500) }
   }
 
-  /// The directories that this process is closing. The server's thread closes each one after its present work.
+  /// The directories that this process is closing. The server's thread closes each directory after its current work.
   private static let closing = Mutex<Set<String>>([])
   /// The longest time for closing, after which the directory counts as held.
   static let closingTime = Duration.seconds(30)
@@ -120,7 +120,8 @@ final class DataKeeper: Sendable {
     return false
   }
 
-  /// Ends the connection. A separate function, so that nothing retains the backend while its end is awaited.
+  /// Ends the connection. A separate function, so that the caller does not retain the backend while it waits for the
+  /// backend's end.
   /// - Returns: whether the data was open here.
   private func end() -> Bool {
     let (way, server, line, observers) = state.withLock { state in
@@ -131,7 +132,7 @@ final class DataKeeper: Sendable {
       }
       return (state.way, state.server, state.line, Array(state.observers.values))
     }
-    // A process that looks for the socket while the lock is still held finds none.
+    // Removes the socket first, so that no process connects to it while the lock is still held.
     if server != nil { try? DataSocket(in: directory).remove() }
     server?.close()
     if case .attached(let attachment)? = way { attachment.end() }
@@ -206,20 +207,20 @@ final class DataKeeper: Sendable {
   }
 }
 
-/// Data that a process must open itself, like a server on a port, which answers requests that the socket does not, and
-/// applies rules to requests.
+/// The handover of data to a process that must open it itself. An example is a server on a port, because it answers
+/// requests that the socket does not support, and applies rules to requests.
 ///
 /// ```
 /// guest ── give ──► owner ─┬─ closes the data, searches when another has it ───────► the guest has the lock, or another
 ///                          └─ no REASON                                             guest, asked next
 /// ```
 extension DataKeeper {
-  /// The longest time that a process leaves the data to others after it handed it over. The requesting process
-  /// tries every ten milliseconds.
+  /// The maximum time that a process waits for others to open the data after it has handed the data over. The
+  /// requesting process tries every 10 ms.
   private static let headStart = Duration.milliseconds(500)
   /// The interval of the checks whether another process has the data.
   private static let look = Duration.milliseconds(5)
-  /// The pause before repeating the request to an owner that has ended the connection and still has the data.
+  /// The pause before the request is repeated to an owner that ended the connection but still has the data.
   private static let pause = Duration.milliseconds(50)
 
   /// Hands the data over to another process and attaches to it.
@@ -229,7 +230,7 @@ extension DataKeeper {
     Task {
       await handOver(within: Self.headStart)
       let deadline = ContinuousClock.now + Self.headStart
-      // The task is never canceled, so no sleep fails.
+      // The error is ignored, because the task is never canceled.
       while !isLockedElsewhere, .now < deadline { try? await ContinuousClock().sleep(for: Self.look) }
       takeUp()
     }
@@ -242,14 +243,14 @@ extension DataKeeper {
   }
 
   /// Opens the data here. If another process has it, requests it from that process.
-  /// - Throws: `unavailable` if that process keeps it, does not answer, or does not know the request; `cancelled`.
+  /// - Throws: `unavailable` if that process refuses, does not answer, or does not know the request; `cancelled`.
   func claim(until deadline: ContinuousClock.Instant) async throws(RPCStatus) {
     var asked: DataMember?
     var known: Int?
     while true {
       let passage: Passage
       do throws(RPCStatus) { passage = try await way(knowing: known) } catch {
-        // An owner that was requested and answers slowly still has the data.
+        // The owner still has the data if it answers the request slowly.
         let (isClosed, generation) = state.withLock { ($0.isClosed, $0.generation) }
         guard let asked, error.code != .cancelled, !isClosed else { throw error }
         if .now >= deadline { throw Self.refusal(of: asked, "it does not hand the data over") }
@@ -258,7 +259,7 @@ extension DataKeeper {
       }
       guard case .attached(let attachment) = passage.way else { return }
       if asked == attachment.owner {
-        // An owner that ends the connection at this request still has the data.
+        // The owner still has the data if it ended the connection after the request.
         if .now >= deadline { throw Self.refusal(of: attachment.owner, "it does not hand the data over") }
         do { try await ContinuousClock().sleep(for: Self.pause) } catch { throw Self.isCancelled }
       }
@@ -307,21 +308,22 @@ extension DataKeeper {
   }
 }
 
-/// The handover before a stop: a stopped process answers no calls, so it first hands the data over.
+/// The handover before this process is stopped. A stopped process answers no calls, so it first hands the data over.
 extension DataKeeper {
   /// The interval of the checks whether the data is closed.
   private static let glance = Duration.milliseconds(2)
 
-  /// Closes the data if it is open here: calls wait and streams end. Returns when others can open it, or when some work
-  /// takes longer than `grace`.
+  /// Closes the data if it is open here. Calls then wait, and streams end. Returns when others can open the data, or
+  /// after `grace` if other work takes longer.
   func handOver(within grace: Duration) async {
     guard await letGo() else { return }
     let deadline = ContinuousClock.now + grace
-    // A canceled task checks without a pause until the deadline.
+    // The error is ignored: a canceled task checks without a pause until the deadline.
     while holdsLock, .now < deadline { try? await ContinuousClock().sleep(for: Self.glance) }
   }
 
-  /// Closes the data. A separate function, so that nothing retains the backend while its end is awaited.
+  /// Closes the data. A separate function, so that the caller does not retain the backend while it waits for the
+  /// backend's end.
   /// - Returns: false if the data is not open here.
   private func letGo() async -> Bool {
     var held: (backend: LocalBackend, server: SocketServer?)?
@@ -334,7 +336,7 @@ extension DataKeeper {
     }
     guard let held else { return false }
     if let server = held.server {
-      // A process that looks for the socket while the lock is still held finds none.
+      // Removes the socket first, so that no process connects to it while the lock is still held.
       try? DataSocket(in: directory).remove()
       server.close()
     }

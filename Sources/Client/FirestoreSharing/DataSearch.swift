@@ -8,7 +8,7 @@ import Glibc
 import LocalSockets
 import Synchronization
 
-/// One search for a connection to the data, by the searching thread.
+/// One search for a connection to the data. The searching thread performs it.
 struct DataSearch {
   enum Find {
     case own(LocalBackend)
@@ -20,21 +20,21 @@ struct DataSearch {
     case failed(StoreError)
   }
 
-  /// The time for the holder of the data to share it, before it counts as unresponsive.
+  /// The time after which a holder that does not share the data counts as unresponsive.
   static let patience = Duration.milliseconds(1_500)
 
-  /// The interval of the checks of an awaited process, in milliseconds.
+  /// The interval in milliseconds of checks whether the awaited process was stopped.
   private static let glance: CInt = 100
 
   private(set) var socket: DataSocket?
-  /// The time for the first holder to answer; by default the keeper's patience.
+  /// The maximum time to wait for the first holder's answer; by default the keeper's patience.
   var grace: Duration?
 
   private static func milliseconds(until deadline: ContinuousClock.Instant) -> CInt {
     CInt(clamping: Int64((deadline - .now) / .milliseconds(1)) + 1)
   }
 
-  /// Tries to get the lock, and then to connect to the socket.
+  /// Tries to get the lock. If another process has it, tries to connect to the socket.
   mutating func attempt(_ keeper: DataKeeper) -> Find {
     let held: StoreError
     do throws(StoreError) {
@@ -99,7 +99,7 @@ extension DataKeeper {
     let backend = try LocalBackend(
       configuration, on: ServerThread.executor,
       pause: { [weak self, pausesForPort] in
-        // A long read need not pause for connections if there are none.
+        // A long read only needs to pause for connections if there are any.
         let hasGuests = self?.state.withLock { !$0.others.isEmpty } ?? false
         if pausesForPort || hasGuests { await ServerThread.pause() } else { await Task.yield() }
       })
@@ -117,7 +117,7 @@ extension DataKeeper {
         self?.giveUp()
       }
     } catch {
-      // This process can still use the data.
+      // Not an error: this process can use the data even if it cannot share it.
       configuration.report(error.message)
     }
     let isWanted = change { state in
@@ -128,7 +128,7 @@ extension DataKeeper {
       state.server = server
     }
     if !isWanted, let server {
-      // A remaining socket has no listener, and the next owner replaces it.
+      // The error is ignored: a remaining socket has no listener, and the next owner replaces it.
       try? DataSocket(in: directory).remove()
       server.close()
     }
@@ -160,7 +160,7 @@ extension DataKeeper {
       case .failed(let error):
         tell(error)
         failures += 1
-        // The first retries are early, since damage, a full disk or another version may be fixed soon.
+        // Retries soon at first, because damage, a full disk or another version may be fixed soon.
         usleep(min(failures, 20) * 50_000)
       }
     }
@@ -173,9 +173,10 @@ extension DataKeeper {
     state.withLock { $0.arrival = $0.isClosed ? nil : attached }
   }
 
-  /// Waits on the same connection. The welcome arrives when the owner continues; the connection ends with the owner.
+  /// Waits on the same connection. The welcome arrives when a stopped owner continues. The connection ends when the
+  /// owner ends.
   private func wait(for line: OwnerConnection, _ held: StoreError, _ search: DataSearch) {
-    // The line is stored so that it can be cut.
+    // Stores the connection, so that `close` can end it.
     guard change({ $0.line = line }) else { return }
     defer { change { if $0.line === line, $0.way == nil { $0.line = nil } } }
     tell(silenceOfHolder)
@@ -194,7 +195,7 @@ extension DataKeeper {
     }
   }
 
-  /// The error for a silent holder with an unknown name.
+  /// The error for a holder that does not answer and whose name is unknown.
   var silenceOfHolder: StoreError {
     let holder = DirectoryLock.presentHolder(of: directory)
     return Self.silence(of: holder.map { DataMember(process: $0.process, name: "") })
@@ -225,7 +226,8 @@ final class DataSocket: Sendable {
     }
   }
 
-  /// The path, short enough for an address; valid in this process while this value exists.
+  /// The path in a form that is short enough for a socket address. It is valid in this process while this object
+  /// exists.
   var address: String { socket.address }
 
   /// The users whose processes may share the data.

@@ -9,7 +9,8 @@ import LocalSockets
 import Synchronization
 
 /// The data of a directory, shared by any number of processes. The first process opens it and serves it to the others
-/// on a socket next to it. When that process ends, another takes its place. Open as long as this value exists.
+/// on a socket next to it. When that process ends, another one replaces it. The data is open as long as this object
+/// exists.
 package final class SharedData: Sendable {
   private let keeper: DataKeeper
 
@@ -17,19 +18,18 @@ package final class SharedData: Sendable {
 
   deinit { keeper.close() }
 
-  /// Opens the data of a directory, or attaches to it, if this process has not done so yet. Blocks meanwhile: for
-  /// milliseconds, or up to `grace` if the process that holds the data does not answer.
+  /// Opens the data of a directory or attaches to it, unless this process has already done so. Blocks for milliseconds,
+  /// or for up to `grace` if the process that holds the data does not answer.
   /// - Parameters:
-  ///   - name: the name of this process for other processes.
-  ///   - pausesForPort: whether a server on a port has the data open. Long reads then pause for its connections, and
-  ///     the data is not handed over to another process that requests it.
-  ///   - waits: whether an unresponsive holder is not an error: the data is temporarily unreachable instead.
+  ///   - name: this process's name, which other processes show.
+  ///   - pausesForPort: whether a server on a port uses the data. Long reads then pause for its connections, and the
+  ///     data is never handed over to another process.
+  ///   - waits: whether an unresponsive holder makes the data temporarily unreachable, instead of causing an error.
   ///   - grace: the time to wait for an unresponsive holder. Then the search continues in a separate thread, and the
-  ///     data is temporarily unreachable. `nil` waits for `patience`, and then applies `waits`.
-  ///   - patience: the time for the holder to answer.
+  ///     data is temporarily unreachable. If `nil`, it waits for `patience`, and then `waits` applies.
+  ///   - patience: the maximum time to wait for the holder's answer.
   ///   - objection: the reason to reject a database that is used here for the first time.
   /// - Throws: `locked` if another process holds the directory and does not share it; `notWritable`, `notPrivate`,
-  ///   `newerSchema`, `corrupt`.
   ///   `newerSchema`, `corrupt`.
   package static func open(
     _ directory: String, durability: BackendConfiguration.Durability = .normal,
@@ -60,7 +60,7 @@ package final class SharedData: Sendable {
 
   private struct Weak { weak var data: SharedData? }
 
-  /// The open data, by path. A process opens a directory once.
+  /// The open data by path, because a process opens a directory only once.
   private static let open = Mutex<[String: Weak]>([:])
 
   /// The name of the program.
@@ -69,8 +69,7 @@ package final class SharedData: Sendable {
   /// The random number of the data; `nil` while unknown.
   package var instance: [UInt8]? { keeper.state.withLock { $0.instance } }
 
-  /// The warning for a user who requests more durability than the process that has the data open provides; `nil` for
-  /// none.
+  /// A warning if the process that has the data open provides less durability than requested; `nil` otherwise.
   package func durabilityWarning(_ wanted: BackendConfiguration.Durability) -> String? {
     guard wanted == .full, case .attached(let attachment)? = keeper.state.withLock({ $0.way }),
       attachment.welcome.durability != .full
@@ -78,9 +77,10 @@ package final class SharedData: Sendable {
     return "\(attachment.owner) has the data open, and its commits do not wait for the disk as --sync full requires."
   }
 
-  /// The users of a directory's data, as reported by the process that has it open, which comes first. Blocks for a
-  /// moment.
-  /// - Returns: an empty array if no process has the data open, shares it, or answers.
+  /// The processes that use a directory's data, as reported by the process that has it open, which is listed first.
+  /// Blocks for a moment.
+  /// - Returns: an empty array if no process has the data open, or if that process does not share it or does not
+  ///   answer.
   package static func users(of directory: String) -> [DataMember] {
     guard case .connected(let descriptor)? = try? DataSocket(in: directory).connect() else { return [] }
     let line = OwnerConnection(descriptor)
@@ -112,16 +112,16 @@ package final class SharedData: Sendable {
     return stream
   }
 
-  /// Hands the data over before this process is stopped, as by Ctrl-Z, because a stopped process answers no calls.
-  /// Others can open the data when this returns, unless some work here takes longer than `grace`. Calls wait until
-  /// `takeUp`.
+  /// Hands the data over before this process is stopped, for example by Ctrl-Z, because a stopped process answers no
+  /// calls. Others can open the data when this returns, unless other work in this process takes longer than `grace`.
+  /// Calls wait until `takeUp`.
   package func handOver(within grace: Duration = .milliseconds(500)) async { await keeper.handOver(within: grace) }
 
   /// Searches for the data again when this process continues after `handOver`.
   package func takeUp() { keeper.takeUp() }
 
-  /// Opens the data in this process. If another process has it, requests it from that process, which then attaches to
-  /// this one, unless it serves the data on a port.
+  /// Opens the data in this process. If another process has it, requests the data from that process, which then
+  /// attaches to this process. A process that serves the data on a port refuses.
   /// - Parameter patience: the longest time to wait for the data.
   /// - Throws: `unavailable` with the reason why the data cannot be opened; `cancelled`.
   package func claim(within patience: Duration = .seconds(5)) async throws(RPCStatus) {
@@ -132,14 +132,14 @@ package final class SharedData: Sendable {
   package enum Access: Sendable {
     /// The backend of this process, which has the data open.
     case own(LocalBackend)
-    /// Another process has it.
+    /// Another process has the data open.
     case attached(to: DataMember)
   }
 
   /// Waits until a connection to the data has ended, or for cancellation.
   package typealias End = @Sendable () async -> Void
 
-  /// The present connection to the data, or the next one, however long that takes.
+  /// The present connection to the data. Without one, waits for the next connection, without a time limit.
   /// - Throws: `cancelled`.
   package func access() async throws(RPCStatus) -> (Access, End) {
     let keeper = keeper
@@ -172,15 +172,15 @@ extension DataKeeper {
     let began = ContinuousClock.now
     while true {
       let failure: StoreError
-      // The data may become free between the attempt and the question.
+      // Checked before the attempt as well, because the data may become free between the attempt and the later check.
       let wasClosing = isClosing
       switch search.attempt(self) {
       case .own: return
       case .attached(let welcome, let line, let received):
         return start(attach(welcome, line, received, search.socket), from: search)
       case .nobody(let held):
-        // There is no wait for a process that does not share the data, such as a repair. A process that has just
-        // started announces sharing soon.
+        // Hardly waits for a process that does not share the data, such as a repair. A process that has just started
+        // will announce soon whether it shares the data.
         let serves = DirectoryLock.lastHolder(of: directory)?.serves ?? true
         let time = wasClosing || isClosing ? max(patience, Self.closingTime) : patience
         if ContinuousClock.now - began < (serves ? grace ?? time : .milliseconds(30)) {

@@ -6,17 +6,17 @@ package import FirestoreProtocol
 package import SerialExecutors
 import Synchronization
 
-/// One database of data that several processes use. A call whose owner ended before the answer is repeated to the next
-/// owner; a commit has a name, so it is applied only once. A stream ends with the owner, and its client resumes it with
-/// the next one.
+/// One database of data that several processes use. If the owner ends before it answers a call, the call is repeated to
+/// the next owner. Commits have ids, so each commit is applied only once. A stream ends with the owner, and its client
+/// resumes it with the next owner.
 package final class SharedDatastore: Datastore {
-  /// The data, open as long as this value exists.
+  /// The data, which is open as long as this object exists.
   private let data: SharedData
   private let keeper: DataKeeper
   private let database: DatabaseID
   /// The thread of the connection to another process, created on first use.
   private let thread = LazyThread()
-  /// The generation of the reason why the last stream ended. The next stream waits for another reason.
+  /// The generation of the reason that ended the last stream. The next stream waits until this changes.
   private let told = Mutex<Int?>(nil)
 
   init(_ data: SharedData, _ keeper: DataKeeper, _ database: DatabaseID) {
@@ -25,7 +25,7 @@ package final class SharedDatastore: Datastore {
     self.database = database
   }
 
-  /// False, because a silent owner is requested to send a sign of life, and a stream ends with the owner.
+  /// False, because silent owners are detected with pings, and a stream ends with the owner.
   package var canFallSilent: Bool { false }
 
   package var loop: (any WorkLoop & TaskExecutor)? { thread.value }
@@ -100,7 +100,7 @@ package final class SharedDatastore: Datastore {
   ) async throws(RPCStatus) -> Answer {
     while true {
       let passage = try await keeper.way()
-      // A call in this process is answered in this process.
+      // A call to the backend in this process needs no repetition.
       if case .own(let backend) = passage.way {
         return try await body(InProcessDatastore(backend: backend, database: database))
       }
@@ -112,11 +112,12 @@ package final class SharedDatastore: Datastore {
     }
   }
 
-  /// The time to find out that the connection of a failed call has ended. The call may know before the keeper.
+  /// The maximum time to wait for the end of the connection after a call has failed. The call may fail before the
+  /// keeper detects the end.
   private static let patience = Duration.seconds(1)
 
   /// Runs `body` on a connection while it exists.
-  /// - Returns: `nil` if the connection ended, and the call with it.
+  /// - Returns: `nil` if the connection, and therefore the call, ended.
   private func pass<Answer: Sendable>(
     _ passage: DataKeeper.Passage, _ body: @escaping @Sendable (any Datastore) async throws(RPCStatus) -> Answer
   ) async -> Result<Answer, RPCStatus>? {
@@ -133,7 +134,7 @@ package final class SharedDatastore: Datastore {
       var end = await group.next() ?? nil
       if case .failure(let status)? = end, passage.isBroken(by: status), !Task.isCancelled {
         group.addTask {
-          // The caller does not await the result after cancellation.
+          // The error is ignored, because the result is not used after cancellation.
           try? await ContinuousClock().sleep(for: Self.patience)
           return .failure(status)
         }
@@ -141,7 +142,7 @@ package final class SharedDatastore: Datastore {
       }
       group.cancelAll()
       if end == nil {
-        // The call may have been answered nevertheless.
+        // Uses the answer of the call if it arrived nevertheless.
         for await late in group { if case .success? = late { end = late } }
       }
       if end == nil, Task.isCancelled { return .failure(RPCStatus(.cancelled, "The call was canceled.")) }
@@ -161,7 +162,7 @@ package final class SharedDatastore: Datastore {
     if case .own(let backend)? = keeper.state.withLock({ $0.way }) {
       return try await InProcessDatastore(backend: backend, database: database).commit(mutations)
     }
-    // Each commit has a separate sender, since the backend keeps few answers of each sender.
+    // Each commit has a separate sender id, because the backend stores only few answers for each sender.
     let name = WriteRequestID(
       clientID: (0..<16).map { _ in UInt8.random(in: .min ... .max) }, batchID: BatchID(1), sender: .stream)
     return try await call { datastore throws(RPCStatus) in
@@ -178,7 +179,7 @@ package final class SharedDatastore: Datastore {
   }
 
   package func followCommits(deliver: @Sendable (CommitUpdate) async -> Void) async throws(RPCStatus) {
-    // The next owner's messages begin with the whole state, so nothing is missed in between.
+    // Nothing is missed between two owners, because the next owner's messages begin with the whole state.
     let end = await withoutActuallyEscaping(deliver) { deliver in await follow(deliver) }
     throw end
   }
@@ -196,7 +197,7 @@ package final class SharedDatastore: Datastore {
   package func visitDescendants(
     _ request: DescendantsRequest, deliver: @escaping @Sendable ([Document]) async -> Bool
   ) async throws(RPCStatus) {
-    // Requests from the next owner the documents after the last one from its predecessor.
+    // Requests only the documents after the last one that the previous owner sent, if the owner changes.
     let rest = Mutex((request: request, isWanted: true))
     try await call { datastore throws(RPCStatus) in
       let (request, isWanted) = rest.withLock { $0 }
@@ -217,10 +218,10 @@ package final class SharedDatastore: Datastore {
 private final class StreamStart: Sendable {
   private let state = Mutex((isOpen: false, hasAsked: false))
 
-  /// Whether a request was taken, which would have to be sent again.
+  /// Whether a request was taken. If so, it would have to be sent again on another connection.
   var hasAsked: Bool { state.withLock { $0.hasAsked } }
 
-  /// - Returns: whether the client has yet to be notified that the stream is open.
+  /// - Returns: whether the client has not yet been notified that the stream is open.
   func opens() -> Bool {
     state.withLock { state in
       defer { state.isOpen = true }
@@ -231,7 +232,7 @@ private final class StreamStart: Sendable {
   func noting<Element>(_ requests: StreamRequests<Element>) -> StreamRequests<Element> {
     StreamRequests {
       let iterator = requests.makeAsyncIterator()
-      // Requests are pulled one at a time, and each call continues after the last one.
+      // Takes requests one at a time, so that the next connection continues after the last request.
       let element = await iterator.next()
       if element != nil { self.state.withLock { $0.hasAsked = true } }
       return element

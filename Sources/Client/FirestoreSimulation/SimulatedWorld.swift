@@ -7,10 +7,10 @@ import FirestoreSQLite
 import SeededRandom
 import SerialExecutors
 
-/// A backend in memory, the connections of named clients to it, and the time, all on one thread. The same calls and the
-/// same seed create the same events in the same order.
+/// An in-memory backend, the connections of named clients to it, and the simulated time, all on one thread. The same
+/// calls and the same seed produce the same events in the same order.
 package struct SimulatedWorld: Sendable {
-  /// The start time of every simulation: the first moment of 2026, UTC.
+  /// The start time of every simulation: 2026-01-01T00:00:00Z.
   package static let beginning = Timestamp(seconds: 1_767_225_600)
 
   package let database: DatabaseID
@@ -55,7 +55,7 @@ package struct SimulatedWorld: Sendable {
   /// The faults of a new client.
   package func faults(of name: String) -> FaultInjector {
     let faults = FaultInjector(seed: Self.seed(of: name, in: seed), clock: loop.clock, on: loop)
-    // The parser rejects faults that do not apply to clients.
+    // Errors are ignored: faults that do not apply to clients have no effect.
     for change in changes { try? faults.perform(change) }
     return faults
   }

@@ -3,12 +3,12 @@ import Foundation
 import SerialExecutors
 import Synchronization
 
-/// A thread that runs clients, a backend and the caller in turns, with a time that advances only when none of them has
-/// work. Events on it depend on nothing else: they have the same order each time, and an hour takes as long as the work
-/// in it.
+/// A thread that runs clients, a backend and the caller in turn. Its simulated time advances only when none of them has
+/// work. Events on it depend on nothing else, so their order is the same in each run. A simulated hour takes only as
+/// long as the work in it.
 ///
-/// Actors run on it through a `QueueExecutor`, tasks by preferring it. Work on it must not wait for another thread,
-/// because the time would not wait.
+/// Actors run on it through a `QueueExecutor`, and tasks with it as their preferred executor. Work on it must not wait
+/// for another thread, because the simulated time would advance meanwhile.
 package final class VirtualLoop: WorkLoop, TaskExecutor {
   private struct Sleeper {
     var deadline: Duration
@@ -25,7 +25,7 @@ package final class VirtualLoop: WorkLoop, TaskExecutor {
     var cancelled: Set<Int> = []
     var lastSleeper = 0
     var isOver = false
-    /// The number of callers that stop the time.
+    /// The number of callers that currently stop the time.
     var holds = 0
 
     mutating func takeWork() -> (@Sendable () -> Void)? {
@@ -37,7 +37,7 @@ package final class VirtualLoop: WorkLoop, TaskExecutor {
       return work[next - 1]
     }
 
-    /// The sleeper that wakes first; sleepers with the same time wake in the order of their calls.
+    /// Removes and returns the sleeper that wakes first. Sleepers with the same time wake in the order of their calls.
     mutating func takeSleeper() -> CheckedContinuation<Void, any Error>? {
       if isOver || holds > 0 { return nil }
       let first = sleepers.indices.min {
@@ -78,7 +78,7 @@ package final class VirtualLoop: WorkLoop, TaskExecutor {
     perform { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
   }
 
-  /// Stops the time until `release()`, even without work, while another thread works.
+  /// Stops the time until `release()`, so that another thread can work meanwhile.
   package func hold() { state.withLock { $0.holds += 1 } }
 
   /// Ends one `hold()`.
@@ -87,7 +87,7 @@ package final class VirtualLoop: WorkLoop, TaskExecutor {
     wake.signal()
   }
 
-  /// Ends the thread after the present work. Sleepers are not woken.
+  /// Ends the thread after the current work. Sleepers are not woken.
   package func end() {
     state.withLock { $0.isOver = true }
     wake.signal()

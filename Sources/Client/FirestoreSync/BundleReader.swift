@@ -6,8 +6,8 @@ import FirestoreProtoJSON
 import FirestoreProtocol
 import FirestoreQuery
 
-/// Reads the bundle format: JSON elements, each directly after its length in bytes as decimal digits. The metadata come
-/// first, followed by named queries and documents, each document after its metadata.
+/// Reads the bundle format. A bundle consists of JSON elements, each preceded by its length in bytes as decimal digits.
+/// The bundle's metadata come first, followed by named queries and documents. Each document follows its own metadata.
 package struct BundleReader {
   private let bytes: [UInt8]
   private let database: DatabaseID
@@ -16,14 +16,14 @@ package struct BundleReader {
   private var start = 0
   private var bundle: Bundle?
   private var metadata = BundleElement.Metadata()
-  /// The end of the metadata, where the count of bytes begins.
+  /// The end of the bundle's metadata. The byte count of the progress begins here.
   private var metadataEnd = 0
-  /// Metadata whose document must follow.
+  /// Document metadata whose document has not been read yet.
   private var awaited: BundleElement.DocumentMetadata?
 
   private init(_ bytes: [UInt8], _ database: DatabaseID) { (self.bytes, self.database) = (bytes, database) }
 
-  /// - Throws: `invalid-argument` for bytes that are not a bundle, with the offset, or that are a bundle of another
+  /// - Throws: `invalid-argument` for bytes that are not a bundle (with the offset), or for a bundle from another
   ///   database.
   package static func read(_ bytes: [UInt8], database: DatabaseID) throws(RPCStatus) -> Bundle {
     var reader = BundleReader(bytes, database)

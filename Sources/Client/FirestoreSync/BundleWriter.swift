@@ -5,14 +5,14 @@ import FirestoreProtoJSON
 import FirestoreProtocol
 import FirestoreQuery
 
-/// Writes the bundle format of `BundleReader` and of Apple's, Google's and the web SDKs.
+/// Writes the bundle format that `BundleReader` and the official SDKs read.
 package struct BundleWriter {
   /// The version of the format (SDK: BUNDLE_VERSION).
   private static let version: Int64 = 1
 
   private let names: DocumentNames
   private let database: DatabaseID
-  /// The elements after the metadata, each after its length.
+  /// The elements that follow the metadata, each preceded by its length.
   private var elements: [UInt8] = []
   private var documentCount = 0
 
@@ -42,7 +42,7 @@ package struct BundleWriter {
     }
   }
 
-  /// Adds a document, or its absence.
+  /// Adds a document, or records that it does not exist.
   /// - Parameters:
   ///   - readTime: the document's read time.
   ///   - queries: the names of the queries whose result contains it.
@@ -66,7 +66,8 @@ package struct BundleWriter {
   }
 
   /// The whole bundle.
-  /// - Parameter createTime: clients that have loaded a bundle with the same id and at least this time skip it.
+  /// - Parameter createTime: the version of the bundle. Clients skip the bundle if they have loaded one with the same
+  ///   id and the same or a later time.
   package func bytes(id: String, createTime: SnapshotVersion) throws(RPCStatus) -> [UInt8] {
     let metadata = try Self.element { element in
       element.field(1) { metadata in
@@ -80,7 +81,7 @@ package struct BundleWriter {
     return metadata + elements
   }
 
-  /// One element as JSON, directly after its length in bytes.
+  /// One element as JSON, preceded by its length in bytes.
   private static func element(_ write: (inout WireWriter) -> Void) throws(RPCStatus) -> [UInt8] {
     let json: [UInt8]
     do throws(WireError) {

@@ -5,12 +5,12 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreSQLite
 
-/// The health of the store: whether it works, and the operations that wait until it does.
+/// The health of the store: whether it works, and the operations that wait until it works again.
 ///
 ///     unopened ──opened──► working ◄──finishOldest── failing ──damaged──► damaged (for good)
 ///        └──────────────fail─┴──────────────────────────▲
 struct StoreHealth: Sendable {
-  /// An operation that the store failed to perform, to be repeated.
+  /// An operation that the store failed to perform, and that is repeated.
   enum Operation: Sendable {
     /// Only checks whether the store works.
     case probe
@@ -24,7 +24,7 @@ struct StoreHealth: Sendable {
     case refill(Set<ViewID>)
     /// Processing the notices of other clients of the cache.
     case hear
-    /// Announcing to the other clients what could not be announced before.
+    /// Announcing everything to the other clients, after an announcement failed.
     case announce
     case takeOver
     /// Updating the views with the data that other clients have stored.
@@ -43,15 +43,15 @@ struct StoreHealth: Sendable {
     /// The user's queue has not been read yet.
     case unopened
     case working
-    /// The error, and the waiting operations, oldest first: at least one.
+    /// The store fails. Contains the error and the waiting operations, oldest first. There is at least one.
     case failing(StoreError, [Operation])
-    /// The store's data differs from the stored data.
+    /// The database is damaged: it returned other data than was stored.
     case damaged(StoreError)
   }
 
   private var state = State.unopened
-  /// The delays between attempts. Freed disk space should be noticed soon, and an attempt costs one transaction: at
-  /// most 15 s.
+  /// The delays between attempts, at most 15 s with jitter. An attempt only costs one transaction, and freed disk space
+  /// should be detected soon.
   private var backoff = Backoff(longest: .seconds(10))
 
   var failure: StoreError? {
@@ -98,7 +98,7 @@ struct StoreHealth: Sendable {
     }
   }
 
-  /// Queues an operation that must wait for its turn, although the store has not tried it.
+  /// Queues an operation without an attempt if other operations are already waiting.
   /// - Returns: whether it must wait.
   mutating func wait(with operation: Operation) -> Bool {
     guard case .failing(let error, let waiting) = state else { return false }
@@ -123,7 +123,7 @@ struct StoreHealth: Sendable {
 
   // MARK: The next attempt
 
-  /// Records that something was stored, so that the next failure counts as a new one.
+  /// Records a successful transaction, so that delays start again after the next failure.
   mutating func stored() { backoff.reset() }
 
   mutating func nextDelay(using generator: inout some RandomNumberGenerator) -> Duration {
@@ -131,10 +131,10 @@ struct StoreHealth: Sendable {
   }
 }
 
-/// The reactions to a store that fails, works again, or is found damaged.
+/// The reactions to a store that fails, works again or is damaged.
 extension SyncCore {
-  /// Opens the user's queue. If the store cannot read it now, the attempt is repeated, and nothing is written before
-  /// that.
+  /// Opens the user's queue. If the store cannot read it now, the attempt is repeated. Until it succeeds, nothing is
+  /// written.
   package mutating func startOrRetry(user: String?) {
     do throws(StoreError) {
       try start(user: user)
@@ -146,7 +146,7 @@ extension SyncCore {
   /// - Parameter observer: called once, on any thread, when the store's files are missing.
   package mutating func watchFiles(_ observer: @escaping @Sendable () -> Void) { store.watchFiles(observer) }
 
-  /// Opens the queue after listeners have begun without it.
+  /// Opens the queue after a failed start. Listeners may have begun without it.
   private mutating func startLate(user: String?) throws(StoreError) {
     try start(user: user)
     var changes: [DocumentKey: Document] = [:]
@@ -157,7 +157,7 @@ extension SyncCore {
   /// Disconnects from the network and queues the operation for another attempt.
   mutating func storeFailed(_ error: StoreError, retrying operation: StoreHealth.Operation) {
     guard health.damage == nil else { return }
-    // The client that is primary now does it.
+    // The new primary client performs the operation instead.
     if error.kind == .leaseLost { return resign() }
     output.statusChanged()
     network.stop(by: .storageFailed)
@@ -167,9 +167,9 @@ extension SyncCore {
     if health.fail(error, retrying: operation) { scheduleRetry() }
   }
 
-  /// Ends the use of a cache that was found damaged. The extent of the damage is unknown, so nothing is sent or stored
-  /// any more. Every write, wait and listener ends with the error, and so do later calls. Intact data in the cache can
-  /// still be read. The next start moves the damaged file aside.
+  /// Ends the use of a damaged cache. The extent of the damage is unknown, so nothing is sent or stored any more. Every
+  /// write, wait and listener ends with the error, and so do later calls. Intact data in the cache can still be read.
+  /// The next start moves the damaged file aside.
   private mutating func storeDamaged(_ error: StoreError) {
     let status = error.status
     health.damaged(error)
@@ -190,13 +190,13 @@ extension SyncCore {
     output.append(.schedule(.storeRetry, after: health.nextDelay(using: &random)))
   }
 
-  /// Tries the oldest operation. The next one waits for its own turn.
+  /// Repeats the oldest operation. The next one waits for the next attempt.
   mutating func retryOldest() {
     guard let operation = health.waiting.first else { return }
     do throws(StoreError) {
       try perform(operation)
-      // A store that can be read does not necessarily have room to write. The next operation that stores something
-      // shows it.
+      // A successful read does not prove that the store can write. Only an operation that stores something resets the
+      // delays.
       if case .probe = operation {} else { health.stored() }
       if health.finishOldest() { return storeRecovered() }
     } catch {
@@ -227,8 +227,8 @@ extension SyncCore {
     }
   }
 
-  /// Reconnects once everything that waited is stored. Otherwise an answer to one user's write would wait after a
-  /// change to another user, and would be looked up in the wrong queue.
+  /// Reconnects when all waiting operations have succeeded. If it reconnected earlier, the answer to one user's write
+  /// could wait after a change to another user. The client would then search the wrong queue for it.
   private mutating func storeRecovered() {
     guard network.clear(.storageFailed) else { return }
     output.statusChanged()

@@ -7,8 +7,8 @@ package import FirestoreQuery
 import FirestoreSQLite
 
 extension SyncCore {
-  /// Adds a listener. Its first snapshot is immediate if SEMANTICS §3 requires it. A query that cannot be opened fails
-  /// it.
+  /// Adds a listener. Its first snapshot is immediate if SEMANTICS §3 requires it. If the query cannot be opened, the
+  /// listener fails.
   package mutating func listen(
     _ id: ListenerID, to query: Query, options: ListenerOptions
   ) {
@@ -21,7 +21,7 @@ extension SyncCore {
       do throws(StoreError) {
         view = try open(query, announcing: options.source == .default ? .backend : .cache)
       } catch {
-        // Waiting operations may be damaged like the data, so they must not be sent any more.
+        // Damage also affects the pending writes, so they must not be sent any more.
         if error.kind == .corrupt { storeFailed(error, retrying: .probe) }
         output.append(.fail([id], RPCStatus(error.code, "Cannot listen to \(query.path): \(error.message)")))
         return
@@ -37,7 +37,7 @@ extension SyncCore {
   }
 
   /// Opens the view of a query from the cache.
-  /// - Parameter interest: this client's interest in the target, to be announced to the other clients of the cache.
+  /// - Parameter interest: this client's interest in the target, which is announced to the other clients of the cache.
   mutating func open(_ query: Query, announcing interest: TargetInterest?) throws(StoreError) -> ViewID {
     let data = try store.allocateTarget(query.target, announcing: interest)
     do throws(StoreError) {
@@ -58,7 +58,8 @@ extension SyncCore {
       }
       return id
     } catch {
-      // The listen's error is the one to report. A target that remains allocated is collected later.
+      // Errors of the cleanup are ignored, because the original error is thrown. A target that remains allocated is
+      // collected later.
       if listens.views.ids(of: data.id).isEmpty {
         if interest != nil { try? store.announce(nil, in: data.id) }
         try? store.releaseTarget(data.id)
@@ -67,17 +68,17 @@ extension SyncCore {
     }
   }
 
-  /// Keeps a view's initial documents in the cache, like its later ones.
+  /// Protects a view's initial documents from collection, like its later documents.
   private mutating func pin(_ view: View, for target: TargetID) {
     guard !view.documents.isEmpty else { return }
     let shown = LocalViewChanges(
       targetID: target, isFromCache: true, added: view.documents.keys, removed: [])
-    // The pins are recorded even if the store fails.
+    // Errors are ignored, because the store protects the documents even if it fails.
     try? store.notifyLocalViewChanges([shown])
   }
 
-  /// Removes a listener. If it was the last one of a target, removes everything that only it needed. Does nothing for a
-  /// listener that has ended.
+  /// Removes a listener. If it was the last listener of a target, also removes everything that only this listener
+  /// needed. Does nothing for a listener that has ended.
   package mutating func stopListening(_ id: ListenerID) {
     guard let removal = listens.remove(id), let target = listens.views.target(of: removal.view) else { return }
     output.statusChanged()
@@ -89,7 +90,7 @@ extension SyncCore {
     let others = listens.views.ids(of: target)
     announceInterest(in: target)
     if others.isEmpty {
-      // Losing the target's last position is harmless: the next listen resumes from an older one.
+      // Errors are ignored: without the target's last position, the next listen resumes from an older one.
       try? store.releaseTarget(target)
       sharing?.forgetResult(of: target)
       unwatch(target)
@@ -99,7 +100,7 @@ extension SyncCore {
     }
   }
 
-  /// Stops watching: the views now show the cache's documents, without lookups.
+  /// Marks the views of a target as unwatched. They now show the cache's documents, without lookups.
   mutating func letAge(_ ids: [ViewID]) {
     for id in ids { stopLimboResolutions(listens.stopLookups(of: id)) }
     startLimboResolutions()
@@ -115,7 +116,7 @@ extension SyncCore {
     if isPrimary, sharing != nil {
       do throws(StoreError) { try store.refuseTarget(target, status) } catch { keepTrying(.announce, error) }
     }
-    // The listeners' error matters more, as in `stopListening`.
+    // Errors are ignored, as in `stopListening`. The listeners receive the rejection.
     try? store.releaseTarget(target)
     let ended = listens.views.ids(of: target)
     for view in ended {
@@ -160,7 +161,8 @@ extension SyncCore {
     guard watching.plan.wants(id) else { return }
     output.append(watching.drop(id))
     if !watchStream.isOpen, watching.plan.isEmpty, network.isUsed {
-      // A client without a stream or targets cannot know whether the backend is reachable.
+      // The state is unknown, because a client without a stream and targets cannot know whether the backend is
+      // reachable.
       changeOnlineState { $0.set(.unknown) }
     }
   }

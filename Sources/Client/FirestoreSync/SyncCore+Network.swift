@@ -13,17 +13,17 @@ extension SyncCore {
     leaseConditionsChanged()
   }
 
-  /// Closes both streams; every current view becomes from-cache in the same step (S7).
+  /// Closes both streams. In the same step, every current view becomes from-cache (S7).
   package mutating func disableNetwork() {
     guard network.stop(by: .disabledByUser) else { return }
     output.statusChanged()
     stopStreams()
-    // A client without streams has the online state of the client with the streams.
+    // Only for the primary client. A secondary client adopts the online state of the primary one.
     if isPrimary { changeOnlineState(causes: [.networkDisabled]) { $0.set(.offline) } }
     leaseConditionsChanged()
   }
 
-  /// Skips every backoff: for streams that wait to be opened, and for a store that failed.
+  /// Skips every backoff, of streams that wait to be opened and of a store that failed.
   package mutating func retryNow() {
     if watchStream.phase == .starting {
       output.append(watching.skipBackoff())
@@ -40,7 +40,7 @@ extension SyncCore {
     }
   }
 
-  /// Switches to another user's queue. If the store fails, the change remains pending and the streams closed.
+  /// Switches to another user's queue. If the store fails, the change remains pending and the streams remain closed.
   package mutating func changeUser(to user: String?) {
     if health.damage != nil || health.wait(with: .changeUser(user)) { return }
     do throws(StoreError) {

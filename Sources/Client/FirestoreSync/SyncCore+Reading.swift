@@ -32,18 +32,18 @@ extension SyncCore {
       suggestedIndexes: result.plan == .scan ? missing : [], isBuildingIndexes: isBuilding)
   }
 
-  /// The indexes that would answer the query and do not exist. An existing index was considered: it would read no less,
-  /// or is not complete yet.
+  /// The indexes that would help the query and do not exist. Omits existing indexes: they would not read less than a
+  /// scan, or are not complete yet.
   private func missingIndexes(of query: Query, among existing: [IndexState]) -> [FieldIndex] {
     FieldIndex.answering(query).filter { wanted in
       !existing.contains { $0.definition.isEquivalent(to: wanted) }
     }
   }
 
-  /// The maximum number of documents that a preview reads: some milliseconds of work.
+  /// The maximum number of documents that a preview reads, which takes a few milliseconds.
   private static let mostPreviewed = 10_000
 
-  /// The number of documents that a query finds, if counting takes at most some milliseconds. Creates no index.
+  /// Counts the documents that a query finds, if counting takes at most a few milliseconds. Never creates an index.
   package mutating func preview(_ query: Query) throws(StoreError) -> QueryPreview {
     let extent = try store.extent(of: query)
     guard extent <= Self.mostPreviewed else {

@@ -33,7 +33,7 @@ extension SyncCore {
       guard let target = listens.views.target(of: id) else { continue }
       let news = View.Update(
         event, target, causes, follows: event?.position.token != nil && store.followsStream(target))
-      // Changes the view in place: a copy would take longer than the change of a small view.
+      // Changes the view in place, because copying a small view takes longer than changing it.
       let result = listens.update(id) { view in view.take(concern, news, acknowledged: acknowledged) }
       switch result {
       case .outcome(let outcome): show(outcome, in: id, target, event, &emission)
@@ -49,7 +49,7 @@ extension SyncCore {
     if let error = withoutRefill.error { storeFailed(error, retrying: .refill(withoutRefill.views)) }
   }
 
-  /// Adds the views of the event's targets, whether or not their documents changed.
+  /// Adds the views of all of the event's targets, even if their documents have not changed.
   private func add(_ event: RemoteEvent, to concerns: inout [ViewTable.Concern]) {
     var ids = Set(event.targetChanges.keys).union(event.targetMismatches.keys).flatMap { listens.views.ids(of: $0) }
     if event.position.token != nil {
@@ -63,7 +63,8 @@ extension SyncCore {
     concerns.sort { $0.id < $1.id }
   }
 
-  /// Continues a step over the whole query. If the store fails, the view remains short and is refilled later.
+  /// Continues a step with the result of the whole query. If the store fails, the view has too few documents until it
+  /// is refilled later.
   private mutating func refill(
     _ id: ViewID, _ step: inout View.Step, _ failed: inout (views: Set<ViewID>, error: StoreError?)
   ) {
@@ -133,11 +134,11 @@ extension SyncCore {
       if !changes.removed.isEmpty { leaveOutShown(by: note.view, &changes) }
       return changes
     }
-    // This only affects the order of later collections. The snapshots are correct.
+    // Errors are ignored, because they only affect the order of later collections. The snapshots are correct.
     try? store.notifyLocalViewChanges(notes)
   }
 
-  /// Keeps documents that left one view of a mirrored target if the other view still shows them.
+  /// Ignores the removal of documents from one view of a mirrored target if the other view still shows them.
   private func leaveOutShown(by view: ViewID, _ changes: inout LocalViewChanges) {
     for other in listens.views.ids(of: changes.targetID) where other != view {
       guard let documents = listens.views.read(other, \.documents) else { continue }
@@ -161,10 +162,10 @@ extension SyncCore {
   }
 }
 
-/// A view shows an acknowledged write when the backend's version arrives. For a view that only has listeners on the
-/// cache, none may arrive, so it shows the committed document after a pause.
+/// A view shows an acknowledged write when the backend's version of the document arrives. A view that only has cache
+/// listeners may never receive this version, so it shows the committed document after a pause.
 extension SyncCore {
-  /// The pause: another target may bring the backend's version.
+  /// The pause, during which the backend's version may arrive for another target.
   private static let pauseBeforeUnwatchedResults = Duration.seconds(1)
 
   /// The views that hold back acknowledged writes although no client watches their targets.
@@ -199,7 +200,7 @@ extension SyncCore {
         }
         take(step, in: id, entry.target, View.Update(causes: []), nil, &emission)
       } catch {
-        // The documents remain pending until the store can be read.
+        // The documents remain pending until the store can be read again.
         scheduleUnwatchedResults()
       }
     }

@@ -20,12 +20,12 @@ extension SyncCore {
     output.statusChanged()
   }
 
-  /// Takes the next request for the stream, which now owes a confirmation (S5).
+  /// Returns the next request for the stream. From now on, a confirmation is outstanding (S5).
   package mutating func takeWatchRequest(in epoch: StreamEpoch) -> WatchRequest? {
     watching.takeRequest(in: epoch, stored: { store.activeTarget($0) }) { listens.watched($0) }
   }
 
-  /// Processes messages. Messages of an old epoch are dropped (S8), even if the epoch ends among them.
+  /// Processes messages. Messages of an old epoch are dropped (S8), even if one of the earlier messages ends the epoch.
   package mutating func receive(_ changes: [WatchChange], in epoch: StreamEpoch) {
     for change in changes { receive(change, in: epoch) }
   }
@@ -71,7 +71,7 @@ extension SyncCore {
       output.append(watching.refused(id))
       return refuse(id, cause)
     }
-    // A document that may not be read does not exist for this client.
+    // A document that this client may not read is treated as missing.
     let event = RemoteEvent(
       version: nil, documents: [key: Document(key: key, version: nil, state: .missing)], resolvedLimboDocuments: [key])
     do throws(StoreError) {
@@ -86,7 +86,7 @@ extension SyncCore {
     }
   }
 
-  /// Closes a stream that ended on the other side. It is opened again while there are targets or writes.
+  /// Closes a stream that ended on the other side. It is opened again if there are targets or writes.
   package mutating func streamEnded(_ kind: StreamKind, _ status: RPCStatus, in epoch: StreamEpoch, at now: Timestamp) {
     switch kind {
     case .watch: watchStreamEnded(status, in: epoch)

@@ -6,7 +6,7 @@ package import FirestoreProtocol
 package import FirestoreSQLite
 
 /// The whole client state. Synchronous and deterministic, without tasks or network; times are arguments. Every
-/// transition processes an event. Afterwards the caller gets the transition's effects with `takeEffects`, and performs
+/// transition processes an event. After each transition, the caller gets its effects with `takeEffects` and performs
 /// them in that order.
 ///
 /// Invariants, cited by number in tests:
@@ -20,7 +20,7 @@ package import FirestoreSQLite
 /// - **S7** The online state changes views and listeners in one step.
 /// - **S8** Nothing from an old stream epoch or a canceled timer is applied.
 /// - **S9** A local document is always overlay(remote document).
-/// - **S10** A locally accepted write survives `kill -9` the moment its local snapshot is visible (durable cache).
+/// - **S10** A locally accepted write survives `kill -9` as soon as its local snapshot is visible (durable cache).
 package struct SyncCore: ~Copyable {
   package struct Configuration: Sendable {
     package var database: DatabaseID
@@ -45,7 +45,7 @@ package struct SyncCore: ~Copyable {
   var network = Connectivity()
   var health = StoreHealth()
   var upkeep = Upkeep()
-  /// The role of a client whose cache others may use as well; `nil` if the cache is not shared.
+  /// The role of this client in a shared cache; `nil` if the cache is not shared.
   var sharing: SharedRole?
   var output = SyncOutput()
 
@@ -70,7 +70,7 @@ package struct SyncCore: ~Copyable {
     try store.start(user: user)
     writes.begin(user, with: try store.pendingBatches())
     health.opened()
-    // Views that were opened before a late start are already offline.
+    // Delivers no snapshots, because views that were opened before a late start are already offline.
     if !network.isUsed, isPrimary { _ = network.changeOnlineState { $0.set(.offline) } }
     sendWrites()
     if configuration.garbageCollectionThreshold != nil {
@@ -92,7 +92,7 @@ package struct SyncCore: ~Copyable {
   /// Closes the store as a killed process does.
   consuming func abandon() { store.abandon() }
 
-  /// The online state of either stream. Listeners' snapshots depend on the watch stream only, as in the SDKs
+  /// The combined online state of both streams. Listeners' snapshots only depend on the watch stream, as in the SDKs
   /// (`OnlineStateTracker`).
   package var onlineState: OnlineState { network.stateOfEitherStream }
   package var isNetworkEnabled: Bool { network.isEnabled }
@@ -102,7 +102,7 @@ package struct SyncCore: ~Copyable {
   /// The number of changes of `ClientStatus` so far.
   package var statusRevision: Int { output.statusRevision }
 
-  /// Applies a timer that ran out.
+  /// Handles an expired timer.
   package mutating func fire(_ timer: SyncTimer) {
     switch timer {
     case .onlineTimeout:
@@ -137,38 +137,39 @@ package struct SyncConfiguration: Sendable {
 /// The reason why the requested durable cache is not in use, or is new.
 package struct CacheProblem: Hashable, Sendable {
   package let error: StoreError
-  /// Whether memory replaces the cache. Otherwise a new cache replaces it, and the damaged one was moved aside.
+  /// Whether the cache is in memory instead. Otherwise, the damaged cache was moved aside, and a new one replaces it.
   package let isInMemory: Bool
 
-  /// The problem in words for the user, the most important part first.
+  /// The description of the problem for the user, with the most important part first.
   package var notice: String { isInMemory ? "In memory only. \(error.message)" : error.message }
 }
 
 /// An effect that a transition of `SyncCore` requests. Effects are performed in order (S1, S3, S7).
 package enum SyncEffect: Sendable {
-  /// The backend's answer to a batch, or the reason why there will be none.
+  /// The backend's answer to a batch, or the reason why no answer will arrive.
   case complete(BatchID, Result<CommitResponse, RPCStatus>)
   /// All snapshots of one transition, to be delivered together (S1).
   case deliver([SnapshotDelivery])
-  /// The failure of listeners, which end with it.
+  /// Listeners fail and end.
   case fail([ListenerID], RPCStatus)
-  /// All writes that were pending at the start of the wait are done, or never will be.
+  /// All writes that were pending at the start of the wait are done, or the wait fails with the status.
   case finishWait(PendingWritesWait, RPCStatus?)
   case open(StreamKind, StreamEpoch, after: Duration)
   case close(StreamKind, StreamEpoch)
-  /// A message for the open stream is ready to be taken.
+  /// A request for the open stream is ready to be sent.
   case wake(StreamKind)
   /// Replaces an earlier schedule of the same timer.
   case schedule(SyncTimer, after: Duration)
   case cancel(SyncTimer)
-  /// The client with the streams does not cancel a write.
+  /// The client with the streams refused to cancel a write.
   case refuseCancellation(BatchID, RPCStatus)
   /// The client ends, because another one that shares the cache deletes the cache.
   case shutDown(RPCStatus)
 }
 
 extension [SyncEffect] {
-  /// Whether all snapshots of one change have been delivered. Observers are notified once, for any number of snapshots.
+  /// Whether the effects deliver snapshots. Afterwards, all snapshots of the change are in sync, and observers are
+  /// notified once.
   package var bringSnapshotsInSync: Bool { contains { if case .deliver = $0 { true } else { false } } }
 }
 
@@ -177,14 +178,14 @@ package struct SnapshotDelivery: Sendable {
   package var snapshot: ViewSnapshot
 }
 
-/// Names one call of `waitForPendingWrites`.
+/// The id of one call of `waitForPendingWrites`.
 package struct PendingWritesWait: Hashable, Sendable {
   package let rawValue: Int
   package init(_ rawValue: Int) { self.rawValue = rawValue }
 }
 
 package enum SyncTimer: Hashable, Sendable, CaseIterable {
-  /// The time for the first answer of a started watch stream is over.
+  /// The timeout for the first answer of a started watch stream.
   case onlineTimeout
   case watchIdle
   case writeIdle
@@ -201,14 +202,15 @@ package enum SyncTimer: Hashable, Sendable, CaseIterable {
   case unwatchedResults
 }
 
-/// Names a listener for as long as the engine lives.
+/// The id of a listener, unique for the lifetime of the engine.
 package struct ListenerID: Hashable, Comparable, Sendable {
   package let rawValue: Int
   package init(_ rawValue: Int) { self.rawValue = rawValue }
   package static func < (left: ListenerID, right: ListenerID) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// The output of transitions: the effects of the present one, and the number of changes of `ClientStatus` so far.
+/// The output of transitions: the effects of the current transition, and the number of changes of `ClientStatus` so
+/// far.
 struct SyncOutput: Sendable {
   private(set) var effects: [SyncEffect] = []
   private(set) var statusRevision = 0

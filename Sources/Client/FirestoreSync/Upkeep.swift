@@ -2,19 +2,19 @@
 import FirestoreLocal
 import FirestoreSQLite
 
-/// The store's background work in slices, and its progress: at most one garbage collection runs, and at most one slice
-/// of the index backfill is scheduled.
+/// The store's background work in slices, and its progress. At most one garbage collection runs at a time, and at most
+/// one slice of the index backfill is scheduled.
 struct Upkeep: Sendable {
   private var collection: GarbageCollectionRun?
   private(set) var isBackfillScheduled = false
-  /// Whether views without a watched target will show acknowledged writes.
+  /// Whether the timer is scheduled that shows acknowledged writes in unwatched views.
   var areResultsScheduled = false
 
   /// Whether a garbage collection is running. Each run of its timer performs a slice.
   var isCollecting: Bool { collection != nil }
 
   /// Performs one slice of the running garbage collection, or begins one if the cache is large enough. A collection
-  /// ends when it fails; documents that were removed remain so.
+  /// ends when it fails. Documents that it has already removed remain removed.
   mutating func collect(
     from store: inout LocalStore, above threshold: Int64, pacer: SlicePacer
   ) throws(StoreError) {
@@ -25,7 +25,7 @@ struct Upkeep: Sendable {
     if !run.isFinished { collection = run }
   }
 
-  /// Ends the running garbage collection, which another client of the cache starts again.
+  /// Ends the running garbage collection. Another client of the cache will start a new one.
   mutating func stopCollecting() { collection = nil }
 
   mutating func backfillScheduled() { isBackfillScheduled = true }
@@ -42,7 +42,7 @@ extension SyncCore {
     do throws(StoreError) {
       try upkeep.collect(from: &store, above: threshold, pacer: configuration.slicePacer)
     } catch {
-      // Collected documents remain so. The rest is collected next time, and nothing depends on it.
+      // Other errors are ignored: the next collection continues with the remaining documents.
       if error.kind == .leaseLost { resign() }
     }
     // The SDK's interval: five minutes after the last collection.
@@ -53,10 +53,11 @@ extension SyncCore {
 
   /// The pause between two slices, so that at least half of the time remains for other events.
   private static let pauseBetweenSlices = Duration.milliseconds(10)
-  /// The pause after a failure. Nothing depends on an index, so a failing store is not used again soon.
+  /// The pause after a failure. It is long, because no result depends on an index.
   private static let pauseAfterFailure = Duration.seconds(60)
 
-  /// Schedules the next slice of the backfill, if any. Queries create indexes too, so every transition ends with this.
+  /// Schedules the next slice of the backfill, if any. Every transition ends with this call, because queries also
+  /// create indexes.
   mutating func scheduleIndexBackfill() {
     guard !upkeep.isBackfillScheduled, (try? store.needsIndexBackfill) ?? false else { return }
     upkeep.backfillScheduled()
@@ -64,7 +65,7 @@ extension SyncCore {
     output.append(.schedule(.indexBackfill, after: Self.pauseBetweenSlices))
   }
 
-  /// Performs one slice.
+  /// Performs one slice of the index backfill.
   mutating func backfillIndexes() {
     upkeep.backfillBegan()
     output.statusChanged()

@@ -19,7 +19,7 @@ public struct Backend: Hashable, Sendable {
     case datastore(CustomDatastore)
   }
 
-  /// The clock, thread and randomness of the app's clients. Backends that differ only in them are equal.
+  /// The clock, thread and random source of the app's clients. Equality of backends ignores them.
   private struct Around: Hashable {
     var surroundings = ClientSurroundings()
     static func == (left: Around, right: Around) -> Bool { true }
@@ -33,19 +33,23 @@ public struct Backend: Hashable, Sendable {
 
   init(kind: Kind) { self.kind = kind }
 
-  /// The default backend, also of every command: the emulator or `hearth serve` at the address in
+  /// The default backend of programs and of every command: the emulator or `hearth serve` at the address in
   /// `FIRESTORE_EMULATOR_HOST`, or `embedded` if the variable is not set.
   public static var standard: Backend { Backend(kind: .standard) }
 
-  /// The embedded backend, durable under `$XDG_DATA_HOME/hearth` (`~/.local/share/hearth`).
+  /// The embedded backend, which stores its data under `$XDG_DATA_HOME/hearth` (`~/.local/share/hearth`).
   public static var embedded: Backend { embedded(directory: StandardDirectories.data) }
 
-  /// The embedded backend, durable in a directory, as with `--data` of the commands. The caches of its apps are in
-  /// `cache` below it. Both are created if necessary. Data in `backend` below the directory is used if the directory has
-  /// none itself; `$XDG_DATA_HOME/hearth` always keeps its data there. All apps with the same directory are clients of
-  /// one backend, in one process or several. The first process (a dashboard, a command, `hearth serve`, another program) opens the data and serves it
-  /// to the other processes of its user on a socket next to it. When that process ends, another takes its place within
-  /// a second. While a process such as `hearth repair` has the data open without sharing it, every call fails with
+  /// The embedded backend, which stores its data in a directory, like the option `--data` of the commands.
+  ///
+  /// The caches of its apps are in the subdirectory `cache`. Hearth creates missing directories. If only the
+  /// subdirectory `backend` has data, that data is used. In `$XDG_DATA_HOME/hearth`, the data is always in `backend`.
+  ///
+  /// All apps with the same directory are clients of one backend, in one process or several. The first process (a
+  /// dashboard, a command, `hearth serve`, another program) opens the data. It serves the data to the user's other
+  /// processes on a socket next to it. When that process ends, another process replaces it within a second.
+  ///
+  /// Some processes, such as `hearth repair`, open the data without sharing it. Meanwhile every call fails with
   /// `failedPrecondition` and a message with the name of that process. The next call after it has closed the data
   /// succeeds.
   public static func embedded(directory: String) -> Backend { Backend(kind: .embedded(directory: directory)) }
@@ -56,7 +60,7 @@ public struct Backend: Hashable, Sendable {
   /// An embedded backend in memory, which lasts as long as this process. Apps that use the same name are its clients.
   public static func inMemory(named name: String) -> Backend { Backend(kind: .inMemory(name: name)) }
 
-  /// Any other datastore, such as one that injects faults.
+  /// A custom datastore, such as one that injects faults.
   /// - Parameter clock: measures every delay and timeout of the app's clients.
   package static func datastore(
     _ datastore: any Datastore, clock: any Clock<Duration> = ContinuousClock()
@@ -64,7 +68,7 @@ public struct Backend: Hashable, Sendable {
     Backend(kind: .datastore(CustomDatastore(datastore))).timed(by: clock)
   }
 
-  /// Any other datastore, whose clients use a simulation's time, randomness and thread.
+  /// A custom datastore whose clients use a simulation's time, random source and thread.
   package static func datastore(_ datastore: any Datastore, in surroundings: ClientSurroundings) -> Backend {
     var backend = Backend(kind: .datastore(CustomDatastore(datastore)))
     backend.around.surroundings = surroundings
@@ -78,7 +82,7 @@ public struct Backend: Hashable, Sendable {
     return backend
   }
 
-  /// The directory for the caches of an app without one; `nil` for caches in memory.
+  /// The default cache directory of an app; `nil` for caches in memory.
   func cacheDirectory(ofApp name: String) -> String? {
     switch kind {
     case .embedded(let directory): Self.absolute(directory) + "/cache/" + PathComponent.escaped(name)
@@ -88,14 +92,14 @@ public struct Backend: Hashable, Sendable {
     }
   }
 
-  /// The folder with the embedded backend's data of a directory that a program or an option names.
+  /// The folder that holds the embedded backend's data: the given directory or its subfolder `backend`.
   package static func dataFolder(of directory: String) -> String {
     let inner = (directory.hasSuffix("/") ? directory : directory + "/") + "backend"
     if absolute(directory) == absolute(StandardDirectories.data) { return inner }
     return !LocalBackend.exists(in: directory) && LocalBackend.exists(in: inner) ? inner : directory
   }
 
-  /// Tells of data in both layouts of a directory, of which one is not used.
+  /// Returns a warning if both the directory and its subfolder `backend` have data; `nil` otherwise.
   package static func doubleData(in directory: String) -> String? {
     let used = dataFolder(of: directory)
     guard used == directory, LocalBackend.exists(in: used), LocalBackend.exists(in: used + "/backend") else {
@@ -111,7 +115,7 @@ public struct Backend: Hashable, Sendable {
   }
 }
 
-/// A datastore with an identity, which makes apps comparable.
+/// Wraps a datastore in an object whose identity makes apps comparable.
 package final class CustomDatastore: Hashable, Sendable {
   let datastore: any Datastore
 
@@ -121,7 +125,7 @@ package final class CustomDatastore: Hashable, Sendable {
   package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-/// The backend that a client uses, after evaluation of its settings and the environment.
+/// The backend that the client's settings and the environment select.
 package enum ResolvedBackend: CustomStringConvertible {
   case embedded(directory: String)
   case inMemory(name: String?)
@@ -215,7 +219,7 @@ extension ResolvedBackend {
       return OpenBackend(datastore: UnavailableDatastore(because: error.message), identity: identity)
     }
     let credentials = user.map { .user($0) } ?? server.credentials.credentials
-    // A server that is configured as an emulator receives its users' tokens without TLS.
+    // A server that is configured as an emulator receives user tokens even without TLS.
     let isTrusting = server.allowsInsecureCredentials || (user != nil && server.credentials == .emulatorOwner)
     if !isTrusting, let refusal = credentials.refusal(at: endpoint) {
       throw FirestoreError(refusal)
@@ -322,7 +326,7 @@ extension ResolvedBackend {
     case .embedded(let directory):
       if let warning = Backend.doubleData(in: directory) { ClientLog.warn(warning, database) }
       let data = try Self.opening { () throws(StoreError) in
-        // Waits for a holder of the data that answers slowly: the owner of the cache must be known before it is opened.
+        // Waits even if the process that holds the data answers slowly, because the cache needs the data's identity.
         try SharedData.open(Backend.absolute(Backend.dataFolder(of: directory)))
       }
       return OpenBackend(
@@ -341,12 +345,12 @@ extension ResolvedBackend {
   }
 }
 
-/// The backends in the memory of this process that apps share.
+/// The named in-memory backends, which apps of this process share.
 private enum OpenBackends {
   private static let memory = Mutex<[String: LocalBackend]>([:])
 
-  /// The backend with this name, opened once. It remains open as long as the process: otherwise its data would be lost
-  /// between two clients.
+  /// The backend with this name, opened on first use. It remains open until the process ends, so that its data is not
+  /// lost when its last client ends.
   static func memory(named name: String) throws(StoreError) -> LocalBackend {
     try memory.withLock { open -> Result<LocalBackend, StoreError> in
       if let backend = open[name] { return .success(backend) }

@@ -32,8 +32,8 @@ package final class Client: Sendable {
     self.init(cache, datastore: datastore, users: nil, in: surroundings, inspectedAs: plan)
   }
 
-  /// Opens a client with given time, randomness and thread, as for a simulation.
-  /// - Parameter credentials: the source of the user, whom the client follows.
+  /// Opens a client with a given clock, random source and thread, for example for a simulation.
+  /// - Parameter credentials: the source of the user; the client follows each change of the user.
   package convenience init(
     _ cache: LocalStoreConfiguration, datastore: any Datastore, credentials: any CredentialsProvider,
     in surroundings: ClientSurroundings, inspectedAs plan: Inspection.Plan? = nil
@@ -46,8 +46,8 @@ package final class Client: Sendable {
   /// Opens a client.
   /// - Parameters:
   ///   - users: the changes of the app's user, which the client follows; `nil` for none.
-  ///   - surroundings: the client's time, randomness and thread, and whether it connects, and sends pending writes of
-  ///     the cache, from the start.
+  ///   - surroundings: the client's clock, random source and thread, and whether it connects and sends pending writes
+  ///     as soon as it opens.
   ///   - plan: the way to make the client visible to watchers. If that fails, the log contains the reason.
   init(
     _ cache: LocalStoreConfiguration, datastore: any Datastore, users: UserChanges?,
@@ -71,7 +71,7 @@ package final class Client: Sendable {
     if let users { endUsers = users.follow(engine) } else { endUsers = {} }
   }
 
-  /// Creates a client that never uses a backend: it only has the contents of the cache.
+  /// Creates a client that never connects to a backend and only reads its cache.
   package convenience init(onlyCache cache: LocalStoreConfiguration) {
     self.init(cache, datastore: UnavailableDatastore(because: "Only the cache is read."), isNetworkEnabled: false)
   }
@@ -140,7 +140,7 @@ final class CallbackTasks: Sendable {
   }
 }
 
-/// The time, randomness and thread of an app's clients: the machine's, or a simulation's.
+/// The clock, random source and thread of an app's clients: the machine's, or a simulation's.
 package struct ClientSurroundings: Sendable {
   /// The clock for every delay and timeout.
   package var clock: any Clock<Duration> = ContinuousClock()

@@ -9,7 +9,7 @@ import Synchronization
 final class ClientLog: Sendable {
   /// The receiver of the events of all clients; `nil` while logging is not enabled.
   static let sink = Mutex<(@Sendable (FirestoreLogEntry) -> Void)?>(nil)
-  /// The receiver of events that a program should show whether or not logging is enabled; `nil` once it was explicitly
+  /// The receiver of warnings, which are reported even if logging was never enabled; `nil` after logging was explicitly
   /// disabled.
   static let warnings = Mutex<(@Sendable (FirestoreLogEntry) -> Void)?>(standardError)
 
@@ -103,7 +103,7 @@ final class ClientLog: Sendable {
 public struct FirestoreLogEntry: Hashable, Sendable {
   /// Whether the event is about an outage: its start, its reason or its end. All other events are details.
   public let isWarning: Bool
-  /// The time of the event's report.
+  /// The time when the event was reported.
   public let date: Date
   /// The full name of the database, such as `projects/my-app/databases/(default)`.
   public let database: String
@@ -163,7 +163,7 @@ struct OutageWarning: Sendable {
       state = .none
       return nil
     case (.told(let last), let reason?):
-      // The result of the last attempt remains valid during the next one.
+      // The reason of the last failed attempt remains valid during the next attempt.
       if last == reason || reason == .connecting { return nil }
       state = .told(reason)
       return .say("the backend still does not answer: \(reason)")
@@ -186,7 +186,7 @@ struct OutageWarning: Sendable {
   }
 }
 
-/// Writes the lines of `OutageWarning` to standard error, for one client.
+/// Reports one client's `OutageWarning` lines to `ClientLog.warnings`.
 final class OutageReporter: Sendable {
   private let warning = Mutex(OutageWarning())
   private let database: DatabaseID
@@ -208,7 +208,7 @@ final class OutageReporter: Sendable {
     case .say(let line): ClientLog.warn(line, database)
     case .wait(let number):
       tasks.start { [self] in
-        // Canceled with the client.
+        // The sleep throws when the client ends.
         guard (try? await clock.sleep(for: OutageWarning.delay)) != nil else { return }
         if let line = warning.withLock({ $0.timeIsUp(number) }) { ClientLog.warn(line, database) }
       }

@@ -7,7 +7,7 @@ import SerialExecutors
 import Synchronization
 
 // A bundle contains query results packed by the backend. Loading it fills caches without queries to the backend. The
-// whole bundle is checked first: if it is incomplete, damaged, or of another database, loading fails with
+// whole bundle is checked first: if it is incomplete, damaged, or from another database, loading fails with
 // `invalidArgument` and stores nothing. Then its documents are stored in slices. Reads, writes and listeners continue
 // between slices.
 
@@ -61,10 +61,10 @@ extension Firestore {
     let task = LoadBundleTask(queue: callbackQueue)
     complete(
       { (progress: LoadBundleTaskProgress?, error) in
-        // A client that cannot be used fails before loading begins, so the task is ended here.
+        // Ends the task here if the client cannot be used, because then loading never begins.
         if progress == nil { task.finish(nil) }
         guard let completion else { return }
-        // The observers are called on the same queue, so the completion comes after them.
+        // The observers are called on the same queue, so they run before the completion.
         task.afterObservers { completion(progress, error) }
       }
     ) { [self] in
@@ -164,14 +164,14 @@ final class ByteSource: Sendable {
 /// The handle of an observer of a `LoadBundleTask`.
 public typealias LoadBundleObserverHandle = Int
 
-/// The loading of a bundle, which continues without observers.
+/// The loading of a bundle. It continues even without observers.
 public final class LoadBundleTask: Sendable {
   private typealias Observer = @Sendable (LoadBundleTaskProgress) -> Void
 
   private struct State {
     var observers: [(handle: LoadBundleObserverHandle, call: Observer)] = []
     var lastHandle = 0
-    /// The newest progress, which a failure reports with a different state.
+    /// The latest progress. A failure reports it with the state `error`.
     var progress = BundleProgress(totalDocuments: 0, totalBytes: 0)
     var end: LoadBundleTaskProgress?
   }
@@ -181,8 +181,8 @@ public final class LoadBundleTask: Sendable {
 
   init(queue: CallbackQueue) { self.queue = queue }
 
-  /// Registers an observer of all progress from now on, called on `FirestoreSettings.dispatchQueue`. After the end of
-  /// loading, it is called once with the last progress.
+  /// Registers an observer of all progress from now on, called on `FirestoreSettings.dispatchQueue`. An observer that
+  /// is registered after loading has ended is called once, with the last progress.
   @discardableResult
   public func addObserver(
     _ observer: @escaping @Sendable (LoadBundleTaskProgress) -> Void
@@ -211,7 +211,7 @@ public final class LoadBundleTask: Sendable {
     }
   }
 
-  /// Ends the task with its last progress; `nil` for an error.
+  /// Ends the task with its last progress, or with an error if `progress` is `nil`.
   /// - Returns: the last progress.
   @discardableResult
   func finish(_ progress: BundleProgress?) -> LoadBundleTaskProgress {
@@ -230,8 +230,8 @@ public final class LoadBundleTask: Sendable {
     for handle in handles { queue.async { [self] in call(handle, progress) } }
   }
 
-  /// Calls one observer, unless it has been removed. Runs on the queue, so an observer that was removed there is not
-  /// called any more.
+  /// Calls one observer, unless it has been removed. Runs on the queue, so an observer that was removed on the queue is
+  /// never called again.
   private func call(_ handle: LoadBundleObserverHandle, _ progress: LoadBundleTaskProgress) {
     state.withLock { state in state.observers.first { $0.handle == handle }?.call }?(progress)
   }
@@ -253,7 +253,7 @@ public struct LoadBundleTaskProgress: Hashable, Sendable {
   public let documentsLoaded: Int
   /// The document count of the whole bundle; 0 for an unreadable bundle.
   public let totalDocuments: Int
-  /// The number of bytes for these documents.
+  /// The number of bytes of the bundle that were processed for these documents.
   public let bytesLoaded: Int
   /// The size of the whole bundle in bytes; 0 for an unreadable bundle.
   public let totalBytes: Int

@@ -8,7 +8,7 @@ import FirestoreSync
 public struct CacheStatus: Hashable, Sendable {
   /// The cache's size on disk, including the database's log; for a memory cache the memory of its tables.
   public let sizeBytes: Int64
-  /// The free part of `sizeBytes`, which will be used again or released.
+  /// The unused part of `sizeBytes`, which the cache will reuse or release.
   public let freeBytes: Int64
   /// The size limit. Above it, the least recently used documents are evicted; `nil` for a cache without a limit.
   public let limitBytes: Int64?
@@ -24,7 +24,8 @@ public struct CacheStatus: Hashable, Sendable {
 public struct CacheGarbageCollection: Hashable, Sendable {
   /// A query whose result is evicted because it is the least recently used.
   public struct DroppedQuery: Hashable, Sendable {
-    /// The path of the collection or document; for a collection group, its ancestor.
+    /// The path of the collection or document that the query reads. For a collection group, the path of the group's
+    /// ancestor.
     public let path: String
     /// The whole query, in the cache's notation.
     public let description: String
@@ -43,15 +44,15 @@ public struct CacheGarbageCollection: Hashable, Sendable {
 }
 
 extension Firestore {
-  /// Counts the contents of the cache, which takes a few milliseconds for a large one.
+  /// Counts the contents of the cache. This takes a few milliseconds for a large cache.
   public func cacheStatus() async throws -> CacheStatus {
     try await ask { engine throws(RPCStatus) in CacheStatus(try await engine.cacheOccupancy()) }
   }
 
-  /// Evicts the least recently used tenth of the cache, if the cache has reached its size limit. This also happens
+  /// Evicts the least recently used 10 % of the cache if the cache has reached its size limit. This also happens
   /// automatically every five minutes. Listeners and writes continue meanwhile.
   /// - Parameter dryRun: whether to evict nothing. The result is the same as for a cache that has reached its limit.
-  /// - Returns: `nil` if the cache is below its limit or has none, and for a memory cache with eager collection.
+  /// - Returns: `nil` if the cache is below its limit, has no limit, or is a memory cache with eager collection.
   @discardableResult public func collectGarbage(dryRun: Bool = false) async throws -> CacheGarbageCollection? {
     let engine = try client().engine
     do {

@@ -22,7 +22,8 @@ public struct FirestoreApp: Hashable, Sendable {
   /// The options of the app: `db.app.options.projectID`.
   public var options: Options { Options(projectID: projectID) }
 
-  /// The directory of the durable cache; `nil` for a cache in memory, which the settings then report.
+  /// The directory of the durable cache; `nil` for a cache in memory. `Firestore.settings` then also contain a memory
+  /// cache.
   public var cacheDirectory: String?
 
   /// The source of the app's user, for servers with security rules; `nil` for calls with the credentials of `backend`.
@@ -33,12 +34,14 @@ public struct FirestoreApp: Hashable, Sendable {
 
   /// Creates an app without opening anything.
   /// - Parameters:
-  ///   - cacheDirectory: the directory of the cache. By default, an embedded backend's cache is in its directory, a
-  ///     remote backend's under `$XDG_DATA_HOME/hearth/apps`, by the names of app, server, project and database, and an
-  ///     in-memory backend's in memory. A cache belongs to the first database that opened it. It is not used
-  ///     for another one, and `Firestore.persistenceFailure` has the error.
+  ///   - cacheDirectory: the directory of the cache. By default, the cache of an embedded backend is in the backend's
+  ///     directory. The cache of a remote backend is under `$XDG_DATA_HOME/hearth/apps`, in a path of the names of app,
+  ///     server, project and database. The cache of an in-memory backend is in memory. A cache belongs to the first
+  ///     database that opened it. Another database does not use it, and its `Firestore.persistenceFailure` has the
+  ///     error.
   ///   - credentials: the source of the app's user. Calls to a server are made for this user instead of with the
-  ///     backend's credentials. An embedded backend has no rules, so there each user only has a separate queue.
+  ///     backend's credentials. An embedded backend has no rules. There, the only effect is a separate write queue for
+  ///     each user.
   ///   - appCheck: the source of App Check tokens for servers.
   public init(
     name: String, projectID: String = "hearth", backend: Backend = .standard, cacheDirectory: String? = nil,
@@ -109,18 +112,18 @@ extension Firestore {
 }
 
 extension Firestore {
-  /// Makes every present and later client of this process write lines to standard error: when it tries to connect, when
-  /// that fails, when its connection changes, when a write is acknowledged or rejected, and when its cache cannot be
-  /// used. The lines contain databases, write numbers and errors, but no documents.
+  /// Makes every present and later client of this process log to standard error. A client logs connection attempts and
+  /// their failures, changes of its connection, acknowledged and rejected writes, and a cache that cannot be used. The
+  /// lines contain databases, write numbers and errors, but no documents.
   ///
-  /// Without this call a client only reports that its backend has not answered for ten seconds, and the further course
-  /// of that outage. With `false` it reports nothing.
+  /// Without this call, a client only logs outages: after its backend has not answered for ten seconds, when the reason
+  /// changes, and when the outage ends. With `false`, it logs nothing.
   public static func enableLogging(_ logging: Bool) {
     log(into: logging ? ClientLog.standardError : nil)
   }
 
-  /// The line with escapes for characters that could move a terminal's cursor, or reorder or hide text; it may quote a
-  /// server.
+  /// The line with escapes for characters that could move a terminal's cursor, or reorder or hide text. The line may
+  /// quote a server, which is not trusted.
   package static func printable(_ line: String) -> String {
     var view = String.UnicodeScalarView()
     for scalar in line.unicodeScalars {

@@ -7,7 +7,7 @@ import FirestoreSync
 extension Firestore {
   /// Stops everything and closes the cache. Listeners get no more callbacks. Sequences of snapshots, running calls, and
   /// later calls on this instance except `clearPersistence()` fail with `failedPrecondition`. Pending writes remain in
-  /// a durable cache and are sent by the next client, which `Firestore.firestore(…)` returns once this one is closed.
+  /// a durable cache. The next client sends them; `Firestore.firestore(…)` returns it after this call.
   public func terminate() async throws {
     await markTerminated()?.terminate()
     forget()
@@ -20,7 +20,7 @@ extension Firestore {
   }
 
   /// Deletes the durable cache with all its files, including pending writes. Works only before the first use or after
-  /// `terminate()`. Ends the clients that share the cache: all their later calls fail with `failedPrecondition`.
+  /// `terminate()`. Also ends other clients that share the cache: all their later calls fail with `failedPrecondition`.
   /// - Throws: `failedPrecondition` while this client runs, or if another client or process has exclusive use of the
   ///   cache.
   public func clearPersistence() async throws {
@@ -58,8 +58,8 @@ extension Firestore {
 
 extension Firestore {
   /// Takes the client offline: listeners and reads use the cache, and writes wait in the queue. When the call returns,
-  /// nothing is sent or received any more. Among clients that share a cache this affects only this one. Another client
-  /// with the connection still sends the queued writes, and its listeners show the data that it receives.
+  /// nothing is sent or received any more. Other clients that share the cache are not affected. If one of them has the
+  /// connection, it still sends the queued writes, and its listeners show the data that it receives.
   public func disableNetwork() async throws { await (try client()).engine.disableNetwork() }
 
   /// Starts `disableNetwork()` and returns immediately.
@@ -100,8 +100,8 @@ extension Firestore {
   }
 
   /// Puts writes into the queue, in call order, and calls a completion with the backend's answer, or with the error if
-  /// the writes were not queued. The completion precedes the snapshots with the result (S3), since both use one serial
-  /// queue.
+  /// the writes were not queued. The completion is called before the snapshots with the result (S3), because both use
+  /// one serial queue.
   func submit(
     _ mutations: () throws(FirestoreError) -> [Mutation], completion: (@Sendable ((any Error)?) -> Void)?
   ) {

@@ -10,7 +10,7 @@ extension Firestore {
   /// The directory of the durable cache of this app's database; `nil` for a cache in memory.
   ///
   /// Each backend has separate caches, so a write that is queued for an emulator is never sent to Cloud Firestore. If
-  /// the app specifies the directory, the cache stores its database and rejects all others.
+  /// the app specifies the directory, the cache records its first database and rejects all others.
   package func cacheDirectory(for backend: ResolvedBackend) -> String? {
     guard var path = app.cacheDirectory else { return nil }
     // Escaped names never begin with "@".
@@ -40,7 +40,7 @@ extension Firestore {
     return configuration
   }
 
-  /// Starts the client with a durable cache: the web SDK's older spelling of `PersistentCacheSettings`.
+  /// Starts the client with a durable cache. The web SDK's older form of `PersistentCacheSettings`.
   ///
   /// If this throws because the cache cannot be used, the client has started nevertheless and works in memory.
   /// - Parameter synchronizeTabs: whether other clients may use the cache at the same time
@@ -60,11 +60,14 @@ extension Firestore {
     if let failure = try await persistenceFailure { throw failure }
   }
 
-  /// The reason why the durable cache is not in use, so that this session's data is in memory, or why the cache is new.
-  /// `failedPrecondition`: another client has it and one of the two does not share it, or it belongs to another
-  /// database or a newer version. `unimplemented`: it cannot be stored in its directory. `dataLoss`: it was damaged,
-  /// and moved aside. `resourceExhausted`: the disk is full, or became full later. `nil` if the durable cache is in
-  /// use, or if the settings specify memory.
+  /// The reason why the durable cache is not in use, or why the cache is new. While it is not in use, this session's
+  /// data is in memory. `nil` if the durable cache is in use, or if the settings specify memory.
+  ///
+  /// - `failedPrecondition`: another client has the cache and one of the two does not share it, or the cache belongs to
+  ///   another database or a newer version.
+  /// - `unimplemented`: the cache cannot be stored in its directory.
+  /// - `dataLoss`: the cache was damaged, and was moved aside.
+  /// - `resourceExhausted`: the disk is full, or became full later.
   public var persistenceFailure: FirestoreError? {
     get async throws {
       let engine = try client().engine
@@ -79,8 +82,8 @@ extension Firestore {
 
 /// The default directories.
 package enum StandardDirectories {
-  /// The user's home directory: the value of `HOME`, or the system's record of the user. A relative or empty value does
-  /// not count. A user without either has a directory where nothing can be created.
+  /// The user's home directory: the absolute path in `HOME`, or else the one in the system's user database. Without
+  /// either, the result is `/nonexistent`, where nothing can be created.
   package static func home(_ environment: [String: String]) -> String {
     if let home = environment["HOME"], home.hasPrefix("/") { return home }
     guard let record = getpwuid(getuid()), let directory = record.pointee.pw_dir else { return "/nonexistent" }

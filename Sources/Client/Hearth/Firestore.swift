@@ -16,7 +16,7 @@ public final class Firestore: Sendable {
   /// The app, with the backend and the location of the cache.
   public let app: FirestoreApp
   let database: DatabaseID
-  /// The completions of `terminate` and `clearPersistence`, which outlive the client.
+  /// The tasks that call the completions of `terminate` and `clearPersistence`. They outlive the client.
   let lifecycleTasks: CallbackTasks
   private let state: Mutex<State>
 
@@ -52,12 +52,12 @@ public final class Firestore: Sendable {
 
   // MARK: Settings
 
-  /// A copy of the settings; assigning copies too. The copy contains the kind of cache in use: memory if the app's
-  /// cache is in memory, and after the first use also if the durable one cannot be used (`persistenceFailure`).
+  /// A copy of the settings. An assignment also copies. The copy contains the kind of cache in use. That is memory if
+  /// the app's cache is in memory or, after the first use, if the durable cache cannot be used (`persistenceFailure`).
   ///
   /// Settings must be assigned before the first use, and a cache must have at least 1 000 000 bytes. An invalid
-  /// assignment changes nothing. Every call then fails with the reason until the next valid assignment (after the first
-  /// use: an assignment of the same settings).
+  /// assignment changes nothing. Every call then fails with the reason until the next valid assignment. After the first
+  /// use, only an assignment of the same settings is valid.
   public var settings: FirestoreSettings {
     get {
       var values = state.withLock { $0.settings }.values
@@ -93,7 +93,7 @@ public final class Firestore: Sendable {
     }
   }
 
-  /// The queue of the settings. Does not copy the settings, which would read the environment.
+  /// The queue of the settings. Does not call `settings`, because a copy of the settings reads the environment.
   var dispatchQueue: DispatchQueue { state.withLock { $0.settings }.values.dispatchQueue }
 
   /// Makes every call fail with the reason, until settings are assigned.
@@ -136,7 +136,7 @@ public final class Firestore: Sendable {
           let client = try open(state.settings.values)
           state.phase = .open(client)
           client.log.start()
-          // The outages of a simulation are intended.
+          // A simulation causes its outages intentionally, so it does not warn of them.
           if app.backend.surroundings.loop == nil { client.outages.watch(client.engine) }
           return client
         }
@@ -157,7 +157,7 @@ public final class Firestore: Sendable {
     let changes = app.credentials.flatMap { credentials in users.map { UserChanges(credentials, $0) } }
     let backend = try resolved.open(for: database, as: users, appCheck: app.users.appCheckToken)
     let surroundings = app.backend.surroundings
-    // The time of a simulation does not wait for watchers.
+    // A simulation cannot be watched: its time does not wait for watchers.
     let inspection = surroundings.loop == nil ? inspectionPlan(settings, resolved) : nil
     return Client(
       storeConfiguration(for: resolved, backend.identity, plan),

@@ -5,16 +5,16 @@ public import Foundation
 /// The reason why a Firestore call failed: a code of Cloud Firestore, and a message with the cause and the remedy.
 ///
 /// Calls that throw in the official SDK throw this. The SDK stops the process for an invalid argument, such as an empty
-/// document path or a limit of zero. Hearth never does: the reference, query or batch stores the error, and the first
-/// call that can report it does, through its listener, completion or thrown error, with `invalidArgument` or
-/// `failedPrecondition`.
+/// document path or a limit of zero. Hearth never does. The reference, query or batch stores the error
+/// (`invalidArgument` or `failedPrecondition`). The first call that has a listener or a completion, or that throws,
+/// reports it.
 ///
 /// Catch it as in the SDK: `catch FirestoreErrorCode.notFound`, `catch let error as FirestoreErrorCode` with its
 /// `code`, or `catch let error as NSError where error.domain == FirestoreErrorDomain`.
 public struct FirestoreError: Error, Hashable, Sendable {
-  /// The reason, for programs.
+  /// The machine-readable reason.
   public let code: Code
-  /// The reason, for people: the cause and the remedy.
+  /// The human-readable reason: the cause and the remedy.
   public let message: String
 
   /// Creates an error like Hearth's, for tests and for code that wraps calls.
@@ -65,7 +65,7 @@ extension FirestoreError {
     case unknown
     /// An argument is invalid, regardless of the database's state.
     case invalidArgument
-    /// The time ran out; the operation may have been performed.
+    /// The time limit was exceeded. The operation may still have been performed.
     case deadlineExceeded
     /// The document does not exist.
     case notFound
@@ -156,7 +156,8 @@ extension FirestoreError: CustomNSError {
 
 #if !canImport(ObjectiveC)
   // Any error can be cast to `NSError` on Apple platforms. Without Objective-C only `error as NSError` works. A
-  // conditional cast, such as in `catch let error as NSError`, never succeeds, unless the type implements it.
+  // conditional cast, such as in `catch let error as NSError`, only succeeds if the type implements the following
+  // methods.
   extension FirestoreError: _ObjectiveCBridgeable {
     /// Lets `catch let error as NSError` catch the error; called by casts.
     public func _bridgeToObjectiveC() -> NSError {
@@ -178,7 +179,7 @@ extension FirestoreError: CustomNSError {
       }
     }
 
-    /// Like `_forceBridgeFromObjectiveC(_:result:)`, also without an `NSError`; called by casts.
+    /// Like `_forceBridgeFromObjectiveC(_:result:)`, but also accepts `nil`; called by casts.
     public static func _unconditionallyBridgeFromObjectiveC(_ source: NSError?) -> FirestoreError {
       var error: FirestoreError?
       if let source { _forceBridgeFromObjectiveC(source, result: &error) }

@@ -6,16 +6,16 @@ import Synchronization
 
 /// The settings of a `Firestore`; assign them before its first use.
 ///
-/// A class, as in the official SDK, so that `let settings = …; settings.host = …` compiles; assigning it to
+/// A class, as in the official SDK, so that `let settings = …; settings.host = …` compiles. An assignment to
 /// `Firestore.settings` copies it.
 public final class FirestoreSettings: Sendable {
   struct Storage {
     /// The server's address; `nil` for Cloud Firestore, or for the address in the environment.
     var host: String?
-    /// The address in use by the client with these settings, if `host` was not set.
+    /// The address that the client with these settings uses, if `host` was not set.
     var usedHost: String?
     var isSSLEnabled = true
-    /// The address of an emulator, which replaces any backend.
+    /// The address of an emulator. It takes precedence over the app's backend.
     var emulator: String?
     var dispatchQueue: DispatchQueue
     var cacheSettings: (any LocalCacheSettings)?
@@ -29,7 +29,8 @@ public final class FirestoreSettings: Sendable {
 
   private let storage: Mutex<Storage>
 
-  /// The default queue. The SDK's default is the main queue, but many programs on Linux run no loop for it.
+  /// The default queue. The SDK's default is the main queue, but many Linux programs have no main loop that runs its
+  /// callbacks.
   private static let callbackQueue = DispatchQueue(label: "hearth.callbacks")
 
   /// Creates settings with a durable cache of 100 MiB, and callbacks on a serial queue of Hearth.
@@ -44,8 +45,8 @@ public final class FirestoreSettings: Sendable {
   /// The server of a remote backend, `NAME` or `NAME:PORT`. Embedded backends ignore it.
   ///
   /// The default is the emulator in the environment variable `FIRESTORE_EMULATOR_HOST`, which is contacted in plain
-  /// text, or Cloud Firestore. The settings of a `Firestore` contain the server in use: `embedded` for a backend in
-  /// this process or its directory.
+  /// text, or Cloud Firestore. The settings of a `Firestore` contain the server in use, or `embedded` for an embedded
+  /// backend.
   public var host: String {
     get { values.emulator ?? values.host ?? values.usedHost ?? Backend.cloudHost }
     set { storage.withLock { $0.host = newValue } }
@@ -57,9 +58,9 @@ public final class FirestoreSettings: Sendable {
     set { storage.withLock { $0.isSSLEnabled = newValue } }
   }
 
-  /// Whether credentials may be sent where others can read them: over a connection without TLS, and, for the access
-  /// tokens of a user or a machine, which are valid for several servers, to a host that is not Google's. Otherwise
-  /// every call that would send them fails with `failedPrecondition`. Not needed for emulators, which receive no
+  /// Whether credentials may be sent where others can read them. That is any connection without TLS. For access tokens
+  /// of a user or a machine, which several servers accept, it is also any host that is not Google's. If `false`, every
+  /// call that would send such credentials fails with `failedPrecondition`. Not needed for emulators, which receive no
   /// secrets.
   public var allowsInsecureCredentials: Bool {
     get { values.allowsInsecureCredentials }
@@ -73,9 +74,9 @@ public final class FirestoreSettings: Sendable {
   /// Watchers see everything in the client: listeners with their queries, documents in its cache, pending and rejected
   /// writes. Only processes of the same user (and root) can watch, on a socket with mode 0600 in a directory with mode
   /// 0700: `$XDG_RUNTIME_DIR/hearth`, or `/tmp/hearth-UID`. If that directory cannot be created, watching is
-  /// impossible, and the log contains the reason. Without watchers this costs nothing. With a watcher, it takes about 1
-  /// % of the program's processor time, or five milliseconds of each second if that is more; the watcher is notified of
-  /// omitted events. When a watcher leaves, its changes of the network and its faults are undone. The socket is removed
+  /// impossible, and the log contains the reason. Without watchers this costs nothing. With a watcher, it uses about 1
+  /// % of the program's processor time or 5 ms per second, whichever is more. The watcher is notified of omitted
+  /// events. When a watcher disconnects, its changes of the network and its faults are undone. The socket is removed
   /// when the program exits, and when SIGTERM, SIGINT or SIGHUP ends it by their default action; a program's own
   /// handlers remain.
   public var isInspectable: Bool {
@@ -83,7 +84,7 @@ public final class FirestoreSettings: Sendable {
     set { storage.withLock { $0.isInspectable = newValue } }
   }
 
-  /// Sets an emulator, which replaces host and backend.
+  /// Sets an emulator's address, which takes precedence over `host` and the app's backend.
   func setEmulator(_ address: String) { storage.withLock { $0.emulator = address } }
 
   /// The queue for listeners and completions. Must be serial.
@@ -104,7 +105,7 @@ public final class FirestoreSettings: Sendable {
     }
   }
 
-  /// The older spelling of a durable (`true`, the default) or a memory cache.
+  /// The older form of `cacheSettings`: a durable cache (`true`, the default) or a memory cache (`false`).
   public var isPersistenceEnabled: Bool {
     get { values.reportedCacheSettings is PersistentCacheSettings }
     set {
@@ -115,7 +116,7 @@ public final class FirestoreSettings: Sendable {
     }
   }
 
-  /// The older spelling of the cache's size.
+  /// The older form of the size in `cacheSettings`.
   public var cacheSizeBytes: Int64 {
     get { values.effectiveCacheSettings.sizeLimit ?? CacheSize.default }
     set { storage.withLock { $0.cacheSizeBytes = newValue } }
@@ -123,7 +124,7 @@ public final class FirestoreSettings: Sendable {
 }
 
 extension FirestoreSettings {
-  /// The same settings with a durable cache; replaces any older spelling of the cache's kind and size.
+  /// The same settings with a durable cache. Clears `isPersistenceEnabled` and `cacheSizeBytes`.
   func withPersistence(_ tabManager: PersistentTabManager) -> FirestoreSettings {
     var values = values
     let size = values.effectiveCacheSettings.sizeLimit ?? CacheSize.default
@@ -134,7 +135,7 @@ extension FirestoreSettings {
 }
 
 extension FirestoreSettings: Hashable {
-  /// Whether clients with either settings would be the same. Invalid settings are equal only to themselves.
+  /// Whether both settings lead to the same client. Invalid settings are equal only to themselves.
   public static func == (left: FirestoreSettings, right: FirestoreSettings) -> Bool {
     left === right || left.values.isSatisfied(with: right.values)
   }
@@ -184,7 +185,7 @@ extension FirestoreSettings.Storage {
     }
   }
 
-  /// Whether a client with these settings can serve `other` as well.
+  /// Whether a client with these settings is also valid for the settings `other`.
   func isSatisfied(with other: Self) -> Bool {
     guard let plan = try? cachePlan(), let otherPlan = try? other.cachePlan() else { return false }
     return plan == otherPlan && host == other.host && emulator == other.emulator && isSSLEnabled == other.isSSLEnabled
@@ -209,7 +210,7 @@ extension LocalCacheSettings {
   }
 }
 
-/// The size of a cache without a limit: nothing is ever evicted. Valid for every size in bytes.
+/// The size of a cache without a limit: nothing is ever evicted. Every size parameter accepts it.
 public let FirestoreCacheSizeUnlimited: Int64 = -1
 
 /// The kind of the offline cache: `PersistentCacheSettings` or `MemoryCacheSettings`.
@@ -249,11 +250,11 @@ public struct PersistentCacheSettings: LocalCacheSettings, Hashable {
 /// The clients that may use a persistent cache at the same time. Processes, and clients in one process, correspond to
 /// tabs in the web SDK.
 public enum PersistentTabManager: Hashable, Sendable {
-  /// One client. While it is open, any other client with this cache works in memory, and reports it
-  /// (`Firestore.persistenceFailure`: `failedPrecondition`).
+  /// One client. While it is open, any other client with this cache works in memory, and its
+  /// `Firestore.persistenceFailure` is `failedPrecondition`.
   case single
   /// All clients with this case. One of them has the connection. The others write and listen through the cache, and see
-  /// all clients' writes. When that client ends, is killed or stops, another takes its place.
+  /// all clients' writes. When the client with the connection ends, is killed or stops, another one replaces it.
   case multiple
 }
 

@@ -3,11 +3,12 @@ import FirestoreClientState
 import FirestoreModel
 import FirestoreSync
 
-/// The client's connection: its phase with its start, and while not online, the reason and the next attempt.
+/// The client's connection: its phase, the start of the phase and, while not online, the reason and the time of the
+/// next attempt.
 public struct OnlineState: Hashable, Sendable {
   /// The phase of the connection as the client knows it (SDK: OnlineState).
   public enum Phase: String, Hashable, Sendable, CaseIterable {
-    /// The client is connecting, or has nothing to connect for.
+    /// The client is connecting, or does not need a connection.
     case unknown
     /// The backend has answered on the open connection.
     case online
@@ -27,7 +28,7 @@ public struct OnlineState: Hashable, Sendable {
     public static let connecting = Reason(.connecting)
     /// The program called `disableNetwork()`.
     public static let networkDisabled = Reason(.networkDisabled)
-    /// The cache cannot be written, so nothing may arrive that would have to be stored.
+    /// The cache cannot be written, so the client does not request data that it would have to store.
     public static let cacheNotWritable = Reason(.storageFailed)
     /// The last attempt or connection failed with this error.
     public static func failed(_ error: FirestoreError) -> Reason { Reason(.failed(RPCStatus(error))) }
@@ -36,7 +37,7 @@ public struct OnlineState: Hashable, Sendable {
     /// Another client that shares the cache has the connection (`PersistentTabManager.multiple`).
     public static let elsewhere = Reason(.elsewhere)
 
-    /// A few words for people: `the server does not answer`.
+    /// A short human-readable text, such as `the server does not answer`.
     public var description: String { reason.description }
 
     /// The error of `failed`; `nil` for other reasons.
@@ -60,8 +61,8 @@ extension Firestore {
   /// client, or immediately if the client cannot be used. `await onlineState.current` is the present connection.
   public var onlineState: StatusUpdates<OnlineState> { statusUpdates { OnlineState($0) } }
 
-  /// Connects now instead of waiting for the next attempt, and retries a cache that failed. Does nothing if no attempt
-  /// is scheduled, or while the network is disabled.
+  /// Connects now instead of waiting for the next attempt. Also retries to write a failed cache. Does nothing if no
+  /// attempt is scheduled, or while the network is disabled.
   public func retryNow() async throws { await (try client()).engine.retryNow() }
 }
 

@@ -9,13 +9,13 @@ import Synchronization
 /// Programs sign users in with a ``UserSession``.
 ///
 /// Every user has a separate queue of writes. One user's offline writes wait while another user is signed in, and are
-/// never sent in the other user's name.
+/// never sent as another user.
 public protocol CredentialsProvider: AnyObject, Sendable {
   /// The id of the signed-in user; `nil` for the signed-out user.
   var userID: String? { get }
 
-  /// Registers a closure to be called with the new id at each change of `userID`, before the call that changes it
-  /// returns. Writes that a program makes after it has signed a user in therefore belong to that user.
+  /// Registers a closure that is called with the new id at each change of `userID`, before the call that changes it
+  /// returns. Therefore, writes that a program makes after it signs in a user belong to that user.
   /// - Returns: a closure that ends the registration.
   func onUserChange(_ changed: @escaping @Sendable (String?) -> Void) -> @Sendable () -> Void
 
@@ -26,7 +26,7 @@ public protocol CredentialsProvider: AnyObject, Sendable {
   func token(forcingRefresh: Bool) async throws -> String?
 }
 
-/// Proves that calls come from the app itself (Firebase App Check). Given to `FirestoreApp`.
+/// Proves that calls come from the app itself (Firebase App Check). Pass it to `FirestoreApp`.
 public protocol AppCheckProvider: AnyObject, Sendable {
   /// Returns a token. Called for each call to the server.
   /// - Parameter forcingRefresh: whether the last token was rejected, so that a new one is required.
@@ -34,7 +34,7 @@ public protocol AppCheckProvider: AnyObject, Sendable {
   func token(forcingRefresh: Bool) async throws -> String
 }
 
-/// The user of an app, who is signed in and out by the program.
+/// The user of an app. The program signs the user in and out.
 ///
 ///     let session = UserSession()
 ///     let app = FirestoreApp(name: "app", projectID: "shop", backend: .remote(), credentials: session)
@@ -58,8 +58,8 @@ public final class UserSession: CredentialsProvider {
   public var userID: String? { state.withLock { $0.userID } }
 
   /// Signs a user in, and replaces the present one.
-  /// - Parameter token: returns a Firebase Authentication token (an ID token) for this user; its argument is whether
-  ///   the last token was rejected. Called for each call to the server, so it should cache a token while it is valid.
+  /// - Parameter token: returns a Firebase Authentication token (an ID token) for this user. Its argument says whether
+  ///   the last token was rejected. Each call to the server calls it, so it should cache a token while it is valid.
   public func signIn(userID: String, token: @escaping @Sendable (_ forcingRefresh: Bool) async throws -> String) {
     change(to: userID, { forcingRefresh in try await token(forcingRefresh) })
   }
@@ -77,7 +77,7 @@ public final class UserSession: CredentialsProvider {
     if all["firebase"] == nil {
       all["firebase"] = ["sign_in_provider": "custom", "identities": [String: String]()] as [String: Any]
     }
-    // The error below contains the user, unlike the serializer's.
+    // Throw the error below instead of the serializer's, which would not contain the user.
     guard JSONSerialization.isValidJSONObject(all),
       let content = try? JSONSerialization.data(withJSONObject: all, options: [.sortedKeys])
     else { throw FirestoreError.invalidArgument("The claims of \(userID) cannot be written as JSON.") }
@@ -170,14 +170,14 @@ struct UserChanges: Sendable {
     first = authorization.user
   }
 
-  /// Makes the engine follow each change of the user, before any call for the new user.
+  /// Reports each change of the user to the engine, before any call for the new user.
   /// - Returns: a function that ends this.
   func follow(_ engine: SyncEngine) -> @Sendable () -> Void {
     let authorization = authorization
     let last = Mutex(first)
     let change: @Sendable (String?) -> Void = { user in
       last.withLock { last in
-        // The same user with another token: streams continue with the old one.
+        // Streams continue with the old token if only the token has changed.
         if user == last { return }
         last = user
         authorization.beginChange()

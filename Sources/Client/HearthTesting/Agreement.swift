@@ -18,10 +18,10 @@ package struct AgreeingClient: Sendable {
   }
 }
 
-/// Checks of clients: whether they are in sync, and whether they agree with each other and with the server.
+/// Checks whether clients are in sync, and whether they agree with each other and with the server.
 package enum Agreement {
-  /// - Returns: an unacknowledged write, or a listener of an online client that is not in sync, in words; `nil` if
-  ///   there is neither.
+  /// - Returns: a description of an unacknowledged write, or of an online client's listener that is not in sync; `nil`
+  ///   if there is neither.
   package static func missing(_ clients: [AgreeingClient]) async -> String? {
     for client in clients {
       let owner = client.name.map { "\($0): " } ?? ""
@@ -36,7 +36,7 @@ package enum Agreement {
     return nil
   }
 
-  /// - Returns: the first disagreement in words; `nil` if every listener has the server's current result.
+  /// - Returns: a description of the first disagreement; `nil` if every listener has the server's current result.
   /// - Throws: the server's error.
   package static func disagreement(
     _ clients: [AgreeingClient], with server: any Datastore
@@ -80,7 +80,7 @@ extension TestStage {
 
   /// Waits until every write of every client is answered, and every listener of an online client is in sync.
   /// - Parameter limit: the timeout in the stage's time.
-  /// - Throws: ``StageFailure`` that names the missing part.
+  /// - Throws: ``StageFailure`` that names the unanswered write or the listener that is not in sync.
   public func waitForSync(
     within limit: Duration = TestStage.patience, file: String = #fileID, line: Int = #line
   ) async throws {
@@ -91,7 +91,7 @@ extension TestStage {
     throw failure(.notInTime, "not in sync within \(limit): \(missing).", place)
   }
 
-  /// Waits until every listener of every client has the server's result.
+  /// Waits until every listener of every client has the server's current result.
   /// - Parameter limit: the timeout in the stage's time.
   /// - Throws: ``StageFailure`` with the first disagreement.
   public func expectSame(

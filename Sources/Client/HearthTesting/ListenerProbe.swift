@@ -5,16 +5,17 @@ package import FirestoreQuery
 package import FirestoreSync
 import Synchronization
 
-/// A listener that reports the events that a program would get, and the sync state of its result.
+/// A listener that reports the events that a program would receive, and also whether its result is in sync.
 ///
-/// A listener without metadata changes has a second listener with them, so that the sync state of the result is known.
+/// Without metadata changes, a program's listener would not report when its result is in sync. In this case the probe
+/// opens a second listener with metadata changes.
 package final class ListenerProbe: Sendable {
   package enum Event: Sendable {
     /// A snapshot as the program receives it.
     case snapshot(ViewSnapshot)
-    /// The end with an error.
+    /// The listener ended with an error.
     case failed(RPCStatus)
-    /// The latest result with current metadata.
+    /// A new result with current metadata, which the program may not receive.
     case result(ViewSnapshot)
   }
 
@@ -32,7 +33,7 @@ package final class ListenerProbe: Sendable {
   package init(to query: FirestoreQuery.Query, _ options: ListenerOptions, named name: String?, of engine: SyncEngine) {
     (self.name, self.query, self.engine) = (name, query, engine)
     isFromCacheAlone = options.source == .cache
-    // The plain listener is opened first, so it receives its part of a change before the other one.
+    // The plain listener is opened first, so for each change it receives its snapshot before the other listener.
     let plain = options.includeMetadataChanges ? nil : SnapshotMailbox(capacity: 64)
     self.plain = plain
     watching = SnapshotMailbox(capacity: 64)
@@ -61,7 +62,7 @@ package final class ListenerProbe: Sendable {
 
   private func watch(_ tell: @escaping @Sendable (Event) -> Void) async {
     while let element = await watching.next() {
-      // The snapshot in the plain mailbox belongs to the same change, or to an earlier one.
+      // Any snapshot in the plain mailbox belongs to this change or to an earlier one, so it is reported first.
       if let plain { await plain.settle() } else { tell(Event(element)) }
       guard case .snapshot(let snapshot) = element else { continue }
       newest.withLock { $0 = snapshot }
@@ -79,7 +80,7 @@ extension ListenerProbe.Event {
   }
 }
 
-/// Unread events, in order, for one reader. It holds the newest ten thousand and drops the oldest.
+/// A queue of events for one reader, in order. It holds up to 10,000 events and drops the oldest ones.
 package final class EventQueue<Event: Sendable>: Sendable {
   private struct State: Sendable {
     var unread: [Event] = []

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Waits with a timeout, by a clock that need not be the system clock.
+/// Waits with a timeout that any clock can measure.
 package enum Patience {
   /// The minimum interval between two checks of a condition. A wait checks at most ten thousand times.
   private static let pace = Duration.milliseconds(10)

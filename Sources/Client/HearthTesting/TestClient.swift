@@ -18,7 +18,7 @@ public final class TestClient: Sendable {
   private let client: WorldClient
   private let state: Mutex<Opened>
 
-  /// The current opening, with the replies that no expectation has read.
+  /// The current opening, with the write outcomes that no expectation has read.
   struct Opened: Sendable {
     let opening: ClientOpening
     let db: Firestore
@@ -49,16 +49,16 @@ public final class TestClient: Sendable {
   var cache: ClientCache { opened.opening.cache }
   var opened: Opened { state.withLock { $0 } }
 
-  /// The user of the client. A test signs users in and out.
+  /// The client's user. Use it to sign users in and out.
   public var users: UserSession { client.users }
 
-  /// The database for the code under test. After a restart or kill the client has another one.
+  /// The database for the code under test. A restart or kill replaces it.
   public var db: Firestore { opened.db }
 
   func close() async {
     let opened = opened
     await opened.opening.close()
-    // A client that the test has terminated is already closed.
+    // Errors are ignored, because the test may already have terminated the client.
     try? await opened.db.terminate()
   }
 
@@ -83,7 +83,7 @@ public final class TestClient: Sendable {
   /// `latency 200ms jitter 100ms`, `next write drop-ack`, `loss 10% before`, `down watch`, `flap 5s`, `restart`,
   /// `calm`.
   /// `hearth help testing` lists all of them.
-  /// - Throws: ``StageFailure`` for unknown words, and for faults that do not apply to a client.
+  /// - Throws: ``StageFailure`` for invalid syntax, and for faults that do not apply to a client.
   public func fault(_ words: String, file: String = #fileID, line: Int = #line) throws {
     let place = CallPlace(file: file, line: line)
     do throws(TextError) {
@@ -96,29 +96,29 @@ public final class TestClient: Sendable {
     }
   }
 
-  /// Ends all faults, and withdraws faults that wait for a call.
+  /// Ends all faults, including pending faults that wait for their next call.
   public func calm() { client.faults.apply(FaultSettings()) }
 
   // MARK: Clock
 
-  /// Sets the client's clock ahead of the stage's time of day; negative values set it back. The client estimates server
-  /// timestamps with this clock until the server sets them.
+  /// Sets the difference between the client's clock and the stage's time of day. Positive values set the clock ahead,
+  /// negative values set it back. The client estimates server timestamps with this clock until the server sets them.
   public func setClock(ahead lead: Duration) { client.setClock(ahead: lead) }
 
   // MARK: Lifecycle
 
-  /// Whether this client has the streams. Of the clients that share a cache, one has them for all.
+  /// Whether this client has the streams to the server. Only one of the clients that share a cache has them.
   public func hasStreams() async -> Bool { await opened.opening.engine.sharing()?.isPrimary ?? false }
 
-  /// Closes the client and opens it again on its cache. Its listeners end. The new client sends the pending writes if
-  /// the network is on.
+  /// Closes the client and reopens it with the same cache. Its listeners end. The reopened client sends the pending
+  /// writes if the network is on.
   public func restart(file: String = #fileID, line: Int = #line) async throws {
     try stage.check(CallPlace(file: file, line: line))
     await client.restart()
     await takeOpening()
   }
 
-  /// Abandons the client without closing it, and opens it again on its current files, as after `kill -9`.
+  /// Abandons the client without closing it, and reopens it with a copy of its current files, as after `kill -9`.
   public func kill(file: String = #fileID, line: Int = #line) async throws {
     let place = CallPlace(file: file, line: line)
     try stage.check(place)
@@ -128,12 +128,12 @@ public final class TestClient: Sendable {
     await takeOpening()
   }
 
-  /// Switches to the client's new opening.
+  /// Replaces the opening with the client's new one, and closes the old one.
   private func takeOpening() async {
     let before = opened
     let next = Opened(client, named: name, in: stage.world)
     state.withLock { $0 = next }
-    // A client that the test has terminated is already closed.
+    // Errors are ignored, because the test may already have terminated the client.
     try? await before.db.terminate()
   }
 
@@ -142,7 +142,7 @@ public final class TestClient: Sendable {
   /// Listens to a query, in addition to the listeners of the code under test.
   /// - Parameters:
   ///   - query: a query of `db`.
-  ///   - includeMetadataChanges: whether a change of only metadata is a snapshot.
+  ///   - includeMetadataChanges: whether a change of only metadata causes a snapshot.
   ///   - source: the source of the data.
   /// - Throws: `FirestoreError` for a query that Firestore rejects; ``StageFailure`` for a query of another client.
   public func listen(
@@ -167,7 +167,7 @@ public final class TestClient: Sendable {
   /// Listens to a document, with a query of its collection that returns only this document.
   /// - Parameters:
   ///   - document: a document of `db`.
-  ///   - includeMetadataChanges: whether a change of only metadata is a snapshot.
+  ///   - includeMetadataChanges: whether a change of only metadata causes a snapshot.
   public func listen(
     to document: DocumentReference, includeMetadataChanges: Bool = true, file: String = #fileID, line: Int = #line
   ) async throws -> TestListener {
@@ -178,7 +178,7 @@ public final class TestClient: Sendable {
 }
 
 extension TestClient {
-  /// Waits until the client has exactly this count of pending writes.
+  /// Waits until the client has exactly `count` pending writes.
   /// - Parameter limit: the timeout in the stage's time.
   /// - Throws: ``StageFailure`` with the actual count.
   public func expectPending(
@@ -209,7 +209,7 @@ extension TestClient {
       .notInTime, "\(name): expected the connection to be \(phase.rawValue) within \(limit); \(there).", place)
   }
 
-  /// Waits for the next write rejection that no previous call has read.
+  /// Waits for the next rejected write. Each call reads one rejection.
   /// - Parameters:
   ///   - code: the code of the rejection; `nil` for any.
   ///   - path: a document of the write; `nil` for any.
@@ -240,7 +240,8 @@ extension TestClient {
       .surprise, "\(name): expected \(wanted); the write of \(paths) was rejected with \(error.code.name).", place)
   }
 
-  /// Waits for a write acknowledgement that no previous call has read. Skips acknowledgements of other documents.
+  /// Waits for an acknowledged write. Each call reads the acknowledgements up to the one that matches. Skips
+  /// acknowledgements of other documents.
   /// - Parameters:
   ///   - path: a document of the write; `nil` for any. Only the first 20 documents of a write are known.
   ///   - limit: the timeout in the stage's time.

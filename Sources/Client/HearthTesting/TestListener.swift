@@ -76,7 +76,7 @@ public final class TestListener: Sendable {
     }
   }
 
-  /// Waits for a period without snapshots. An unread snapshot also fails the expectation.
+  /// Waits for a period, and fails if a snapshot arrives meanwhile or is already unread.
   /// - Parameter limit: the period in the stage's time.
   /// - Throws: ``StageFailure`` with the snapshot, or with the error that ended the listener.
   public func expectNothing(
@@ -136,7 +136,7 @@ public final class TestListener: Sendable {
 
 /// An expectation about a snapshot of a ``TestListener``.
 public struct SnapshotExpectation: Sendable, CustomStringConvertible {
-  /// The expectation in a few words, for failure messages.
+  /// A short description of the expectation, for failure messages.
   public let description: String
   let holds: @Sendable (QuerySnapshot) -> Bool
 
@@ -173,7 +173,7 @@ public struct SnapshotExpectation: Sendable, CustomStringConvertible {
   /// A field of a document in the result has a value.
   /// - Parameters:
   ///   - field: the path of the field.
-  ///   - value: the expected value, compared in its own type, as with `get(_:) as? Value`.
+  ///   - value: the expected value. The field's value is converted to the same type, as with `get(_:) as? Value`.
   ///   - id: the document's id.
   public static func field<Value: Equatable & Sendable>(
     _ field: String, _ value: Value, of id: String
@@ -203,8 +203,8 @@ public struct SnapshotExpectation: Sendable, CustomStringConvertible {
 
   /// A custom expectation.
   /// - Parameters:
-  ///   - description: the expectation in words, for failure messages.
-  ///   - holds: whether a snapshot meets the expectation.
+  ///   - description: a description of the expectation, for failure messages.
+  ///   - holds: returns whether a snapshot meets the expectation.
   public static func that(
     _ description: String, _ holds: @escaping @Sendable (QuerySnapshot) -> Bool
   ) -> SnapshotExpectation {
@@ -213,7 +213,7 @@ public struct SnapshotExpectation: Sendable, CustomStringConvertible {
 
   // MARK: Descriptions
 
-  /// A snapshot in words: its first documents, its changes and its origin, without data.
+  /// A description of a snapshot: its first documents, its changes and its origin, but no data.
   static func account(of snapshot: QuerySnapshot) -> String {
     let ids = snapshot.documents.prefix(5).map(\.documentID)
     let more = snapshot.count > 5 ? ", …" : ""

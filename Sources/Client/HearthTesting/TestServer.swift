@@ -5,8 +5,8 @@ import FirestoreProtocol
 import FirestoreSimulation
 public import Hearth
 
-/// The backend of a ``TestStage`` from the server's side: writes by no client, and the stored documents. Faults do not
-/// affect it.
+/// The server side of a ``TestStage``'s backend. Use it to read stored documents, and to write without a client. Faults
+/// do not affect it.
 public struct TestServer: Sendable {
   private let server: any Datastore
   /// Creates references and values; it never connects.
@@ -20,7 +20,7 @@ public struct TestServer: Sendable {
         backend: .datastore(server, in: world.surroundings(of: "server"))))
   }
 
-  /// Writes a document: replaces it, or merges into it.
+  /// Replaces a document, or merges fields into it.
   /// - Throws: `FirestoreError` for an invalid path or invalid data.
   public nonisolated(nonsending) func set(
     _ path: String, _ data: [String: Any], merge: Bool = false
@@ -30,7 +30,7 @@ public struct TestServer: Sendable {
   }
 
   /// Changes fields of an existing document.
-  /// - Throws: `FirestoreError`, `notFound` if the document does not exist.
+  /// - Throws: `FirestoreError`; `notFound` if the document does not exist.
   public nonisolated(nonsending) func update(_ path: String, _ fields: [String: Any]) async throws {
     try await commit(try db.document(path).updateMutation(fields))
   }
@@ -41,7 +41,7 @@ public struct TestServer: Sendable {
     try await commit(try db.document(path).deleteMutation())
   }
 
-  /// The server's current document; a document that does not exist has no data.
+  /// The server's current version of a document. A document that does not exist has no data.
   /// - Throws: `FirestoreError` for an invalid path.
   public nonisolated(nonsending) func document(_ path: String) async throws -> any DocumentSnapshot {
     let key = try db.document(path).deleteMutation().key
@@ -62,7 +62,7 @@ public struct TestServer: Sendable {
 
   /// Releases the references.
   func close() async {
-    // Terminating cannot fail: nothing was opened.
+    // Terminating cannot fail, because no client was opened.
     try? await db.terminate()
   }
 }

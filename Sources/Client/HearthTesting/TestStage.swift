@@ -26,17 +26,17 @@ import Synchronization
 ///       }
 ///     }
 ///
-/// The clients, the backend and the body run on one thread. Waiting is free: an hour takes only as long as the work in
-/// it. The same body and the same seed produce the same run. Both guarantees cover the body, the functions that it
-/// calls and its child tasks. The stage does not wait for work on other threads (`Task { … }`, the main actor, a
-/// `DispatchQueue`), unless it runs within ``standingStill(_:)`` or, as a task, on ``executor``.
+/// The clients, the backend and the body run on one thread. Waiting takes no real time: a simulated hour takes only as
+/// long as the work in it. The same body and the same seed produce the same run. Both guarantees cover the body, the
+/// functions that it calls and its child tasks. The stage does not wait for work on other threads (`Task { … }`, the
+/// main actor, a `DispatchQueue`), unless it runs within ``standingStill(_:)`` or, as a task, on ``executor``.
 public final class TestStage: Sendable {
   /// The environment variable with the default seed: `HEARTH_SEED`.
   public static let seedVariable = "HEARTH_SEED"
 
-  /// The seed of all randomness in the run.
+  /// The seed of all random numbers in the run.
   public let seed: UInt64
-  /// The backend from the server's side.
+  /// The server side of the backend.
   public let server: TestServer
   let simulation: SimulatedWorld
   let world: TestWorld
@@ -57,14 +57,16 @@ public final class TestStage: Sendable {
 
   // MARK: Running
 
-  /// Runs a body on a new stage. The stage ends with the body.
+  /// Runs a test on a new stage. The stage ends when the body returns.
   ///
   /// If the body throws, the seed is reported: in the text of a ``StageFailure``, and on standard error for any other
   /// error.
   /// - Parameters:
-  ///   - seed: the seed of all randomness; `nil` for the environment variable `HEARTH_SEED`, or 1.
+  ///   - seed: the seed of all random numbers. For `nil`, the value of the environment variable `HEARTH_SEED`, or 1 if
+  ///     it is not set.
   ///   - project: the project of the database.
-  ///   - longest: the stage's time after which the run fails, because the body waits for an event that never happens.
+  ///   - longest: the time limit of the run in the stage's time. It ends a run whose body waits for an event that never
+  ///     happens.
   ///   - body: the test.
   /// - Returns: the value of the body.
   /// - Throws: the error of the body; ``StageFailure`` after `longest`.
@@ -140,9 +142,9 @@ public final class TestStage: Sendable {
   /// - Parameters:
   ///   - name: letters, digits and `-`, unique within the stage.
   ///   - user: the signed-in user; `nil` for none.
-  ///   - cache: the cache, which can be another client's cache, as with two tabs of a browser.
-  /// - Throws: ``StageFailure`` for an invalid name or a name in use, for a cache that its client does not share, or
-  ///   after the end of the stage.
+  ///   - cache: the cache. It can be another client's cache, as with two tabs of a browser.
+  /// - Throws: ``StageFailure`` for a name that is invalid or in use, for the cache of a client that does not share it,
+  ///   or after the end of the stage.
   public func client(
     _ name: String = "client", user: String? = nil, cache: TestCache = .own, file: String = #fileID, line: Int = #line
   ) async throws -> TestClient {
@@ -179,7 +181,7 @@ public final class TestStage: Sendable {
   /// The time since the start of the run.
   public var elapsed: Duration { simulation.loop.now }
 
-  /// The time of day of the clients and the backend. It starts at the first moment of 2026.
+  /// The time of day of the clients and the backend. It starts at 2026-01-01T00:00:00Z.
   public var date: Date {
     let now = world.now
     return Date(timeIntervalSince1970: Double(now.seconds) + Double(now.nanoseconds) / 1e9)
@@ -191,11 +193,11 @@ public final class TestStage: Sendable {
   /// The stage's thread, for tasks that a test starts: `Task(executorPreference: stage.executor) { … }`.
   public var executor: any TaskExecutor { simulation.loop }
 
-  /// Lets time pass, with all events in it.
+  /// Advances the stage's time, and processes all events in the meantime.
   public func wait(_ time: Duration) async throws { try await simulation.loop.clock.sleep(for: time) }
 
-  /// Runs a body while the stage's time stands still, to wait for work on other threads. Work that needs no time
-  /// continues.
+  /// Runs a body without advancing the stage's time, to wait for work on other threads. Work that does not wait for
+  /// time continues.
   public func standingStill<Value: Sendable>(
     _ body: @Sendable () async throws -> Value
   ) async rethrows -> Value {
@@ -215,13 +217,13 @@ public final class TestStage: Sendable {
     StageFailure(kind: kind, reason: reason, file: place.file, line: place.line, seed: seed, elapsed: elapsed)
   }
 
-  /// - Throws: ``StageFailure`` after the end of the stage, when no event can happen.
+  /// - Throws: ``StageFailure`` after the end of the stage, because no events happen any more.
   func check(_ place: CallPlace) throws(StageFailure) {
     if state.withLock(\.isOver) { throw failure(.misuse, "the stage is over: the body of run has returned.", place) }
   }
 }
 
-/// Random numbers that are the same for the same seed.
+/// A random number generator that is reproducible: the same seed produces the same numbers.
 public struct StageRandom: RandomNumberGenerator, Sendable {
   private var generator: SeededGenerator
 
@@ -236,8 +238,8 @@ public struct StageRandom: RandomNumberGenerator, Sendable {
 /// The reason why a test on a ``TestStage`` failed: an unmet expectation or an invalid call.
 ///
 /// It is thrown, so a test ends at its first failure, as with `#require` and `XCTUnwrap`. Swift Testing and XCTest both
-/// report errors that a test throws, so neither needs to be linked. The text contains the file and line of the call,
-/// and the seed.
+/// report errors that a test throws, so this module does not need to link either of them. The text contains the file
+/// and line of the call, and the seed.
 public struct StageFailure: Error, Hashable, Sendable {
   /// The kinds of failures.
   public enum Kind: Hashable, Sendable {
@@ -247,7 +249,7 @@ public struct StageFailure: Error, Hashable, Sendable {
     case surprise
     /// Clients, or a client and the server, do not agree.
     case disagreement
-    /// The call is invalid: unknown words, a name in use, or a stage that has ended.
+    /// The call is invalid, for example because of invalid syntax, a name in use, or a stage that has ended.
     case misuse
   }
 
@@ -283,7 +285,7 @@ public enum TestCache: Sendable {
   case own
   /// A separate cache that other clients can open, as with `PersistentTabManager.multiple`.
   case shared
-  /// The cache of another client, which was opened as `shared` or itself uses a shared cache.
+  /// The cache of another client, which must be a shared cache.
   case of(TestClient)
 }
 

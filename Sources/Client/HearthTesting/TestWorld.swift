@@ -10,12 +10,12 @@ package import Hearth
 import SeededRandom
 import Synchronization
 
-/// A backend, its clients, their durable caches, and the time. Tests and scenarios are built on it.
+/// A backend, its clients, their durable caches, and their clock. The basis of tests and scenarios.
 ///
 /// A simulated world has a backend in memory, one thread, and time that jumps ahead when idle. A real world has a given
 /// backend and real time.
 package final class TestWorld: Sendable {
-  /// Creates the datastore of a client. The session names the user.
+  /// Creates the datastore of a client. The session contains the client's user.
   package typealias Route = @Sendable (UserSession) -> any Datastore
 
   package let database: DatabaseID
@@ -30,7 +30,7 @@ package final class TestWorld: Sendable {
   private let caches: CacheFolder
   private let opened = Mutex<[WorldClient]>([])
 
-  /// Makes a simulated world.
+  /// Creates a simulated world.
   /// - Parameter route: creates the clients' datastore; `nil` for the backend itself.
   /// - Throws: a failure to create the folder of the caches.
   package init(_ simulation: SimulatedWorld, route: Route? = nil) throws(RPCStatus) {
@@ -43,7 +43,7 @@ package final class TestWorld: Sendable {
     }
   }
 
-  /// Makes a world with the given backend, in real time.
+  /// Creates a world with the given backend, in real time.
   /// - Throws: a failure to create the folder of the caches.
   package init(inRealTime server: any Datastore, _ database: DatabaseID, seed: UInt64) throws(RPCStatus) {
     (simulation, self.server, self.route) = (nil, server, { _ in server })
@@ -72,11 +72,11 @@ package final class TestWorld: Sendable {
 
   // MARK: Facts
 
-  /// - Returns: an unacknowledged write, or a listener of an online client that is not in sync, in words; `nil` if
-  ///   there is neither.
+  /// - Returns: a description of an unacknowledged write, or of an online client's listener that is not in sync; `nil`
+  ///   if there is neither.
   package func missing() async -> String? { await Agreement.missing(clients.map(\.agreeing)) }
 
-  /// - Returns: the first disagreement in words; `nil` if every listener has the server's current result.
+  /// - Returns: a description of the first disagreement; `nil` if every listener has the server's current result.
   /// - Throws: the server's error.
   package func disagreement() async throws(RPCStatus) -> String? {
     try await Agreement.disagreement(clients.map(\.agreeing), with: server)
@@ -125,7 +125,7 @@ package final class TestWorld: Sendable {
   }
 }
 
-/// The plan for each opening of a client.
+/// The properties of a client that apply each time it is opened.
 package struct ClientPlan: Sendable {
   /// The name; `nil` for the only client of a scenario.
   package var name: String?
@@ -145,7 +145,7 @@ package struct ClientPlan: Sendable {
 package struct ClientCache: Sendable {
   /// The client that opened it first.
   package let owner: String
-  /// The number of times that a client with a separate cache was killed. Each life has a folder.
+  /// The number of times that the client of a separate cache was killed. After each kill, the cache has a new folder.
   fileprivate(set) var life = 0
   /// Whether other clients may use it.
   package let isShared: Bool
@@ -192,13 +192,13 @@ private struct CacheFolder: Sendable {
   }
 
   func remove() {
-    // A folder that cannot be removed remains among the temporary files.
+    // A failure is ignored: the folder then remains among the temporary files.
     try? FileManager.default.removeItem(at: folder)
   }
 }
 
 extension SimulatedWorld {
-  /// The time, randomness and thread of a client.
+  /// The clock, random source and thread of a client.
   package func surroundings(of name: String) -> ClientSurroundings {
     let seed = Self.seed(of: name, in: seed)
     var surroundings = ClientSurroundings()

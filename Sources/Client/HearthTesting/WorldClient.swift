@@ -7,9 +7,9 @@ package import FirestoreSync
 package import Hearth
 import Synchronization
 
-/// A client of a `TestWorld` that can be closed, killed and opened again on its cache.
+/// A client of a `TestWorld`. It can be closed or killed, and then reopened with its cache.
 package final class WorldClient: Sendable {
-  /// The parts of a client that outlive each opening.
+  /// The parts of a client that remain when it is reopened.
   struct Identity: Sendable {
     let name: String?
     let users = UserSession()
@@ -62,18 +62,19 @@ package final class WorldClient: Sendable {
     state.withLock { $0.isOnline = true }
   }
 
-  /// Signs a user in, or out for `nil`, and waits until the client uses that user's queue.
+  /// Signs a user in, or out if `user` is `nil`. Waits until the client uses that user's queue.
   package func changeUser(to user: String?) async {
     if let user { users.signIn(userID: user) { _ in user } } else { users.signOut() }
     _ = await opening.engine.statusNow()
   }
 
-  /// Sets the client's clock ahead of the true time; negative values set it back.
+  /// Sets the difference between the client's clock and the true time. Positive values set the clock ahead, negative
+  /// values set it back.
   package func setClock(ahead lead: Duration) { identity.clock.lead = lead }
 
   // MARK: Openings
 
-  /// Closes the client and opens it again on its cache.
+  /// Closes the client and reopens it with the same cache.
   /// - Parameter sizeLimit: the new size in bytes above which the cache is collected; `nil` for no change.
   package func restart(sizeLimit: Int64? = nil) async {
     let (before, isOnline) = state.withLock { ($0.opening, $0.isOnline) }
@@ -83,8 +84,8 @@ package final class WorldClient: Sendable {
     open(cache, isOnline: isOnline)
   }
 
-  /// Abandons the client without closing it, and opens it again on its current files, as after `kill -9`. A cache that
-  /// other clients use is not copied.
+  /// Abandons the client without closing it, and reopens it with a copy of its current files, as after `kill -9`. A
+  /// cache that other clients use is reopened without a copy.
   /// - Throws: `internal` if the files cannot be copied.
   package func kill() async throws(RPCStatus) {
     let (before, isOnline) = state.withLock { ($0.opening, $0.isOnline) }
@@ -101,7 +102,7 @@ package final class WorldClient: Sendable {
   package func close() async { await opening.close() }
 }
 
-/// A client of a world from one opening of its cache to the next.
+/// One opening of a world's client: the time from opening its cache until it is closed or killed.
 package final class ClientOpening: Sendable {
   package let client: Client
   package let cache: ClientCache
@@ -123,7 +124,7 @@ package final class ClientOpening: Sendable {
   /// The listeners in opening order.
   package var listeners: [ListenerProbe] { state.withLock(\.listeners) }
 
-  /// Whether the client is ending or has ended, so that no reply arrives any more.
+  /// Whether the client is ending or has ended. No replies arrive after that.
   package var isClosed: Bool { state.withLock(\.isClosed) }
 
   /// Reports a listener's events until it or the client ends.
@@ -156,8 +157,8 @@ package final class ClientOpening: Sendable {
     state.withLock { $0.tasks.append(task) }
   }
 
-  /// Ends the client.
-  /// - Parameter isKilled: whether the clients that share its cache are not notified.
+  /// Closes the client.
+  /// - Parameter isKilled: whether to end like a killed process, without notifying the clients that share its cache.
   package func close(isKilled: Bool = false) async {
     let tasks = state.withLock { state in
       state.isClosed = true

@@ -18,7 +18,7 @@ package struct ClientStatus: Sendable {
   package var reads: [ReadMeter]
   package var activeLimboResolutions: Int
   package var inFlightWrites: Int
-  /// All pending batches, oldest first; only the first and last ones if the caller asked for those.
+  /// The pending batches, oldest first. All of them, or only the first and last ones, as the caller requested.
   package var pendingWrites: [PendingWrite]
   package var queue: QueueSize
   /// The batches that the backend rejected, in the order of their writes, until they are sent again or dropped.
@@ -37,7 +37,8 @@ package struct ClientStatus: Sendable {
   package var cacheLimit: Int64?
   /// Whether the cache is on disk, so that pending writes survive the process.
   package var isDurable: Bool
-  /// The error of the store, on disk or in memory; the client stays disconnected until it recovers (`nextRetry`).
+  /// The error of the store, on disk or in memory. The client remains disconnected until the store works again
+  /// (`nextRetry`).
   package var storeFailure: RPCStatus?
   /// The pins and lifetimes of the cache; `nil` if unknown.
   package var retentions: [Retention]?
@@ -78,16 +79,18 @@ package struct ClientStatus: Sendable {
     self.retentions = retentions
   }
 
-  /// Whether the cache serves listeners and writes wait.
+  /// Whether the client is offline, so that listeners use the cache and writes wait.
   package var isOffline: Bool { !isNetworkEnabled || onlineState == .offline }
 
-  /// The connection's failure in words; `nil` if none exists or the user or program disconnected the client.
+  /// The description of the connection's failure; `nil` if there is no failure. A disconnection by the user or the
+  /// program is not a failure.
   package var trouble: String? { reason.flatMap { $0.isFailure ? $0.description : nil } }
 }
 
 /// The reason why the data or the cache is not where the user expects it.
 package struct StorageNotice: Hashable, Sendable {
-  /// A few words for the header, such as `IN MEMORY: cache locked`; `nil` for a notice that does not belong there.
+  /// A short text for the dashboard's header, such as `IN MEMORY: cache locked`; `nil` for a notice that is not shown
+  /// there.
   package var badge: String?
   /// The problem and its remedy.
   package var message: String

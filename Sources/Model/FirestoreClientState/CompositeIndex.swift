@@ -3,8 +3,8 @@ package import FirestoreModel
 package import FirestoreQuery
 
 /// A composite index that Cloud Firestore requires before it answers a query. Cloud Firestore indexes every single
-/// field automatically and answers equalities of several fields by merging those indexes. Emulators and the embedded
-/// backend need no composite index.
+/// field automatically, and merges those indexes to answer equalities of several fields. Emulators and the embedded
+/// backend need no composite indexes.
 package struct CompositeIndex: Hashable, Sendable {
   package struct Field: Hashable, Sendable {
     package var path: FieldPath
@@ -17,7 +17,7 @@ package struct CompositeIndex: Hashable, Sendable {
   }
 
   package var collectionID: String
-  /// Whether the index covers collections with that id at any depth.
+  /// Whether the index covers all collections with the id, at any depth.
   package var isGroup: Bool
   package var fields: [Field]
 
@@ -48,11 +48,11 @@ extension CompositeIndex: CustomStringConvertible {
   }
 }
 
-/// The entries that Cloud Firestore needs in a collection's indexes to answer one alternative of a query: first the
-/// fixed fields, in any order, then the fields of the result's order.
+/// The index fields that Cloud Firestore needs to answer one alternative of a query: the fixed fields in any order,
+/// followed by the fields of the result's order.
 package struct IndexNeed: Hashable, Sendable {
   package let collectionID: String
-  /// Whether the query reads all collections with that id.
+  /// Whether the query reads all collections with the id.
   package let isGroup: Bool
   /// The fixed fields: the searched array, then the fields with equalities.
   package let fixed: [CompositeIndex.Field]
@@ -63,7 +63,7 @@ package struct IndexNeed: Hashable, Sendable {
     CompositeIndex(collectionID: collectionID, isGroup: isGroup, fields: fixed + order)
   }
 
-  /// The needs of a query: one for each alternative of an OR that the single-field indexes cannot answer.
+  /// The needs of a query: one for each alternative of an OR that single-field indexes cannot answer.
   package static func all(of target: Target) -> [IndexNeed] {
     if target.isDocumentTarget { return [] }
     guard let id = target.collectionGroup ?? (target.path.isRoot ? nil : target.path.last) else { return [] }
@@ -75,7 +75,7 @@ package struct IndexNeed: Hashable, Sendable {
     return needs
   }
 
-  /// Fails if single-field indexes, which exist for single collections only, are enough.
+  /// Fails if single-field indexes are enough. They only exist for single collections.
   private init?(_ conditions: [FieldFilter], _ orderBy: [OrderBy], of id: String, isGroup: Bool) {
     var taken: Set<FieldPath> = []
     func new(_ path: FieldPath) -> Bool { !path.isDocumentID && taken.insert(path).inserted }
@@ -90,17 +90,17 @@ package struct IndexNeed: Hashable, Sendable {
     (collectionID, self.isGroup) = (id, isGroup)
     let isBackwards = fixed.isEmpty && ordered.isEmpty && orderBy.last?.direction == .descending
     order = isBackwards ? [CompositeIndex.Field(path: .documentID, kind: .descending)] : ordered
-    // A collection is stored by name ascending, so a read backwards needs an index.
+    // A collection is stored in ascending order of names, so reading it in descending order needs an index.
     if isBackwards { return }
     let isMerged = order.isEmpty || fixed.isEmpty && order.count == 1
     if fixed.isEmpty && order.isEmpty || isMerged && !isGroup { return nil }
   }
 
-  /// Whether these indexes together answer the alternative: each holds some of the fixed fields, in any order, and then
-  /// the whole order, and every fixed field is in at least one of them.
+  /// Whether these indexes together answer the alternative. Each index must have some of the fixed fields in any order,
+  /// followed by the whole order. Every fixed field must be in at least one index.
   ///
-  /// Cloud Firestore does not read an index backwards: Google's page on index types has an index for each direction. A
-  /// `limitToLast`, which reverses the order, fails without a separate index, even by `__name__`
+  /// Cloud Firestore does not read an index in reverse: Google's page on index types has one index for each direction.
+  /// A `limitToLast`, which reverses the order, fails without a separate index, even by `__name__`
   /// (firebase.google.com/docs/firestore/query-data/index-overview, github.com/firebase/flutterfire/issues/4398).
   package func isMet(by indexes: [CompositeIndex]) -> Bool {
     var open = Set(fixed.map(\.path))

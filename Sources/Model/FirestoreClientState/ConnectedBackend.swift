@@ -2,7 +2,7 @@
 
 /// The backend that the client is connected to.
 package struct ConnectedBackend: Hashable, Sendable {
-  /// `cloud` holds real data: to delete there, the user must type the document's name.
+  /// The kind of backend. `cloud` has real data, so the user must type the document's name to delete a document there.
   package enum Kind: String, Hashable, Sendable { case embedded, emulator, cloud }
   package var kind: Kind
   package var project: String
@@ -38,7 +38,7 @@ package struct ConnectedBackend: Hashable, Sendable {
   /// Whether the data counts as real: by default only data in Cloud Firestore does.
   package var isProduction: Bool { production ?? (kind == .cloud) }
 
-  /// The host, followed by its transport unless that is plain text as with emulators.
+  /// The host, followed by ` TLS` for an encrypted connection.
   package var address: String? { host.map { isTLS ? $0 + " TLS" : $0 } }
 }
 
@@ -69,7 +69,7 @@ package struct DataPeers: Hashable, Sendable {
   }
 
   package var role: Role
-  /// The other attached processes, without this one and the owner, in the order of their arrival.
+  /// The attached processes, except this process and the owner, in the order in which they attached.
   package var others: [DataMember]
 
   package init(_ role: Role, others: [DataMember] = []) {

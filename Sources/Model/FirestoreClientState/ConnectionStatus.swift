@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The client's knowledge of whether it can reach the backend.
+/// The client's present information about whether it can reach the backend.
 package enum OnlineState: String, Hashable, Sendable { case unknown, online, offline }
 
 /// One of the two streams between client and backend.
@@ -98,7 +98,7 @@ package struct StreamUse: Hashable, Sendable {
   package var status: StreamStatus
   /// The number of times that the stream was opened.
   package var begun: Int
-  /// The start time of the current stream, or of the last one.
+  /// The start time of the current stream or, if there is none, of the last one.
   package var since: Timestamp?
   package var messagesSent: Int
   package var messagesReceived: Int
@@ -106,7 +106,7 @@ package struct StreamUse: Hashable, Sendable {
   package var heardAt: Timestamp?
   /// The sizes of the messages; `nil` if they are not encoded because the backend is in this process.
   package var bytes: Bytes?
-  /// The silence after which the client closes the stream; `nil` for no limit.
+  /// The duration without messages after which the client closes the stream; `nil` for no limit.
   package var longestSilence: Duration?
 
   package init(

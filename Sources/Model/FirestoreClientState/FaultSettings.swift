@@ -5,26 +5,26 @@ package import FirestoreModel
 package struct FaultSettings: Hashable, Sendable {
   /// Whether no stream can be opened, and open ones end.
   package var isOffline = false
-  /// Whether all traffic vanishes without either end noticing. The streams break when this ends.
+  /// Whether all traffic is lost and neither end detects it. When this ends, the streams break.
   package var isHalfOpen = false
   /// The delay before each request, response and snapshot; a snapshot and its documents are delayed together.
   package var latency: Duration = .zero
   /// The random extra delay, uniform between zero and this value.
   package var jitter: Duration = .zero
-  /// The share of applied writes, in percent, whose acknowledgement is lost.
+  /// The percentage of applied writes whose acknowledgement is lost.
   package var lostAcknowledgements = 0
-  /// The share of writes, in percent, that are lost before they reach the backend.
+  /// The percentage of writes that are lost before they reach the backend.
   package var lostRequests = 0
   /// The bandwidth of each stream or call in each direction, in bytes per second; `nil` for no limit.
   package var bandwidth: Int?
   /// The client's reading rate for each stream or call, in bytes per second; `nil` for no limit.
   package var readingRate: Int?
-  /// The period of a flapping backend, unreachable and reachable in turn; `nil` if it does not flap.
+  /// The period of a flapping backend, which is unreachable and reachable in turn; `nil` if it does not flap.
   package var flap: Duration?
-  /// The settings of single lanes, which override those for all lanes.
+  /// The settings of single lanes, which override the settings for all lanes.
   package var lanes: [FaultLane: Lane] = [:]
 
-  /// The settings of one lane; a `nil` setting is that for all lanes.
+  /// The settings of one lane. If a setting is `nil`, the setting for all lanes applies.
   package struct Lane: Hashable, Sendable {
     package var latency: Duration?
     package var jitter: Duration?
@@ -38,7 +38,7 @@ package struct FaultSettings: Hashable, Sendable {
 
   package var isCalm: Bool { self == FaultSettings() }
 
-  /// The delay of a message and the maximum jitter.
+  /// The delay and the maximum jitter of a message on a lane.
   package func delay(on lane: FaultLane) -> (latency: Duration, jitter: Duration) {
     (lanes[lane]?.latency ?? latency, lanes[lane]?.jitter ?? jitter)
   }
@@ -48,11 +48,11 @@ package struct FaultSettings: Hashable, Sendable {
   package func isOffline(_ lane: FaultLane) -> Bool { isOffline || lanes[lane]?.isOffline == true }
 }
 
-/// A kind of calls between a client and its backend.
+/// A group of calls between a client and its backend.
 package enum FaultLane: String, CaseIterable, Hashable, Sendable {
   /// The streams of listeners.
   case watch
-  /// The write stream, and commits outside it.
+  /// The write stream, and commits outside of it.
   case write
   /// All other calls.
   case read
@@ -78,19 +78,19 @@ package enum FaultEvent: Hashable, Sendable {
   /// All streams and calls end. With `withoutTokens`, the backend also forgets its resume tokens, so listeners start
   /// over.
   case restart(withoutTokens: Bool)
-  /// Calls are unauthenticated until the client sends another token or reconnects.
+  /// Calls fail with `unauthenticated` until the client sends another token or reconnects.
   case expireToken
 }
 
 /// One change of the faults between a client and its backend; `FaultText` reads and writes it as text.
 package enum FaultChange: Hashable, Sendable {
-  /// Whether it happens once, and leaves the settings unchanged.
+  /// Whether the change is a one-time event, which does not change the settings.
   package var isOnce: Bool { if case .event = self { true } else { false } }
 
   case latency(Duration, jitter: Duration, on: FaultLane?)
   /// The bandwidth in bytes per second for each stream; `nil` for no limit.
   case bandwidth(Int?, on: FaultLane?)
-  /// The share of writes, in percent, that are lost before or after the backend applies them.
+  /// The percentage of writes that are lost before or after the backend applies them.
   case loss(Int, before: Bool)
   case down(FaultLane?)
   /// Undoes `down`, `silent` and `flap`.
@@ -99,7 +99,7 @@ package enum FaultChange: Hashable, Sendable {
   case flap(Duration?)
   case slowReader(Int?)
   case event(FaultEvent)
-  /// Ends all faults, including those that wait for a call.
+  /// Ends all faults, including pending faults that wait for a call.
   case calm
 
   /// The reason why the change has no effect between a client of Hearth and its datastore; `nil` if it has one.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// A local index. For every cached document of a collection group that has all of these fields, it holds one entry
-/// under the fields' values (or one per element of a field indexed as an array).
+/// A local index. It has an entry for every cached document of a collection group that has all of the fields. The
+/// entry's key is the fields' values. A field that is indexed as an array has one entry for each element.
 ///
-/// Entries are stored per collection, so an index serves queries on a collection and on the whole group.
+/// Entries are stored by collection, so an index serves queries of one collection and of the whole group.
 package struct FieldIndex: Sendable {
   package enum Kind: String, Hashable, Sendable, CaseIterable {
     case ascending, descending
@@ -25,9 +25,9 @@ package struct FieldIndex: Sendable {
   package let collectionGroup: String
   package let fields: [Field]
 
-  /// Makes an index.
-  /// - Parameter fields: the fields; a trailing `__name__` is dropped, since every index ends with it (as in the
-  ///   definitions that the server's tools export).
+  /// Creates an index.
+  /// - Parameter fields: the fields. A trailing `__name__`, as in definitions that the server's tools export, is
+  ///   dropped, because every index ends with it.
   /// - Throws: `invalid-argument` for an invalid id, no fields, a repeated field, several arrays, or `__name__` before
   ///   the end.
   package init(collectionGroup: String, fields: [Field]) throws(ModelError) {
@@ -55,7 +55,8 @@ package struct FieldIndex: Sendable {
     self.fields = fields
   }
 
-  /// Whether this index serves every query that the other serves: read backwards, its entries have the opposite order.
+  /// Whether this index serves every query that the other one serves. An index with all directions reversed does,
+  /// because entries can be read in reverse.
   package func isEquivalent(to other: FieldIndex) -> Bool { self == other || reversed == other }
 
   private var reversed: FieldIndex {

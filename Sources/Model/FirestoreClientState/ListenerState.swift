@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreQuery
 
-/// A listener of a client, and the figures of its last snapshot.
+/// A listener of a client, and a summary of its last snapshot.
 package struct ListenerState: Sendable {
   /// The listener's number, never reused within the client.
   package var id: Int
   package var query: Query
   package var options: ListenerOptions
   package var result: Result
-  /// The name of the client, where several are shown as one.
+  /// The name of the client, if several clients are shown as one; `nil` otherwise.
   package var client: String?
 
-  /// The figures of a listener's last snapshot, without the documents.
+  /// A summary of a listener's last snapshot, without the documents.
   package struct Result: Hashable, Sendable {
     /// The number of documents in the last snapshot; `nil` before the first.
     package var count: Int?
@@ -33,7 +33,7 @@ package struct ListenerState: Sendable {
   }
 }
 
-/// The events that one listener wants to receive (SEMANTICS §3, initial and later events).
+/// The options of a listener, which determine the events that it receives (SEMANTICS §3, initial and later events).
 package struct ListenerOptions: Hashable, Sendable {
   package enum Source: String, Hashable, Sendable { case `default`, cache }
 
@@ -41,7 +41,7 @@ package struct ListenerOptions: Hashable, Sendable {
   package var includeMetadataChanges: Bool
   /// The source of the listener's data; with `cache` the client does not contact the backend.
   package var source: Source
-  /// Whether the first snapshot waits until the listener is in sync or the client offline, as in get().
+  /// Whether the first snapshot waits until the listener is in sync or the client is offline, as for a single read.
   package var waitForSyncWhenOnline: Bool
 
   package init(

@@ -4,9 +4,9 @@ package import FirestoreModel
 /// One batch that the backend has not acknowledged.
 package struct PendingWrite: Equatable, Sendable {
   package enum State: Hashable, Sendable {
-    /// The batch is held back: the network is disabled, or unused because the cache cannot be written.
+    /// The batch is not sent because the network is disabled or the cache cannot be written.
     case held
-    /// The batch waits in the queue.
+    /// The batch waits in the queue to be sent.
     case queued
     case inFlight
     /// The batch waits for the next attempt to connect.
@@ -22,7 +22,7 @@ package struct PendingWrite: Equatable, Sendable {
   /// The number of times that the batch was sent since the client started.
   package var attempts: Int
   package var state: State
-  /// The error of the last attempt to send the batch; `nil` if none failed.
+  /// The error of the last failed attempt to send the batch; `nil` if no attempt has failed.
   package var lastError: RPCStatus?
 
   package init(
@@ -42,7 +42,7 @@ package struct PendingWrite: Equatable, Sendable {
 /// The size of the whole queue, even if only part of it is listed.
 package struct QueueSize: Hashable, Sendable {
   package var count: Int
-  /// The number of batches since the queue was last empty; `count` and `total` together give the send progress.
+  /// The number of batches since the queue was last empty. `count` and `total` together show the progress of sending.
   package var total: Int
   /// The size of the encoded batches in bytes.
   package var byteCount: Int
@@ -61,7 +61,7 @@ package struct WriteOutcome: Sendable {
   package var batch: BatchID
   /// The time from sending to the response; `nil` for a batch that was never sent.
   package var after: Duration?
-  /// The backend's error; `nil` for an acknowledgement; code `cancelled` for a batch that the user cancelled.
+  /// The backend's error; `nil` for an acknowledgement. The code is `cancelled` for a batch that the user canceled.
   package var rejection: RPCStatus?
   /// The commit time on the backend's clock; `nil` for a batch that was not applied.
   package var commitTime: SnapshotVersion?
@@ -81,7 +81,7 @@ package struct WriteOutcome: Sendable {
   }
 }
 
-/// A batch that the backend rejected permanently, stored so that no user data is lost silently.
+/// A batch that the backend rejected permanently. It is stored, so that user data is never lost silently.
 package struct RejectedWrite: Equatable, Sendable {
   /// The id that the batch had in the queue; it is never reused.
   package var id: BatchID
@@ -104,16 +104,16 @@ package struct RejectedWrite: Equatable, Sendable {
 }
 
 extension RPCStatus {
-  /// Whether a batch that failed with this code was ended by the client, not by the backend: cancelled, set aside, or
-  /// past its deadline before it was sent. No backend rejects a write permanently with these codes.
+  /// Whether this code means that the client, and not the backend, ended a batch: it was canceled or set aside, or its
+  /// deadline passed before it was sent. Backends never reject a write permanently with these codes.
   package var endsWriteHere: Bool { code == .cancelled || code == .deadlineExceeded }
 
-  /// The status of a batch that was set aside by hand: it is listed with the rejected writes but was never sent.
+  /// The status of a batch that was set aside manually. It is one of the rejected writes, but was never sent.
   package static let setAside = RPCStatus(.cancelled, "Set aside by hand. It was not sent.")
 }
 
 extension RejectedWrite {
-  /// Whether the batch was set aside by hand, not rejected by the backend.
+  /// Whether the batch was set aside manually instead of rejected by the backend.
   package var isSetAside: Bool { rejection.status.code == .cancelled }
 }
 
@@ -132,7 +132,7 @@ package struct Rejection: Hashable, Sendable {
   }
 }
 
-/// A document of a batch, and the effect of the batch on it.
+/// A document of a batch, and the batch's effect on the document.
 package struct WrittenDocument: Hashable, Sendable {
   package enum Effect: String, Hashable, Sendable { case created, changed, deleted }
 
@@ -145,21 +145,21 @@ package struct WrittenDocument: Hashable, Sendable {
   }
 }
 
-/// The documents that a batch wrote: the first ones by name, and the total count. Bounded, since an outcome is reported
-/// repeatedly until newer ones replace it.
+/// The documents that a batch wrote: the names of the first ones, and the total count. Its size is bounded, because an
+/// outcome is reported repeatedly until newer outcomes replace it.
 package struct WrittenDocuments: Hashable, Sendable {
   /// The largest number of named documents.
   package static let named = 20
 
   /// The first documents in the order of the batch, without duplicates.
   package private(set) var first: [WrittenDocument] = []
-  /// The document count, including the unnamed ones.
+  /// The document count, including the documents that are not in `first`.
   package private(set) var count = 0
-  /// The count of the unnamed documents.
+  /// The number of documents that are not in `first`.
   package var unnamed: Int { max(0, min(count, 1 << 40) - first.count) }
 
-  /// Names the documents of a batch. Mutations that only check a condition are not counted.
-  /// - Parameter limit: the number of documents to name.
+  /// Creates the summary of a batch. Does not count mutations that only check a condition.
+  /// - Parameter limit: the maximum number of documents in `first`.
   package init(of mutations: [Mutation], naming limit: Int = Self.named) {
     var places: [DocumentKey: Int] = [:]
     for mutation in mutations {
@@ -182,7 +182,7 @@ package struct WrittenDocuments: Hashable, Sendable {
 }
 
 extension WrittenDocument.Effect {
-  /// - Returns: `nil` for a mutation that changes nothing.
+  /// - Returns: `nil` for a mutation that only checks a condition.
   package init?(_ mutation: Mutation) {
     switch mutation.operation {
     case .delete: self = .deleted

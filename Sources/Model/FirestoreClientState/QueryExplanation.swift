@@ -3,13 +3,13 @@ import FirestoreJSON
 import FirestoreModel
 package import FirestoreQuery
 
-/// The plan and the cost of a query that the cache answered.
+/// The plan and the cost of a query that the cache has executed.
 package struct QueryExplanation: Hashable, Sendable {
   package var query: Query
   package var plan: QueryPlan
   /// The indexes used, with the plan `index`.
   package var indexes: [IndexUse]
-  /// The number of stored documents compared with the query, without those with pending writes.
+  /// The number of stored documents that were compared with the query, not counting documents with pending writes.
   package var documentsScanned: Int
   package var entriesRead: Int
   package var documentsReturned: Int
@@ -55,9 +55,9 @@ extension QueryExplanation: CustomStringConvertible {
 
 /// The source of a query's documents; the raw value is the machine-readable name.
 package enum QueryPlan: String, Hashable, Sendable, CaseIterable {
-  /// The query names its one document.
+  /// The query is for one document, which is read by its name.
   case document
-  /// The documents of the synced target, and those that changed after it.
+  /// The documents of the target's last result in sync, and the documents that have changed since then.
   case syncedResult = "synced-result"
   /// The documents found through indexes.
   case index
@@ -83,7 +83,7 @@ package struct QueryPreview: Hashable, Sendable {
   package var count: Int?
   /// The missing indexes that would avoid a scan of the whole collection.
   package var suggestedIndexes: [FieldIndex]
-  /// The number of cached documents to compare with the query; an upper bound if the documents are not counted.
+  /// The number of cached documents to compare with the query. If `count` is `nil`, an upper bound.
   package var documentsToScan: Int
 
   package init(query: Query, count: Int?, suggestedIndexes: [FieldIndex] = [], documentsToScan: Int = 0) {
@@ -97,9 +97,9 @@ package struct QueryPreview: Hashable, Sendable {
 /// The use of an index in answering a query.
 package struct IndexUse: Hashable, Sendable {
   package var index: FieldIndex
-  /// The conditions that the index answered; the others were checked on the documents it found.
+  /// The conditions that the index evaluated. The other conditions were checked on the documents that it found.
   package var servedFilters: [FieldFilter]
-  /// Whether documents were read in the query's order and only up to its limit.
+  /// Whether the index returned documents in the query's order, so that reading stopped at the limit.
   package var servesOrder: Bool
 
   package init(index: FieldIndex, servedFilters: [FieldFilter], servesOrder: Bool) {
@@ -129,7 +129,7 @@ package struct IndexState: Hashable, Sendable {
   package var definition: FieldIndex
   /// Whether the store created the index automatically because queries needed it.
   package var isAutomatic: Bool
-  /// The build progress; `nil` when the index is complete. No query uses it before.
+  /// The build progress; `nil` when the index is complete. Queries only use a complete index.
   package var backfill: IndexProgress?
 
   package init(definition: FieldIndex, isAutomatic: Bool = false, backfill: IndexProgress? = nil) {
@@ -139,7 +139,7 @@ package struct IndexState: Hashable, Sendable {
   }
 }
 
-/// The progress of a backfill in documents. Documents evicted from the cache may count until their numbers are reused.
+/// The progress of a backfill in documents. Evicted documents may be counted until their numbers are reused.
 package struct IndexProgress: Hashable, Sendable {
   package var documentsIndexed: Int
   package var documentsTotal: Int
@@ -152,14 +152,14 @@ package struct IndexProgress: Hashable, Sendable {
 
 /// The times that the cache needed for a query, grouped by collection size.
 package struct QueryTimes: Sendable {
-  /// The runs over collections of similar size: up to ten times as large as the smallest.
+  /// The runs on collections of similar size. The largest size is ten times the smallest.
   package struct Class: Hashable, Sendable {
-    /// The largest document count of the class: 1, 10, 100 and so on. `nil` for runs before the times were first read,
-    /// because their size was not recorded.
+    /// The largest document count of the class: 1, 10, 100 and so on. `nil` for runs of unknown size: sizes are only
+    /// recorded after the times were first read.
     package var limit: Int?
     package var runs: Int
     package var median: Duration
-    /// The 99th percentile; with fewer than 100 runs, the longest run.
+    /// The 99th percentile. With fewer than 100 runs, this is the longest run.
     package var p99: Duration
 
     package init(limit: Int?, runs: Int, median: Duration, p99: Duration) {
@@ -171,9 +171,9 @@ package struct QueryTimes: Sendable {
   }
 
   package var query: Query
-  /// The runs by collection size, ascending; of the last 256 runs.
+  /// The last 256 runs by collection size, ascending.
   package var classes: [Class]
-  /// The number of runs since the client was opened, or since the query was forgotten.
+  /// The number of runs since the client was opened, or since the ledger last dropped the query.
   package var runs: Int
   /// The plan of the last run.
   package var plan: QueryPlan

@@ -8,12 +8,12 @@ package struct RuleDecision: Hashable, Sendable {
   package var time: Timestamp
   /// The method of the request: `get`, `list`, `create`, `update` or `delete`.
   package var method: String
-  /// The document; for `list`, the collection.
+  /// The path of the document; for `list`, of the collection.
   package var path: ResourcePath
   /// The id of the signed-in user; `nil` if the request is not authenticated.
   package var user: String?
   package var isAllowed: Bool
-  /// The line of the deciding statement; `nil` if none matched.
+  /// The line of the deciding statement; `nil` if no statement matched.
   package var line: Int?
   /// The reason for the denial, or the warning about an allowed list.
   package var reason: String

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The reason why a snapshot fired. A new cause needs its case, its words and the code that raises it.
+/// The reason for a snapshot. A new cause needs a case, its texts, and the code that raises it.
 package enum SnapshotCause: Hashable, Sendable {
-  /// The first snapshot of a listener, or one that brings it up to date.
+  /// The first snapshot of a listener.
   case listenerAdded
   case localWrite(BatchID)
   case acknowledged(BatchID)
@@ -28,10 +28,10 @@ package enum SnapshotCause: Hashable, Sendable {
 extension SnapshotCause {
   /// The texts that describe a cause.
   package struct Words: Hashable, Sendable {
-    /// The one-word name for programs.
+    /// The machine-readable name, in one word.
     package let name: String
     package let description: String
-    /// The cause for the rows of a feed; `nil` if the rows already show it.
+    /// The text for a row of the feed; `nil` if other rows already show the cause.
     package let news: String?
 
     init(_ name: String, _ description: String, news: String? = nil) {
@@ -62,7 +62,7 @@ extension SnapshotCause {
     }
   }
 
-  /// Whether this device, not the backend, caused the snapshot.
+  /// Whether this device caused the snapshot, and not the backend.
   package var isLocal: Bool {
     switch self {
     case .localWrite, .cancelled, .networkDisabled, .offline: true
@@ -70,7 +70,7 @@ extension SnapshotCause {
     }
   }
 
-  /// The number of causes kept when snapshots merge; the newest remain.
+  /// The maximum number of causes of a merged snapshot. The newest causes remain.
   private static let limit = 16
 
   /// The causes of both lists in order, without duplicates, at most sixteen.

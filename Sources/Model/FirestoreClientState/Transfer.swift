@@ -10,8 +10,8 @@ package enum TransferRequest: Hashable, Sendable {
   case importing(file: String, into: ResourcePath?)
   /// Writes a bundle, which fills clients' caches without contacting the server.
   case bundle(BundleContents, file: String, replaces: Bool = false)
-  /// Writes the cached server versions of a document, of everything below a collection, or of the whole cache: as a
-  /// bundle if the file's name ends so, else for an import.
+  /// Writes cached documents in the server's versions: one document, everything below a collection, or the whole cache.
+  /// The name of the file decides between a bundle and an export file for an import.
   case freezing(ResourcePath?, file: String, replaces: Bool = false)
 
   package var file: String {
@@ -20,7 +20,8 @@ package enum TransferRequest: Hashable, Sendable {
     }
   }
 
-  /// The same request with permission to replace the file; `nil` if it has that already, or reads the file.
+  /// The same request with permission to replace the file; `nil` if it already has this permission, or if it only reads
+  /// the file.
   package var replacing: TransferRequest? {
     switch self {
     case .export(let paths, let file, false): .export(paths, file: file, replaces: true)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// Firestore values as JSON for people: plain JSON for the types that it has, single-key `$` objects for the other
-/// types.
+/// The human-readable JSON of Firestore values. Types that JSON has are plain JSON; the other types are objects with a
+/// single key that begins with `$`.
 ///
-/// An integer literal is an integer, one with a point or exponent a double. The `$` objects:
+/// A number without a point and exponent is an integer, any other number a double. The `$` objects are:
 ///
 ///     {"$timestamp": "2026-03-02T11:58:03.120Z"}      {"$geo": [52.37, 4.89]}
 ///     {"$ref": "users/ada"}  (or the full name)       {"$vector": [0.5, 1.0]}
@@ -16,8 +16,9 @@ package import FirestoreModel
 ///     {"$serverTimestamp": true}   {"$increment": 1}   {"$minimum": 1}   {"$maximum": 1}
 ///     {"$arrayUnion": […]}         {"$arrayRemove": […]}
 package enum DocumentJSON {
-  /// The fields on several lines, indented by two spaces, names in UTF-8 order; `$` objects on one line.
-  /// - Parameter database: references into it are written as paths, others with their full name.
+  /// The fields on several lines, indented by two spaces, in the UTF-8 order of names. `$` objects are on one line.
+  /// - Parameter database: the database in which references are written as paths. All other references have their full
+  ///   names.
   package static func text(of fields: Fields, relativeTo database: DatabaseID? = nil) -> String {
     let writer = ValueJSONWriter(database: database)
     return JSONSyntax(.object(writer.members(fields))).prettyText { syntax in
@@ -27,19 +28,21 @@ package enum DocumentJSON {
   }
 
   /// The value on one line.
-  /// - Parameter database: references into it are written as paths, others with their full name.
+  /// - Parameter database: the database in which references are written as paths. All other references have their full
+  ///   names.
   package static func line(of value: Value, relativeTo database: DatabaseID? = nil) -> String {
     ValueJSONWriter(database: database).syntax(value).lineText
   }
 
   /// The fields on one line.
-  /// - Parameter database: references into it are written as paths, others with their full name.
+  /// - Parameter database: the database in which references are written as paths. All other references have their full
+  ///   names.
   package static func line(of fields: Fields, relativeTo database: DatabaseID? = nil) -> String {
     JSONSyntax(.object(ValueJSONWriter(database: database).members(fields))).lineText
   }
 
-  /// Reads an object as a document's fields. Transforms are removed from the fields; a map that held only transforms
-  /// disappears with them, as in the SDKs.
+  /// Reads an object as a document's fields. Transforms are returned separately. A map that contained only transforms
+  /// is omitted, as in the SDKs.
   /// - Parameter database: the database of references that are paths.
   /// - Throws: `JSONError` with the position and the expected content.
   package static func parse(
@@ -60,8 +63,8 @@ package enum DocumentJSON {
     return (fields, reader.transforms)
   }
 
-  /// The exact value in the same form: with the estimate of a pending server timestamp, minus zero, and timestamps and
-  /// locations that Firestore rejects.
+  /// The exact value in the same form. Unlike the other functions, it preserves the estimate of a pending server
+  /// timestamp, minus zero, and timestamps and locations that Firestore rejects.
   package static func exact(_ value: Value, relativeTo database: DatabaseID?) -> JSONSyntax {
     ValueJSONWriter(database: database, isExact: true).syntax(value)
   }

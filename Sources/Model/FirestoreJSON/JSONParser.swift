@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// Parses RFC 8259 by recursive descent over UTF-8 bytes.
+/// Parses JSON (RFC 8259) by recursive descent over UTF-8 bytes.
 struct JSONParser {
-  /// The maximum depth: documents nest 20 levels, and type objects in them add a few.
+  /// The maximum nesting depth. Documents have up to 20 levels, and `$` objects add a few.
   static let depthLimit = 100
 
   private let bytes: [UInt8]
   private let numbers: JSONSyntax.Numbers
-  /// Whether comments are white space, and a comma may precede a closing bracket.
+  /// Whether comments, and a comma before a closing bracket, are allowed.
   private let isCommented: Bool
   /// The first comma before a closing bracket.
   private(set) var trailingComma: JSONError?
@@ -16,14 +16,14 @@ struct JSONParser {
   private var line = 1
   /// The start of the current line.
   private var lineStart = 0
-  /// The number of continuation bytes in this line, which do not count as columns.
+  /// The number of UTF-8 continuation bytes in this line, which do not count as columns.
   private var continuationBytes = 0
 
   init(_ text: String, _ numbers: JSONSyntax.Numbers = .exact, isCommented: Bool = false) {
     bytes = Array(text.utf8)
     self.numbers = numbers
     self.isCommented = isCommented
-    // Editors on Windows write a byte order mark.
+    // Skips the byte order mark that editors on Windows write.
     if isCommented, bytes.starts(with: [0xef, 0xbb, 0xbf]) { (position, lineStart) = (3, 3) }
   }
 
@@ -76,11 +76,11 @@ struct JSONParser {
     return members
   }
 
-  /// The maximum member count for comparing each name with all earlier ones.
+  /// The maximum member count for which each name is compared with all earlier names.
   private static let few = 16
 
-  /// Rejects duplicate names. Sorts long lists instead of hashing each name, because names are the same only if their
-  /// bytes are.
+  /// Rejects duplicate names. Sorts long lists by bytes instead of hashing the names, because names are only duplicates
+  /// if their bytes are equal.
   private func refuseDuplicates(
     _ members: [JSONSyntax.Member], _ places: [(line: Int, column: Int)]
   ) throws(JSONError) {
@@ -200,8 +200,8 @@ struct JSONParser {
     throw error("Expected a closing quote, found the end of the text.")
   }
 
-  /// Consumes unescaped bytes.
-  /// - Returns: the position of the first.
+  /// Skips the unescaped bytes of a string.
+  /// - Returns: the position of the first byte.
   private mutating func takePlain() -> Int {
     let start = position
     let (end, continuations) = bytes.withUnsafeBufferPointer { bytes in
@@ -240,7 +240,7 @@ struct JSONParser {
     }
   }
 
-  /// The UTF-8 of `\uXXXX`, or of two of them that form a surrogate pair; the caller has read the first `\u`.
+  /// The UTF-8 of an escape `\uXXXX`, or of two escapes that form a surrogate pair. The caller has read the first `\u`.
   private mutating func escapedScalar(at here: JSONError) throws(JSONError) -> String.UTF8View {
     func unpaired() -> JSONError {
       JSONError(
@@ -297,7 +297,7 @@ struct JSONParser {
     return true
   }
 
-  /// Consumes a bracket that follows a comma, where comments are allowed.
+  /// Accepts a bracket after a comma, if comments are allowed.
   private mutating func takeAfterComma(_ bracket: UInt8) -> Bool {
     guard isCommented, current == bracket else { return false }
     let sign = bracket == UInt8(ascii: "}") ? "}" : "]"
@@ -325,7 +325,7 @@ struct JSONParser {
     continuationBytes = 0
   }
 
-  /// - Returns: whether there was a whole comment; the position is unchanged if not.
+  /// - Returns: whether there was a whole comment. If not, the position is unchanged.
   private mutating func skipComment() -> Bool {
     let rest = bytes[(position + 1)...]
     guard let second = rest.first else { return false }

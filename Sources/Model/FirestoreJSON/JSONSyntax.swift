@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A parsed JSON value that keeps the source's distinctions: integers versus other numbers, the order of members, and
-/// each value's position.
+/// A parsed JSON value. It preserves whether numbers are integers, the order of members, and the position of each
+/// value.
 package struct JSONSyntax: Sendable {
   package enum Kind: Sendable {
     case null
     case boolean(Bool)
-    /// A number without fraction and exponent.
+    /// A number without a fraction and an exponent.
     case integer(Int64)
     case double(Double)
     case string(String)
@@ -38,7 +38,7 @@ package struct JSONSyntax: Sendable {
 
   /// The handling of integers beyond 64 bits, and of minus zero.
   package enum Numbers: Sendable {
-    /// Integers beyond 64 bits are rejected, and minus zero is zero.
+    /// Integers beyond 64 bits are rejected, and `-0` is the integer zero.
     case exact
     /// Integers beyond 64 bits and minus zero become doubles, as JavaScript writes them.
     case ofAnySize

@@ -15,7 +15,7 @@ struct ValueJSONReader {
 
   // MARK: Fields
 
-  /// The members as fields; transforms among them, at any depth of maps, are added to `transforms`.
+  /// The members as fields. Transforms at any depth of maps are added to `transforms` instead.
   mutating func fields(_ members: [JSONSyntax.Member], at parent: FieldPath?) throws(JSONError) -> Fields {
     var entries: [Fields.Entry] = []
     for member in members {
@@ -26,7 +26,7 @@ struct ValueJSONReader {
   }
 
   /// Reads one field.
-  /// - Returns: `nil` for a transform, and for a map that held only transforms.
+  /// - Returns: `nil` for a transform, and for a map that contained only transforms.
   private mutating func field(_ syntax: JSONSyntax, at path: FieldPath) throws(JSONError) -> Value? {
     guard case .object(let members) = syntax.kind else { return try value(syntax) }
     var content = members
@@ -215,7 +215,7 @@ struct ValueJSONReader {
     return values
   }
 
-  /// A number as a double; accepts an integer literal, since only doubles are valid here.
+  /// A number as a double. An integer literal is accepted too, because only doubles are valid here.
   private func coordinate(_ syntax: JSONSyntax) throws(JSONError) -> Double? {
     switch try value(syntax) {
     case .integer(let value): Double(value)

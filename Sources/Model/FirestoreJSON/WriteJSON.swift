@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The JSON form of writes for people: an array with an object for each document, or the object alone.
+/// The human-readable JSON of writes: an array with one object for each document, or a single object.
 ///
 ///     {"set": "orders/a", "data": {…}}                             replaces the document
 ///     {"update": "orders/a", "data": {"shipTo.city": "Delft"}}     changes fields of a document that exists
 ///     {"merge": "orders/a", "data": {…}}                           the same, also without a document
 ///     {"delete": "orders/a"}      {"verify": "orders/a"}           the last only checks
 ///
-/// In updates and merges the names in `data` are field paths, and `"remove": ["note"]` names fields to delete.
-/// `"transform": {"total": {"$increment": 1}}` names fields, by path, whose new value the backend computes.
+/// In updates and merges, the names in `data` are field paths, and `"remove": ["note"]` lists fields to delete.
+/// `"transform": {"total": {"$increment": 1}}` lists field paths with the transforms that the backend applies.
 /// `"exists": false` and `"updateTime": "2026-03-02T11:58:03Z"` are conditions on the document.
 package enum WriteJSON {
   /// The text of mutations.
-  /// - Parameter database: references into it are written as paths.
+  /// - Parameter database: the database in which references are written as paths.
   package static func text(of mutations: [Mutation], relativeTo database: DatabaseID? = nil) -> String {
     let writer = ValueJSONWriter(database: database)
     let writes = mutations.map { JSONSyntax(.object(members(of: $0, writer))) }
@@ -22,7 +22,7 @@ package enum WriteJSON {
 
   /// Reads a text as mutations.
   /// - Parameter database: the database of references that are paths.
-  /// - Throws: `JSONError` with the position and the expected content; also without any writes.
+  /// - Throws: `JSONError` with the position and the expected content, also for a text without writes.
   package static func parse(_ text: String, database: DatabaseID) throws(JSONError) -> [Mutation] {
     let syntax = try JSONSyntax(parsing: text)
     guard case .array(let elements) = syntax.kind else { return [try mutation(syntax, database)] }

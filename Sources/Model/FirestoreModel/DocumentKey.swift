@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The path of a document inside its database, ordered like `__name__`.
+/// The path of a document within its database. Keys have the order of `__name__`.
 package struct DocumentKey: Hashable, Comparable, Sendable {
   package let path: ResourcePath
 
-  /// Makes the key of a path.
+  /// Creates the key of a path.
   /// - Returns: `nil` unless `path` has an even, positive number of segments.
   package init?(_ path: ResourcePath) {
     guard path.isDocument else { return nil }
@@ -13,12 +13,12 @@ package struct DocumentKey: Hashable, Comparable, Sendable {
 
   package init?(_ text: String) { self.init(ResourcePath(text)) }
 
-  /// Makes the key of a path that is known to name a document, such as one read from storage.
+  /// Creates the key of a path that is known to be a document's path, such as a path from storage.
   package init(unchecked path: ResourcePath) { self.path = path }
 
   package var collection: ResourcePath { path.parent }
   package var documentID: String { path.last }
-  /// The id of the collection that holds the document, which a collection group query matches.
+  /// The id of the collection that contains the document. Collection group queries match it.
   package var collectionGroup: String { path.parent.last }
 
   package static func < (left: DocumentKey, right: DocumentKey) -> Bool { left.path < right.path }
@@ -29,7 +29,7 @@ extension DocumentKey: CustomStringConvertible {
   package var description: String { path.text }
 }
 
-/// The project and database ids that make a path absolute: `projects/P/databases/D/documents/…`.
+/// The project id and the database id, which make a path absolute: `projects/P/databases/D/documents/…`.
 package struct DatabaseID: Hashable, Sendable {
   package var project: String
   package var database: String
@@ -39,7 +39,7 @@ package struct DatabaseID: Hashable, Sendable {
     self.database = database
   }
 
-  /// Reads the name of a database.
+  /// Parses the name of a database.
   /// - Parameter name: `projects/P/databases/D`
   package init?(name: String) {
     let parts = name.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map { Substring($0) }
@@ -66,9 +66,9 @@ package struct DatabaseID: Hashable, Sendable {
   }
 }
 
-/// The form of document names in messages: the full names of one database, or paths alone.
+/// The form of document names in messages: full names in one database, or only paths.
 package struct DocumentNames: Sendable {
-  /// Paths alone, as a cache stores them.
+  /// Only paths, as a cache stores them.
   package static let relative = DocumentNames(prefix: "")
 
   private let prefix: [UInt8]
@@ -79,7 +79,7 @@ package struct DocumentNames: Sendable {
   package init(_ database: DatabaseID) { self.init(prefix: database.documentsName + "/") }
 
   /// The key of a name.
-  /// - Throws: an error for a name outside the database and for one that does not name a document.
+  /// - Throws: an error for a name that is not in the database or that is not a document's name.
   package func key(_ name: UnsafeRawBufferPointer) throws(WireError) -> DocumentKey {
     guard name.count > prefix.count, hasPrefix(name) else {
       let (name, root) = (String(decoding: name, as: UTF8.self), String(decoding: prefix, as: UTF8.self))

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Names a field, possibly inside maps: segments from the outside in.
+/// The path of a field, possibly inside maps. Its segments are in order from the outermost map inward.
 package struct FieldPath: Sendable {
   package let segments: [String]
 
-  /// Makes a path of segments from the outside in; use `init(validating:)` for external text.
+  /// Creates a path from segments, outermost first. Use `init(validating:)` for external text.
   /// - Precondition: at least one segment, none of them empty.
   package init(segments: [String]) { self.segments = segments }
 
-  /// Makes a path of one segment, taken literally (a dot in it is part of the name).
+  /// Creates a path of one segment. A dot in it is part of the name.
   package init(_ segment: String) { segments = [segment] }
 
   /// The document's own name: `__name__`.
@@ -36,7 +36,7 @@ extension FieldPath: Hashable, Comparable {
     for segment in segments { segment.hashUTF8(into: &hasher) }
   }
 
-  /// The hash for tables of paths. Bypasses the standard hasher, which takes longer than the rest of a lookup.
+  /// The hash for dictionaries of paths. Bypasses the standard hasher, which takes longer than the rest of a lookup.
   package func _rawHashValue(seed: Int) -> Int {
     var hash = seed
     for segment in segments { hash = segment.withUTF8Bytes { ByteHash.of(UnsafeRawBufferPointer($0), seed: hash) } }
@@ -56,8 +56,8 @@ extension FieldPath {
   /// The maximum size in bytes of a field name, and of a whole field path (PROTOCOL §3.10).
   package static let byteLimit = 1500
 
-  /// Reads dotted text from a user. A segment that contains a dot, a back-quote or one of `~*/[]` needs back-quotes;
-  /// inside them, a backslash escapes a back-quote or a backslash.
+  /// Parses dotted text from a user. A segment that contains a dot, a back-quote or one of `~*/[]` needs back-quotes.
+  /// Within back-quotes, a backslash escapes a back-quote or a backslash.
   /// - Throws: an error for an empty path or segment, an unquoted `~*/[]`, wrong quoting, a reserved name (`__x__`,
   ///   except `__name__` alone) and a path or name that is too long.
   package init(validating text: String) throws(ModelError) {
@@ -67,21 +67,21 @@ extension FieldPath {
     }
   }
 
-  /// Reads text from the wire by the backend's rules, which are stricter: an unquoted segment consists of ASCII
-  /// letters, digits and underscores and does not start with a digit.
+  /// Parses text from the wire by the backend's rules, which are stricter: an unquoted segment consists of ASCII
+  /// letters, digits and underscores, and does not start with a digit.
   package init(wireText text: String) throws(ModelError) {
     self = try Self.parse(text) { segment in
       segment.isPlainName ? nil : "\"\(segment)\" is neither a plain name ([A-Za-z_][A-Za-z0-9_]*) nor in back-quotes."
     }
   }
 
-  /// Reads text that `canonicalText` wrote, such as stored bytes; does not check names.
-  /// - Throws: an error for wrong quoting and empty segments only.
+  /// Parses text from `canonicalText`, such as stored text. Does not check names.
+  /// - Throws: an error only for invalid quoting and empty segments.
   package init(canonicalText text: String) throws(ModelError) {
     self.init(segments: text.isPlainName ? [text] : try Self.split(text) { _ in nil })
   }
 
-  /// The path as dotted text, with back-quotes where needed: the wire format of field paths.
+  /// The path as dotted text, with back-quotes where necessary. This is the wire format of field paths.
   package var canonicalText: String {
     if segments.count == 1, first.isPlainName { return first }
     return segments.map { segment in

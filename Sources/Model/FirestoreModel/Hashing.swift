@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Hashes bytes for a hash table, several times faster than the standard hasher: eight bytes at a time, multiplied and
-/// folded. Seeded per process, so that an attacker cannot choose keys that collide.
+/// Hashes bytes for a hash table, several times faster than the standard hasher. Multiplies and folds eight bytes at a
+/// time. Each process has a random seed, so that an attacker cannot choose keys that collide.
 enum ByteHash {
   private static let seed = UInt64.random(in: .min ... .max)
   private static let multiplier: UInt64 = 0x9e37_79b9_7f4a_7c15
@@ -27,7 +27,7 @@ enum ByteHash {
   /// The hash for a table with its own seed.
   static func of(_ bytes: UnsafeRawBufferPointer, seed: Int) -> Int { of(of(bytes), seed: seed) }
 
-  /// The same, computed from the hash of the bytes.
+  /// The hash for a table with its own seed, computed from the hash of the bytes.
   static func of(_ hash: UInt64, seed: Int) -> Int {
     Int(truncatingIfNeeded: mixed(hash ^ UInt64(truncatingIfNeeded: seed), factor(self.seed)))
   }
@@ -102,7 +102,7 @@ package struct MD5 {
 }
 
 extension MD5 {
-  /// The 16 bytes in their usual order.
+  /// The 16 bytes of the digest in the standard order.
   package var digest: [UInt8] {
     [low, high].flatMap { half in (0..<8).map { UInt8(truncatingIfNeeded: half >> (8 * UInt64($0))) } }
   }

@@ -12,7 +12,8 @@ package enum StatusCode: Int, Sendable, CaseIterable {
 package struct RPCStatus: Error, Hashable, Sendable, CustomStringConvertible {
   package var code: StatusCode
   package var message: String
-  /// Whether the peer does not speak the protocol, such as a server of another kind on the port; `nil` if it may.
+  /// `true` if the peer does not speak the protocol, for example because another kind of server uses the port; `nil` if
+  /// it may speak it.
   package var isForeign: Bool?
 
   package init(_ code: StatusCode, _ message: String, isForeign: Bool? = nil) {
@@ -48,8 +49,8 @@ extension StatusCode {
     }
   }
 
-  /// Whether repeating the same write can never succeed (SDK: Datastore.IsPermanentWriteError). Aborted writes are
-  /// retried.
+  /// Whether the same write can never succeed when it is repeated (SDK: Datastore.IsPermanentWriteError). Aborted
+  /// writes are retried.
   package var isPermanentForWrites: Bool {
     switch self {
     case .invalidArgument, .notFound, .alreadyExists, .permissionDenied, .failedPrecondition, .outOfRange,
@@ -71,7 +72,7 @@ package struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
     self.message = message
   }
 
-  /// Makes an `invalid-argument` error.
+  /// Creates an `invalid-argument` error.
   package init(_ message: String) { self.init(.invalidArgument, message) }
 
   package var description: String { message }

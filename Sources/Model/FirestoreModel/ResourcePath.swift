@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Slash-separated segments relative to the root of a database: `rooms/r1/messages`. A document path has an even,
-/// positive number of segments, a collection path an odd number, the root none.
+/// positive number of segments. A collection path has an odd number of segments. The root has none.
 ///
 /// Paths are ordered by UTF-8 bytes, except that numeric ids (`__id7__`) come before all others, by number.
 package struct ResourcePath: Sendable {
   /// The segments joined by slashes; empty for the root.
   package let text: String
-  /// The hash of the text, which tables of paths need for each lookup and whenever they grow. It also distinguishes
-  /// most paths without reading their text, which is usually not in the CPU cache.
+  /// The hash of the text. Dictionaries of paths need it for each lookup and whenever they grow. It also shows that
+  /// most unequal paths differ without reading their texts, which are usually not in the CPU cache.
   private let textHash: UInt64
 
-  /// Makes a path without checking it; use `init(validating:)` for external text.
-  /// - Parameter text: segments joined by single slashes, without one at either end.
+  /// Creates a path without checking it. Use `init(validating:)` for external text.
+  /// - Parameter text: segments joined by single slashes, without a slash at the start or the end.
   package init(_ text: String) {
     self.text = text
     textHash = text.withUTF8Bytes { ByteHash.of(UnsafeRawBufferPointer($0)) }
@@ -33,14 +33,14 @@ package struct ResourcePath: Sendable {
 
   package var isRoot: Bool { text.isEmpty }
 
-  /// The segments, split at bytes, so that a combining character after a slash does not hide the slash.
+  /// The segments. The text is split by bytes, so that a combining character after a slash does not hide the slash.
   package var segments: [Substring] {
     if text.isEmpty { return [] }
     return text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map { Substring($0) }
   }
 
   /// Finds the ends of the segments, in UTF-8 bytes; each segment begins one byte after the end of the previous one.
-  /// - Parameter ends: receives the ends; its old content is replaced.
+  /// - Parameter ends: receives the ends, which replace its old content.
   package func findSegments(_ ends: inout [Int]) {
     ends.removeAll(keepingCapacity: true)
     if text.isEmpty { return }
@@ -67,10 +67,10 @@ package struct ResourcePath: Sendable {
 
   package var count: Int { text.isEmpty ? 0 : text.utf8.reduce(into: 1) { if $1 == UInt8(ascii: "/") { $0 += 1 } } }
 
-  /// Whether the path names a document.
+  /// Whether the path is a document path.
   package var isDocument: Bool { !isRoot && count.isMultiple(of: 2) }
 
-  /// Whether the path names a collection.
+  /// Whether the path is a collection path.
   package var isCollection: Bool { !count.isMultiple(of: 2) }
 
   /// The last segment, empty for the root.
@@ -122,7 +122,8 @@ package struct ResourcePath: Sendable {
     }
   }
 
-  /// Whether the path names a document directly inside a collection with this id, at any depth.
+  /// Whether the path is the path of a document directly inside a collection with this id. The collection may be at any
+  /// depth.
   package func isInCollection(withID id: String) -> Bool {
     text.withUTF8Bytes { bytes in
       guard let end = bytes.lastIndex(of: UInt8(ascii: "/")) else { return false }
@@ -141,7 +142,7 @@ extension ResourcePath: Hashable {
 
   package func hash(into hasher: inout Hasher) { hasher.combine(textHash) }
 
-  /// The hash for tables of paths. Bypasses the standard hasher, which takes longer than the rest of a lookup.
+  /// The hash for dictionaries of paths. Bypasses the standard hasher, which takes longer than the rest of a lookup.
   package func _rawHashValue(seed: Int) -> Int { ByteHash.of(textHash, seed: seed) }
 }
 
@@ -149,20 +150,20 @@ extension ResourcePath: CustomStringConvertible {
   package var description: String { text }
 }
 
-/// The order of numeric ids (`__id7__`) among the segments of paths. Document names always have them by number. In
-/// reference *values* the server does too, but the client SDKs compare them as text.
+/// The order of numeric ids (`__id7__`) among the segments of paths. Document names always order them by number. In
+/// reference *values*, the server also orders them by number, but the client SDKs compare them as text.
 package enum NumericIDOrder: Sendable {
-  /// Numeric ids come before all others, by number.
+  /// Numeric ids come before all others and are ordered by number.
   case byNumber
-  /// Numeric ids are compared by UTF-8 bytes, like all others.
+  /// Numeric ids are compared by UTF-8 bytes, like all other ids.
   case asText
 }
 
 extension ResourcePath: Comparable {
   package static func < (left: ResourcePath, right: ResourcePath) -> Bool { left.compare(right) == .ascending }
 
-  /// Compares segment by segment: numeric ids (`__id7__`) first and by number, the others by UTF-8; fewer segments
-  /// first.
+  /// Compares segment by segment. Numeric ids (`__id7__`) come first, by number; other ids are compared by UTF-8. If
+  /// one path is a prefix of the other, it comes first.
   package func compare(_ other: ResourcePath) -> Ordering { compare(other, .byNumber) }
 
   /// Compares segment by segment, with numeric ids as requested.
@@ -219,7 +220,7 @@ extension StringProtocol {
 }
 
 extension String {
-  /// Whether this is a numeric document id, `__id<int64>__`: reserved in form, but legal.
+  /// Whether this is a numeric document id, `__id<int64>__`. Its form is reserved, but it is valid.
   package var isNumericID: Bool { withUTF8Bytes { ResourcePath.numericID($0) != nil } }
 }
 
@@ -232,8 +233,8 @@ extension ResourcePath {
   package static let collectionDepthLimit = 100
 
   /// Reads and checks external text.
-  /// - Throws: an error with path and reason, for empty text, a slash at either end, an empty segment, `.` and `..`, a
-  ///   reserved id (`__x__`, except numeric document ids) and a path or id that is too long.
+  /// - Throws: an error with the path and the reason. Invalid are: empty text, a slash at the start or end, an empty
+  ///   segment, `.` and `..`, a reserved id (`__x__`, except numeric document ids), and a path or id that is too long.
   package init(validating text: String) throws(ModelError) {
     func fail(_ reason: String) -> ModelError { ModelError("The path \"\(text)\" is invalid: \(reason)") }
 
@@ -272,7 +273,7 @@ extension ResourcePath {
 
 extension DocumentKey {
   /// Reads and checks external text.
-  /// - Throws: `invalid-argument` with the path, unless it names a document.
+  /// - Throws: `invalid-argument` with the path if it is not a document path.
   package init(validating text: String) throws(ModelError) {
     let path = try ResourcePath(validating: text)
     guard path.isDocument else {

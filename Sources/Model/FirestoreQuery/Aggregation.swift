@@ -18,11 +18,11 @@ package struct Aggregation: Hashable, Sendable {
   }
 }
 
-/// Computes aggregations over a query's documents by the backend's rules (PROTOCOL §3.9). A document counts if it has
-/// every field that is summed or averaged. These fields order the query before its limit applies, unless its cursors
-/// refer to its own orderings.
+/// Computes aggregations over a query's documents by the backend's rules (PROTOCOL §3.9). A document is included if it
+/// has every field that is summed or averaged. The backend orders the query by these fields before it applies the
+/// limit, unless the query has cursors, which refer to its own orderings.
 package struct DocumentAggregation: Sendable {
-  /// The query for the documents that `values` needs; it may differ from the original query.
+  /// The query for the documents that `values` needs. It may differ from the original query.
   package let query: Query
   private let aggregations: [Aggregation]
   private let paths: [FieldPath]
@@ -35,7 +35,7 @@ package struct DocumentAggregation: Sendable {
     if paths.isEmpty || query.limit == nil {
       limit = nil
     } else if query.start == nil, query.end == nil {
-      // Ordering by a field excludes documents without it.
+      // An ordering by a field excludes documents without the field.
       query.implyOrder(by: paths)
       limit = nil
     } else {
@@ -46,7 +46,7 @@ package struct DocumentAggregation: Sendable {
     self.query = query
   }
 
-  /// The documents that count, out of the query's documents in its order.
+  /// The documents to include, out of the query's documents in its order.
   package func counted(of documents: [Document]) -> ArraySlice<Document> {
     let counted = paths.isEmpty ? documents : documents.filter { document in paths.allSatisfy { document[$0] != nil } }
     guard let limit else { return counted[...] }
@@ -60,7 +60,8 @@ package struct DocumentAggregation: Sendable {
 }
 
 extension Query {
-  /// Adds orderings by the paths, before the id; reversed for the last documents, as the backend orders them.
+  /// Adds orderings by the paths, before the ordering by id. For limit-to-last they are descending, because the backend
+  /// reverses the query.
   fileprivate mutating func implyOrder(by paths: [FieldPath]) {
     var orderings = orderBy
     for path in paths where !orderings.contains(where: { $0.path == path }) {
@@ -75,13 +76,13 @@ extension Aggregation {
   /// The maximum number of aggregations in one request (PROTOCOL §3.9).
   package static let maximumCount = 5
 
-  /// The field that a document must have to count at all; `nil` for `count`.
+  /// The field that a document must have to be included; `nil` for `count`.
   package var path: FieldPath? { function.path }
 
   /// Computes the results by alias over the documents that the query matches (PROTOCOL §3.9).
   ///
-  /// A document that lacks the field of any sum or average is excluded from all results, including counts. The caller
-  /// has already applied limit and cursors, in the order of `Target.implyingOrder(of:)`.
+  /// A document without the field of any sum or average is excluded from all results, including counts. The caller must
+  /// already have applied limit and cursors, in the order of `Target.implyingOrder(of:)`.
   package static func evaluate(
     _ aggregations: [Aggregation], over documents: some Sequence<Document>
   ) -> [String: Value] {
@@ -91,7 +92,7 @@ extension Aggregation {
   }
 }
 
-/// Aggregates over a stream of documents without storing them.
+/// Computes aggregations over a sequence of documents without storing the documents.
 package struct AggregationFigures {
   private let aliases: [String]
   private let paths: [FieldPath]
@@ -131,8 +132,8 @@ extension Target {
 private struct Accumulator {
   let function: Aggregation.Function
   private var count: Int64 = 0
-  /// The sum of integers, wide enough for every number of 64-bit integers that fits into memory. Only the final result
-  /// can overflow.
+  /// The sum of integers. It is wide enough for the sum of all 64-bit integers that fit into memory, so only the final
+  /// result can overflow.
   private var integers: Int128 = 0
   private var doubles: Double?
 
@@ -155,7 +156,7 @@ private struct Accumulator {
   }
 
   var figure: Value {
-    // The sum is never -0.0, since the integer part is at least 0.
+    // The sum is never -0.0, because the integer part is never -0.0.
     let sum = Double(integers) + (doubles ?? 0)
     return switch function {
     case .count: .integer(count)

@@ -19,10 +19,10 @@ package struct DocumentChange: Equatable, Sendable {
   }
 }
 
-/// The difference between two snapshots, by document. Two changes to one document merge into one, and unread snapshots
-/// merge the same way (SDK: DocumentViewChangeSet).
+/// The difference between two snapshots, by document. Two changes of one document are merged into one. Unread snapshots
+/// are merged in the same way (SDK: DocumentViewChangeSet).
 package struct DocumentChangeSet: Sendable {
-  /// The only change, as is usual; a table would cost more than all the rest.
+  /// The only change, which is the usual case. A dictionary would cost more than all other work.
   private var only: DocumentChange?
   /// All changes, if there are several.
   private var byKey: [DocumentKey: DocumentChange] = [:]

@@ -4,13 +4,13 @@ import HashTreeCollections
 
 /// The documents of a view in query order.
 ///
-/// A value type whose copies share structure, so that a snapshot holds the set before and after a change at the cost of
-/// the change. Documents are stored in sorted chunks (`SortedDocuments`). If they are ordered by more than their keys,
-/// a persistent hash tree by key is added. Finding, inserting and removing cost O(log n) comparisons and the copy of
-/// one chunk.
+/// A value type whose copies share structure, so that a snapshot can contain the set before and after a change at the
+/// cost of the change. Documents are stored in sorted chunks (`SortedDocuments`). If they are not ordered only by keys,
+/// there is also a persistent hash tree by key. Finding, inserting and removing a document costs O(log n) comparisons
+/// and the copy of one chunk.
 package struct DocumentSet: Sendable {
   private let orderBy: [OrderBy]
-  /// Whether documents are found by key in the chunks; if so, `byKey` is empty.
+  /// Whether documents are ordered only by key, so that they are found by key in the chunks and `byKey` is empty.
   private let isOrderedByKey: Bool
   private var sorted = SortedDocuments()
   private var byKey: TreeDictionary<DocumentKey, Document> = [:]
@@ -20,18 +20,18 @@ package struct DocumentSet: Sendable {
     isOrderedByKey = orderBy.allSatisfy(\.path.isDocumentID)
   }
 
-  /// Makes a set of documents.
-  /// - Parameter documents: in any order; the last of several with one key counts.
+  /// Creates a set of documents.
+  /// - Parameter documents: the documents in any order. Of several documents with one key, the last one is used.
   package init(comparing query: Query, documents: some Sequence<Document>) {
     var last: [DocumentKey: Document] = [:]
     for document in documents { last[document.key] = document }
     self.init(comparing: query, distinct: Array(last.values))
   }
 
-  /// Makes a set of distinct documents.
+  /// Creates a set of distinct documents.
   /// - Parameters:
   ///   - documents: in any order, with distinct keys. A uniquely referenced array is moved, not copied.
-  ///   - hints: the hint for each document's id, if all are of one collection; empty if unknown.
+  ///   - hints: the order hint of each document's id if all documents are in one collection; empty if unknown.
   package init(comparing query: Query, distinct documents: consuming [Document], hints: [KeyHint] = []) {
     self.init(comparing: query)
     if !isOrderedByKey {
@@ -41,7 +41,7 @@ package struct DocumentSet: Sendable {
     sorted = SortedDocuments(count: documents.count) { Self.take(order[$0], from: &documents) }
   }
 
-  /// Moves documents out of an array and leaves placeholders, since copying a document would change its reference
+  /// Moves documents out of an array and leaves placeholders, because a copy of a document would change reference
   /// counts.
   private static func take(_ places: ArraySlice<Int>, from documents: inout [Document]) -> [Document] {
     let nothing = Self.nothing
@@ -77,7 +77,7 @@ package struct DocumentSet: Sendable {
   /// The document's position in query order; O(log n) comparisons, O(number of chunks) additions.
   package func index(of key: DocumentKey) -> Int? { place(of: key).map { sorted.index(of: $0) } }
 
-  /// The position of a document, present or to be inserted, found once for lookup and change.
+  /// The location of a document in the set, or of its insertion. It is found once and then used for lookup and change.
   package struct Location {
     /// The document at the position; `nil` if none has the key.
     package let document: Document?
@@ -85,7 +85,7 @@ package struct DocumentSet: Sendable {
     fileprivate let place: SortedDocuments.Place?
   }
 
-  /// Finds a document's place; valid until the set is changed.
+  /// Finds a document's location, which is valid until the set is changed.
   package func location(of key: DocumentKey) -> Location {
     guard isOrderedByKey else { return Location(document: byKey[key], place: nil) }
     let place = position(of: key)
@@ -115,8 +115,9 @@ package struct DocumentSet: Sendable {
     sorted.insert(document, at: sorted.place { key.compare($0) == .ascending })
   }
 
-  /// Adds many new documents, finding all their places in one pass.
-  /// - Returns: the documents in query order; `nil` without any change if one was present or the set was empty.
+  /// Adds many new documents, and finds all their places in one pass.
+  /// - Returns: the documents in query order. `nil`, without any change, if one of them was already present or the set
+  ///   was empty.
   package mutating func insertAbsent(_ documents: [Document]) -> [Document]? {
     if !isOrderedByKey, documents.contains(where: { byKey[$0.key] != nil }) { return nil }
     let ordered = orderBy.sorted(documents)
@@ -188,7 +189,7 @@ extension DocumentSet: Sequence {
     var keys: [DocumentKey] = []
     sorted.forEachChunk { chunk in
       chunk.withUnsafeBufferPointer { documents in
-        // Documents are read in place, since a copy changes reference counts.
+        // Reads documents in place, because a copy would change reference counts.
         for index in documents.indices where documents[index].pending == .local { keys.append(documents[index].key) }
       }
     }
@@ -213,8 +214,7 @@ extension DocumentSet: Equatable {
   }
 }
 
-/// A set of document keys whose copies share structure: a snapshot holds the old set at no extra cost, however many
-/// keys there are.
+/// A set of document keys whose copies share structure, so that a snapshot can contain the old set at no extra cost.
 package struct DocumentKeySet: Sendable, Equatable {
   private var keys: TreeSet<DocumentKey>
 

@@ -4,8 +4,8 @@ package import FirestoreModel
 extension [OrderBy] {
   /// The documents in this order; the sort is stable.
   ///
-  /// Sorts small records instead of documents, since moving a document costs several reference counts. Each record has
-  /// the first bits of its sort value, so that most comparisons are between two numbers.
+  /// Sorts small records instead of documents, because moving a document changes several reference counts. Each record
+  /// has the first bits of its document's sort value, so that most comparisons are between two numbers.
   package func sorted(_ documents: some Sequence<Document>) -> [Document] {
     var sorted = [Document](documents)
     sort(&sorted)
@@ -13,10 +13,10 @@ extension [OrderBy] {
   }
 
   /// The indexes of the documents, in this order.
-  /// - Parameter hints: the hint for each document's id, if all are of one collection; empty if unknown.
+  /// - Parameter hints: the order hint of each document's id if all documents are in one collection; empty if unknown.
   func order(of documents: [Document], _ hints: [KeyHint]) -> [Int] { places(of: documents, hints).map(\.index) }
 
-  /// Sorts documents in place; copies nothing if the array is uniquely referenced.
+  /// Sorts documents in place. Nothing is copied if the array is uniquely referenced.
   func sort(_ documents: inout [Document]) {
     var places = places(of: documents)
     // Follows each cycle of the permutation and swaps every document to its place.
@@ -61,15 +61,16 @@ extension [OrderBy] {
     return places
   }
 
-  /// The places by the first bytes of the documents' ids, if all documents are in one collection and ordered by these
-  /// bytes; otherwise without hints.
+  /// The unsorted places for an order by key. They have hints (the first bytes of the ids) if all documents are in one
+  /// collection and ordered by these bytes.
   private static func keyPlaces(_ documents: [Document], descending: Bool) -> [Place] {
     var places: [Place] = []
     places.reserveCapacity(documents.count)
     guard let first = documents.first else { return places }
     let collection = first.key.collection.text + "/"
     let allHaveHints = collection.withUTF8Bytes { collection in
-      // Reads the buffer element by element, since even a short-lived copy of a document changes reference counts.
+      // Reads the elements of the buffer in place, because even a short-lived copy of a document changes reference
+      // counts.
       documents.withUnsafeBufferPointer { documents in
         for index in documents.indices {
           let hint = documents[index].key.path.text.withUTF8Bytes { Place.hint(ofPath: $0, below: collection) }
@@ -96,7 +97,7 @@ package struct KeyHint: Sendable {
 
 /// A document's index and a number that hints at its order.
 private struct Place {
-  /// The hint: the smaller one comes first; documents with equal hints need a full comparison.
+  /// The hint. The document with the smaller hint comes first. Documents with equal hints need a full comparison.
   let hint: UInt64
   var index: Int
 
@@ -127,7 +128,7 @@ private struct Place {
 }
 
 extension Value {
-  /// A number that never contradicts the total order: the value with the smaller number comes first.
+  /// A number that agrees with the total order: the value with the smaller number comes first.
   fileprivate var orderHint: UInt64 {
     // The top byte is the type's rank plus one; zero means a missing value.
     UInt64(typeRank + 1) << 56 | contentHint >> 8
@@ -161,7 +162,7 @@ struct SortKey {
   init(_ document: Document, _ orderBy: [OrderBy]) {
     self.orderBy = orderBy
     first = orderBy.first.flatMap { document[$0.path] }
-    // Two orderings are usually a field and the key, which needs no value.
+    // The second of two orderings is usually the key, which needs no value.
     let needsMore = orderBy.dropFirst().contains { !$0.path.isDocumentID }
     rest = needsMore ? orderBy.dropFirst().map { document[$0.path] } : []
     key = document.key
@@ -182,7 +183,7 @@ struct SortKey {
     return .equal
   }
 
-  /// Compares a field with a value; a missing one sorts first.
+  /// Compares a field with a value. A missing field or value sorts first.
   private static func compare(_ document: UnsafePointer<Document>, _ path: FieldPath, _ value: Value?) -> Ordering {
     guard let value else { return document.pointee[path] == nil ? .equal : .descending }
     return document.pointee.data?.compare(path, with: value) ?? .ascending

@@ -52,8 +52,9 @@ package struct FieldFilter: Hashable, Sendable {
 }
 
 extension Filter {
-  /// The disjunctive normal form: alternatives, each a list of conditions that all must hold. `in` and
-  /// `array-contains-any` count as one alternative per element. The list stops growing beyond a thousand alternatives.
+  /// The disjunctive normal form: a list of alternatives. Each alternative is a list of conditions that must all hold.
+  /// Each element of `in` and `array-contains-any` is a separate alternative. The list stops growing at about a
+  /// thousand alternatives.
   package var disjunctions: [[FieldFilter]] {
     switch self {
     case .field(let filter):
@@ -93,13 +94,13 @@ extension Value {
   }
 }
 
-/// The comparison of values where the client and the backend differ.
+/// The rules for comparisons in which the client and the backend differ.
 package enum ComparisonRules: Sendable {
-  /// The client SDKs' rules. For `in`, `array-contains` and similar operators integer 1 is not double 1.0, and NaN is
-  /// NaN (VALUE-ORDER "Order is not equality"). Numeric ids in references are text.
+  /// The client SDKs' rules. For `in`, `array-contains` and similar operators, integer 1 does not equal double 1.0, and
+  /// NaN equals NaN (VALUE-ORDER "Order is not equality"). Numeric ids in references are compared as text.
   case client
-  /// The backend's rules. For these operators numbers are equal by value, and null and NaN in a list match nothing
-  /// (PROTOCOL §3.7). Numeric ids in references come first, by number.
+  /// The backend's rules. For these operators, numbers are compared by value, and null and NaN in a list match nothing
+  /// (PROTOCOL §3.7). Numeric ids in references come first, ordered by number.
   case backend
 
   /// The order of numeric ids in reference values.
@@ -126,9 +127,9 @@ extension Filter {
 }
 
 extension FieldFilter {
-  /// Whether the fields satisfy the filter. `!=` and `not-in` match across types but never null or a missing field; the
-  /// other operators match only values of the same type. Ranges never match NaN, although it sorts below all numbers in
-  /// the total order (PROTOCOL §3.7).
+  /// Whether the fields satisfy the filter. `!=` and `not-in` also match values of other types, but never null or a
+  /// missing field. The other operators only match values of the same type. Ranges never match NaN, although NaN sorts
+  /// below all numbers in the total order (PROTOCOL §3.7).
   func matches(_ fields: StoredFields, of key: DocumentKey, _ rules: ComparisonRules) -> Bool {
     if path.isDocumentID { return matches(key) }
     guard let stored = fields.find(path) else { return false }
@@ -150,7 +151,7 @@ extension FieldFilter {
     }
   }
 
-  /// Whether the key satisfies a filter on `__name__`; the reference's database does not matter.
+  /// Whether the key satisfies a filter on `__name__`. The database of the filter's reference is ignored.
   private func matches(_ key: DocumentKey) -> Bool {
     switch op {
     case .in, .arrayContainsAny: return value.elements.contains { $0.referencedKey == key }
@@ -163,7 +164,8 @@ extension FieldFilter {
   }
 
   /// Whether an ordering satisfies the operator.
-  /// - Parameter ordering: the stored value relative to the filter's; `nil` if the stored value cannot be read.
+  /// - Parameter ordering: the order of the stored value relative to the filter's value; `nil` if the stored value
+  ///   cannot be read.
   private func isSatisfied(by ordering: Ordering?) -> Bool {
     guard let ordering else { return false }
     return switch op {
@@ -179,7 +181,7 @@ extension FieldFilter {
 }
 
 extension Value {
-  /// The elements of an array; none for other types.
+  /// The elements of an array; empty for other types.
   var elements: [Value] {
     if case .array(let values) = self { values } else { [] }
   }

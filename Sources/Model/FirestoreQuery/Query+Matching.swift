@@ -2,8 +2,8 @@
 package import FirestoreModel
 
 extension Query {
-  /// Whether the document belongs to the result, ignoring the limit: path, filters, ordering fields and cursors.
-  /// Derives the implied orderings on each call; for many documents, store the `target` and use its `matches`.
+  /// Whether the document belongs to the result, ignoring the limit. Checks path, filters, ordering fields and cursors.
+  /// Derives the implied orderings on each call. For many documents, store the `target` and use its `matches`.
   package func matches(_ document: Document, by rules: ComparisonRules = .client) -> Bool {
     containsPath(of: document.key) && target.matches(document, by: rules)
   }
@@ -59,7 +59,8 @@ extension Target {
 }
 
 extension DocumentKey {
-  /// Whether the key is `path`, is directly in the collection `path`, or is in some collection of the group below it.
+  /// Whether the key is `path`, or is directly in the collection `path`, or is in a collection of the group below
+  /// `path`.
   fileprivate func lies(in path: ResourcePath, collectionGroup: String?) -> Bool {
     if let collectionGroup { return self.path.isInCollection(withID: collectionGroup) && path.isPrefix(of: self.path) }
     return self.path == path || path.isParent(of: self.path)
@@ -85,7 +86,7 @@ enum StoredValue {
   case decoded(Value)
   case encoded(EncodedValueView)
 
-  /// The rank of the value's type; `nil` if the value cannot be read, as with `compare`.
+  /// The rank of the value's type; `nil` if the value cannot be read. The same applies to `compare`.
   var typeRank: Int? {
     switch self {
     case .decoded(let value): value.typeRank

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The rejection of a query: `invalid-argument`, and a message that names the clause.
+/// The error for an invalid query: `invalid-argument`, with a message that names the clause.
 package struct QueryError: Error, Hashable, Sendable, CustomStringConvertible {
   package var code: StatusCode
   package var message: String
@@ -17,10 +17,10 @@ package struct QueryError: Error, Hashable, Sendable, CustomStringConvertible {
 extension Query {
   /// The maximum number of disjunctions that the backend runs, after normalization.
   package static let maximumDisjunctions = 30
-  /// The maximum limit; the protocol has 32 bits for it.
+  /// The maximum limit. The protocol has 32 bits for it.
   package static let maximumLimit = Int(Int32.max)
 
-  /// Checks everything that Firestore rejects in a query (PROTOCOL §3.6) before anything is sent.
+  /// Checks a query for everything that Firestore would reject (PROTOCOL §3.6), before it is sent.
   package func validate() throws(QueryError) {
     try validatePath()
     for filter in filters { try Self.validateStructure(filter) }
@@ -104,8 +104,8 @@ extension Query {
     guard let bound else { return }
     let orderBy = orderBy
     if bound.values.isEmpty { throw QueryError("The \(which) cursor has no values.") }
-    // A cursor from a snapshot also has values for the implied orderings; one made from values covers only the explicit
-    // ones.
+    // A cursor from a snapshot also has values for the implied orderings, which were made explicit. A cursor from
+    // values only covers explicit orderings.
     if bound.values.count > orderBy.count {
       throw QueryError(
         "The \(which) cursor has \(bound.values.count) values, but the query has \(orderBy.count) orderings.")
@@ -127,7 +127,8 @@ extension Query {
 }
 
 extension FieldFilter {
-  /// The maximum size in bytes of a filter's operand (PROTOCOL §3.6); indexes cover the same number of a field's bytes.
+  /// The maximum size in bytes of a filter's operand (PROTOCOL §3.6). Indexes contain the same number of bytes of a
+  /// field.
   package static let valueByteLimit = 1500
 
   fileprivate func validate() throws(QueryError) {

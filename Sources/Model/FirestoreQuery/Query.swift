@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// A query as the user built it. The backend receives its `target`.
+/// A query as the user wrote it. The backend receives its `target`.
 package struct Query: Hashable, Sendable {
   package enum LimitType: Hashable, Sendable { case first, last }
 
@@ -32,7 +32,7 @@ package struct Query: Hashable, Sendable {
     self.end = end
   }
 
-  /// Whether the query names one document.
+  /// Whether the query is for one document.
   package var isDocumentQuery: Bool { collectionGroup == nil && path.isDocument && filters.isEmpty }
 
   /// Whether every document of the collection or group matches: no filter, limit, bound or ordering beyond `__name__`.
@@ -43,7 +43,7 @@ package struct Query: Hashable, Sendable {
 }
 
 extension Query {
-  /// Compares the meaning of queries: implied orderings count as if they were explicit.
+  /// Compares the meaning of queries. Implied orderings are treated like explicit ones.
   package static func == (left: Query, right: Query) -> Bool {
     left.limitType == right.limitType && left.target == right.target
   }
@@ -56,7 +56,7 @@ extension Query {
   }
 }
 
-/// The form of a query for the backend: all orderings are explicit, and limit-to-last becomes a plain limit with
+/// The form of a query that the backend receives. All orderings are explicit. Limit-to-last becomes a plain limit with
 /// reversed orderings and bounds. Two queries may share a target ("mirror queries").
 package struct Target: Hashable, Sendable {
   package var path: ResourcePath
@@ -101,7 +101,7 @@ package struct OrderBy: Hashable, Sendable {
 
 /// A cursor: a position in the query's order, given by the leading ordering values.
 package struct Bound: Hashable, Sendable {
-  /// The values, one per leading `OrderBy`; a `reference` for `__name__`.
+  /// The values, one for each leading `OrderBy`. The value for `__name__` is a `reference`.
   package var values: [Value]
   /// Whether the position itself is included: `true` for `startAt` and `endAt`, `false` for `startAfter` and
   /// `endBefore`.
@@ -114,8 +114,8 @@ package struct Bound: Hashable, Sendable {
 }
 
 extension Query {
-  /// The explicit orderings, then every inequality field not among them in field order, then `__name__`; implied
-  /// orderings take the direction of the last explicit one (PROTOCOL §3.7).
+  /// The explicit orderings, followed by the other inequality fields in field order, followed by `__name__`. Implied
+  /// orderings have the direction of the last explicit one (PROTOCOL §3.7).
   package var orderBy: [OrderBy] {
     var result = explicitOrderBy
     let direction = explicitOrderBy.last?.direction ?? .ascending
@@ -151,7 +151,7 @@ extension Target {
     orderBy.compare(left, right, by: rules)
   }
 
-  /// The query with this target, for reading it from the cache or running it at the backend.
+  /// A query with this target, which can be run on the cache or by the backend.
   package var query: Query {
     Query(
       path: path, collectionGroup: collectionGroup, filters: filters, explicitOrderBy: orderBy, limit: limit,
@@ -190,7 +190,7 @@ extension [OrderBy] {
 }
 
 extension Bound {
-  /// Whether the document comes at or after the bound, which is a start.
+  /// Whether the document is at or after this bound, which is a start cursor.
   func admitsFollowing(
     _ fields: StoredFields, of key: DocumentKey, _ orderBy: [OrderBy], _ rules: ComparisonRules
   ) -> Bool {
@@ -198,7 +198,7 @@ extension Bound {
     return isInclusive ? ordering != .descending : ordering == .ascending
   }
 
-  /// Whether the document comes at or before the bound, which is an end.
+  /// Whether the document is at or before this bound, which is an end cursor.
   func admitsPreceding(
     _ fields: StoredFields, of key: DocumentKey, _ orderBy: [OrderBy], _ rules: ComparisonRules
   ) -> Bool {
@@ -206,7 +206,7 @@ extension Bound {
     return isInclusive ? ordering != .ascending : ordering == .descending
   }
 
-  /// The bound's order relative to the document, by the bound's leading orderings.
+  /// The order of the bound relative to the document, in the orderings for which the bound has values.
   private func compare(
     _ fields: StoredFields, of key: DocumentKey, _ orderBy: [OrderBy], _ rules: ComparisonRules
   ) -> Ordering {
@@ -225,12 +225,12 @@ extension Bound {
 }
 
 extension Query {
-  /// A stable text, equal for equal queries, that orders events and names caches.
+  /// A stable text that is the same for equal queries. It determines the order of events and the names in caches.
   package var canonicalID: String { target.canonicalID + (limitType == .last ? "|last" : "") }
 }
 
 extension Target {
-  /// A stable text, one per target, used as its key in caches.
+  /// A stable text that identifies the target. It is the target's key in caches.
   package var canonicalID: String {
     var text = Self.escaped(path.text)
     if let collectionGroup { text += "|group:" + Self.escaped(collectionGroup) }
@@ -248,7 +248,7 @@ extension Target {
 }
 
 extension Target {
-  /// Escapes the vertical bar that separates the parts, since ids may contain it.
+  /// Escapes the vertical bar, which separates the parts, because ids may contain it.
   private static func escaped(_ text: String) -> String {
     if !text.utf8.contains(where: { $0 == UInt8(ascii: "|") || $0 == UInt8(ascii: "\\") }) { return text }
     var escaped = ""
@@ -271,7 +271,7 @@ extension Filter {
 }
 
 extension [Value] {
-  /// The wire bytes in hexadecimal: exact for every type.
+  /// The wire bytes in hexadecimal, which are exact for every type.
   fileprivate var canonicalText: String {
     Hexadecimal.text(WireWriter.message { writer in for value in self { writer.field(1) { $0.value(value) } } })
   }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// Documents in an order that the caller maintains. A value type whose copies share structure: a change copies one
-/// chunk of documents, one group's list of chunks and the list of groups, about n^(1/3) elements each.
+/// Documents in an order that the caller maintains. A value type whose copies share structure. A change copies one
+/// chunk of documents, the list of chunks of one group, and the list of groups. Each has about n^(1/3) elements.
 struct SortedDocuments: Sendable {
-  /// The maximum number of documents in a chunk and of chunks in a group. Fuller ones are split in half; empty ones are
-  /// removed.
+  /// The maximum number of documents in a chunk and of chunks in a group. Larger ones are split in half, and empty ones
+  /// are removed.
   private static let chunkCapacity = 32
   private static let groupCapacity = 64
-  /// The fill levels of a new chunk and a new group, which leave room for changes.
+  /// The element counts of a new chunk and a new group. They leave room for insertions.
   private static let (filledChunk, filledGroup) = (24, 48)
 
   fileprivate struct Group: Sendable {
@@ -17,7 +17,7 @@ struct SortedDocuments: Sendable {
     var last: [Document] { chunks[chunks.count - 1] }
   }
 
-  /// The place of a document, or the end.
+  /// The place of a document, or the end of the set.
   struct Place {
     fileprivate let group: Int
     fileprivate let chunk: Int
@@ -29,7 +29,7 @@ struct SortedDocuments: Sendable {
 
   init() {}
 
-  /// - Parameter take: makes the chunk for a range of documents; called for consecutive ranges.
+  /// - Parameter take: returns the chunk for a range of documents. Called for consecutive ranges.
   init(count: Int, _ take: (Range<Int>) -> [Document]) {
     self.count = count
     let perGroup = Self.filledChunk * Self.filledGroup
@@ -51,8 +51,9 @@ struct SortedDocuments: Sendable {
     place.group < groups.count ? groups[place.group].chunks[place.chunk][place.offset] : nil
   }
 
-  /// Finds the first document that does not come before something; O(log n) comparisons.
-  /// - Parameter comesBefore: reads documents in place, since even a short-lived copy changes reference counts.
+  /// Finds the first document for which `comesBefore` is false. O(log n) comparisons.
+  /// - Parameter comesBefore: whether a document comes before the searched place. Receives a pointer, because even a
+  ///   short-lived copy of a document changes reference counts.
   @inline(__always)
   func place(_ comesBefore: (UnsafePointer<Document>) -> Bool) -> Place {
     groups.withUnsafeBufferPointer { groups in
@@ -83,7 +84,7 @@ struct SortedDocuments: Sendable {
     }
   }
 
-  /// Whether all documents of a chunk come before something.
+  /// Whether `comesBefore` is true for all documents of a chunk.
   @inline(__always)
   private static func ends(_ chunk: [Document], _ comesBefore: (UnsafePointer<Document>) -> Bool) -> Bool {
     chunk.withUnsafeBufferPointer { documents in
@@ -93,14 +94,14 @@ struct SortedDocuments: Sendable {
 
   // MARK: Positions
 
-  /// O(number of groups and of chunks in one).
+  /// The index of a place. O(number of groups and of chunks in one group).
   func index(of place: Place) -> Int {
     let before = groups[..<place.group].reduce(place.offset) { $0 + $1.count }
     return place.group < groups.count
       ? groups[place.group].chunks[..<place.chunk].reduce(before) { $0 + $1.count } : before
   }
 
-  /// The document at a position; O(number of groups and of chunks in one).
+  /// The document at an index. O(number of groups and of chunks in one group).
   subscript(index: Int) -> Document {
     var index = index
     for group in groups {
@@ -122,7 +123,7 @@ struct SortedDocuments: Sendable {
     groups[place.group].chunks[place.chunk][place.offset] = document
   }
 
-  /// Inserts a document before the one at a place.
+  /// Inserts a document before the document at a place.
   mutating func insert(_ document: Document, at place: Place) {
     count += 1
     guard !groups.isEmpty else {
@@ -147,9 +148,10 @@ struct SortedDocuments: Sendable {
     groups.insert(Group(chunks: chunks, count: moved), at: group + 1)
   }
 
-  /// Finds the places to insert documents that are in this order. Each search starts at the previous place.
-  /// - Parameter compare: compares a document of the set with a new one, given by index.
-  /// - Returns: `nil` if one of them is present or the set is empty.
+  /// Finds the places at which to insert documents that are sorted in the set's order. Each search starts at the
+  /// previous place.
+  /// - Parameter compare: compares a document of the set with the new document at an index.
+  /// - Returns: `nil` if one of the new documents is already present or the set is empty.
   func places(count: Int, _ compare: (UnsafePointer<Document>, Int) -> Ordering) -> [Place]? {
     if groups.isEmpty { return nil }
     var places: [Place] = []
@@ -177,11 +179,11 @@ struct SortedDocuments: Sendable {
     return places
   }
 
-  /// Inserts documents in order, each before the one at its place.
-  /// - Parameter places: from `places(count:_:)`.
+  /// Inserts sorted documents, each before the document at its place.
+  /// - Parameter places: the result of `places(count:_:)`.
   mutating func insert(_ documents: [Document], at places: [Place]) {
     count += documents.count
-    // Insertion runs from the end, so that earlier places remain valid.
+    // Inserts from the end to the start, so that earlier places remain valid.
     var end = documents.count
     while end > 0 {
       let (group, chunk) = (places[end - 1].group, places[end - 1].chunk)
@@ -221,7 +223,7 @@ struct SortedDocuments: Sendable {
     }
   }
 
-  /// Divides a group that has become too large.
+  /// Splits a group that has become too large.
   private mutating func divide(_ group: Int) {
     guard groups[group].chunks.count > Self.groupCapacity else { return }
     let pieces = groups[group].chunks.pieces(of: Self.filledGroup).map { chunks in
@@ -247,7 +249,7 @@ struct SortedDocuments: Sendable {
 }
 
 extension Array {
-  /// The elements in parts of about this size.
+  /// The elements, split into parts of about this size.
   fileprivate func pieces(of size: Int) -> [[Element]] {
     let number = (count + size - 1) / size
     return (0..<number).map { Array(self[count * $0 / number..<count * ($0 + 1) / number]) }

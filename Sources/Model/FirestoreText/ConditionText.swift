@@ -4,10 +4,10 @@ package import FirestoreModel
 package import FirestoreQuery
 import Spelling
 
-/// Conditions as users type them: `state == CA and (population > 1000 or tags contains west)`. `and` binds tighter than
-/// `or`, a comma looser than both; `ValueReader` reads the values.
+/// Conditions as users type them: `state == CA and (population > 1000 or tags contains west)`. `and` has precedence
+/// over `or`; a comma has the lowest precedence. `ValueReader` reads the values.
 package struct ConditionText {
-  /// The maximum nesting of parentheses, to protect the stack; more would be unreadable anyway.
+  /// The maximum nesting depth of parentheses, which protects the stack.
   private static let depthLimit = 50
 
   private let query: Query
@@ -15,11 +15,11 @@ package struct ConditionText {
   private let ending: ValueReader.Ending
   private var cursor: TextCursor
   private var depth = 0
-  /// The position of an unquoted value that ended at an `and` or `or`.
+  /// The position of the unquoted value that the last `and` or `or` ended.
   private var openText: Int?
 
-  /// - Parameter query: the query to filter; ids compared with `__name__` are completed to paths in its collection.
-  /// - Returns: filters that must all hold.
+  /// - Parameter query: the query to filter. Ids that are compared with `__name__` become paths in its collection.
+  /// - Returns: the filters, which must all hold.
   package static func parse(_ text: String, of query: Query, database: DatabaseID) throws(TextError) -> [Filter] {
     var parser = ConditionText(query, database, .condition, TextCursor(text))
     return try parser.all()
@@ -37,15 +37,16 @@ package struct ConditionText {
     (self.query, self.database, self.ending, self.cursor) = (query, database, ending, cursor)
   }
 
-  /// Whether a comma is at the cursor, followed by a condition; in `Smith, John` it is part of the text.
+  /// Whether there is a comma at the cursor that is followed by a condition. In `Smith, John`, the comma is part of the
+  /// text.
   static func isComma(at cursor: TextCursor) -> Bool {
     var ahead = cursor
     guard ahead.take(",") else { return false }
     repeat { ahead.skipSpace() } while ahead.take("(")
     let start = ahead.position
-    // The bound, the longest valid field, makes the cost of a text full of commas linear.
+    // The bound, the length of the longest valid field path, keeps the cost linear for a text with many commas.
     skipField(&ahead, atMost: FieldPath.byteLimit, until: ",")
-    // The error is ignored, since it would be about text that is not a condition.
+    // The error is ignored, because it would be about text that is not a condition.
     guard ahead.position > start, let op = try? OperatorText.read(&ahead) else { return false }
     ahead.skipSpace()
     return !op.takesList || ahead.next == "["
@@ -179,7 +180,7 @@ package struct ConditionText {
     return ahead.next.map { "=!<>".unicodeScalars.contains($0) } ?? true
   }
 
-  /// The hint after an `and` or `or` that may have been meant as text.
+  /// The hint for an error after an `and` or `or` that may be part of a text.
   private var textHint: String {
     guard let openText else { return "" }
     let text = cursor.text(openText..<cursor.scalars.count).trimming()
@@ -192,7 +193,7 @@ extension FieldFilter.Operator {
 }
 
 extension ConditionText {
-  /// A word or sign between two conditions.
+  /// An `and` or `or` between two conditions, as a word or a sign.
   enum Joint: String {
     case and, or
 
@@ -225,14 +226,14 @@ enum ClauseWord: String, CaseIterable {
 }
 
 extension TextCursor {
-  /// Whether a word can start here, outside of another word and of unquoted text.
+  /// Whether a separate word can start here.
   fileprivate var mayBeginWord: Bool {
     previous.properties.isWhitespace || ")]}\"'".unicodeScalars.contains(previous)
   }
 }
 
 extension ConditionText {
-  /// The text that `parse` reads as this filter, references relative to the database.
+  /// The text that `parse` reads as this filter. References are relative to the database.
   package static func text(of filter: Filter, in database: DatabaseID) -> String {
     switch filter {
     case .field(let filter):
@@ -250,10 +251,10 @@ extension ConditionText {
 
 /// The operator between a field and a value: a sign or a word.
 package enum OperatorText {
-  /// All recommended operators; the parser also accepts `=`, `array-contains`, `array-contains-any` and `not-in`.
+  /// The recommended operators. The parser also accepts `=`, `array-contains`, `array-contains-any` and `not-in`.
   static let all = "==, !=, <, <=, >, >=, in, not in, contains, contains-any"
 
-  /// Reads a text that consists of an operator only.
+  /// Parses a text that only consists of an operator.
   package static func parse(_ text: String) throws(TextError) -> FieldFilter.Operator {
     var cursor = TextCursor(text)
     let op = try read(&cursor)
@@ -271,7 +272,7 @@ package enum OperatorText {
     let start = cursor.column
     for (sign, op) in signs where cursor.take(sign) {
       var ahead = cursor
-      // A second sign after a space does not form a comparison with "= x".
+      // Also checks for a sign after a space, so that "= = x" is not read as a comparison with "= x".
       if sign == "=" { ahead.skipSpace() }
       guard let next = ahead.next, "=!<>".unicodeScalars.contains(next) else { return op }
       throw TextError(
@@ -285,7 +286,7 @@ package enum OperatorText {
     throw TextError(column: start, "\"\(cursor.found)\" is not an operator. Expected one of \(all).\(hint(for: word))")
   }
 
-  /// Longer ones first, since "<=" begins with "<".
+  /// The operators that are signs. Longer ones come first, because "<=" begins with "<".
   private static let signs: [(String, FieldFilter.Operator)] = [
     ("==", .equal), ("!=", .notEqual), ("<=", .lessThanOrEqual), (">=", .greaterThanOrEqual), ("<", .lessThan),
     (">", .greaterThan), ("=", .equal),

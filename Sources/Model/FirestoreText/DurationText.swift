@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// Durations as users type them: `500ms`, `1.5s`, `5m`, `1h30m`; a plain number counts seconds.
+/// Durations as users type them: `500ms`, `1.5s`, `5m`, `1h30m`. A plain number is a number of seconds.
 package enum DurationText {
   private static let units: [(name: String, milliseconds: Double)] = [
     ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1),
   ]
 
-  /// Longer names of the units, for hints.
+  /// Other names of the units, for hints in errors.
   private static let otherNames = [
     "sec": "s", "secs": "s", "second": "s", "seconds": "s", "min": "m", "mins": "m", "minute": "m", "minutes": "m",
     "hr": "h", "hrs": "h", "hour": "h", "hours": "h", "msec": "ms", "millis": "ms", "milliseconds": "ms",
@@ -15,10 +15,10 @@ package enum DurationText {
 
   private static let example = "500ms, 5s, 2m or 1h30m"
 
-  /// Reads a duration above zero.
+  /// Parses a duration above zero.
   package static func parse(_ text: String) throws(TextError) -> Duration { try parse(text, longest: nil) }
 
-  /// - Parameter longest: the maximum; `nil` for about thirty years.
+  /// - Parameter longest: the maximum duration; `nil` for about thirty years.
   package static func parse(
     _ text: String, longest: Duration?, allowsZero: Bool = false
   ) throws(TextError) -> Duration {
@@ -70,7 +70,7 @@ package enum DurationText {
   }
 }
 
-/// A point in time: RFC 3339, or a day, which means its start.
+/// A point in time as text: an RFC 3339 time, or a date, which means the start of that day.
 package enum InstantText {
   package static func parse(_ text: String) throws(TextError) -> Timestamp {
     if let time = Timestamp(rfc3339: text) ?? Timestamp(rfc3339: text + "T00:00:00Z") { return time }
@@ -78,7 +78,7 @@ package enum InstantText {
   }
 }
 
-/// A moment in the past: a point in time, an age such as `-10m`, or `now`.
+/// A time as text: a point in time, an age such as `-10m`, or `now`.
 package enum MomentText {
   /// - Parameter now: the current time on this device's clock.
   package static func parse(_ text: String, now: Timestamp) throws(TextError) -> Timestamp {
@@ -95,6 +95,6 @@ package enum MomentText {
 }
 
 extension Timestamp {
-  /// The time rounded to a backend's precision.
+  /// The time, rounded down to microseconds, which is the backend's precision.
   fileprivate var inMicroseconds: Timestamp { Timestamp(microseconds: microseconds) }
 }

@@ -3,7 +3,7 @@ package import FirestoreClientState
 import FirestoreModel
 import Spelling
 
-/// The text form of faults between a client and its backend, the same in the palette, scenarios, options and the proxy:
+/// The text form of faults between a client and its backend. The palette, scenarios, options and the proxy share it:
 ///
 ///     latency 200ms jitter 100ms on watch
 ///     bandwidth 20kB
@@ -12,7 +12,7 @@ import Spelling
 ///     down watch
 ///     calm
 package enum FaultText {
-  /// The first words with their arguments; `off` ends a setting.
+  /// The first words, each with its arguments. `off` ends a setting.
   package static let forms: [(word: String, rest: String)] = [
     ("latency", "TIME [jitter TIME] [on watch|write|read]"), ("bandwidth", "BYTES [on watch|write|read]"),
     ("loss", "PERCENT [before|after]"), ("next", "write drop-ack|drop-request|CODE, or read|listen CODE"),
@@ -186,7 +186,7 @@ extension FaultText {
 }
 
 extension FaultSettings {
-  /// The changes that turn other settings into these, in the required order.
+  /// The changes that lead from `before` to these settings, in the required order.
   package func changes(from before: FaultSettings) -> [FaultChange] {
     if self == before { return [] }
     if isCalm { return [.calm] }
@@ -196,7 +196,7 @@ extension FaultSettings {
       changes.append(change)
       settings.apply(change)
     }
-    // Settings for all lanes reset those of single lanes, and only `up` reconnects.
+    // The order matters: a setting for all lanes resets the settings of single lanes, and only `up` reconnects.
     let goesUp =
       before.isOffline && !isOffline || before.isHalfOpen && !isHalfOpen
       || FaultLane.allCases.contains { before.lanes[$0]?.isOffline == true && lanes[$0]?.isOffline != true }
@@ -227,7 +227,7 @@ extension FaultSettings {
 }
 
 extension FaultSettings {
-  /// The active settings in a few words.
+  /// A short description of the active settings.
   package var summary: String {
     var words: [String] = []
     words += Self.delays("", latency, jitter)
@@ -256,7 +256,7 @@ extension FaultSettings {
 }
 
 extension FaultText {
-  /// The description of a change for users: the state after it.
+  /// The description of a change for users, which is the state after the change.
   package static func account(of change: FaultChange) -> String {
     switch change {
     case .event(.write(.dropAcknowledgement)): "the next write is applied, but its acknowledgement is lost"
@@ -304,7 +304,7 @@ struct FaultWords {
     /// The column, from 1, in scalars.
     let column: Int
 
-    /// The error for an unexpected word, with the nearest valid one.
+    /// The error for an unexpected word, with the most similar valid word.
     func unexpected(_ expected: String, _ candidates: [String]) -> TextError {
       let near = NearestName.suggestion(for: text, among: candidates).map { " Did you mean \($0)?" } ?? ""
       return TextError(column: column, "\"\(text)\" is not expected here. Expected \(expected).\(near)")
@@ -332,7 +332,7 @@ struct FaultWords {
 
   func missing(_ expected: String) -> TextError { TextError(column: cursor.column, "Expected \(expected) here.") }
 
-  /// Reads a required word, one of a list.
+  /// Reads a required word from a list.
   mutating func required(_ expected: String, among words: [String]) throws(TextError) -> String {
     guard let word = next() else { throw missing(expected) }
     guard words.contains(word.text) else { throw word.unexpected(expected, words) }

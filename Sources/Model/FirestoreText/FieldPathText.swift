@@ -4,10 +4,11 @@ package import FirestoreQuery
 
 /// The path of a field as users type it, `address.city` or `` `first name`.x ``.
 ///
-/// Stricter than Firestore: only letters, digits, `_` and `-` are allowed outside of back-quotes. Otherwise a missing
-/// colon, or a second field after a comma, would name a field that no document has and match nothing.
+/// The syntax is stricter than Firestore's: outside of back-quotes, only letters, digits, `_` and `-` are allowed.
+/// Otherwise a text with a missing colon, or with a second field after a comma, would be a valid field name that
+/// matches nothing.
 package enum FieldPathText {
-  /// - Parameter column: the column of the name in its text.
+  /// - Parameter column: the start column of the path in the typed text.
   package static func parse(_ text: String, column: Int = 1) throws(TextError) -> FieldPath {
     if let (position, found) = stray(in: text) {
       throw TextError(
@@ -22,7 +23,7 @@ package enum FieldPathText {
     }
   }
 
-  /// The first scalar outside of back-quotes that is not allowed in a name.
+  /// The first disallowed scalar outside of back-quotes, and its position.
   private static func stray(in text: String) -> (Int, Unicode.Scalar)? {
     var isQuoted = false
     var isEscaped = false
@@ -54,7 +55,7 @@ package enum FieldPathText {
 
 /// The value to compare a document's name with.
 package enum DocumentName {
-  /// Ids, or paths for a collection group, as references.
+  /// Converts ids to references. For a collection group, converts paths.
   package static func value(_ value: Value, of query: Query, _ database: DatabaseID) throws(TextError) -> Value {
     switch value {
     case .array(let values):
@@ -70,7 +71,7 @@ package enum DocumentName {
       } catch {
         throw TextError(error.message)
       }
-    // An id of digits was read as a number.
+    // An id of digits, which was read as a number.
     case .integer(let number):
       return try self.value(.string("\(number)"), of: query, database)
     default: throw TextError("__name__ can only be compared with document ids or paths.")

@@ -3,11 +3,11 @@ import FirestoreJSON
 import FirestoreModel
 import Spelling
 
-/// Unquoted text in place of a value, which the user may have meant as another type. Such a condition would be legal
-/// but match nothing, and such a write would store a value that no query finds. Text in quotes, or after `string:`, is
-/// never questioned.
+/// Checks of unquoted text that the user may have meant as another type. A condition with such a text would be valid
+/// but match nothing. A write of it would store a value that no query finds. Text in quotes, or after `string:`, is not
+/// checked.
 package enum PlainText {
-  /// The likelier meaning of a text in a condition, and how to write it; `nil` for plain words.
+  /// The more likely meaning of a text in a condition, and the way to write it; `nil` for plain words.
   static func objection(to text: String) -> String? {
     let reason =
       operation(text) ?? otherWord(text) ?? secondCondition(text) ?? time(text) ?? reference(text) ?? number(text)
@@ -15,7 +15,8 @@ package enum PlainText {
     return reason.map { "\($0) For text, write \(quoted(text))." }
   }
 
-  /// The likelier meaning of a text to be written. A text with a slash is as likely plain text as a path.
+  /// The more likely meaning of a text to write. Does not question a text with a slash, which may well be plain text
+  /// instead of a path.
   package static func otherMeaning(ofWritten text: String) -> String? {
     operation(text) ?? otherWord(text) ?? time(text) ?? number(text) ?? type(text)
   }
@@ -35,7 +36,7 @@ package enum PlainText {
 
   // MARK: Likely meanings
 
-  /// The objection to a comparison or an increment in place of a value: `n==5`, `n=++1`.
+  /// The objection to a value that begins like a comparison or an increment: `n==5`, `n=++1`.
   private static func operation(_ text: String) -> String? {
     if text.hasPrefix("=") {
       let value = text.drop { "= ".contains($0) }
@@ -81,15 +82,15 @@ package enum PlainText {
 
   private static func reference(_ text: String) -> String? {
     let path = text.hasPrefix("/") ? String(text.dropFirst()) : text
-    // A text that is not a path gets no hint.
+    // Gives no hint for a text that is not a path.
     guard path.utf8.contains(UInt8(ascii: "/")), !path.contains(where: \.isWhitespace),
       let resource = try? ResourcePath(validating: path), resource.isDocument
     else { return nil }
     return "For a reference, write ref:\(path)."
   }
 
-  /// A number with a leading plus (with many digits it is a phone number), or one without a digit on one side of the
-  /// point, which JSON requires.
+  /// The objection to a number that JSON does not allow: with a leading plus, unless it looks like a phone number, or
+  /// without a digit on one side of the point.
   private static func number(_ text: String) -> String? {
     if let number = text.wholeMatch(of: /\+(\d{1,6}(\.\d+)?)/)?.output.1 {
       return "Did you mean \(number)? To add to a number, write {\"$increment\": \(number)}."

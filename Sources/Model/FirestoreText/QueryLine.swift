@@ -12,7 +12,7 @@ package struct QueryLine {
   private let database: DatabaseID
   private var cursor: TextCursor
 
-  /// - Throws: the reason why the text is not a query, or not one that Firestore supports.
+  /// - Throws: an error if the text is not a query, or if Firestore does not support the query.
   package static func parse(_ text: String, in database: DatabaseID) throws(TextError) -> Query {
     var line = QueryLine(database: database, cursor: TextCursor(text))
     let query = try line.query()
@@ -87,7 +87,7 @@ package struct QueryLine {
 }
 
 /// A query's order as users type it: `total desc, name`. `total desc`, `total:desc` and `-total` reverse a field. A
-/// name that contains these signs needs back-quotes.
+/// name that contains one of these signs needs back-quotes.
 package enum OrderText {
   /// Reads fields separated by commas, at least one.
   package static func parse(_ text: String) throws(TextError) -> [OrderBy] {
@@ -151,8 +151,8 @@ package enum OrderText {
   }
 }
 
-/// A position in a query's order, as in `--start-at`: the value of the first ordering, or a list of values for several.
-/// A document's id may follow the values of all orderings.
+/// A cursor in a query's order, as for `--start-at`: the value of the first ordering, or a list of values for several
+/// orderings. A document's id may follow the values of all orderings.
 package enum CursorText {
   package static func parse(
     _ text: String, isInclusive: Bool, of query: Query, database: DatabaseID

@@ -26,15 +26,15 @@ package struct TextCursor {
     return true
   }
 
-  /// Consumes the scalars if they are next.
-  /// - Returns: whether they were.
+  /// Skips the text if it is next.
+  /// - Returns: whether the text was next.
   package mutating func take(_ text: String) -> Bool {
     guard scalars[position...].starts(with: text.unicodeScalars) else { return false }
     position += text.unicodeScalars.count
     return true
   }
 
-  /// Consumes and returns the scalars that belong.
+  /// Skips and returns the next scalars, as long as `belongs` returns true.
   package mutating func take(while belongs: (Unicode.Scalar) -> Bool) -> String {
     let start = position
     while let next, belongs(next) { position += 1 }
@@ -79,7 +79,7 @@ extension StringProtocol {
   }
 }
 
-/// The reason why a typed text cannot be parsed, and the position.
+/// The error for a typed text that cannot be parsed: the reason and the position.
 package struct TextError: Error, Hashable, Sendable {
   /// The column, from 1, in Unicode scalars; `nil` if the error is about the whole text.
   package var column: Int?
@@ -90,7 +90,7 @@ package struct TextError: Error, Hashable, Sendable {
     self.reason = reason
   }
 
-  /// - Parameter column: the column of the JSON in the text.
+  /// - Parameter column: the start column of the JSON in the text.
   package init(_ error: JSONError, from column: Int) {
     self.init(column: error.line == 1 ? column + error.column - 1 : column, error.reason)
   }

@@ -2,17 +2,17 @@
 package import FirestoreJSON
 package import FirestoreModel
 
-/// Values as users type them: JSON with the `$` types of `DocumentJSON` if the text begins like it, lists in brackets,
-/// numbers, `true`, `false`, `null` and `NaN`, RFC 3339 times, and typed literals (`TypedLiteral`). Any other text is a
-/// string and needs no quotes, unless it looks like something else (`PlainText`).
+/// Values as users type them. They can be JSON with the `$` types of `DocumentJSON`, lists in brackets, numbers,
+/// `true`, `false`, `null`, `NaN`, RFC 3339 times, and typed literals (`TypedLiteral`). Any other text is a string. A
+/// string needs quotes only if it looks like another type (`PlainText`).
 package struct ValueReader {
-  /// The syntax that follows a value, and so ends unquoted text.
+  /// The syntax that can follow a value, and therefore ends unquoted text.
   package enum Ending {
     /// The end of the text.
     case text
     /// `and`, `or`, a comma before another condition, or a closing parenthesis.
     case condition
-    /// The same, or a word that begins a clause (`ClauseWord`).
+    /// The same as `condition`, or a word that begins a clause (`ClauseWord`).
     case line
     /// A comma or the closing bracket.
     case element
@@ -29,7 +29,7 @@ package struct ValueReader {
     self.isName = isName
   }
 
-  /// Reads a whole text.
+  /// Parses a whole text as a value.
   package func value(of text: String) throws(TextError) -> Value {
     var cursor = TextCursor(text)
     let value = try value(&cursor, until: .text)
@@ -131,7 +131,7 @@ package struct ValueReader {
     return try value(ofPlain: text, column: start + 1)
   }
 
-  /// - Parameter isFirst: whether a text that ended here would be empty; a clause needs a value before it.
+  /// - Parameter isFirst: whether a text that ended here would be empty. A clause word needs a value before it.
   private func ends(_ scalar: Unicode.Scalar, at cursor: TextCursor, _ ending: Ending, isFirst: Bool) -> Bool {
     switch ending {
     case .text: false
@@ -145,7 +145,8 @@ package struct ValueReader {
   }
 
   private func value(ofPlain text: String, column: Int) throws(TextError) -> Value {
-    // A date or an address begins like a number, and a name may begin like a keyword.
+    // Tries JSON and ignores its errors, because a date or an address begins like a number, and a name may begin like a
+    // keyword.
     if let first = text.utf8.first, "-0123456789tfn".utf8.contains(first),
       let value = try? DocumentJSON.parseValue(text, database: database)
     {
@@ -166,8 +167,8 @@ package struct ValueReader {
 }
 
 extension ValueReader {
-  /// A text that reads as the value before this ending: a string without quotes if it reads as itself, a time as RFC
-  /// 3339.
+  /// A text that is read as the value if `ending` follows. A string has no quotes if it is read unchanged without them.
+  /// A time is an RFC 3339 text.
   package static func text(of value: Value, in database: DatabaseID, until ending: Ending = .line) -> String {
     let plain: String
     switch value {
@@ -176,25 +177,25 @@ extension ValueReader {
     default: return DocumentJSON.line(of: value, relativeTo: database)
     }
     var cursor = TextCursor(plain)
-    // A text that is rejected, or that reads as only part of the value, is written as JSON.
+    // Writes JSON if the plain text would be rejected or only partly read.
     let read = try? ValueReader(database: database).value(&cursor, until: ending)
     let isWhole = read == value && cursor.isAtEnd && !plain.contains(where: \.isNewline)
     return isWhole ? plain : DocumentJSON.line(of: value, relativeTo: database)
   }
 }
 
-/// A type that JSON does not have, before unquoted text: `timestamp:2026-03-02T11:58:03Z`, `ref:users/ada`. Each is
-/// short for the object with the same `$` name; `string:` and `integer:` exist for completeness.
+/// A type prefix before unquoted text: `timestamp:2026-03-02T11:58:03Z`, `ref:users/ada`. Each prefix is short for the
+/// `$` object with the same name. `string:` and `integer:` exist for completeness.
 package enum TypedLiteral {
   package static let names = "timestamp: ref: bytes: geo: vector: double: integer: string:"
 
-  /// - Returns: the value as JSON, whose times, paths and so on are not checked yet; `nil` for a text without a type
-  ///   prefix.
+  /// - Returns: the value as JSON; `nil` for a text without a type prefix. The content, such as a time or a path, is
+  ///   not checked yet.
   package static func syntax(_ text: String, column: Int = 1) throws(TextError) -> JSONSyntax? {
     guard let colon = text.unicodeScalars.firstIndex(of: ":") else { return nil }
     let content = String(text[text.unicodeScalars.index(after: colon)...].trimming())
     switch text[..<colon] {
-    // Text that is not a time is passed on and rejected with its position.
+    // Returns a text that is not a time unchanged. The reader of the JSON rejects it, with its position.
     case "timestamp": return object("timestamp", .string((try? InstantText.parse(content))?.rfc3339Text ?? content))
     case "ref": return object("ref", .string(content.hasPrefix("/") ? String(content.dropFirst()) : content))
     case "bytes": return object("bytes", .string(content))

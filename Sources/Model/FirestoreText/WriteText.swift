@@ -2,21 +2,22 @@
 package import FirestoreJSON
 package import FirestoreModel
 
-/// Writes of one document as people type them.
+/// Writes of one document as users type them.
 package enum WriteText {
   /// A new value of a field, or a transform of it, as JSON.
   package typealias Change = (path: FieldPath, value: JSONSyntax)
   package typealias Content = (fields: Fields, transforms: [FieldTransform])
 
-  /// Replaces the document, or merges every field that the content names.
+  /// A write that replaces the document, or that merges every field of the content.
   package static func set(_ key: DocumentKey, _ content: Content, merge: Bool) -> Mutation {
     guard merge else { return Mutation(key: key, operation: .set(content.fields), transforms: content.transforms) }
     let mask = FieldMask(content.fields.leaves)
     return Mutation(key: key, operation: .patch(content.fields, mask), transforms: content.transforms)
   }
 
-  /// Changes fields of a document that exists. Each path names one field: `address.city` changes one field of a map.
-  /// - Throws: for a value that JSON of documents does not have; the reason begins with the path.
+  /// A write that changes fields of an existing document. Each path is one field: `address.city` changes one field of a
+  /// map.
+  /// - Throws: `JSONError` for a value that is not valid in the JSON of documents. The reason begins with the path.
   package static func update(
     _ key: DocumentKey, _ changes: [Change], removing: [FieldPath], database: DatabaseID
   ) throws(JSONError) -> Mutation {
@@ -46,7 +47,7 @@ package enum WriteText {
         let inner = transform.path.segments.dropFirst()
         return FieldTransform(path: FieldPath(segments: path.segments + inner), operation: transform.operation)
       }
-      // A transform of the field itself leaves nothing to replace.
+      // Skips the field if it is itself a transform, because then there is no value to set.
       if content.transforms.contains(where: { $0.path.segments.count == 1 }) { continue }
       paths.append(path)
       if let value = content.fields[name] { fields[path] = value }
@@ -54,7 +55,7 @@ package enum WriteText {
     return ((fields, transforms), paths)
   }
 
-  /// Refuses paths of which one contains another.
+  /// Rejects paths if one contains another.
   package static func refuseOverlaps(_ paths: [FieldPath]) throws(TextError) {
     for (index, path) in paths.enumerated() {
       for other in paths[..<index] where other.isPrefix(of: path) || path.isPrefix(of: other) {
@@ -77,10 +78,10 @@ extension Fields {
   }
 }
 
-/// A change of a field as people write it: `field=value`.
+/// A change of a field as users type it: `field=value`.
 package enum FieldAssignment {
-  /// - Returns: the field's path, and the value as JSON: a text that reads as JSON is that, all else what `ValueReader`
-  ///   makes of it, but that a text may have slashes in it and be empty.
+  /// - Returns: the field's path, and the value as JSON. A value that is not JSON is read as by `ValueReader`, except
+  ///   that a string may be empty and may contain slashes.
   package static func parse(_ text: String) throws(TextError) -> (path: FieldPath, value: JSONSyntax) {
     var isQuoted = false
     var isEscaped = false
@@ -104,7 +105,7 @@ package enum FieldAssignment {
     return (path, try value(String(text[start...]), column))
   }
 
-  /// - Throws: for `n+=1` and `n-=1`, which other languages read as arithmetic.
+  /// - Throws: `TextError` for `n+=1` and `n-=1`, which are arithmetic in other languages.
   private static func refuseOperator(_ name: String, _ value: String) throws(TextError) {
     guard let sign = name.unicodeScalars.last, sign == "+" || sign == "-" else { return }
     let amount = sign == "+" ? value : value.hasPrefix("-") ? String(value.dropFirst()) : "-" + value
@@ -119,7 +120,7 @@ package enum FieldAssignment {
     do throws(JSONError) {
       return try JSONSyntax(parsing: text)
     } catch {
-      // A text that begins like JSON was meant to be JSON.
+      // Reports the JSON error if the text begins like JSON.
       if let first = text.utf8.first, "{\"".utf8.contains(first) { throw TextError(error, from: column) }
       if let first = text.utf8.first, "['".utf8.contains(first) { return try quoted(text, column) }
       if text == "NaN" { return try JSONSyntax(of: .double(.nan)) }
@@ -133,7 +134,7 @@ package enum FieldAssignment {
     }
   }
 
-  /// A list with words in it, or a text in single quotes.
+  /// Parses a list with unquoted words, or a text in single quotes.
   private static func quoted(_ text: String, _ column: Int) throws(TextError) -> JSONSyntax {
     do throws(TextError) {
       return try JSONSyntax(of: try ValueReader(database: JSONSyntax.anyDatabase).value(of: text))
@@ -144,7 +145,7 @@ package enum FieldAssignment {
 }
 
 extension JSONSyntax {
-  /// The database that references are relative to until it is known which is written to.
+  /// A placeholder for the database of references, until the database of the write is known.
   fileprivate static let anyDatabase = DatabaseID(project: "any")
 
   fileprivate init(of value: Value) throws(TextError) {

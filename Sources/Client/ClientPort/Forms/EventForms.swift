@@ -4,7 +4,7 @@ package import FirestoreJSON
 import FirestoreModel
 import FirestoreQuery
 
-// The single form of each event. A new event needs a case in `ClientEvent`, and lines in `write` and `read` here.
+// The JSON form of each event. A new event needs a case in `ClientEvent`, and lines in `write` and `read` below.
 
 extension ListenerTag: JSONFormed {
   package func json(_ context: JSONContext) -> JSONSyntax { rawValue.json(context) }

@@ -10,7 +10,7 @@ extension InspectionGreeting.BackendKind: JSONFormed {}
 
 extension InspectionGreeting: JSONRecord {
   package static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self {
-    // The first three members stay the same in every version.
+    // The first three members must stay the same in every version.
     let version: Int = try form("hearth", it?.hearth)
     var greeting = InspectionGreeting(
       process: try form("process", it?.process), name: try form.word("name", it?.name),

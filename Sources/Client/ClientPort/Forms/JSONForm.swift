@@ -2,13 +2,13 @@
 package import FirestoreJSON
 package import FirestoreModel
 
-// The single JSON form of client requests and events: the wire format of `hearth attach`, the lines of recordings, and
-// every `--json`. Each type lists its members once; the same list writes and reads.
+// The JSON form of client requests and events. It is the wire format of `hearth attach`, of recordings, and of every
+// `--json`. Each type lists its members once, and the same list both writes and reads them.
 
 /// A value with one JSON form.
 ///
-/// `String` intentionally has none: each text is declared as a program word, as free text or as content, so that a
-/// redaction misses nothing.
+/// `String` intentionally does not conform. Each text must be declared as a program's word, as free text or as content,
+/// so that redaction misses nothing.
 package protocol JSONFormed {
   /// Writes the value without the parts that the context's redaction hides.
   func json(_ context: JSONContext) -> JSONSyntax
@@ -18,7 +18,7 @@ package protocol JSONFormed {
 
 /// The database and the redaction that a form depends on.
 package struct JSONContext: Sendable {
-  /// The database whose references are written as paths; `nil` to write full names.
+  /// The database in which references are written as paths; `nil` to write full names.
   package var database: DatabaseID?
   /// Hides values while writing; `nil` to write everything.
   package var redaction: Redaction?
@@ -28,13 +28,14 @@ package struct JSONContext: Sendable {
     self.redaction = redaction
   }
 
-  /// The database of references by path; unnamed if all references have full names.
+  /// The database for references that are read as paths. It has no name if all references have full names.
   var readDatabase: DatabaseID { database ?? DatabaseID(project: "") }
 }
 
 /// A value whose form is an object with the same members in all cases.
 package protocol JSONRecord: JSONFormed {
-  /// Lists the members. While writing, `it` is the value; while reading it is `nil`, and the form returns the members.
+  /// Lists the members. While writing, `it` is the value. While reading, `it` is `nil` and the form returns the
+  /// members.
   static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self
 }
 
@@ -84,13 +85,14 @@ package struct JSONForm {
     return try V(json: json, context)
   }
 
-  /// A number that can be negative, such as an offset or a position. The form of `Int` is that of a count.
+  /// A number that can be negative, such as an offset or a position. `Int` itself has the form of a count, which cannot
+  /// be negative.
   @discardableResult
   package mutating func signed(_ name: String, _ value: Int? = nil) throws(JSONError) -> Int {
     Int(try self(name, value.map { Int32(clamping: $0) }) as Int32)
   }
 
-  /// A word of the program or the configuration, which is never hidden.
+  /// A word from the program or its configuration. Redaction never hides it.
   @discardableResult
   package mutating func word(_ name: String, _ value: String? = nil) throws(JSONError) -> String {
     try string(name, value) { $0 }
@@ -102,7 +104,7 @@ package struct JSONForm {
     return try word(name, value)
   }
 
-  /// A sentence. A redaction hides its quotations, or everything.
+  /// A sentence. Redaction hides the quotations in it, or the whole sentence.
   @discardableResult
   package mutating func text(_ name: String, _ value: String? = nil) throws(JSONError) -> String {
     try string(name, value) { [redaction] in redaction?.text($0) ?? $0 }
@@ -114,7 +116,7 @@ package struct JSONForm {
     return try text(name, value)
   }
 
-  /// A text that is content: any redaction replaces it by its kind and length.
+  /// A text that is user data. Any redaction replaces it with its kind and length.
   @discardableResult
   package mutating func content(_ name: String, _ value: String? = nil, as kind: String) throws(JSONError) -> String {
     try string(name, value) { [redaction] in redaction?.hidden($0, kind) ?? $0 }
@@ -128,7 +130,7 @@ package struct JSONForm {
     return try content(name, value, as: kind)
   }
 
-  /// The name of a user, hidden together with all values.
+  /// The name of a user. Redaction hides it if it hides all values.
   @discardableResult
   package mutating func user(_ name: String, _ value: String? = nil) throws(JSONError) -> String? {
     guard isPresent(name, value) else { return nil }
@@ -179,7 +181,7 @@ package struct JSONForm {
     }
   }
 
-  /// JSON of another program, in which its owner has hidden what a redaction hides.
+  /// JSON from another program, which has already redacted it.
   package mutating func optionalSyntax(_ name: String, _ json: JSONSyntax? = nil) -> JSONSyntax? {
     guard let source else {
       if let json { members.append(.init(name, json)) }
@@ -249,7 +251,7 @@ extension JSONUnion {
 }
 
 extension JSONForm {
-  /// The written object. Writing never fails: only reading has errors.
+  /// The written object. Only reading can fail, so errors are impossible here.
   fileprivate static func object(
     _ context: JSONContext, _ write: (inout JSONForm) throws(JSONError) -> Void
   ) -> JSONSyntax {

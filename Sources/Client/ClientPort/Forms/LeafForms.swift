@@ -4,7 +4,8 @@ package import FirestoreModel
 
 // Numbers, times and names. Times are RFC 3339 texts, and durations are milliseconds.
 
-/// A count, size or number. Other programs' values are summed, so values that could overflow are rejected.
+/// A count, size or number. Rejects values so large that a sum of them could overflow, because values of other programs
+/// are added.
 extension Int: JSONFormed {
   private static let largest: Int64 = 1 << 42
 
@@ -84,7 +85,7 @@ extension Duration: JSONFormed {
   }
 }
 
-/// RFC 3339; seconds and nanoseconds for a time outside of Firestore's range.
+/// RFC 3339 text, or seconds and nanoseconds for a time outside of Firestore's range.
 extension Timestamp: JSONFormed {
   package func json(_ context: JSONContext) -> JSONSyntax {
     if isValid { return JSONSyntax(.string(rfc3339Text)) }

@@ -3,7 +3,7 @@ package import FirestoreJSON
 package import FirestoreModel
 package import FirestoreQuery
 
-// Documents, writes and queries. Redaction happens here, for everything that contains them.
+// Documents, writes and queries. Their forms apply the redaction, also within other forms.
 
 extension Fields: JSONFormed {
   package func json(_ context: JSONContext) -> JSONSyntax {
@@ -36,7 +36,7 @@ extension Document.PendingWrites: JSONNamed {
   static let names: [(Self, String)] = [(.none, "none"), (.local, "local"), (.committed, "committed")]
 }
 
-/// The form in which people write mutations: `{"update": "orders/a", "data": {…}}`.
+/// The same form in which users write mutations: `{"update": "orders/a", "data": {…}}`.
 extension Mutation: JSONFormed {
   package func json(_ context: JSONContext) -> JSONSyntax {
     WriteJSON.exact(context.redaction?.mutation(self) ?? self, relativeTo: context.database)
@@ -88,7 +88,7 @@ extension Filter: JSONFormed {
 }
 
 extension Bound {
-  /// - Parameter orders: the fields of its values.
+  /// - Parameter orders: the orderings that its values belong to.
   fileprivate static func form(
     _ form: inout JSONForm, _ name: String, _ it: Bound?, _ orders: [OrderBy]
   ) throws(JSONError) -> Bound? {

@@ -3,16 +3,16 @@ package import FirestoreJSON
 package import FirestoreModel
 import Synchronization
 
-/// Hides values where a value's form is written, and keeps their types and lengths.
+/// Hides values when their forms are written. Shows only their types and lengths.
 package struct Redaction: Sendable {
   /// The fields to hide, at any depth; `*` for all.
   package let names: [String]
-  /// Whether document ids are replaced, consistently within a file.
+  /// Whether document ids are replaced. Within a file, the same id always has the same replacement.
   package let hidesIDs: Bool
   private let wanted: Set<String>
-  /// The fields that were met and hidden.
+  /// The names of the fields that were found and hidden.
   package let account = RedactionSummary()
-  /// Random bits that prevent readers of the file from guessing an id by brute force.
+  /// Random bits, so that readers of the file cannot find ids by trying candidates.
   private let salt = UInt64.random(in: .min ... .max)
 
   /// - Parameter text: names separated by commas, or `all`.
@@ -62,7 +62,7 @@ package struct Redaction: Sendable {
 
   package func hidden(_ text: String, _ what: String) -> String { text.isEmpty ? text : "‹\(what) \(text.count)›" }
 
-  /// A message, which can quote anything.
+  /// A message. It may quote any value.
   package func text(_ text: String) -> String { isAll ? hidden(text, "message") : text }
 
   private static func name(of value: Value) -> String {
@@ -159,7 +159,7 @@ extension Redaction {
   }
 }
 
-/// The names of the fields that a redaction has met, and of the fields whose values it has removed.
+/// The names of all fields that a redaction has found, and of the fields whose values it has hidden.
 package final class RedactionSummary: Sendable {
   private let names = Mutex((met: Set<String>(), hidden: Set<String>()))
 
@@ -170,6 +170,6 @@ package final class RedactionSummary: Sendable {
     }
   }
 
-  /// The met names, and the names whose values were removed.
+  /// The names that were found (`met`), and the names whose values were hidden.
   package var found: (met: Set<String>, hidden: Set<String>) { names.withLock { $0 } }
 }

@@ -4,7 +4,7 @@ package import FirestoreJSON
 import FirestoreModel
 import FirestoreQuery
 
-// The single form of each request. A new request needs a case in `ClientRequest`, and lines in `write` and `read` here.
+// The JSON form of each request. A new request needs a case in `ClientRequest`, and lines in `write` and `read` below.
 
 extension SearchRequest: JSONRecord {
   package static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self {

@@ -3,8 +3,8 @@ import FirestoreJSON
 import FirestoreModel
 import FirestoreProtoJSON
 
-/// Hides values in the content of messages, by what their schemas say is a value, a name or a token. Content that no schema
-/// describes, and each value of an unknown field, goes too.
+/// Hides values in the content of messages. The schemas determine which content is a value, a name or a token. Content
+/// without a schema, and values of unknown fields, are hidden as well.
 struct MessageRedaction {
   private let redaction: Redaction
 
@@ -17,7 +17,7 @@ struct MessageRedaction {
     return message(json, schema)
   }
 
-  /// Whether the value of a field is hidden, by the names on its path.
+  /// Whether the value of a field is hidden, according to the names in its path.
   private func hides(_ segments: [String]) -> Bool {
     let isHidden = redaction.hides(FieldPath(segments: segments))
     if let name = segments.last { redaction.account.meet(name, isHidden: isHidden) }
@@ -25,7 +25,7 @@ struct MessageRedaction {
     return isHidden
   }
 
-  /// Whether values of unknown fields are hidden: they are where any values are.
+  /// Whether values of unknown fields are hidden. They are if any values are hidden.
   private var hidesUnnamed: Bool { !redaction.names.isEmpty }
 
   // MARK: Messages
@@ -41,7 +41,8 @@ struct MessageRedaction {
         }))
   }
 
-  /// The field that the values of a message are of: that of a condition, of a transform or of a search for neighbours.
+  /// The field to which the values in a message belong: the field of a condition, of a transform or of a search for
+  /// nearest vectors.
   private func fieldPath(of json: JSONSyntax, _ schema: MessageSchema) -> [String]? {
     let text: JSONSyntax? =
       switch schema.shortName {
@@ -61,7 +62,7 @@ struct MessageRedaction {
     case (.list, .array(let elements)):
       return JSONSyntax(.array(elements.compactMap { single($0, field, at: path) }))
     case (.map, .object(let members)):
-      // The figures of an aggregation go by names of their own.
+      // The results of an aggregation have aliases, which are not field names.
       let isNamed = schema.shortName != "AggregationResult"
       return JSONSyntax(
         .object(
@@ -83,13 +84,13 @@ struct MessageRedaction {
       default: return message(json, schema())
       }
     case .string: return string(json, field)
-    // Tokens are kept nowhere; other bytes, such as a filter of names, let a reader try what is in them.
+    // Omits tokens. Also omits other bytes, such as a bloom filter, with which a reader could test for names.
     case .bytes, .structure: return nil
     case .boolean, .int32, .int64, .double, .null, .enumeration, .timestamp, .duration, .wrapper: return json
     }
   }
 
-  /// Texts that a message has beside values.
+  /// The text of a string field that is not a value; `nil` to omit it.
   private func string(_ json: JSONSyntax, _ field: FieldSchema) -> JSONSyntax? {
     guard case .string(let content) = json.kind else { return nil }
     switch field.name {
@@ -102,7 +103,7 @@ struct MessageRedaction {
     }
   }
 
-  /// The name of a document with the path that a reader may know.
+  /// The name of a document, with redacted ids.
   private func name(_ text: String) -> JSONSyntax {
     let root = "/documents/"
     guard let place = text.firstRange(of: root) else { return JSONSyntax(.string(text)) }
@@ -112,7 +113,7 @@ struct MessageRedaction {
 
   // MARK: Values
 
-  /// - Parameter path: the field; `nil` where it is not known.
+  /// - Parameter path: the path of the value's field; `nil` if unknown.
   private func value(_ json: JSONSyntax, at path: [String]?) -> JSONSyntax {
     guard case .object(let members) = json.kind, let member = members.first else { return json }
     if member.name == "referenceValue", path == nil, case .string(let text) = member.value.kind {
@@ -129,7 +130,7 @@ struct MessageRedaction {
     case "nullValue", "booleanValue", "integerValue", "doubleValue", "timestampValue", "stringValue", "bytesValue",
       "geoPointValue":
       shown = member.value
-    // Expressions of pipelines, which have values inside.
+    // Hides pipeline expressions, because they contain values.
     default: return hidden(member)
     }
     return JSONSyntax(.object([.init(member.name, shown)]))
@@ -149,7 +150,7 @@ struct MessageRedaction {
     return JSONSyntax(.object([.init("values", JSONSyntax(.array(elements.map { value($0, at: path) })))]))
   }
 
-  /// The text in place of a value: its type, and its length where it has one.
+  /// The text that replaces a value: its type and, for a string, its length.
   private func hidden(_ member: JSONSyntax.Member) -> JSONSyntax {
     var name = member.name.hasSuffix("Value") ? String(member.name.dropLast("Value".count)) : member.name
     switch member.value.kind {

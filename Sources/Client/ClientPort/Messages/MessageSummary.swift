@@ -3,18 +3,20 @@ package import FirestoreModel
 
 /// The summary of a message of google.firestore.v1: names and numbers, no values.
 package struct MessageSummary: Sendable {
-  /// The purpose of a message on a stream, such as `addTarget` or `writes`; empty for a call, whose method says it.
+  /// The kind of a message on a stream, such as `addTarget` or `writes`. Empty for a call, whose method determines the
+  /// kind.
   package var kind = ""
-  /// The targets that the message is about; empty for all targets of its stream.
+  /// The targets that the message concerns; empty for all targets of its stream.
   package var targets: [Int] = []
-  /// The path of the collection that is queried; of a group, the parent with the group's id.
+  /// The path of the queried collection. For a collection group, the path of the parent with the group's id.
   package var collection: String?
   package var isGroup = false
-  /// The paths of the first documents that the message is about.
+  /// The paths of the first documents that the message concerns.
   package var documents: [String] = []
   /// The number of documents, writes or results, or of missed events.
   package var count = 0
-  /// The length of its resume token or stream token, in bytes; 0 if it could have one and has none.
+  /// The length of the message's resume token or stream token in bytes. 0 if such a message may have a token but has
+  /// none.
   package var tokenLength: Int?
   /// The reason for which the server removed a target.
   package var cause: RPCStatus?
@@ -24,10 +26,10 @@ package struct MessageSummary: Sendable {
 
   package init() {}
 
-  /// The memory that the summary takes, estimated in bytes.
+  /// The estimated memory use of the summary in bytes.
   var cost: Int { documents.reduce(0) { $0 + $1.utf8.count + 32 } + (content?.cost ?? 0) }
 
-  /// Sets the documents that the message is about.
+  /// Sets the documents that the message concerns.
   package mutating func setDocuments(_ keys: some Collection<DocumentKey>) {
     documents = keys.prefix(Self.mostDocuments).map(\.path.text)
     count = keys.count
@@ -37,9 +39,9 @@ package struct MessageSummary: Sendable {
 extension MessageSummary {
   /// - Parameters:
   ///   - method: the method of the message, such as `Listen`.
-  ///   - content: the beginning of the message's wire bytes; the summary lacks what is cut off.
+  ///   - content: the wire bytes of the message, possibly truncated. The summary only covers these bytes.
   package init(_ method: String, _ content: [UInt8], isRequest: Bool) {
-    // The end of a message that is cut off cannot be read.
+    // Errors are ignored, because the end of a truncated message cannot be read.
     _ = try? WireReader.read(content) { (reader: inout WireReader) throws(WireError) in
       switch (method, isRequest) {
       case ("Listen", true): try listenRequest(&reader)
@@ -90,7 +92,7 @@ extension MessageSummary {
       case (3, .lengthDelimited):
         var documents = try reader.message()
         try names(2, &documents)
-      // A target resumes from a token or from a time.
+      // The target's resume token or read time.
       case (4, .lengthDelimited), (11, .lengthDelimited): tokenLength = try reader.lengthDelimited().count
       case (5, .varint): try addTargets(&reader, tag.type)
       default: try reader.skip(tag.type)
@@ -98,7 +100,7 @@ extension MessageSummary {
     }
   }
 
-  /// A message with a parent (1) and a query (2), which an aggregation wraps.
+  /// A message with a parent (field 1) and a query (field 2). For an aggregation, the query is inside another message.
   private mutating func query(_ reader: inout WireReader, isAggregated: Bool = false) throws(WireError) {
     var (parent, id) = ("", "")
     func selector(_ query: inout WireReader, _ isGroup: inout Bool) throws(WireError) {
@@ -202,13 +204,13 @@ extension MessageSummary {
       default: try reader.skip(tag.type)
       }
     }
-    // A read time for all targets makes a consistent moment of the server visible.
+    // A read time for all targets completes a consistent snapshot.
     kind =
       type == 0 && targets.isEmpty && hasReadTime
       ? "snapshot" : Self.targetChanges.indices.contains(type) ? Self.targetChanges[type] : ""
   }
 
-  /// The numbers of targets of a field, packed or not.
+  /// Reads the target ids of a repeated field, packed or not.
   private mutating func addTargets(_ reader: inout WireReader, _ type: WireType) throws(WireError) {
     switch type {
     case .varint: targets.append(Int(Int32(truncatingIfNeeded: try reader.varint())))
@@ -262,7 +264,7 @@ extension MessageSummary {
 
   private mutating func readResponse(_ reader: inout WireReader) throws(WireError) {
     try reader.each(1) { (reader: inout WireReader) throws(WireError) in
-      // A query's response has its document here; of other messages it is a name or token, which is no document.
+      // Field 1 of a query's response is its document. In other messages it is a name or a token, which is ignored.
       let field = try reader.lengthDelimited()
       var document = WireReader(field)
       if let first = try? document.tag(), first.field == 1, first.type == .lengthDelimited,
@@ -273,7 +275,7 @@ extension MessageSummary {
     }
   }
 
-  /// A field that holds a document.
+  /// Reads a field that contains a document.
   private mutating func document(_ reader: inout WireReader) throws(WireError) {
     var document = try reader.message()
     try names(1, &document)
@@ -294,7 +296,7 @@ extension MessageSummary {
 }
 
 extension WireReader {
-  /// Reads the fields of a number that have a length, and skips others.
+  /// Reads the length-delimited fields with a number, and skips all others.
   package mutating func each(
     _ number: Int, _ read: (inout WireReader) throws(WireError) -> Void
   ) throws(WireError) {
@@ -303,7 +305,7 @@ extension WireReader {
     }
   }
 
-  /// A field with a `google.rpc.Status`.
+  /// Reads a field that contains a `google.rpc.Status`.
   fileprivate mutating func status() throws(WireError) -> RPCStatus {
     var (code, text) = (StatusCode.unknown, "")
     var status = try message()

@@ -3,7 +3,7 @@ package import FirestoreJSON
 package import FirestoreModel
 package import FirestoreProtoJSON
 
-/// An event between a client and a server of google.firestore.v1, as a proxy or a tap in the client sees it.
+/// An event between a client and a server of google.firestore.v1. A proxy, or a tap in the client, reports it.
 ///
 /// Its JSON form is a line of `hearth proxy --json`, and a message of a recording.
 package struct ProtocolEvent: Sendable {
@@ -17,13 +17,13 @@ package struct ProtocolEvent: Sendable {
     case fault
     /// A client connects, and disconnects.
     case connected, disconnected
-    /// A remark about a connection.
+    /// A note about a connection.
     case connection
     /// The proxy accepts connections.
     case listening
-    /// The faults of the proxy change; the remark names the change.
+    /// The faults of the proxy change. The remark describes the change.
     case faults
-    /// Events were dropped because there was no room for them.
+    /// Events were dropped because the queue was full.
     case missed
   }
 
@@ -31,7 +31,7 @@ package struct ProtocolEvent: Sendable {
 
   package var time: Timestamp
   package var kind: Kind
-  /// The number of the client's connection to a proxy, from 1; `nil` at a tap.
+  /// The number of the client's connection to a proxy, from 1; `nil` for a tap.
   package var connection: Int?
   /// The number of the stream or call, from 1; `nil` for an event of a connection.
   package var stream: Int?
@@ -40,7 +40,7 @@ package struct ProtocolEvent: Sendable {
   package var transport: Transport?
   package var message: MessageSummary?
   package var status: RPCStatus?
-  /// The status of HTTP, where it says more.
+  /// The HTTP status, if it adds information.
   package var httpStatus: Int?
   /// The size of the message, or of all responses, in bytes.
   package var bytes: Int?
@@ -55,17 +55,17 @@ package struct ProtocolEvent: Sendable {
     (self.time, self.kind, self.connection, self.stream, self.method) = (time, kind, connection, stream, method)
   }
 
-  /// - Parameter count: the number of events for which there was no room.
+  /// - Parameter count: the number of dropped events.
   package init(missed count: Int, at time: Timestamp) {
     self.init(.missed, at: time)
     message = MessageSummary()
     message?.count = count
   }
 
-  /// The memory that the event takes, estimated in bytes.
+  /// The estimated memory use of the event in bytes.
   package var cost: Int { 256 + (message?.cost ?? 0) }
 
-  /// The type of the messages of the event's method; `nil` if no table has it.
+  /// The type of the event's message according to its method; `nil` if unknown.
   package var schema: MessageSchema? {
     guard let schemas = Self.schemas[method] else { return nil }
     return switch kind {
@@ -87,22 +87,22 @@ package struct ProtocolEvent: Sendable {
   ]
 }
 
-/// The content of a message: its wire bytes until someone reads it, then protocol JSON.
+/// The content of a message, as wire bytes or as protocol JSON. Either form is converted to the other on demand.
 package struct MessageContent: Sendable {
   package enum Form: Sendable {
     case bytes([UInt8])
-    /// The responses of a call that answers with a stream.
+    /// The responses of a call whose reply is a stream.
     case list([[UInt8]])
     case json(JSONSyntax)
   }
 
   package var form: Form
-  /// The type of the message; `nil` if no table has it.
+  /// The type of the message; `nil` if unknown.
   package var schema: MessageSchema?
 
   package init(_ form: Form, _ schema: MessageSchema?) { (self.form, self.schema) = (form, schema) }
 
-  /// The memory that it takes, estimated in bytes.
+  /// The estimated memory use in bytes.
   var cost: Int {
     switch form {
     case .bytes(let bytes): bytes.count
@@ -111,7 +111,7 @@ package struct MessageContent: Sendable {
     }
   }
 
-  /// The protocol JSON; `nil` for a message that the tables cannot write.
+  /// The protocol JSON; `nil` if the message cannot be converted.
   package var json: JSONSyntax? {
     switch form {
     case .json(let json): json
@@ -120,7 +120,7 @@ package struct MessageContent: Sendable {
     }
   }
 
-  /// The wire bytes; `nil` for a message that the tables cannot read.
+  /// The wire bytes; `nil` for a list, and for JSON that cannot be converted.
   package var bytes: [UInt8]? {
     switch form {
     case .bytes(let bytes): bytes
@@ -154,7 +154,7 @@ extension ProtocolEvent: JSONRecord {
     event.duration = try form.optional("milliseconds", it?.duration)
     event.address = try form.optionalWord("address", it?.address)
     event.remark = try form.optionalText("remark", it?.remark)
-    // Content of an unknown type could not be redacted.
+    // Omits content of an unknown type if there is a redaction, because it cannot be redacted.
     let content = it?.message?.content.flatMap { content in
       form.context.redaction.map { MessageRedaction($0).redacted(content) } ?? content.json
     }

@@ -4,10 +4,10 @@ import FirestoreProtocol
 import FirestoreQuery
 import FirestoreSQLite
 
-/// Evicts documents as soon as nothing refers to them: no target, view, limbo resolution, pending write or pin.
+/// Evicts a document as soon as no target, view, limbo resolution, pending write or pin refers to it.
 struct EagerGarbageCollector {
   let database: CacheDatabase
-  /// The references from outside the database; settled.
+  /// The references that are not in the database. `settle()` has been called on them.
   let references: DocumentReferences
 
   /// Removes the unreferenced documents among the candidates.
@@ -68,13 +68,13 @@ extension LocalStore {
 
 /// The documents that a target's views show.
 ///
-/// Keys are hashed on first use. Only a garbage collection needs the set, and the first snapshot of a large view should
-/// not wait for it.
+/// Keys are hashed on first use: only a garbage collection needs the set, and the first snapshot of a large view should
+/// not wait for the hashing.
 struct PinnedKeys: Sendable {
   private(set) var keys: Set<DocumentKey> = []
   private var added: [[DocumentKey]] = []
 
-  /// The number of keys; more if some were added twice.
+  /// An upper bound for the number of keys. A key that was added twice counts twice.
   var maximumCount: Int { added.reduce(keys.count) { $0 + $1.count } }
 
   mutating func add(_ others: [DocumentKey]) {
@@ -87,7 +87,7 @@ struct PinnedKeys: Sendable {
     keys.subtract(others)
   }
 
-  /// Completes `keys` with the keys that were added since the last call.
+  /// Adds the keys that were added since the last call to `keys`.
   mutating func settle() {
     for list in added { keys.formUnion(list) }
     added = []
@@ -99,8 +99,8 @@ struct PinnedKeys: Sendable {
   }
 }
 
-/// The references to documents that are not in the database, from views and limbo resolutions. A referenced document is
-/// not collected.
+/// The references from views and limbo resolutions to documents. These references are not in the database. A referenced
+/// document is not collected.
 struct DocumentReferences: Sendable {
   /// The documents that each active target's view shows.
   private(set) var pins: [TargetID: PinnedKeys] = [:]
@@ -116,7 +116,7 @@ struct DocumentReferences: Sendable {
     pins[change.targetID]?.remove(change.removed)
   }
 
-  /// Forgets the documents of a target that lost its last listener.
+  /// Removes and returns the documents of a target that lost its last listener.
   mutating func unpin(_ target: TargetID) -> PinnedKeys { pins.removeValue(forKey: target) ?? PinnedKeys() }
 
   /// Completes the sets of shown keys for the collectors.
@@ -130,7 +130,7 @@ struct DocumentReferences: Sendable {
     limbo[resolution, default: []].insert(key)
   }
 
-  /// Forgets the documents of a finished resolution.
+  /// Removes and returns the documents of a finished limbo resolution.
   mutating func remove(_ resolution: TargetID) -> Set<DocumentKey> { limbo.removeValue(forKey: resolution) ?? [] }
 
   // MARK: The eager collector

@@ -4,12 +4,12 @@ import FirestoreProtocol
 package import FirestoreQuery
 package import FirestoreSQLite
 
-/// The removal of one document, or of a collection's documents, from the cache, regardless of the cache's size. Works
-/// in slices; each is a transaction that leaves a consistent cache.
+/// The removal of one document or of a collection's documents from the cache, regardless of the cache's size. Runs in
+/// slices. Each slice is a transaction that leaves the cache consistent.
 package struct Eviction: Sendable {
-  /// The number of documents in a slice, which takes a few milliseconds.
+  /// The maximum number of documents that a slice evicts, which takes a few milliseconds.
   static let documentsPerSlice = 100
-  /// The number of rows that a slice reads to find them.
+  /// The maximum number of rows that a slice reads to find these documents.
   static let rowsPerSlice = 400
 
   /// The rows of the path to evict.
@@ -18,20 +18,19 @@ package struct Eviction: Sendable {
     case everything
     /// Documents whose server version matches a target, ignoring its limit.
     case documents(matching: Target)
-    /// Tombstones only: the knowledge that documents do not exist.
+    /// Only tombstones, which record that documents do not exist.
     case tombstones
   }
 
   let path: ResourcePath
   let subject: Subject
-  /// Evicts only documents that the server has not confirmed since this server time; `nil` for all documents.
+  /// The server time since which the server must not have confirmed a document to evict; `nil` for all documents.
   let bound: SnapshotVersion?
-  /// The next slice's first document.
+  /// The first document of the next slice.
   var next: DocumentNumber?
   /// The number of removed documents.
   package internal(set) var removed = 0
-  /// The number of documents that remain because a listener of any client shows or watches them, or because they are
-  /// pinned.
+  /// The number of documents that remain because they are pinned, or because any client has a listener for them.
   package internal(set) var listened = 0
   /// The number of documents that remain because of pending writes.
   package internal(set) var modified = 0
@@ -44,7 +43,7 @@ package struct Eviction: Sendable {
   /// - Parameters:
   ///   - path: a document, or the collection that directly contains the documents.
   ///   - subject: the rows of the path to evict.
-  ///   - bound: evicts only documents that the server has not confirmed since this server time.
+  ///   - bound: if not `nil`, only documents that the server has not confirmed since this server time are evicted.
   package init(
     of path: ResourcePath, _ subject: Subject = .everything, unconfirmedSince bound: SnapshotVersion? = nil
   ) {
@@ -73,8 +72,8 @@ extension LocalStore {
 }
 
 extension LRUGarbageCollector {
-  /// Removes the next slice's documents that only inactive targets refer to. Those targets become unknown to queries,
-  /// so a new listener to the same query requests all documents from the backend.
+  /// Removes the next slice's documents that only inactive targets refer to. Queries no longer use those targets, so a
+  /// new listener to the same query requests all documents from the backend.
   fileprivate func evict(_ eviction: inout Eviction) throws(StoreError) {
     let references = try references()
     for row in try rows(of: &eviction) {
@@ -101,13 +100,13 @@ extension LRUGarbageCollector {
     }
   }
 
-  /// Whether a listener or a pin is about this one document, whose absence is a result too.
+  /// Whether a listener or a pin is for this single document. If so, its tombstone is a result, too.
   private func isWanted(_ key: DocumentKey) throws(StoreError) -> Bool {
     if shownElsewhere.contains(where: { $0.isDocumentTarget && $0.path == key.path }) { return true }
     return try database.targets.id(of: Query(path: key.path).target).map(activeTargets.contains) ?? false
   }
 
-  /// The documents of the next slice. Rows without content only give a document its number for a target, and remain.
+  /// The documents of the next slice. Omits placeholders, which remain because they number the documents of targets.
   private func rows(of eviction: inout Eviction) throws(StoreError) -> [EvictedRow] {
     let key = DocumentKey(eviction.path)
     guard let collection = try database.collections.number(of: key?.collection ?? eviction.path) else {
@@ -157,7 +156,7 @@ extension Eviction.Subject {
   }
 }
 
-/// A row that may leave the cache.
+/// A row that may be evicted.
 private struct EvictedRow {
   var number: DocumentNumber
   var name: String
@@ -166,7 +165,8 @@ private struct EvictedRow {
 }
 
 extension CacheDatabase {
-  /// The server's time, in microseconds, when it last sent a document, or confirmed a result that contains it.
+  /// The server time in microseconds at which the server last sent a document, or last confirmed a result that contains
+  /// it.
   func confirmed(_ number: DocumentNumber) throws(StoreError) -> Int64 {
     try connection.integer(
       """
@@ -179,7 +179,7 @@ extension CacheDatabase {
 }
 
 extension LocalStore {
-  /// The paths of all collections that the cache has seen.
+  /// The paths of all collections that were ever in the cache.
   package func collectionPaths() throws(StoreError) -> [ResourcePath] {
     let database = database
     return try database.read { () throws(StoreError) in

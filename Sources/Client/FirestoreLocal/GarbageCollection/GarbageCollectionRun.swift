@@ -4,20 +4,20 @@ import FirestoreProtocol
 package import FirestoreQuery
 package import FirestoreSQLite
 
-/// One run of the least-recently-used garbage collection (SDK: LruGarbageCollector), in slices between which the cache
-/// may be used and changed.
+/// One run of the least-recently-used garbage collection (SDK: LruGarbageCollector). It works in slices. Between
+/// slices, the cache may be used and changed.
 ///
 ///     members ─► ages ─► choose ─► retire ─┬─► forget ─► members ─┬─► candidates ─► remove ─► compact ─► done
 ///                                          └── no target goes ────┘
 ///
-/// Every slice is one transaction and leaves a consistent cache. A run that is interrupted, even by the end of the
-/// process, has only collected less. Results of earlier slices are valid only while nothing else changes the cache. A
-/// slice performs pieces of work until its time is over, across phases.
+/// Every slice is one transaction and leaves the cache consistent. If a run is interrupted, even by the end of the
+/// process, it has merely collected less. The results of earlier slices are valid only while nothing else changes the
+/// cache. A slice performs pieces of work until its time is over, possibly of several phases.
 package struct GarbageCollectionRun: Sendable {
   enum Phase: Sendable {
     /// Reads which documents belong to targets.
     case members(after: TargetCache.Membership?)
-    /// Reads when the other documents were last used.
+    /// Reads the last use of the documents without targets.
     case ages(after: DocumentTable.Age?)
     case choose
     /// Hides the targets to be collected from queries.
@@ -29,12 +29,12 @@ package struct GarbageCollectionRun: Sendable {
     case remove(after: DocumentNumber?)
     /// Releases free pages by moving used pages before them.
     case compact
-    /// Shortens the file by the released pages.
+    /// Truncates the file by the released pages.
     case writeBack
     case done
   }
 
-  /// The amounts of work between two checks of the clock; each takes about half a millisecond.
+  /// The amounts of work between two checks of the clock. Each takes about 0.5 ms.
   enum Piece {
     static let rowsRead = 1_000
     static let targetsRetired = 10
@@ -50,7 +50,7 @@ package struct GarbageCollectionRun: Sendable {
   let isDryRun: Bool
 
   var phase = Phase.members(after: nil)
-  /// The documents that belong to a target; after `forget`, to a remaining target.
+  /// The documents that belong to a target. After the phase `forget`, only documents of remaining targets.
   var members = NumberSet()
   /// The sequence numbers of documents without a target.
   var ages = SequenceNumberCounts()
@@ -58,7 +58,7 @@ package struct GarbageCollectionRun: Sendable {
   var candidates = NumberSet()
   /// The least recently used candidates, in a dry run.
   var oldest = OldestDocuments()
-  /// SQLite's change count after the last slice. Another count later means that something else changed the cache.
+  /// SQLite's change count after the last slice. If the count differs later, something else has changed the cache.
   var changeCount: Int64?
   var isUndisturbed = true
   var pacer: SlicePacer
@@ -78,7 +78,7 @@ package struct GarbageCollectionRun: Sendable {
     }
   }
 
-  /// Whether all removals are done, and only free pages remain to be released.
+  /// Whether the only remaining work is to release free pages.
   package var isCompacting: Bool {
     switch phase {
     case .compact, .writeBack: true
@@ -111,17 +111,17 @@ package struct GarbageCollectionPlan: Sendable {
   /// One of the least recently used targets.
   package struct LeavingTarget: Sendable {
     package var target: Target
-    /// The sequence number of the target's last use, on the cache's own scale.
+    /// The sequence number of the target's last use, in the cache's numbering.
     package var sequenceNumber: Int64
-    /// The server's time of the result; `nil` if it never sent one.
+    /// The server time of the result; `nil` if the server has never sent a result.
     package var confirmed: SnapshotVersion?
-    /// The number of documents that belong to the target, including documents of other targets.
+    /// The number of documents that belong to the target, even if they also belong to other targets.
     package var documents: Int
   }
 
-  /// The highest collected sequence number, on the cache's own scale; `nil` if nothing is collected.
+  /// The highest collected sequence number, in the cache's numbering; `nil` if nothing is collected.
   package var bound: Int64?
-  /// The number of all sequence numbers: of targets, and of documents without a target.
+  /// The total count of sequence numbers, of targets and of documents without a target.
   package var sequenceNumbers = 0
   package var sequenceNumbersCollected = 0
   package var targets: [LeavingTarget] = []
@@ -129,17 +129,17 @@ package struct GarbageCollectionPlan: Sendable {
   package var documents = 0
   /// The size of these documents' fields and ids.
   package var bytes: Int64 = 0
-  /// The same documents by collection; known after a dry run.
+  /// The same documents by collection. Only set by a dry run.
   var parts: [CollectionNumber: Part] = [:]
-  /// Some of these documents, the least recently used first; known after a dry run.
+  /// Some of these documents, least recently used first. Only set by a dry run.
   package internal(set) var oldest: [LeavingDocument] = []
 
   /// One of the least recently used documents.
   package struct LeavingDocument: Sendable {
     package var key: DocumentKey
-    /// The sequence number of the document's last use, on the cache's own scale.
+    /// The sequence number of the document's last use, in the cache's numbering.
     package var sequenceNumber: Int64
-    /// The server's time when it last sent the document, or confirmed a result that contains it.
+    /// The server time at which the server last sent the document, or last confirmed a result that contains it.
     package var confirmed: SnapshotVersion
     package var bytes: Int64
   }
@@ -169,15 +169,16 @@ package struct CacheOccupancy: Hashable, Sendable {
 extension LocalStore {
   /// Begins to collect the least recently used targets and documents.
   ///
-  /// Keeps everything that is pinned, and everything that an active target, a view, a limbo resolution or any user's
-  /// pending write refers to.
+  /// Keeps pinned data, and data that an active target, a view, a limbo resolution or any user's pending write refers
+  /// to.
   /// - Parameters:
   ///   - thresholdBytes: the size below which the cache is left unchanged.
   ///   - percentile: the percentage of sequence numbers to collect (SDK: 10).
-  ///   - maximumSequenceNumbers: the most to collect in one run (SDK: 1000).
-  ///   - isDryRun: only fills in the run's plan; ignores the threshold and the policy.
+  ///   - maximumSequenceNumbers: the maximum number of sequence numbers to collect in one run (SDK: 1000).
+  ///   - isDryRun: whether to only create the run's plan, regardless of the threshold and the policy.
   ///   - pacer: keeps slices short.
-  /// - Returns: `nil` if the cache is smaller, or its policy is not `leastRecentlyUsed`.
+  /// - Returns: `nil` if the cache is smaller than the threshold, if its policy is not `leastRecentlyUsed`, or if this
+  ///   client is not primary.
   package func beginGarbageCollection(
     thresholdBytes: Int64, percentile: Int = 10, maximumSequenceNumbers: Int = 1000, isDryRun: Bool = false,
     pacer: SlicePacer = .continuous
@@ -191,7 +192,7 @@ extension LocalStore {
     return run
   }
 
-  /// Performs the next slice of a run: some milliseconds of work, in one transaction.
+  /// Performs the next slice of a run in one transaction. Takes a few milliseconds.
   package mutating func continueGarbageCollection(_ run: inout GarbageCollectionRun) throws(StoreError) {
     let database = database
     var next = run
@@ -203,7 +204,7 @@ extension LocalStore {
     references.settle()
     let (own, references, user) = (activeTargets.ids, references, user)
     func performSlice(_ run: inout GarbageCollectionRun) throws(StoreError) {
-      // Other clients' targets are read in the transaction, so that no client adds a listener meanwhile.
+      // Read other clients' targets within the transaction, so that no client can add a listener meanwhile.
       let others = try database.kept(besides: user)
       let collector = LRUGarbageCollector(
         database: database, activeTargets: own.union(others.targets), held: references,
@@ -231,7 +232,7 @@ extension LocalStore {
     let database = database
     let bytes = run.isDryRun ? 0 : database.logByteSize
     if case .writeBack = run.phase {
-      // Only this shortens the file.
+      // The file is only truncated when the log is written back.
       if bytes > 0 { try database.perform { () throws(StoreError) in try database.writeLogBack() } }
       run.phase = .done
       return true
@@ -271,9 +272,10 @@ extension LocalStore {
 }
 
 extension CacheDatabase {
-  /// Other clients' targets, which are kept, and the targets whose views the primary client does not know. The primary
-  /// client has the same views of all other targets, except for documents that another user's pending writes move into
-  /// a limit. While such writes are pending, all documents that a limit could include are kept.
+  /// Other clients' targets, which are kept, and other clients' targets with views that the primary client does not
+  /// have. The primary client has the same views of the remaining targets. The exception are documents that another
+  /// user's pending writes move into a limit. While such writes are pending, all documents that a limit could include
+  /// are kept.
   /// - Parameter user: the primary client's user.
   func listening(besides user: UserNumber) throws(StoreError) -> (targets: Set<TargetID>, shown: [Target]) {
     guard let sharing else { return ([], []) }

@@ -9,13 +9,14 @@ import FirestoreSQLite
 struct LRUGarbageCollector {
   let database: CacheDatabase
   let activeTargets: Set<TargetID>
-  /// The references from outside the database; settled.
+  /// The references that are not in the database. `settle()` has been called on them.
   let held: DocumentReferences
-  /// Pinned targets, and targets that other clients of a shared cache show from the cache. All documents that match one
-  /// are kept, even beyond a limit, because the documents within a limit depend on each client's user.
+  /// Pinned targets, and targets that other clients of a shared cache show from the cache. All documents that match
+  /// such a target are kept, even beyond its limit, because the documents within a limit may differ for each client's
+  /// user.
   let shownElsewhere: [Target]
 
-  /// Works until the slice's time or the run is over, or until the next piece changes between reading and writing.
+  /// Works until the slice's time is over, the run is finished, or the run switches between reading and writing.
   /// - Precondition: inside a transaction, except for a dry run.
   func performSlice(_ run: inout GarbageCollectionRun) throws(StoreError) {
     let isWriting = run.isWriting
@@ -80,8 +81,8 @@ struct LRUGarbageCollector {
     }
   }
 
-  /// Hides the targets to be collected from queries. From now on they only hold their documents until `forget` deletes
-  /// the memberships.
+  /// Hides the targets to be collected from queries. From now on, they only protect their documents, until the phase
+  /// `forget` deletes the memberships.
   private func retire(_ run: inout GarbageCollectionRun, after position: TargetID?) throws(StoreError) {
     guard let bound = run.plan.bound else {
       run.phase = .done
@@ -207,7 +208,7 @@ struct LRUGarbageCollector {
       database: database, shown: shown, shownElsewhere: shownElsewhere, hasBatches: try database.mutations.hasAny())
   }
 
-  /// The references that keep a document besides targets: views, limbo resolutions, and the pending writes of all
+  /// The references other than targets that keep a document: views, limbo resolutions, and the pending writes of all
   /// users.
   struct References {
     let database: CacheDatabase
@@ -224,7 +225,7 @@ struct LRUGarbageCollector {
       let key = try database.collections.key(collection, name)
       if shown.contains(where: { $0.contains(key) }) { return true }
       let candidates = shownElsewhere.filter { $0.containsPath(of: key) }
-      // The document has no pending writes, so every client sees the backend's version.
+      // Compares the backend's version, which every client sees because the document has no pending writes.
       guard !candidates.isEmpty, let document = try database.documents.document(key, in: collection) else {
         return false
       }
@@ -270,8 +271,8 @@ extension TargetCache {
     }
   }
 
-  /// Hides a target from queries: a new listener to its query gets a new target. If its documents cannot be deleted
-  /// now, it is the first to be collected.
+  /// Hides a target from queries, so that a new listener to its query gets a new target. If the memberships are not
+  /// deleted now, the target is the first one to be collected.
   func makeUnknown(_ id: TargetID) throws(StoreError) {
     try connection.run(
       """
@@ -319,7 +320,7 @@ extension DocumentTable {
     var number: DocumentNumber
   }
 
-  /// Calls `body` for rows with at most this sequence number, in the order of their index.
+  /// Calls `body` for the rows with sequence numbers up to a bound, in the order of the index by last use.
   /// - Returns: the position to continue after; `nil` after the last row.
   func scanAges(
     after position: Age?, upTo bound: Int64, limit: Int, _ body: (Age) -> Void

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A set of document numbers with one bit each, in blocks of adjacent numbers, because a collection's numbers are close
-/// together.
+/// A set of document numbers as bits, in blocks of adjacent numbers. A collection's numbers are adjacent, so the blocks
+/// are dense.
 struct NumberSet {
-  /// The number of low bits of a document number that are its place within a block.
+  /// The number of low bits of a document number that determine its position within a block.
   private static let blockBits: Int64 = 15
   private static let wordsPerBlock = 1 << 15 / 64
 
@@ -27,7 +27,7 @@ struct NumberSet {
     return blocks[number.rawValue >> Self.blockBits].map { $0[word] & bit != 0 } ?? false
   }
 
-  /// The lowest numbers above `bound`, ascending; at most `limit` of them.
+  /// Up to `limit` of the lowest numbers above `bound`, ascending.
   func numbers(above bound: DocumentNumber?, limit: Int) -> [DocumentNumber] {
     var found: [DocumentNumber] = []
     let first = bound.map { $0.rawValue + 1 } ?? .min
@@ -54,8 +54,8 @@ struct NumberSet {
   }
 }
 
-/// The count of each sequence number. Adjacent numbers are counted together, so that adding never moves much data and
-/// finding the n-th lowest sorts only a few hundred.
+/// The number of occurrences of each sequence number, in blocks of adjacent numbers. Adding a number moves little data,
+/// and finding the n-th lowest only sorts the blocks.
 struct SequenceNumberCounts {
   private static let blockSize: Int64 = 256
 
@@ -90,11 +90,11 @@ struct SequenceNumberCounts {
 
 /// The documents with the lowest sequence numbers of all added documents, up to a fixed count.
 struct OldestDocuments: Sendable {
-  /// More than are listed, since some of them may be referenced.
+  /// The maximum count. More than are listed, because some of the documents may be referenced.
   private static let most = 400
 
   private var entries: [(sequenceNumber: Int64, number: DocumentNumber)] = []
-  /// The highest stored sequence number, once the set is full.
+  /// The highest sequence number in the set if the set is full.
   private var bound = Int64.max
 
   mutating func add(_ number: DocumentNumber, _ sequenceNumber: Int64) {

@@ -5,7 +5,7 @@ import FirestoreProtocol
 import FirestoreQuery
 package import FirestoreSQLite
 
-// Pins need no listener: the collectors and eviction read the table, in whichever client they run.
+// Pins have an effect without a listener, because the collectors and eviction read them from the table, in any client.
 extension LocalStore {
   /// The pins and lifetimes, in the order of their creation.
   package func retentions() throws(StoreError) -> [Retention] {
@@ -13,7 +13,7 @@ extension LocalStore {
     return try database.read { () throws(StoreError) in try database.retentions.all }
   }
 
-  /// Stores a retention, replaces one of the same kind for the same query, and notifies the other clients.
+  /// Stores a retention and notifies the other clients. Replaces a retention of the same kind for the same query.
   package mutating func set(_ retention: Retention) throws(StoreError) {
     let database = database
     try database.transaction { () throws(StoreError) in
@@ -30,7 +30,7 @@ extension LocalStore {
     return try database.transaction { () throws(StoreError) in
       guard try database.retentions.remove(retention) else { return false }
       try database.sharing?.tell(.retentions)
-      // An eager collector checks documents once, when they lose their last reference.
+      // The eager collector must check the documents now, when they lose a reference, because it never scans the cache.
       if let collector, retention.kind.isPin { try collector.collect(database.documents(matching: retention.target)) }
       return true
     }
@@ -38,8 +38,8 @@ extension LocalStore {
 }
 
 extension CacheDatabase {
-  /// The targets that are kept although this client has no listener for them, and the targets whose documents are kept:
-  /// other clients' targets and pinned ones.
+  /// The targets that are kept although this client has no listener for them (`targets`), and the targets whose
+  /// matching documents are all kept (`shown`). Both are pinned targets or targets of other clients.
   /// - Parameter user: the primary client's user.
   func kept(besides user: UserNumber) throws(StoreError) -> (targets: Set<TargetID>, shown: [Target]) {
     var kept = try listening(besides: user)
@@ -50,7 +50,7 @@ extension CacheDatabase {
     return kept
   }
 
-  /// The documents that match a target, ignoring its limit. Reads its collections.
+  /// The documents that match a target, ignoring its limit. Reads all documents of its collections.
   fileprivate func documents(matching target: Target) throws(StoreError) -> [DocumentNumber] {
     var found: [DocumentNumber] = []
     for collection in try numbers(of: target) {
@@ -64,7 +64,7 @@ extension CacheDatabase {
     return found
   }
 
-  /// The known collections that may contain a target's documents.
+  /// The collections in the cache that may contain a target's documents.
   private func numbers(of target: Target) throws(StoreError) -> [CollectionNumber] {
     if let group = target.collectionGroup { return try collections.group(group, below: target.path) }
     let path = target.isDocumentTarget ? target.path.parent : target.path
@@ -81,8 +81,8 @@ extension TargetCache {
   }
 }
 
-/// The pins and lifetimes of the cache (`Retention`), in the order of their creation. They are few and stay in memory
-/// after the first read.
+/// The pins and lifetimes of the cache (`Retention`), in the order of their creation. There are few, so they remain in
+/// memory after the first read.
 final class RetentionTable {
   static let schema = """
     CREATE TABLE retentions (
@@ -95,7 +95,7 @@ final class RetentionTable {
     ) STRICT;
     """
 
-  /// The maximum count. Each retention is checked for every document that might be evicted.
+  /// The maximum count, because every document that might be evicted is compared with each retention.
   static let most = 100
   /// The longest lifetime, in microseconds: 100 years.
   private static let longest: Int64 = 3_155_760_000_000_000
@@ -121,7 +121,7 @@ final class RetentionTable {
 
   var pinned: [Target] { get throws(StoreError) { try all.filter(\.kind.isPin).map(\.target) } }
 
-  /// Adds a retention and replaces one of the same kind for the same query.
+  /// Adds a retention, or replaces the one of the same kind for the same query.
   /// - Precondition: inside a transaction.
   func set(_ retention: Retention) throws(StoreError) {
     try remove(retention)

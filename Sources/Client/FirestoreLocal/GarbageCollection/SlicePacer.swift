@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides how much work fits into one slice of a long task, on any machine and disk. A slice works until its time is
-/// over and leaves the rest of the time for the commit, whose share is learned from earlier slices.
+/// Decides how much work fits into one slice of a long task, on any machine and disk. A slice works until its working
+/// time is over. The rest of the time is for the commit. Its share is estimated from earlier slices.
 package struct SlicePacer: Sendable {
-  /// The total time that a slice aims for. Other work may have to wait 10 ms; the remainder is for the last piece of
-  /// work before the clock is checked.
+  /// The intended duration of a slice. Other work may have to wait up to 10 ms. The difference allows for the last
+  /// piece of work, which may end after this time.
   static let aim = Duration.milliseconds(6)
   private static let shortest = Duration.milliseconds(1)
 
   /// The time since a fixed point, on a monotonic clock.
   private let now: @Sendable () -> Duration
-  /// The time that a slice may work before its commit: one for slices that only read, one for slices that write.
+  /// The working time of a slice before its commit, separately for slices that only read and for slices that write.
   private var readingTime = Duration.milliseconds(2)
   private var writingTime = Duration.milliseconds(1)
   private var isWriting = false
   private var start = Duration.zero
   private var workEnd: Duration?
-  /// The number of pieces after which a slice is over, instead of a time.
+  /// The number of pieces in a slice; `nil` for slices that end by time.
   private var piecesPerSlice: Int?
   private var pieces = 0
 
@@ -36,7 +36,7 @@ package struct SlicePacer: Sendable {
     return pacer
   }
 
-  /// - Parameter isWriting: whether the slice commits more than it reads.
+  /// - Parameter isWriting: whether the slice mainly writes.
   mutating func begin(isWriting: Bool) {
     self.isWriting = isWriting
     pieces = 0
@@ -60,7 +60,7 @@ package struct SlicePacer: Sendable {
   /// The duration of the slice so far.
   var elapsed: Duration { now() - start }
 
-  /// Records that only the end of the slice remains.
+  /// Records the end of the work. Only the commit remains.
   mutating func endWork() { workEnd = now() }
 
   /// Ends the slice and adjusts the working time of the next one.
@@ -69,16 +69,17 @@ package struct SlicePacer: Sendable {
     let work = max(workEnd - start, .microseconds(100))
     let share = work / max(now() - start, work)
     let fitting = min(max(Self.aim * share, Self.shortest), Self.aim)
-    // One slice alone may mislead: another process may have used the processor meanwhile.
+    // Limits the change, because a single slice may be misleading: another process may have used the processor
+    // meanwhile.
     workingTime = min(max(fitting, workingTime / 2), workingTime * 1.5)
   }
 }
 
-/// Decides when long work writes the log back into the database file, which cannot be interrupted. It does so often
-/// enough that it takes no longer than a slice on any disk, judged by earlier times.
+/// Decides when a long task writes the log back into the database file. Writing back cannot be interrupted. It must
+/// therefore happen so often that it takes no longer than a slice, estimated from earlier durations on this disk.
 struct LogPacer: Sendable {
   private static let smallest: Int64 = 1 << 20
-  /// The largest threshold. Commits write the log back automatically at a greater size.
+  /// The largest threshold. Below the size at which commits write the log back automatically.
   private static let largest: Int64 = 8 << 20
 
   /// The minimum log size for writing the log back.

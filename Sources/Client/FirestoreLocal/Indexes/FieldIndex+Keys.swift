@@ -3,12 +3,12 @@ import FirestoreClientState
 import FirestoreModel
 
 extension FieldIndex {
-  /// The maximum length of a key in bytes. Longer keys are truncated. Truncated keys are in order, but keys of
-  /// different values may be equal.
+  /// The maximum length of a key in bytes. Longer keys are truncated. Truncated keys preserve the order of values, but
+  /// different values may have equal keys.
   static let keyLimit = 500
 
   /// The keys of a document's entries: none if a field is absent, several for an array.
-  /// - Parameter code: working space.
+  /// - Parameter code: a buffer for the calculation.
   func keys(of document: EncodedFieldsView, _ code: inout OrderedCode) -> [[UInt8]] {
     if let array = fields.firstIndex(where: { $0.kind == .contains }) {
       return keys(of: document, elementsAt: array, &code)
@@ -71,7 +71,7 @@ extension FieldIndex {
       fields.append(Field(FieldPath(segments: names), kind))
     }
     guard fields.count == list.count else { return nil }
-    // The row's checksum detects damage that results in another valid definition.
+    // The row's checksum also detects damage that results in a valid but different definition.
     try? self.init(collectionGroup: group, fields: fields)
   }
 }

@@ -3,8 +3,8 @@ import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
 
-/// The use of a collection group's ready indexes for a target. Each of its alternatives (`or`, `in`,
-/// `array-contains-any`) has ranges that contain all of its documents.
+/// A plan for a target with the ready indexes of a collection group. For each alternative of the target (`or`, `in`,
+/// `array-contains-any`), it has index ranges that contain all of the alternative's documents.
 struct IndexPlan {
   /// The maximum number of alternatives. For more, a scan is cheaper. The backend allows 30.
   static let maximumAlternatives = 200
@@ -12,14 +12,14 @@ struct IndexPlan {
   /// The candidates for each alternative, at least one.
   let alternatives: [[IndexCandidate]]
 
-  /// - Returns: `nil` if some alternative has no index.
+  /// - Returns: `nil` if an alternative has no index.
   init?(_ target: Target, _ indexes: [IndexTable.Index]) {
     let ready = indexes.filter(\.isReady)
     if ready.isEmpty { return nil }
     let disjunctions = Filter.and(target.filters).disjunctions
     guard (1...Self.maximumAlternatives).contains(disjunctions.count) else { return nil }
-    // The order may omit only fields that all alternatives fix to the same value, because the alternatives are merged
-    // in it.
+    // Omits a field from the order only if all alternatives fix it to the same value, because the alternatives are
+    // merged in this order.
     let fixed = Set(target.filters.flatMap(\.commonConditions).filter { $0.op == .equal }.map(\.path))
     let order = target.orderBy.prefix { !$0.path.isDocumentID }.filter { !fixed.contains($0.path) }
     var alternatives: [[IndexCandidate]] = []
@@ -48,7 +48,7 @@ struct IndexPlan {
 }
 
 extension Filter {
-  /// The conditions that every matching document satisfies.
+  /// The conditions that every document satisfies that matches the filter.
   fileprivate var commonConditions: [FieldFilter] {
     switch self {
     case .field(let filter): [filter]
@@ -68,10 +68,10 @@ struct IndexRange: Hashable {
   var isEmpty: Bool { !lower.lexicographicallyPrecedes(upper) }
 }
 
-/// One end of a range of keys: keys with the prefix `code` are inside, or outside.
+/// One end of a range of keys. `isInside` is whether the keys with the prefix `code` belong to the range.
 ///
-/// Truncated keys may differ from their values. An end that would be truncated therefore includes all keys with the
-/// remaining prefix. Documents are compared with the query in any case.
+/// Truncated keys may differ from their values. If `code` is truncated, the range therefore includes all keys with the
+/// truncated prefix. The query still checks each document.
 struct IndexEdge {
   let code: [UInt8]
   let isInside: Bool
@@ -81,9 +81,9 @@ struct IndexEdge {
     self.isInside = isInside || code.count > FieldIndex.keyLimit
   }
 
-  /// The first key inside, for a lower end.
+  /// The first key inside the range, if this is the lower end.
   var lower: [UInt8] { isInside ? code : Self.successor(code) }
-  /// The first key outside, for an upper end.
+  /// The first key outside the range, if this is the upper end.
   var upper: [UInt8] { isInside ? Self.successor(code) : code }
 
   /// The lowest key that is greater than all keys with this prefix. No key begins with 0xFF.
@@ -100,23 +100,23 @@ struct IndexEdge {
 /// matching document.
 ///
 /// The leading fields that the conditions fix to one value form a prefix of the keys. The next field may have bounds.
-/// All following fields must exist in every matching document. The range may contain other documents as well, since the
+/// All following fields must exist in every matching document. The range may also contain other documents, because the
 /// documents are checked against the conditions.
 struct IndexCandidate {
   let index: IndexTable.Index
   let range: IndexRange
-  /// Conditions that the range answers; never `!=` and `not-in`.
+  /// The conditions that restrict the range. Never `!=` or `not-in`.
   let served: [FieldFilter]
   /// The number of leading fields that are fixed to a value.
   let fixedCount: Int
-  /// Whether the entries are in the query's order, so that its first documents come first. Documents with equal keys,
-  /// and orderings after the index's fields, still need sorting.
+  /// Whether the entries are in the query's order, so that the query's first documents come first. Sorting is still
+  /// needed for documents with equal keys, and for orderings after the index's fields.
   let isOrdered: Bool
   /// Whether the entries must be read backward for the query's order.
   let isReversed: Bool
   /// Whether the range is narrower than the whole index.
   let isBounded: Bool
-  /// Whether the range contains exactly the documents that match the whole target, so that none needs a check.
+  /// Whether the range contains exactly the documents that match the whole target, so that no document needs a check.
   let isExact: Bool
 
   /// - Parameters:
@@ -153,7 +153,7 @@ struct IndexCandidate {
       }
     }
     if isOrdered {
-      // Cursors count from the first ordering, including the fixed ones.
+      // The values of a cursor begin with the first ordering of the query, even if its field is fixed.
       let aligned = zip(rest, target.orderBy).prefix { $0.path == $1.path }.map(\.0)
       bounds.narrow(to: target.start, aligned, isUpper: isReversed)
       bounds.narrow(to: target.end, aligned, isUpper: !isReversed)
@@ -162,7 +162,7 @@ struct IndexCandidate {
     self.served = served
     fixedCount = position
     isBounded = bounds.isNarrowed || position > 0
-    // Equal values have equal keys, and different values have different keys unless keys are truncated.
+    // Exact because different values have different keys unless the keys are truncated.
     isExact =
       rest.isEmpty && served.allSatisfy { $0.op == .equal }
       && Set(target.filters) == Set(served.map { Filter.field($0) })
@@ -189,7 +189,7 @@ private struct KeyBounds {
   init(_ prefix: [UInt8]) {
     self.prefix = prefix
     if prefix.isEmpty {
-      // All keys lie between these bounds: the first byte of a key is the rank of a type.
+      // Contains all keys, because the first byte of a key is the rank of a type.
       (lower, upper) = ([0x00], [0xff])
     } else {
       let edge = IndexEdge(prefix, isInside: true)
@@ -197,7 +197,7 @@ private struct KeyBounds {
     }
   }
 
-  /// - Returns: whether the range now covers the condition, except for truncated keys.
+  /// - Returns: whether the range now implies the condition, except for truncated keys.
   mutating func narrow(to filter: FieldFilter, _ kind: FieldIndex.Kind) -> Bool {
     let isDescending = kind == .descending
     let (above, below): (Bool, Bool)
@@ -210,7 +210,7 @@ private struct KeyBounds {
     value.append(filter.value)
     let isInside = filter.op == .greaterThanOrEqual || filter.op == .lessThanOrEqual
     let edge = IndexEdge(prefix + value.bytes, isInside: isInside)
-    // The other end is the end of the type: comparisons only match values of one type.
+    // The other end is the first or last value of the same type, because comparisons only match values of one type.
     let rank = OrderedCode.rank(of: filter.value)
     let end = IndexEdge(prefix + [isDescending ? ~rank : rank], isInside: true)
     narrow(lower: above != isDescending ? edge : end, upper: below != isDescending ? edge : end)
@@ -225,7 +225,7 @@ private struct KeyBounds {
       code.isDescending = field.kind == .descending
       code.append(value)
     }
-    // Documents with equal values in the index's fields may be inside because of the following orderings.
+    // Includes documents with equal values in the index's fields, because the cursor's further values may include them.
     let isInside = bound.isInclusive || bound.values.count > fields.count
     let edge = IndexEdge(prefix + code.bytes, isInside: isInside)
     if isUpper { narrow(lower: nil, upper: edge) } else { narrow(lower: edge, upper: nil) }

@@ -3,18 +3,18 @@ import FirestoreClientState
 import FirestoreModel
 import FirestoreSQLite
 
-/// The index definitions, and the entries of remote documents. Queries add documents with pending writes, as a scan
-/// does, so entries change only with remote documents.
+/// The index definitions, and the index entries of remote documents. Entries only change with remote documents: queries
+/// add documents with pending writes separately, as a scan does.
 ///
 /// From the moment an index is defined, every change of a document changes its entries in the same transaction. The
 /// backfill adds the entries of older documents. The entries of a collection's newest documents are deferred
-/// (`IndexTails`), which readers of the table do not notice.
+/// (`IndexTails`). This makes no difference for readers of the table.
 final class IndexTable {
-  /// The source of an index's definition.
+  /// The reason why an index exists.
   enum Origin: Int64 {
     case configured = 0
     case automatic = 1
-    /// A dropped index with entries that remain to be removed.
+    /// A dropped index whose entries have not all been removed yet.
     case dropped = 2
   }
 
@@ -107,7 +107,7 @@ final class IndexTable {
     }
   }
 
-  /// The indexes with entries to be removed: dropped ones, and ones with an unreadable definition.
+  /// The indexes whose entries have to be removed: dropped indexes, and indexes with an unreadable definition.
   var dropped: [IndexNumber] {
     get throws(StoreError) {
       try ensureLoaded()
@@ -132,7 +132,8 @@ final class IndexTable {
     // A group without documents needs no backfill.
     let group = try collections.group(definition.collectionGroup, below: .root)
     let isEmpty = group.isEmpty
-    // Tails grow beyond their bound while a group has no index, so the new index must not take over any.
+    // Removes the tails of the group. They may exceed their bound, because they grow without limit while a group has no
+    // index.
     if try !indexes.contains(where: { $0.definition.collectionGroup.equalsUTF8(definition.collectionGroup) }) {
       for collection in group { try tails.remove(of: collection) }
     }
@@ -152,7 +153,7 @@ final class IndexTable {
     try load()
   }
 
-  /// Removes at most `count` entries of a dropped index, and the index together with its last entry.
+  /// Removes at most `count` entries of a dropped index. Also removes the index when no entries remain.
   func removeEntries(of number: IndexNumber, atMost count: Int) throws(StoreError) {
     let last = try connection.first(
       """
@@ -181,7 +182,7 @@ final class IndexTable {
 
   /// Updates a document's entries to its new fields.
   /// - Parameters:
-  ///   - old: the document's stored fields before; `nil` if it had none.
+  ///   - old: the document's previous stored fields; `nil` if it had none.
   ///   - new: the document's fields now; `nil` if it has none.
   func update(
     _ document: DocumentNumber, from old: EncodedFields?, to new: EncodedFields?
@@ -202,7 +203,7 @@ final class IndexTable {
     }
   }
 
-  /// Adds a document that was just stored under the highest number of its collection.
+  /// Adds a document that was just stored with the highest number of its collection.
   /// - Parameter fields: the document's fields; `nil` if it has none.
   func append(_ document: DocumentNumber, _ fields: EncodedFields?) throws(StoreError) {
     let collection = document.collection
@@ -224,7 +225,7 @@ final class IndexTable {
     try tails.begin(at: last.next)
   }
 
-  /// Removes a document's entries without knowing its fields. Reads all entries of the collection.
+  /// Removes a document's entries when its fields are unknown. Reads all entries of the collection.
   func removeAll(of document: DocumentNumber) throws(StoreError) {
     let collection = document.collection
     if try tails.contains(document) { return tails.note(document, nil, try indexes(of: collection)) }

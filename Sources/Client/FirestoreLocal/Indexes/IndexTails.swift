@@ -4,9 +4,10 @@ import FirestoreSQLite
 
 /// The newest documents of each collection, which have no index entries yet.
 ///
-/// The position of an entry in an index is as random as its value, so writing entries one by one changes a page for
-/// each. The entries of new documents are therefore written in sorted batches. Until then the documents of a collection
-/// from some number on, its tail, have no entries. Their keys are computed when a query needs them, and stay in memory.
+/// An entry's position in an index depends on its value, so writing single entries changes a different page for each
+/// entry. Therefore the entries of new documents are written in sorted batches. Until then, the newest documents of a
+/// collection have no entries. These documents, from a certain number on, are the collection's tail. Their keys are
+/// computed when a query needs them, and remain in memory.
 final class IndexTails {
   typealias Entry = (key: [UInt8], document: DocumentNumber)
 
@@ -17,8 +18,8 @@ final class IndexTails {
     ) STRICT;
     """
 
-  /// The maximum count of document numbers in a tail. An index of 100 000 entries has about 800 pages, and a query
-  /// compares each key of the tail.
+  /// The maximum count of document numbers in a tail. A larger tail would write more entries per page (an index of 100
+  /// 000 entries has about 800 pages), but a query compares each key of the tail.
   var maximumCount: Int64 = 4096
   private var starts: [CollectionNumber: DocumentNumber?] = [:]
   private var keys: [CollectionNumber: [IndexNumber: Keys]] = [:]
@@ -35,7 +36,7 @@ final class IndexTails {
 
   init(_ connection: Connection) { self.connection = connection }
 
-  /// Discards the known tails, because the transaction that changed them may have been rolled back.
+  /// Discards the tails in memory, because the transaction that changed them may have been rolled back.
   func forget() {
     starts = [:]
     keys = [:]
@@ -46,7 +47,7 @@ final class IndexTails {
 
   // MARK: Where tails start
 
-  /// - Returns: the first document of the tail; `nil` for a collection without a tail, where all documents have their
+  /// - Returns: the first document of the tail; `nil` for a collection without a tail, in which all documents have
   ///   entries.
   func start(of collection: CollectionNumber) throws(StoreError) -> DocumentNumber? {
     if let known = starts[collection] { return known }
@@ -61,7 +62,7 @@ final class IndexTails {
     return document >= start
   }
 
-  /// Whether the tail that ends with this document is full, so that its entries are to be written.
+  /// Whether the tail that ends with this document is full, so that its entries must be written.
   func isFull(with document: DocumentNumber) throws(StoreError) -> Bool {
     guard let start = try start(of: document.collection) else { return false }
     return document.ordinal - start.ordinal + 1 >= maximumCount
@@ -117,7 +118,7 @@ final class IndexTails {
       collection.documents.upperBound
     ) { row throws(StoreError) in
       let bytes = row.blobBytes(2)
-      // The index skips a damaged document. Only reading the document is an error.
+      // Skips a damaged document. Only reading the document reports the damage.
       guard try DocumentTable.State(stored: row.integer(1)).isFound, StoredFields.holds(row.integer(3), for: bytes)
       else {
         return

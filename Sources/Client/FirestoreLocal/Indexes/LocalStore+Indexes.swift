@@ -6,7 +6,8 @@ package import FirestoreSQLite
 
 extension LocalStore {
   /// Replaces the configured indexes. Unchanged indexes keep their entries, and automatic ones are unaffected. A new
-  /// index is maintained from now on, and used once the existing documents have their entries (`backfillIndexes`).
+  /// index is maintained from now on. Queries use it after `backfillIndexes` has added the entries of the existing
+  /// documents.
   package mutating func setIndexes(_ definitions: [FieldIndex]) throws(StoreError) {
     let database = database
     try database.transaction { () throws(StoreError) in
@@ -57,7 +58,7 @@ extension LocalStore {
     }
   }
 
-  /// Whether `backfillIndexes` has anything to do.
+  /// Whether `backfillIndexes` has work to do.
   package var needsIndexBackfill: Bool {
     get throws(StoreError) {
       // The primary client backfills for all clients that share the cache.
@@ -66,9 +67,9 @@ extension LocalStore {
     }
   }
 
-  /// Performs one slice of the work after changed definitions: some milliseconds, in one transaction. Writing back a
-  /// long log is a separate slice, so that no commit has to do it.
-  /// - Returns: whether there is more to do.
+  /// Performs one slice of the index backfill in one transaction. Takes a few milliseconds. A separate slice writes
+  /// back a long log, so that no commit has to do it.
+  /// - Returns: whether more work remains.
   package mutating func backfillIndexes() throws(StoreError) -> Bool {
     let backfill = IndexBackfill(database: database)
     guard try backfill.isNeeded else { return false }
@@ -88,9 +89,9 @@ extension LocalStore {
   }
 }
 
-/// The work after changed definitions: removes the entries of dropped indexes, and adds the entries of documents that
-/// were cached before an index. The pieces are bounded in documents, entries and bytes, so that each takes about half a
-/// millisecond for any documents. The position is stored with each piece, so that a restart continues there.
+/// The work after a change of index definitions. Removes the entries of dropped indexes, and adds entries for documents
+/// that were cached before an index was defined. Each piece is bounded in documents, entries and bytes, so that it
+/// takes about 0.5 ms. The position is stored with each piece, so that work continues there after a restart.
 struct IndexBackfill {
   private static let maximumDocuments = 50
   private static let maximumEntries = 50
@@ -152,7 +153,7 @@ struct IndexBackfill {
     return nil
   }
 
-  /// The number of documents that the index has processed, and the number of all its documents.
+  /// The number of documents that the index has processed, and the total number of its documents.
   func progress(of index: IndexTable.Index) throws(StoreError) -> IndexProgress {
     var progress = IndexProgress(documentsIndexed: 0, documentsTotal: 0)
     for collection in try collections(of: index) {
@@ -173,21 +174,22 @@ struct IndexBackfill {
   }
 }
 
-/// Decides by the cost of a scan whether indexes should answer the query from now on (SDK: index auto-creation).
+/// Decides from the cost of a scan whether to create indexes for the query (SDK: index auto-creation).
 struct AutomaticIndexes {
-  /// The minimum number of documents of a scan that justifies an index (SDK: INDEX_AUTO_CREATION_MIN_COLLECTION_SIZE).
+  /// The minimum number of scanned documents for which an index is created (SDK:
+  /// INDEX_AUTO_CREATION_MIN_COLLECTION_SIZE).
   static let minimumScan = 100
   /// The number of scanned documents that cost as much as one document found by an index (SDKs: 2 to 8). hearth-bench
-  /// measured about 0.4 µs against 1.5 µs, without the work on matching documents, which is the same for both.
+  /// measured about 0.4 µs per scanned document and 1.5 µs per document found by an index. Neither includes the work on
+  /// matching documents, which is the same for both.
   private static let relativeCost = 4
-  /// The maximum number of automatic indexes. Every index slows down writes, so that ever new query shapes must not
-  /// create indexes without limit.
+  /// The maximum number of automatic indexes. There is a limit because every index slows down writes.
   private static let maximumCount = 32
 
   let database: CacheDatabase
   let minimumScan: Int
 
-  /// Creates the indexes that the query lacks, if its scan cost more than using them would have.
+  /// Creates the missing indexes for a query if its scan cost more than the use of the indexes would have cost.
   func consider(_ query: Query, _ result: QueryResult) throws(StoreError) {
     guard result.plan == .scan, result.documentsScanned >= minimumScan else { return }
     let returned = min(result.matches.count, query.limit ?? .max)
@@ -204,7 +206,7 @@ struct AutomaticIndexes {
     }
   }
 
-  /// The indexes that can answer the target; none if some alternative would read a whole index.
+  /// The indexes for a target; empty if an alternative would have to read a whole index.
   static func definitions(for target: Target) -> [FieldIndex] {
     guard let group = target.collectionGroup ?? (target.path.isRoot ? nil : target.path.last) else { return [] }
     var definitions: [FieldIndex] = []
@@ -238,12 +240,12 @@ struct AutomaticIndexes {
     }
     if fields.isEmpty, !isBounded, target.limit == nil || order.isEmpty { return nil }
     fields += order.map { FieldIndex.Field($0.path, $0.direction == .descending ? .descending : .ascending) }
-    // A query for which no valid index exists gets none.
+    // `nil` if the definition is invalid, because then no index can help the query.
     return try? FieldIndex(collectionGroup: group, fields: fields)
   }
 }
 
 extension FieldIndex {
-  /// The indexes that together answer a query; none if an index would not help.
+  /// The indexes that a query needs; empty if an index would not help.
   package static func answering(_ query: Query) -> [FieldIndex] { AutomaticIndexes.definitions(for: query.target) }
 }

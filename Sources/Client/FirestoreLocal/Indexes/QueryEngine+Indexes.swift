@@ -4,12 +4,12 @@ import FirestoreModel
 import FirestoreQuery
 import FirestoreSQLite
 
-/// Answers queries from indexes. Entries lead to documents that may match; each is read and checked. Documents with
-/// pending writes are added as in a scan, so that the result is the same.
+/// Executes queries with indexes. The entries identify documents that may match, and each of these documents is read
+/// and checked. Documents with pending writes are added as in a scan, so that the result is the same.
 extension QueryEngine {
-  /// The number of documents whose scan costs about as much as reading one document by its number.
+  /// The number of scanned documents that cost about as much as one document that is read by its number.
   private static let lookupCost = 4
-  /// The number of entries whose reading costs about as much as reading one document by its number.
+  /// The number of index entries that cost about as much to read as one document by its number.
   private static let entriesPerLookup = 8
 
   /// - Returns: `nil` if no index serves the query, or a scan is cheaper.
@@ -23,7 +23,8 @@ extension QueryEngine {
     let budget = max(16, size / Self.lookupCost)
 
     if let limit = query.limit, let ordered = plan.ordered {
-      // Conditions that the entries do not cover may make this long, so a short attempt comes first.
+      // Tries with a small budget first, because this may read many documents if the entries do not cover all
+      // conditions.
       let short = limit < budget / 4 ? min(4 * limit + 100, budget) : budget
       if let result = try streaming(ordered, query, data, collections, limit, atMost: short) { return result }
       if short == budget { return nil }

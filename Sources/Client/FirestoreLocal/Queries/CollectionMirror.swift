@@ -2,25 +2,25 @@
 import FirestoreModel
 import FirestoreQuery
 
-/// The existing documents of one collection in an in-memory cache. Scans need not read each document from SQLite's
-/// pages, and a document of several views is in memory once.
+/// The existing documents of one collection in an in-memory cache. With it, scans do not have to read each document
+/// from SQLite's pages, and several views share a single copy of a document.
 ///
-/// The first scan of a collection creates its mirror, and each change updates it. It is dropped whenever it might
-/// differ from the table.
+/// The first scan of a collection creates its mirror, and each change updates it. The mirror is dropped whenever it
+/// might differ from the table.
 final class CollectionMirror {
-  /// The maximum number of columns. Each costs sixteen bytes per document, and some work for each change.
+  /// The maximum number of columns. Each column costs 16 bytes per document, and some work for each change.
   private static let maximumColumns = 8
   /// The number of documents that are checked before the ranges are updated.
   private static let blockSize = 4096
 
-  /// The documents, by number within the collection.
+  /// The documents, indexed by their numbers within the collection.
   private var documents: [Document?] = []
   /// The number of documents that exist.
   private(set) var count = 0
   /// The columns, most recently used first.
   private var columns: [FieldColumn] = []
 
-  /// - Parameter capacity: the number of documents to make room for.
+  /// - Parameter capacity: the number of documents to reserve room for.
   init(expecting capacity: Int) { documents.reserveCapacity(capacity) }
 
   /// - Parameter document: the document; `nil` if it no longer exists.
@@ -34,8 +34,8 @@ final class CollectionMirror {
   }
 
   /// Calls `body` for all documents that may match, by number.
-  /// - Parameter ranges: the ranges that matching documents satisfy; called repeatedly, because they may become
-  ///   narrower.
+  /// - Parameter ranges: returns the ranges that matching documents satisfy. Called repeatedly, because the ranges may
+  ///   become narrower.
   func scan<Failure: Error>(
     _ ranges: () -> [CodeRange], _ body: (Int, Document) throws(Failure) -> Void
   ) throws(Failure) {
@@ -74,16 +74,16 @@ final class CollectionMirror {
   }
 }
 
-/// The values of one field in all documents of a collection, truncated to sixteen ordered bytes. This is enough to skip
-/// most documents that a condition excludes.
+/// The values of one field in all documents of a collection, truncated to 16 bytes that preserve the order. This is
+/// enough to skip most documents that a condition excludes.
 struct FieldColumn {
-  /// The first bytes of a value's `OrderedCode`. The lesser of two values never has the greater code. Different values
-  /// may have equal codes.
+  /// The first bytes of a value's `OrderedCode`. A lower value never has a higher code, but different values may have
+  /// equal codes.
   struct Code: Comparable {
     private let high: UInt64
     private let low: UInt64
 
-    /// The code of an absent field, below the code of every value.
+    /// The code of an absent field, which is lower than the code of every value.
     static let absent = Code(high: 0, low: 0)
     static let least = Code(high: 0, low: 1)
     static let greatest = Code(high: .max, low: .max)
@@ -114,7 +114,7 @@ struct FieldColumn {
   }
 
   let path: FieldPath
-  /// The codes of the field, by the documents' numbers within the collection.
+  /// The codes of the field, indexed by the documents' numbers within the collection.
   private var codes: [Code] = []
   private var writer = OrderedCode()
 
@@ -166,7 +166,7 @@ struct CodeRange {
     self.upper = upper
   }
 
-  /// - Returns: `nil` for a condition that does not restrict the order of the field's values.
+  /// - Returns: `nil` for a condition that does not restrict the field's values to a range.
   init?(_ filter: FieldFilter) {
     if filter.path.isDocumentID { return nil }
     let code = FieldColumn.code(of: filter.value)
@@ -178,7 +178,7 @@ struct CodeRange {
     }
   }
 
-  /// The range of values up to this one in a query's first ordering.
+  /// The range of the values that do not come after `value` in a query's first ordering.
   init(notAfter value: Value, _ order: OrderBy) {
     let code = FieldColumn.code(of: value)
     switch order.direction {

@@ -3,10 +3,11 @@ import FirestoreModel
 import FirestoreQuery
 import FirestoreSQLite
 
-/// Collects the documents that match a query. With a limit it keeps the first documents in the query's order (the last
-/// ones for limit-to-last), and at most about twice the limit.
+/// Collects the documents that match a query. For a limit query, it keeps the first documents in the query's order (the
+/// last ones for limit-to-last). To find them, it stores at most about twice the limit.
 final class Hits {
-  /// The query's target. It is reversed for limit-to-last: its first documents are the query's last.
+  /// The query's target. For limit-to-last, its order is reversed, so that its first documents are the query's last
+  /// ones.
   private let target: Target
   private let limit: Int?
   private let matcher: StoredMatcher
@@ -15,20 +16,21 @@ final class Hits {
   /// The last document of a full set; documents after it are dropped immediately.
   private var last: Candidate?
   private var unlimited: [Document] = []
-  /// The hints of documents' ids, taken from their rows; of the documents in `unlimited` as long as all come from rows.
+  /// The order hints of the documents in `unlimited`, as long as all of them come from rows.
   private var hints: [KeyHint] = []
   private let takesHints: Bool
   private var remote: RemoteKeys
   /// The number of rows that were compared with the query.
   private(set) var scanned = 0
 
-  /// A document with its ordering values, which need only one lookup; `nil` for `__name__`.
+  /// A document with its ordering values, so that each value is looked up only once; `nil` for `__name__`.
   private struct Candidate {
     let values: [Value?]
     let document: Document
   }
 
-  /// - Parameter remote: the members of the query's target; receives the keys of the documents on the way.
+  /// - Parameter remote: the members of the query's target. Receives the keys of members that are found during
+  ///   collection.
   init(_ query: Query, _ remote: RemoteKeys = RemoteKeys([])) {
     target = query.target
     limit = query.limit
@@ -41,13 +43,13 @@ final class Hits {
 
   /// Reserves room for this many rows, if all of them will match.
   func expect(_ count: Int) {
-    // Beyond this, growing costs less than unused room: the numbers of removed documents count as well.
+    // The bound avoids much unused memory, because `count` includes the numbers of removed documents.
     guard matcher.matchesEverything, limit == nil else { return }
     unlimited.reserveCapacity(min(count, 100_000))
     if takesHints { hints.reserveCapacity(min(count, 100_000)) }
   }
 
-  /// Removes and returns the hints of all documents' ids; empty if some are unknown.
+  /// Removes and returns the order hints of all documents; empty if some hints are unknown.
   func takeHints() -> [KeyHint] {
     guard hints.count == unlimited.count else { return [] }
     var taken: [KeyHint] = []
@@ -55,8 +57,8 @@ final class Hits {
     return taken
   }
 
-  /// Removes and returns the documents, without duplicates if no key was added twice, and the members with their known
-  /// keys.
+  /// Removes and returns the documents, and the members with the keys that were found. The documents have no duplicates
+  /// if no key was added twice.
   func finish() -> (documents: [Document], remote: RemoteKeys) {
     var documents: [Document] = []
     swap(&documents, &unlimited)
@@ -64,8 +66,8 @@ final class Hits {
     return (documents, remote)
   }
 
-  /// A filter by a row's fields: whether the row matches and may be within the limit. `nil` if the filter needs the
-  /// key, or all rows match. The filter depends on the documents so far.
+  /// Decides from a row's fields whether the row matches and may be within the limit. `nil` if this needs the key, or
+  /// if all rows match. The result depends on the documents collected so far.
   var filter: RowFilter.Admits? {
     if matcher.readsKeys || (matcher.matchesEverything && limit == nil) { return nil }
     return { bytes in
@@ -98,7 +100,7 @@ final class Hits {
   }
 
   /// Adds a stored document if it matches and is within the limit, without counting it as scanned.
-  /// - Parameter number: the document's number, higher than all numbers before.
+  /// - Parameter number: the document's number, which must be higher than all previous numbers.
   func consider(_ document: Document, _ number: DocumentNumber) {
     guard matcher.matchesEverything || target.matchesContent(document, by: .client) else { return }
     guard let limit else {
@@ -111,10 +113,10 @@ final class Hits {
     keep(Candidate(values: values, document: document), limit)
   }
 
-  /// Counts rows that were compared with the query elsewhere.
+  /// Adds rows that other code compared with the query to the count.
   func count(scanned rows: Int) { scanned += rows }
 
-  /// The conditions that all further documents must satisfy.
+  /// The ranges that all further documents must satisfy.
   var ranges: [CodeRange] {
     guard let last, let order = target.orderBy.first, let value = last.values[0] else { return conditions }
     return [CodeRange(notAfter: value, order)] + conditions
@@ -141,7 +143,7 @@ final class Hits {
     return Array(sorted.prefix(limit))
   }
 
-  /// Compares the fields without decoding them. False for documents that only the key would order after the last.
+  /// Compares the fields without decoding them. False if only the key would order the document after the last one.
   private func comesAfterLast(_ fields: EncodedFieldsView) -> Bool {
     guard let last else { return false }
     for (order, value) in zip(target.orderBy, last.values) {

@@ -14,7 +14,7 @@ struct LocalDocuments {
     knowsBatches = hasBatches
   }
 
-  /// Whether there are pending batches. Without batches, overlays need no lookup.
+  /// Whether there may be pending batches. If not, overlays need no lookup.
   var hasBatches: Bool { knowsBatches || database.sharing?.hasBatches == true }
 
   private static let nothingChanged = MutatedFields.some(FieldMask([]))
@@ -30,7 +30,7 @@ struct LocalDocuments {
     return remote == nil && overlay == nil ? nil : Self.view(of: key, over: remote, overlay)
   }
 
-  /// The view of a document; `missing` without a version for a document that is not in the cache.
+  /// The local view of a document. A document that is not in the cache is `missing` without a version.
   func view(of key: DocumentKey) throws(StoreError) -> Document {
     try document(key) ?? Self.nothing(key)
   }
@@ -43,7 +43,7 @@ struct LocalDocuments {
   static func view(of key: DocumentKey, over remote: Document?, _ overlay: Mutation?) -> Document {
     var document = remote ?? nothing(key)
     if let overlay {
-      // An overlay contains plain values, so the time does not matter.
+      // The time does not matter, because an overlay only contains plain values.
       _ = overlay.applyLocally(to: &document, previousMask: nothingChanged, at: Timestamp(seconds: 0))
     }
     return document
@@ -53,7 +53,7 @@ struct LocalDocuments {
 
   // MARK: Computing overlays
 
-  /// A document as it changes while mutations are applied to it in order.
+  /// The state of a document while mutations are applied to it in order.
   struct Progress {
     var view: Document
     /// The fields that pending mutations changed.
@@ -89,7 +89,7 @@ struct LocalDocuments {
     switch try database.overlays.pending(collection, name, of: user) {
     case .nothing: break
     case .withoutEffect:
-      // Batches without effect on this remote document may affect another one.
+      // The batches have no effect on this remote document, but may affect another version of it.
       progress.origin = nil
     case .overlay(let entry):
       progress.view = Self.view(of: key, over: remote, entry.mutation)
@@ -99,7 +99,7 @@ struct LocalDocuments {
     return progress
   }
 
-  /// Adds a new batch to a document and its overlay.
+  /// Applies a new batch to a document, and adds it to the document's overlay.
   /// - Parameter before: the document before the batch.
   /// - Returns: the local view with the batch.
   func add(
@@ -148,16 +148,16 @@ struct LocalDocuments {
     let view = progress.view
     guard view.hasLocalMutations else { return nil }
     let overlay =
-      // An overlay without a remote document has nothing to patch. It is the whole document, or its deletion.
+      // The overlay without a remote document cannot be a patch. It is the whole document, or its deletion.
       Mutation.overlay(of: view, changing: progress.hasRemote ? progress.mask : .all)
-      // A write that changes no field is pending until it is acknowledged, and must be shown as pending.
+      // An empty patch if no field changes, so that the document is shown as pending until the write is acknowledged.
       ?? Mutation(key: view.key, operation: .patch(Fields(), FieldMask([])))
     return OverlayCache.Entry(mutation: overlay, origin: progress.origin, largestBatch: batch)
   }
 
   // MARK: Keeping overlays
 
-  /// The remote document before its change; `nil` if the overlay's next form does not depend on it.
+  /// The stored remote document before it is replaced; `nil` if `view` does not need it.
   func remoteToCompare(
     _ key: DocumentKey, _ collection: CollectionNumber, _ name: String
   ) throws(StoreError) -> Document? {
@@ -183,7 +183,7 @@ struct LocalDocuments {
         try database.overlays.set(entry, collection, name, of: user)
       }
       return Self.view(of: key, over: remote, entry.mutation)
-    // The backend sends its known version again, as after an acknowledgement.
+    // The data is unchanged, for example because the backend confirms an acknowledged write.
     case .overlay(let entry) where entry.origin != nil && before?.data != nil && before?.data == remote?.data:
       return Self.view(of: key, over: remote, entry.mutation)
     case .withoutEffect where Self.staysWithoutEffect(before, remote): return Self.view(of: key, over: remote, nil)
@@ -191,16 +191,16 @@ struct LocalDocuments {
     }
   }
 
-  /// Whether batches without effect on one remote document have none on the other either. No precondition distinguishes
-  /// two missing documents.
+  /// Whether batches without effect on one remote document also have no effect on the other. This is certain for two
+  /// missing documents, which no precondition can distinguish.
   private static func staysWithoutEffect(_ before: Document?, _ remote: Document?) -> Bool {
     before?.exists != true && remote?.exists != true
   }
 
   /// The local view of a document after its oldest batch has left the queue, while another batch is pending.
   /// - Parameters:
-  ///   - before: the remote document under the overlay.
-  ///   - remote: the remote document now.
+  ///   - before: the remote document of the stored overlay.
+  ///   - remote: the present remote document.
   /// - Returns: `nil` if the overlay has to be recomputed.
   func view(
     of key: DocumentKey, from before: Document?, over remote: Document?, without oldest: MutationBatch,
@@ -214,8 +214,8 @@ struct LocalDocuments {
       rest.origin.stands(over: remote)
     else { return nil }
     if !rest.origin.dependent.isEmpty, rest.origin.base == nil {
-      // Values that depend on the remote document are valid if the batch, applied to it, gave the fields their present
-      // values.
+      // Values that depend on the remote document are valid if the batch produces the present remote values of these
+      // fields when it is applied to the previous remote document.
       let expected = fold([oldest], key, over: before).view
       guard expected.exists, rest.origin.dependent.allSatisfy({ expected[$0] == remote?[$0] }) else { return nil }
     }

@@ -5,8 +5,8 @@ import FirestoreProtocol
 import FirestoreQuery
 import FirestoreSQLite
 
-/// Answers queries from the tables: from previous results if they are reliable, otherwise from indexes, otherwise by
-/// scanning the collection.
+/// Executes queries on the tables. Uses a previous result if it is reliable, otherwise indexes, otherwise a scan of the
+/// collection.
 struct QueryEngine {
   let local: LocalDocuments
 
@@ -45,7 +45,7 @@ struct QueryEngine {
       let path = try database.collections.path(of: collection)
       if filter == nil { hits.expect(try database.documents.extent(of: collection)) }
       try database.documents.scan(collection, where: filter) { row throws(StoreError) in
-        // A row marked as missing may be damaged.
+        // Checks a row without a document too, because its state may be damaged.
         guard row.isFound else { return try row.check() }
         if overlaid.contains(row.number) { return }
         try hits.consider(row, in: path, isAdmitted: filter != nil)
@@ -71,8 +71,9 @@ struct QueryEngine {
 
   // MARK: Previous results
 
-  /// The target's documents that still match, and the documents that changed since no document was in limbo.
-  /// - Returns: `nil` if an older document might have entered the result, so that all must be read.
+  /// The target's documents that still match, and the documents that have changed since the last version without
+  /// documents in limbo.
+  /// - Returns: `nil` if an unchanged document might have entered the result, so that all documents must be read.
   private func fromSyncedResult(_ query: Query, _ target: TargetData) throws(StoreError) -> QueryResult? {
     guard !query.matchesAllDocuments, let limboFree = target.lastLimboFreeSnapshotVersion else { return nil }
     let matcher = query.target
@@ -118,7 +119,7 @@ struct QueryEngine {
     _ query: Query, _ previous: some Collection<Document>, _ remoteCount: Int, _ limboFree: SnapshotVersion
   ) -> Bool {
     guard query.limit != nil else { return false }
-    // A document that no longer matches leaves a free place.
+    // A document no longer matches, so another one may take its place.
     if previous.count != remoteCount { return true }
     let target = query.target
     let edge = previous.max { target.compare($0, $1) == .ascending }
@@ -134,7 +135,7 @@ struct QueryEngine {
     return try database.collections.number(of: query.path).map { [$0] } ?? []
   }
 
-  /// Documents with pending writes are few, so their views are computed one by one.
+  /// Adds the documents with pending writes. Their views are computed one by one, because there are few.
   /// - Returns: the numbers of their remote documents, which a scan then skips.
   func considerOverlaid(
     _ collection: CollectionNumber, _ hits: Hits
@@ -152,9 +153,9 @@ struct QueryEngine {
   }
 }
 
-/// The documents of a target. A scan in the same order adds their keys.
+/// The documents of a target. A scan, which has the same order, adds their keys.
 struct RemoteKeys {
-  /// Ascending.
+  /// The documents' numbers, ascending.
   let numbers: [DocumentNumber]
   private(set) var keys: Set<DocumentKey> = []
   private var next = 0
@@ -165,7 +166,7 @@ struct RemoteKeys {
     keys.reserveCapacity(numbers.count)
   }
 
-  /// - Parameter number: higher than all numbers before.
+  /// - Parameter number: the document's number, which must be higher than all previous numbers.
   mutating func note(_ key: DocumentKey, _ number: DocumentNumber) {
     while next < numbers.count, numbers[next] < number {
       skipped.append(numbers[next])
@@ -177,7 +178,7 @@ struct RemoteKeys {
     }
   }
 
-  /// All keys, with lookups for the keys that no scan added.
+  /// All keys. Looks up the keys that no scan has added.
   consuming func resolved(_ key: (DocumentNumber) throws(StoreError) -> DocumentKey?)
     throws(StoreError) -> Set<DocumentKey>
   {

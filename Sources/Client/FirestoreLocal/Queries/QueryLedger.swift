@@ -3,8 +3,8 @@ package import FirestoreClientState
 import FirestoreQuery
 import FirestoreSQLite
 
-/// The times of the store's queries. Bounded: only the most recent queries, and the most recent runs of each, are
-/// recorded.
+/// The execution times of the store's queries. Its size is bounded: it only has the most recent queries, and the most
+/// recent runs of each.
 package final class QueryLedger {
   private struct Run {
     var time: Duration
@@ -15,7 +15,7 @@ package final class QueryLedger {
   private struct Entry {
     var runs: [Run] = []
     var count = 0
-    /// The number of the last run, on the ledger's own scale.
+    /// The ledger's sequence number of the last run.
     var last = 0
     var plan = QueryPlan.scan
     var scanned = 0
@@ -29,8 +29,8 @@ package final class QueryLedger {
   private let now: () -> Duration
   private var entries: [Query: Entry] = [:]
   private var count = 0
-  /// Whether each run reads the size of its collections. This costs statements, and begins when the times are first
-  /// read.
+  /// Whether each run also reads the size of its collections. This needs additional statements, so it begins only when
+  /// the times are first read.
   private var asksForExtents = false
 
   package init(now: @escaping () -> Duration) { self.now = now }
@@ -43,8 +43,8 @@ package final class QueryLedger {
   }
 
   /// Runs a query and records its time.
-  /// - Parameter extent: the number of documents that the query may have to read; `nil` if unknown. Only evaluated once
-  ///   the times have been read.
+  /// - Parameter extent: the number of documents that the query may have to read; `nil` if unknown. It is only
+  ///   evaluated after the times have been read for the first time.
   func time(
     _ query: Query, extent: @autoclosure () -> Int?, _ run: () throws(StoreError) -> QueryResult
   ) throws(StoreError) -> QueryResult {
@@ -93,7 +93,7 @@ package final class QueryLedger {
     }
   }
 
-  /// The smallest power of ten that is not less.
+  /// The smallest power of ten that is not less than `extent`.
   private static func limit(above extent: Int) -> Int {
     var limit = 1
     while limit < extent, limit <= Int.max / 10 { limit *= 10 }

@@ -4,19 +4,22 @@ package import FirestoreModel
 package import FirestoreSQLite
 import Synchronization
 
-/// One client's part in a shared cache: the other clients and the notices for them.
+/// One client's view of a shared cache: the other clients, and the notices to and from them.
 ///
-/// Changes by other clients are detected at the beginning of each transaction, before it uses state in memory. A client
-/// without others writes no notices.
+/// Each transaction detects changes by other clients at its beginning, before it uses state in memory. While there are
+/// no other clients, no notices are written.
 final class CacheSharing {
-  /// The time that a transaction waits for another client's, in milliseconds. Transactions are shorter, unless they
-  /// have very many documents. Waiting for a process that was stopped within a transaction does not help.
+  /// The maximum time in milliseconds that a transaction waits for another client's transaction. Transactions are
+  /// shorter, except with very many documents. A longer wait does not help if a process was stopped within a
+  /// transaction.
   static let patience: Int32 = 2000
-  /// The number of notices that are kept for a client that does not read them, because its process is stopped.
+  /// The maximum number of unread notices. Limits the notices for a client that reads none because its process is
+  /// stopped.
   private static let keptNotices: Int64 = 10_000
 
   let presence: ClientPresence
-  /// The clients on the same thread, which are woken there; `nil` for clients that watch the file of `presence`.
+  /// The clients that share the cache on the same thread and wake each other there. `nil` for clients that watch the
+  /// file of `presence`.
   var peers: SimulatedPeers?
   let tables: SharingTables
   private let connection: Connection
@@ -45,7 +48,7 @@ final class CacheSharing {
     let (tables, id) = (tables, presence.place)
     heard = try connection.transaction { () throws(StoreError) in
       if isFirst { try connection.execute(SharingTables.schema) }
-      // A client with this place may have ended without leaving.
+      // An earlier client with the same id may have ended without leaving.
       try tables.remove(id)
       let last = try tables.lastNotice()
       try tables.set(SharingTables.Client(id: id, alive: 0, usesNetwork: false, isVisible: false, heard: last))
@@ -55,7 +58,7 @@ final class CacheSharing {
 
   // MARK: Transactions
 
-  /// Checks whether others have changed the database.
+  /// Discards outdated state in memory if another client has changed the database.
   /// - Precondition: inside a transaction.
   /// - Parameter forget: discards the tables' state in memory.
   func notice(_ forget: () throws(StoreError) -> Void) throws(StoreError) {
@@ -129,7 +132,7 @@ final class CacheSharing {
   }
 
   /// - Precondition: inside a transaction.
-  /// - Returns: the new state of the lease, and whether clients of ended processes were removed.
+  /// - Returns: the new state of the lease, and whether clients were removed because their processes had ended.
   func refreshLease(
     _ state: SharedClientState, wasPrimary: Bool, at time: Timestamp
   ) throws(StoreError) -> (lease: Lease.Refresh, removedClients: Bool) {
@@ -152,21 +155,21 @@ final class CacheSharing {
     return (Lease.Refresh(isHeld: isHeld, wasLost: wasPrimary && !had), !gone.isEmpty)
   }
 
-  /// Whether no client has the lease: it was released, or its process has ended.
+  /// Whether no client has the lease, because it was released or because the holder's process has ended.
   func isLeaseOpen() throws(StoreError) -> Bool {
     guard let lease = try tables.lease() else { return true }
     return !presence.isTaken(lease.holder)
   }
 
-  /// Notifies the others that this client leaves.
+  /// Notifies the other clients that this client leaves.
   func leave() throws(StoreError) {
     try tables.remove(id)
     try tell(.targets)
   }
 }
 
-/// The clients of one cache that run on one thread, as in a simulation. They wake each other there in the order of
-/// their arrival, instead of through file events of the kernel.
+/// The clients of one cache that run on one thread, as in a simulation. They wake each other on this thread, in the
+/// order in which they joined, instead of by the kernel's file events.
 package final class SimulatedPeers: Sendable {
   private struct Member {
     var place: Int64
@@ -191,8 +194,9 @@ package final class SimulatedPeers: Sendable {
 
 /// The users besides the current one who may have pending writes in a shared cache.
 ///
-/// Other clients show documents with these writes applied. Therefore their overlays follow every change of a remote
-/// document (S9), as the current user's do. In a cache that is not shared they are updated when the user changes.
+/// Other clients show documents with these writes applied. Therefore these overlays are updated with every change of a
+/// remote document (S9), like the current user's overlays. In a cache that is not shared, they are only updated when
+/// the user changes.
 struct OtherUsers {
   private let database: CacheDatabase
   private let user: UserNumber
@@ -208,8 +212,8 @@ struct OtherUsers {
     self.user = user
   }
 
-  /// The local documents of each other user with pending writes for a document. O(users), however many writes are
-  /// pending.
+  /// The local documents of each other user with pending writes for a document. O(users), regardless of the number of
+  /// pending writes.
   func views(of collection: CollectionNumber, _ name: String) throws(StoreError) -> [LocalDocuments] {
     var found: [LocalDocuments] = []
     var last: UserNumber?
@@ -222,7 +226,7 @@ struct OtherUsers {
 }
 
 extension LocalStore {
-  /// The clients that share the cache, with their last announced state, and the holder of the lease; `nil` for a cache
+  /// The clients that share the cache with their last announced state, and the holder of the lease. `nil` for a cache
   /// that is not shared.
   /// - Parameter now: the present time, for this client.
   package func peers(at now: Timestamp) throws(StoreError) -> CachePeers? {

@@ -7,11 +7,11 @@ package import FirestoreSQLite
 
 /// The notices of other clients that this client has not processed yet.
 package struct SharedUpdates: Sendable {
-  /// The notices in order. A batch of another user is represented by the documents that it changed (`bundle`).
+  /// The notices in order. A batch of another user is reported as a change of documents (`bundle`).
   package var notices: [Notice]
   /// The added batches that are still pending.
   package var batches: [BatchID: MutationBatch]
-  /// Whether earlier notices have been deleted, so that everything must be checked.
+  /// Whether unread notices have been deleted, so that the client must check everything.
   package var isIncomplete: Bool
   var last: Int64
   var version: Int64
@@ -33,9 +33,9 @@ extension LocalStore {
   /// A descriptor that becomes readable when another client writes a notice, arrives or leaves; the caller closes it.
   package func watchOthers() -> Int32? { database.sharing?.presence.watch() }
 
-  /// Registers `wake`, which is called when another client writes a notice or leaves, if all clients of the cache run
-  /// on one thread.
-  /// - Returns: whether they do.
+  /// Registers `wake` if all clients of the cache run on one thread. It is called when another client writes a notice
+  /// or leaves.
+  /// - Returns: whether all clients run on one thread.
   package func joinCompany(_ wake: @escaping @Sendable () -> Void) -> Bool {
     guard let sharing = database.sharing, let peers = sharing.peers else { return false }
     peers.join(sharing.id, wake)
@@ -56,7 +56,7 @@ extension LocalStore {
     }
   }
 
-  /// Whether the next client that requests the lease may become primary, regardless of the time.
+  /// Whether the lease is free, so that the next client that requests it becomes primary immediately.
   package func isLeaseOpen() throws(StoreError) -> Bool {
     guard let sharing = database.sharing else { return false }
     return try database.read { () throws(StoreError) in try sharing.isLeaseOpen() }
@@ -71,7 +71,8 @@ extension LocalStore {
   // MARK: Hearing
 
   /// The notices of other clients that this client has not processed yet.
-  /// - Parameter isPrimary: whether this client is primary. The results are its own then and need no check.
+  /// - Parameter isPrimary: whether this client is primary. If so, it does not have to check target results, because it
+  ///   wrote them.
   /// - Returns: `nil` if the database has not changed.
   package func news(isPrimary: Bool) throws(StoreError) -> SharedUpdates? {
     guard let sharing = database.sharing else { return nil }
@@ -102,7 +103,7 @@ extension LocalStore {
     }
   }
 
-  /// Requests from the client with the streams that it cancel a batch.
+  /// Requests that the primary client cancel a batch.
   package mutating func askToCancel(_ id: BatchID) throws(StoreError) {
     let (database, user) = (database, user)
     try database.transaction { () throws(StoreError) in try database.sharing?.tell(.cancellation(id), of: user) }
@@ -116,7 +117,7 @@ extension LocalStore {
     }
   }
 
-  /// Marks the notices as processed.
+  /// Records that this client has processed the notices.
   package mutating func heard(_ news: SharedUpdates) { database.sharing?.heard(upTo: news.last, in: news.version) }
 
   /// The local views of documents that other clients may have changed.
@@ -129,14 +130,14 @@ extension LocalStore {
     }
   }
 
-  /// The online state of the primary client; `nil` if it announced none, or has left.
+  /// The online state of the primary client; `nil` if it has not announced its state, or has left.
   package func sharedOnlineState() throws(StoreError) -> OnlineState? {
     try database.read { () throws(StoreError) in try database.sharing?.tables.onlineState() }
   }
 
   // MARK: Targets
 
-  /// The targets with other clients' listeners for the backend's result.
+  /// The targets for which other clients listen to the backend's result.
   package func foreignTargets() throws(StoreError) -> Set<TargetID> {
     guard let sharing = database.sharing else { return [] }
     return try database.read { () throws(StoreError) in
@@ -144,25 +145,25 @@ extension LocalStore {
     }
   }
 
-  /// A target of another client's listener.
+  /// The target with an id, for another client's listener.
   /// - Returns: `nil` for a target that no longer exists.
   package func target(_ id: TargetID) throws(StoreError) -> Target? {
     try check(.getTargetData)
     return try database.read { () throws(StoreError) in try database.targets.target(id) }
   }
 
-  /// Whether the primary client's result of a target is complete, as the backend reported.
+  /// Whether the primary client announced that its result of a target is complete, as reported by the backend.
   package func isSharedTargetCurrent(_ id: TargetID) throws(StoreError) -> Bool {
     guard let sharing = database.sharing else { return false }
     return try database.read { () throws(StoreError) in try sharing.tables.isCurrent(id) }
   }
 
-  /// Announces this client's interest in a target; `nil` if it no longer has a listener for it.
+  /// Announces this client's interest in a target. `nil` announces that it no longer has a listener.
   package mutating func announce(_ interest: TargetInterest?, in id: TargetID) throws(StoreError) {
     let database = database
     guard let sharing = database.sharing else { return }
     try database.transaction { () throws(StoreError) in
-      // A client without others announces its targets when another one arrives.
+      // A client without other clients announces its targets only when another client arrives.
       if sharing.isAlone { return }
       if try sharing.tables.set(interest, in: id, of: sharing.id) { try sharing.tell(.targets) }
     }
@@ -180,7 +181,7 @@ extension LocalStore {
     }
   }
 
-  /// Announces which targets' results are complete as the backend reported, and which no longer are.
+  /// Announces for each target whether its result is complete, as reported by the backend.
   package mutating func announce(current states: [TargetID: Bool]) throws(StoreError) {
     let database = database
     guard let sharing = database.sharing else { return }
@@ -200,17 +201,17 @@ extension LocalStore {
     try database.transaction { () throws(StoreError) in
       if sharing.isAlone { return }
       try sharing.requireLease()
-      // No result is current while offline. Each one is announced again after reconnection.
+      // Results are not current while offline. Each target is announced again after reconnection.
       if state == .offline { try sharing.tables.removeStates() }
       try sharing.tables.set(state, of: sharing.id)
       try sharing.tell(.onlineState)
     }
   }
 
-  /// Announces everything that a client without others did not announce.
+  /// Announces everything that this client has not announced while there were no other clients.
   /// - Parameters:
   ///   - targets: the targets of this client's listeners.
-  ///   - states: a primary client's online state, and whether each of its results is complete.
+  ///   - states: for a primary client, its online state and whether each of its results is complete.
   package mutating func announceAll(
     _ targets: [TargetID: TargetInterest], _ states: (current: [TargetID: Bool], online: OnlineState)?
   ) throws(StoreError) {
@@ -233,7 +234,7 @@ extension LocalStore {
     }
   }
 
-  /// Updates the active targets with the data that the primary client has stored meanwhile.
+  /// Updates the active targets with the data that the primary client has stored.
   package mutating func refreshActiveTargets() throws(StoreError) {
     let (database, active) = (database, activeTargets)
     activeTargets = try database.read { () throws(StoreError) in
@@ -258,7 +259,7 @@ extension TargetCache {
 /// The state that a client of a shared cache announces to the others.
 package struct SharedClientState: Hashable, Sendable {
   package var usesNetwork: Bool
-  /// Whether a user sees the client's screen.
+  /// Whether the client is in the foreground, so that a user sees it.
   package var isVisible: Bool
 
   package init(usesNetwork: Bool, isVisible: Bool) {
@@ -278,7 +279,7 @@ package enum Lease {
 
   /// Whether a client may become primary now.
   /// - Parameters:
-  ///   - lease: the primary client, and since when it is primary; `nil` if there is none, or its lease has ended.
+  ///   - lease: the primary client, and the time of its last refresh; `nil` if no client has the lease.
   ///   - others: all other clients.
   static func mayBeTaken(
     by client: Int64, _ state: SharedClientState, _ lease: (holder: Int64, time: Int64)?,
@@ -300,7 +301,7 @@ package enum Lease {
   package struct Refresh: Sendable {
     /// Whether the client is primary now.
     package var isHeld: Bool
-    /// Whether the client considered itself primary, but no longer was.
+    /// Whether the client assumed that it was primary, but had lost the lease.
     package var wasLost: Bool
   }
 }

@@ -8,17 +8,17 @@ import FirestoreSQLite
 package enum Notice: Sendable {
   /// A batch is pending.
   case batchAdded(BatchID)
-  /// A batch has left the queue; with the keys of the documents that it changed.
+  /// A batch has left the queue. The keys identify the documents that it changed.
   case batchSettled(BatchID, Outcome, [DocumentKey])
-  /// The backend's documents changed; `nil` for more documents than a notice can contain.
+  /// The backend's documents changed; `nil` if there are more documents than a notice can contain.
   case documents([DocumentKey]?)
-  /// A bundle contained documents; `nil` for more documents than a notice can contain.
+  /// A bundle contained documents; `nil` if there are more documents than a notice can contain.
   case bundle([DocumentKey]?)
-  /// The primary client's result of the target is complete as the backend reported, or no longer is.
+  /// The primary client's result of the target is now complete, as reported by the backend, or no longer complete.
   case target(TargetID, isCurrent: Bool)
   /// The backend rejected the target.
   case targetRefused(TargetID, RPCStatus)
-  /// A client's listeners have other targets than before, or the client left.
+  /// The targets of a client's listeners have changed, or the client left.
   case targets
   case onlineState
   case rejectedWrites
@@ -36,8 +36,8 @@ package enum Notice: Sendable {
     case rejected(RPCStatus)
   }
 
-  /// The maximum number of documents in a notice. For more, clients scan the cache, which takes no longer than storing
-  /// the documents.
+  /// The maximum number of documents in a notice. If there are more, clients scan the cache. This takes no longer than
+  /// storing the documents.
   static let maximumKeys = 256
 
   static func documents(_ keys: some Collection<DocumentKey>) -> Notice {
@@ -113,7 +113,7 @@ extension Notice {
 
   // MARK: Content
 
-  /// Field numbers of the content, which is written as protobuf.
+  /// The protobuf field numbers of the content.
   private enum Field {
     static let key = 1
     static let code = 2
@@ -156,7 +156,7 @@ extension Notice {
     writer.field(Field.message, string: status.message)
   }
 
-  /// The content of a notice of any kind.
+  /// The content of a notice. Each kind of notice uses some of its fields.
   private struct Content {
     var keys: [DocumentKey] = []
     var code = StatusCode.unknown
@@ -240,9 +240,9 @@ extension Notice {
 
 /// The interest of one client's listeners in a target, as announced to the clients that share the cache.
 package enum TargetInterest: Int64, Sendable {
-  /// Documents from the cache only. No client listens at the backend for these listeners, but the documents that they
-  /// show are not collected.
+  /// The listeners only show documents from the cache. No client listens to the backend for them, but the documents
+  /// that they show are not collected.
   case cache = 0
-  /// The backend's result.
+  /// The listeners show the backend's result.
   case backend = 1
 }

@@ -2,7 +2,7 @@
 import FirestoreSQLite
 import Foundation
 
-/// The tables, their connection and its transactions.
+/// The tables of a cache, their connection and its transactions.
 final class CacheDatabase {
   /// The path of the file; `nil` for a database in memory.
   let path: String?
@@ -22,9 +22,10 @@ final class CacheDatabase {
   let signedOutUser: UserNumber
   /// See `Globals.Name.clientIdentity`.
   let identity: Int64
-  /// A random number of each opening. Together with the identity it names the batches of this opening.
+  /// A random number for this opening of the database. Together with the identity, it makes the names of its batches
+  /// unique.
   let generation: Int64
-  /// The directory's lock, held as long as the database is open.
+  /// The locked directory. The lock is held as long as the database is open.
   private var directory: StoreDirectory?
   /// Watches whether the files are still in their place; `nil` in memory.
   private(set) var openFiles: OpenFiles?
@@ -82,8 +83,8 @@ final class CacheDatabase {
     self.directory = consume directory
   }
 
-  /// Reports once that the system stopped while the cache was open, and marks it as open from its first change on. The
-  /// mark belongs to one client, so a shared cache has none.
+  /// Reports once if the system stopped while the cache was open. The first change marks the cache as open. A shared
+  /// cache has no mark, because the mark belongs to one client.
   private func observeCrashes(_ files: DatabaseFiles, _ report: @Sendable (String) -> Void) {
     guard sharing == nil else { return }
     let mark = OpenMark(files)
@@ -104,7 +105,7 @@ final class CacheDatabase {
 
   private static let name = "cache.sqlite3"
 
-  /// Opens as `open` does, but renames a damaged database and creates a new one.
+  /// Like `open`, but moves a damaged database aside and creates a new one.
   /// - Returns: the database, the damage, and the new path of the damaged database.
   static func openRecovering(
     in path: String, claim: CacheClaim?, use: DirectoryUse, report: @escaping @Sendable (String) -> Void
@@ -116,7 +117,7 @@ final class CacheDatabase {
     do throws(StoreError) {
       database = try open(directory, claim, use)
     } catch {
-      // A database in use by others remains in its place.
+      // A damaged database that others use is not moved.
       guard error.kind == .corrupt, directory.isFirst else { throw error }
       let aside = try directory.files.moveAside()
       database = try open(directory, claim, use)
@@ -171,7 +172,7 @@ final class CacheDatabase {
     _ = try database.mutations.count(of: database.signedOutUser)
     if directory.isFirst, directory.files.isMarkedDamaged {
       try database.verify()
-      // Index entries have no checksums.
+      // Index entries have no checksums, so they are built again.
       try database.transaction { () throws(StoreError) in try database.indexes.removeAllEntries() }
       directory.files.clearDamage()
     }
@@ -191,7 +192,7 @@ final class CacheDatabase {
 
   func close() {
     if let sharing {
-      // Other clients also detect that a client is gone if it cannot announce it.
+      // Errors are ignored, because other clients also detect that a client is gone without this notice.
       try? transaction { () throws(StoreError) in try sharing.leave() }
       sharing.wakeOthersIfTold()
       sharing.peers?.leave(sharing.id)
@@ -204,7 +205,7 @@ final class CacheDatabase {
     directory = nil
   }
 
-  /// Closes the database as the end of a killed process does: other clients are not notified.
+  /// Closes the database without notifying other clients, as if the process was killed.
   func abandon() {
     if let sharing {
       sharing.peers?.leave(sharing.id)
@@ -277,7 +278,8 @@ final class CacheDatabase {
     return Self.explaining(error, path)
   }
 
-  /// An error with advice, for a process that shares the cache and has kept it locked for too long.
+  /// The error with the database's path. If another process has kept the cache locked for too long, the error names it
+  /// and gives advice.
   private static func explaining(_ error: StoreError, _ path: String) -> StoreError {
     guard error.kind == .locked, let holder = WriteLockHolder.process(of: path) else {
       return StoreError(error.kind, error.message.contains(path) ? error.message : "\(error.message) (\(path))")
@@ -296,7 +298,7 @@ extension CacheDatabase {
     return Self.fileSize(path) + logByteSize
   }
 
-  /// The size of the log, with the changes that are not in the database file yet.
+  /// The size of the log, which contains the changes that are not in the database file yet.
   var logByteSize: Int64 { path.map { Self.fileSize($0 + "-wal") } ?? 0 }
 
   private static func fileSize(_ path: String) -> Int64 {
@@ -304,7 +306,8 @@ extension CacheDatabase {
     return stat(path, &information) == 0 ? Int64(information.st_size) : 0
   }
 
-  /// Bounds the log of a cache that has a threshold. By default the log grows as far as it improves write speed.
+  /// Bounds the log of a cache that has a threshold. Otherwise, the log may grow to the size that is best for write
+  /// speed.
   func boundLog(_ policy: GarbageCollectionPolicy) throws(StoreError) {
     guard path != nil, case .leastRecentlyUsed(let threshold) = policy else { return }
     let pages = min(max(threshold / 8 / (try pageSize()), 64), Schema.defaultLogPages)
@@ -324,8 +327,9 @@ extension CacheDatabase {
   private func pageCount() throws(StoreError) -> Int64 { try connection.integer("PRAGMA page_count") ?? 0 }
   private func freePageCount() throws(StoreError) -> Int64 { try connection.integer("PRAGMA freelist_count") ?? 0 }
 
-  /// Releases some free pages, if the database has at least the threshold's size or an eighth of it is free. Moving a
-  /// page costs as much as removing several documents, and few free pages will soon be used again.
+  /// Releases some free pages, if the database has at least the threshold's size or if an eighth of it is free. In
+  /// other cases it is not worthwhile: moving a page costs as much as removing several documents, and a few free pages
+  /// are soon used again.
   /// - Precondition: inside a transaction.
   /// - Returns: whether more free pages remain.
   func compact(unlessBelow threshold: Int64, pages moved: Int) throws(StoreError) -> Bool {

@@ -2,8 +2,8 @@
 import FirestoreModel
 import FirestoreSQLite
 
-/// The checksum of a document. Its lower half covers the fields. Its upper half covers the key, the version and the
-/// state: a changed bit there would show another document or version, or none.
+/// The checksum of a document. The lower half covers the fields. The upper half covers the key, the version and the
+/// state, because a changed bit in them would result in another document, another version or no document.
 enum DocumentChecksum {
   struct Header {
     var number: DocumentNumber
@@ -41,7 +41,7 @@ enum RowChecksum {
     bytes.withUnsafeBytes { bytes in more.withUnsafeBytes { more in of(bytes, more, numbers: numbers) } }
   }
 
-  /// - Parameter stored: `nil` for a row without a checksum, which no bytes match.
+  /// - Parameter stored: the stored checksum. No bytes match `nil`, the value of a row without a checksum.
   static func holds(
     _ stored: Int64?, for bytes: UnsafeRawBufferPointer,
     _ more: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0), numbers: (Int64, Int64) = (0, 0)
@@ -57,8 +57,8 @@ enum RowChecksum {
   }
 }
 
-/// Fields as the cache stores them: canonical bytes with a checksum, since SQLite does not notice changed bytes inside
-/// a value on disk.
+/// Fields in the form that the cache stores: canonical bytes with a checksum, because SQLite does not detect changed
+/// bytes within a value on disk.
 enum StoredFields {
   /// - Throws: `corrupt` if the bytes differ from the stored ones.
   static func read(_ bytes: UnsafeRawBufferPointer, checksum: Int64) throws(StoreError) -> EncodedFields {
@@ -68,13 +68,13 @@ enum StoredFields {
 
   static let changedOnDisk = StoreError.damaged("a document has changed on disk")
 
-  /// - Parameter checksum: of the document (`DocumentChecksum`).
+  /// - Parameter checksum: the document's checksum (`DocumentChecksum`).
   static func holds(_ checksum: Int64, for bytes: UnsafeRawBufferPointer) -> Bool {
     self.checksum(bytes) == checksum & 0xffff_ffff
   }
 
-  /// A checksum of 32 bits, which multiplies and folds eight bytes at a time: about 0.1 ns per byte. It protects
-  /// against accidents, not against intent.
+  /// A checksum of 32 bits, which multiplies and folds eight bytes at a time: about 0.1 ns per byte. It detects
+  /// accidental damage, but not intentional changes.
   static func checksum(_ bytes: UnsafeRawBufferPointer) -> Int64 {
     let multiplier: UInt64 = 0x9e37_79b9_7f4a_7c15
     var state = UInt64(bytes.count) ^ multiplier
@@ -93,7 +93,7 @@ enum StoredFields {
 
   private static func mixed(_ value: UInt64, _ multiplier: UInt64) -> UInt64 {
     let product = value.multipliedFullWidth(by: multiplier)
-    // A product of zero would discard the earlier bytes.
+    // Includes `value`, because a product of zero would discard the earlier bytes.
     return product.high ^ product.low ^ value
   }
 }

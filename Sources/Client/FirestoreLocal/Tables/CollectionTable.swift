@@ -2,16 +2,16 @@
 import FirestoreModel
 import FirestoreSQLite
 
-/// The collections in the cache, with their numbers for documents, batches and overlays. Collections are never removed:
-/// they are few, and a known parent costs nothing.
+/// The collections in the cache, with their numbers for documents, batches and overlays. Collections are never removed,
+/// because there are few and an unused one costs nothing.
 final class CollectionTable {
-  /// The maximum number of collections in memory. The database has the others.
+  /// The maximum number of collections in memory. The others are only in the database.
   private static let remembered = 4096
 
   private let connection: Connection
   private var numbers: [ResourcePath: CollectionNumber] = [:]
   private var paths: [CollectionNumber: ResourcePath] = [:]
-  /// The collection of the last lookup: most changes are in one collection.
+  /// The collection of the last lookup, because consecutive changes are mostly in one collection.
   private var last: (path: ResourcePath, number: CollectionNumber)?
 
   init(_ connection: Connection) { self.connection = connection }
@@ -34,7 +34,7 @@ final class CollectionTable {
     return try number(of: key.collection)
   }
 
-  /// The number of a document's collection.
+  /// The number of a document's collection. Adds the collection if it is not in the cache.
   func numberAdding(_ key: DocumentKey) throws(StoreError) -> CollectionNumber {
     if let last, last.path.isParent(of: key.path) { return last.number }
     return try numberAdding(key.collection)
@@ -77,7 +77,8 @@ final class CollectionTable {
     return found
   }
 
-  /// The collections with documents, or writes to documents, at any depth. Others were only queried.
+  /// The ids of the collections that contain documents, or writes to documents, at any depth. Omits collections that
+  /// were only queried.
   func ids(below parent: ResourcePath) throws(StoreError) -> [String] {
     // The range contains the paths below a collection: '0' follows '/' in the order of UTF-8. The states are the states
     // of existing documents (`DocumentTable.State`).

@@ -10,7 +10,7 @@ extension DocumentTable {
     case found = 1
     case missing = 2
     case unknown = 3
-    /// A document after an acknowledged write that the backend has not sent back yet.
+    /// A document after an acknowledged write whose result the watch stream has not delivered yet.
     case foundCommitted = 5
     case missingCommitted = 6
     case unknownCommitted = 7
@@ -114,7 +114,7 @@ struct DocumentRow {
     return state == DocumentTable.State.found.rawValue || state == DocumentTable.State.foundCommitted.rawValue
   }
 
-  /// Whether the row only records that the backend has no such document.
+  /// Whether the row records that the document does not exist.
   var isTombstone: Bool { row.integer(5) == DocumentTable.State.missing.rawValue }
 
   /// - Throws: `corrupt` if the row, apart from its fields, differs from the stored one.

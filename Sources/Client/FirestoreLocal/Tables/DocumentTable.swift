@@ -5,9 +5,10 @@ import FirestoreSQLite
 
 /// The remote documents: the backend's latest versions, without local writes.
 ///
-/// A row in state `placeholder` only gives a key its number, for a target with a document that is not in the cache.
+/// A row in the state `placeholder` only assigns a number to a key. It is for a target that contains a document that is
+/// not in the cache.
 final class DocumentTable {
-  /// The facts about a stored document that decide how it changes.
+  /// The properties of a stored document that decide whether and how it changes.
   struct Header {
     var number: DocumentNumber
     var version: Int64?
@@ -17,7 +18,7 @@ final class DocumentTable {
   let connection: Connection
   private let collections: CollectionTable
   private let indexes: IndexTable
-  /// The next free number of each collection, once looked up.
+  /// The next free document number of each collection, if it was looked up.
   private var nextNumbers: [CollectionNumber: DocumentNumber] = [:]
   /// The mirrors of scanned collections; only for a database in memory.
   private var mirrors: [CollectionNumber: CollectionMirror] = [:]
@@ -57,7 +58,7 @@ final class DocumentTable {
     ) { row throws(StoreError) in try DocumentRow(row).document(key) } ?? nil
   }
 
-  /// The stored row of a document with the document in it, which a placeholder does not have; `nil` if there is no row.
+  /// The stored row of a document, with the document unless the row is a placeholder; `nil` if there is no row.
   func stored(
     _ key: DocumentKey, named name: String, in collection: CollectionNumber
   ) throws(StoreError) -> (header: Header, document: Document?)? {
@@ -85,7 +86,7 @@ final class DocumentTable {
   }
 
   /// Calls `body` for the rows of a collection in the order of their insertion, including placeholders.
-  /// - Parameter admits: decides by its fields whether a row may match; `nil` for all rows.
+  /// - Parameter admits: decides from a row's fields whether the row may match; `nil` for all rows.
   func scan(
     _ collection: CollectionNumber, where admits: RowFilter.Admits?,
     _ body: (DocumentRow) throws(StoreError) -> Void
@@ -152,14 +153,15 @@ final class DocumentTable {
     }
   }
 
-  /// The count of a collection's numbers in use: its documents or somewhat more.
+  /// The count of a collection's document numbers up to the highest one in use. An upper bound for its document count.
   func extent(of collection: CollectionNumber) throws(StoreError) -> Int {
     guard let last = try lastNumber(in: collection) else { return 0 }
     return Int(last.ordinal) + 1
   }
 
-  /// The mirror that a scan reads instead of the rows; `nil` for a database on disk, and for the first scan that reads
-  /// few of the documents. Such a scan takes less time than creating a mirror, which pays off with a second scan.
+  /// The mirror that a scan reads instead of the rows. `nil` for a database on disk, and for the first scan of a
+  /// collection if it reads only few documents. Such a scan takes less time than creating a mirror, which is only
+  /// worthwhile for a second scan.
   /// - Parameter wantsAll: whether the scan reads each document.
   func mirror(of collection: CollectionNumber, wantsAll: Bool) throws(StoreError) -> CollectionMirror? {
     guard connection.isInMemory else { return nil }
@@ -190,7 +192,7 @@ final class DocumentTable {
 
   // MARK: Writing
 
-  /// Stores a document over `header`, or as a new row.
+  /// Stores a document in the row with `header`, or in a new row if `header` is `nil`.
   @discardableResult
   func store(
     _ document: Document, over header: Header?, in collection: CollectionNumber, readTime: SnapshotVersion?,
@@ -244,7 +246,7 @@ final class DocumentTable {
     return number
   }
 
-  /// Removes the content of a document that a target still contains.
+  /// Turns the row of a document that a target still contains into a placeholder.
   func clear(_ number: DocumentNumber, sequenceNumber: Int64) throws(StoreError) {
     try updateEntries(of: number, to: nil)
     try update(Columns(placeholder: number, number.collection, "", sequenceNumber))
@@ -280,7 +282,7 @@ final class DocumentTable {
     try connection.run("UPDATE documents SET sequence_number = ? WHERE id = ?", sequenceNumber, number)
   }
 
-  /// Marks the document as changed now: it left a result that it may still match.
+  /// Marks the document as changed now, because it left a result that it may still match.
   func renew(_ number: DocumentNumber, readTime: SnapshotVersion, sequenceNumber: Int64) throws(StoreError) {
     try connection.run(
       "UPDATE documents SET sequence_number = ?, read_time = max(read_time, ?) WHERE id = ?", sequenceNumber,
@@ -294,7 +296,7 @@ final class DocumentTable {
     note(number, nil, nil)
   }
 
-  /// Updates the index entries of a stored document to its next fields.
+  /// Replaces the index entries of a stored document with the entries of its new fields.
   private func updateEntries(of number: DocumentNumber, to fields: EncodedFields?) throws(StoreError) {
     if try indexes.indexes(of: number.collection).isEmpty { return }
     var old: EncodedFields?
@@ -304,7 +306,7 @@ final class DocumentTable {
       old = row.intactFields
       isDamaged = old == nil
     }
-    // The old fields are unknown, so their entries cannot be looked up.
+    // The old fields are unreadable, so their entries can only be found by reading all entries.
     if isDamaged { try indexes.removeAll(of: number) }
     try indexes.update(number, from: old, to: fields)
   }

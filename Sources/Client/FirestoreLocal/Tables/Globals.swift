@@ -7,30 +7,30 @@ final class Globals {
   enum Name: String {
     /// The version of the last remote event, in microseconds.
     case lastRemoteSnapshotVersion = "last_remote_snapshot_version"
-    /// The version of the last event in which the backend reset a target, in microseconds. Stored versions up to it may
-    /// be from a history that the backend lost.
+    /// The version of the last event in which the backend reset a target, in microseconds. The backend may have lost
+    /// stored versions up to this one.
     case lastResetVersion = "last_reset_version"
-    /// The highest target id. Ids are not used again, even after their target was collected.
+    /// The highest target id. Ids are never reused, even after their target was collected.
     case highestTargetID = "highest_target_id"
-    /// The highest batch that has left the queue; numbers up to it are not used again.
+    /// The highest batch that has left the queue. Numbers up to it are never reused.
     case highestSettledBatch = "highest_settled_batch"
     /// The highest sequence number that may be in use.
     case reservedSequenceNumber = "reserved_sequence_number"
     /// The user whose overlays are up to date with the documents.
     case currentUser = "current_user"
-    /// The random number that distinguishes this cache's batches from other caches' batches; drawn when the cache is
+    /// A random number that distinguishes this cache's batches from other caches' batches. Generated when the cache is
     /// created.
     case clientIdentity = "client_identity"
   }
 
   private let connection: Connection
-  /// The last remote event's version, once it has been read: every change of a document needs it.
+  /// The last remote event's version, cached after the first read because every change of a document needs it.
   private var lastRemoteVersion: Int64??
   private var lastResetVersion: Int64??
 
   init(_ connection: Connection) { self.connection = connection }
 
-  /// Draws the cache's identity if it has none.
+  /// Generates the cache's identity if it has none.
   func establishIdentity() throws(StoreError) {
     try connection.run(
       "INSERT INTO globals (name, value) VALUES (?, random()) ON CONFLICT DO NOTHING", Name.clientIdentity.rawValue)
@@ -75,12 +75,12 @@ final class Globals {
     if name == .lastResetVersion { lastResetVersion = .some(value) }
   }
 
-  /// Discards the numbers in memory, because the transaction that changed them may have been rolled back, or other
-  /// clients have changed them.
+  /// Discards the numbers in memory, because they may differ from the table: a transaction was rolled back, or another
+  /// client has changed them.
   func forget() { lastRemoteVersion = nil }
 
-  /// The read time of a document's update. It is later than every snapshot with a complete result, so that a query that
-  /// starts from such a result finds the document among the changed ones.
+  /// The read time of a document's update. It is later than all snapshots with complete results. A query that starts
+  /// from such a result therefore finds the document among the changed ones.
   /// - Parameter version: the backend's snapshot with the update, if any.
   func readTime(in version: SnapshotVersion? = nil) throws(StoreError) -> SnapshotVersion {
     let last = SnapshotVersion(microseconds: try value(.lastRemoteSnapshotVersion).map { $0 + 1 } ?? 1)
@@ -88,8 +88,8 @@ final class Globals {
   }
 }
 
-/// Numbers the batches of all users, ascending across restarts and without reuse (S4). The newest pending batch has the
-/// last number. When it leaves the queue, the number is stored.
+/// Numbers the batches of all users. The numbers increase across restarts and are never reused (S4). While the newest
+/// batch is pending, its row contains the last number. When it leaves the queue, the last number is stored separately.
 final class BatchNumbers {
   private let connection: Connection
   private let globals: Globals
@@ -110,7 +110,7 @@ final class BatchNumbers {
 
   /// Records that a batch leaves the queue.
   func settled(_ number: Int64) throws(StoreError) {
-    // While the last batch is pending, its row has its number.
+    // Only needed for the last batch: while it is pending, its own row contains the last number.
     if try number == lookedUp() { try globals.set(.highestSettledBatch, number) }
   }
 
@@ -128,8 +128,8 @@ final class BatchNumbers {
 }
 
 /// Counts the transactions that use documents and targets; the least recently used ones have the lowest number. The
-/// numbers increase across restarts. They are reserved in blocks, so that most transactions need not store the last
-/// one.
+/// numbers increase across restarts. Numbers are reserved in blocks, so that most transactions do not have to store the
+/// last number.
 final class SequenceNumbers {
   private static let block: Int64 = 1000
 
@@ -153,10 +153,10 @@ final class SequenceNumbers {
     return last
   }
 
-  /// Discards the reservation, because its transaction may have been rolled back.
+  /// Discards the reserved numbers, because the transaction that reserved them may have been rolled back.
   func forget() { reserved = last }
 
-  /// Continues above the numbers that other stores have reserved.
+  /// Continues after the numbers that other clients have reserved.
   func reload() throws(StoreError) {
     last = max(last, try globals.value(.reservedSequenceNumber) ?? 0)
     reserved = last

@@ -19,7 +19,7 @@ struct MutationQueue {
     return UserNumber(rawValue: given)
   }
 
-  /// Stores the batch; `OverlayCache.add` stores which documents it changes.
+  /// Stores a batch. `OverlayCache.add` stores which documents it changes.
   /// - Returns: the batch with its new number.
   func add(
     _ mutations: [Mutation], base: [Mutation], in generation: Int64, at localWriteTime: Timestamp, for user: UserNumber
@@ -41,7 +41,7 @@ struct MutationQueue {
       as: Self.decode)
   }
 
-  /// Removes a batch from the queue, but not from its documents' lists (`OverlayCache.remove`).
+  /// Removes a batch from the queue. `OverlayCache.remove` removes it from the lists of its documents.
   /// - Returns: whether it was in the queue.
   func remove(_ batch: BatchID, of user: UserNumber) throws(StoreError) -> Bool {
     let number = batch.rawValue
@@ -84,7 +84,7 @@ struct MutationQueue {
     try connection.exists("SELECT 1 FROM batch_documents WHERE collection = ? AND name = ? LIMIT 1", collection, name)
   }
 
-  /// The id of the first of a user's batches that change one document, except for a leaving batch.
+  /// The id of a user's first batch that changes one document, ignoring a batch that is leaving the queue.
   func firstID(
     affecting collection: CollectionNumber, _ name: String, of user: UserNumber, without leaving: BatchID
   ) throws(StoreError) -> BatchID? {
@@ -96,7 +96,8 @@ struct MutationQueue {
     ) { BatchID($0.integer(0)) }
   }
 
-  /// The next user, by number, with batches that change one document. Reads one row, however many there are.
+  /// The next user, by number, with batches that change one document. Reads one row, regardless of the number of
+  /// batches.
   func user(
     after last: UserNumber?, affecting collection: CollectionNumber, _ name: String
   ) throws(StoreError) -> UserNumber? {
@@ -142,7 +143,7 @@ struct MutationQueue {
 
 /// The dead-letter queue: the rejected batches of each user, until they are sent again or dropped.
 ///
-/// It is bounded: beyond `maximumCount` batches or `maximumBytes` of one user the oldest are dropped, but never the
+/// If one user has more than `maximumCount` batches or `maximumBytes`, the oldest batches are dropped, but never the
 /// most recently rejected one.
 struct RejectedWriteTable {
   static let maximumCount: Int64 = 1_000

@@ -3,10 +3,10 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreSQLite
 
-/// The overlays of each user. For each document with pending writes, one mutation turns the remote document into the
-/// local view (S9).
+/// The overlays of each user. The overlay of a document with pending writes is one mutation that turns the remote
+/// document into the local view (S9).
 struct OverlayCache {
-  /// An overlay with its origin and its newest batch.
+  /// An overlay, with its origin and its newest batch.
   struct Entry {
     var mutation: Mutation
     var origin: OverlayOrigin?
@@ -16,7 +16,7 @@ struct OverlayCache {
   /// The state of a user's pending writes for a document.
   enum Pending {
     case nothing
-    /// Batches that do not change the document.
+    /// The document has batches, but they do not change it.
     case withoutEffect
     case overlay(Entry)
 
@@ -28,8 +28,8 @@ struct OverlayCache {
 
   init(connection: Connection) { self.connection = connection }
 
-  /// Discards the overlays in memory, because the transaction that changed them may have been rolled back, or other
-  /// clients have changed them.
+  /// Discards the overlays in memory, because they may differ from the table: a transaction was rolled back, or another
+  /// client has changed them.
   func forget() { memory.forget() }
 
   func overlay(
@@ -60,7 +60,7 @@ struct OverlayCache {
       WHERE collection = ? AND name = ? AND user = ? ORDER BY batch LIMIT 1
       """, collection, name, user
     ) { row throws(StoreError) -> Pending in
-      // The overlay comes before the batches.
+      // The row with batch 0 is the overlay, which is sorted before the batches.
       row.integer(0) != 0 ? .withoutEffect : .overlay(try Self.entry(row, from: 1))
     }
     return found ?? .nothing
@@ -95,8 +95,8 @@ struct OverlayCache {
     memory.set(entry, size: mutation.count, at: OverlayMemory.Place(collection, name, user))
   }
 
-  /// Stores that a new batch changes a document, and the overlay that includes the batch.
-  /// - Parameter entry: `nil` for a batch without effect, which leaves no overlay.
+  /// Adds a new batch to a document's list, and stores the overlay that includes the batch.
+  /// - Parameter entry: the overlay; `nil` if the document has no overlay because its batches have no effect.
   func add(
     _ batch: BatchID, _ entry: Entry?, _ collection: CollectionNumber, _ name: String, of user: UserNumber
   ) throws(StoreError) {
@@ -108,7 +108,7 @@ struct OverlayCache {
     }
     let mutation = entry.mutation.encoded()
     let origin = entry.origin?.encoded(entry.mutation, largestBatch: entry.largestBatch)
-    // One statement for the two adjacent rows: a write has few statements, so each one counts.
+    // One statement for both rows, because each statement takes a significant part of a write's time.
     try connection.run(
       """
       INSERT INTO pending_documents (collection, name, user, batch, largest_batch, mutation, origin, checksum)
@@ -177,8 +177,8 @@ struct OverlayCache {
   }
 }
 
-/// The most recently written overlays, in their stored form. Otherwise, another write to the document, or the
-/// acknowledgement of its write, would read and decode the overlay.
+/// The most recently written overlays. Without this cache, the next write to the document, or the acknowledgement of a
+/// write, would read and decode the overlay.
 final class OverlayMemory {
   /// The key of an overlay.
   struct Place: Hashable {
@@ -211,7 +211,7 @@ final class OverlayMemory {
 
   subscript(place: Place) -> OverlayCache.Entry? { entries.isEmpty ? nil : entries[place] }
 
-  /// - Parameter size: of the encoded mutation.
+  /// - Parameter size: the size in bytes of the encoded mutation.
   func set(_ entry: OverlayCache.Entry, size: Int, at place: Place) {
     guard size <= Self.largest else { return remove(place) }
     if entries.count >= Self.capacity { entries.removeAll(keepingCapacity: true) }

@@ -1,34 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// The pending batches that an overlay comes from, field by field.
+/// The pending batches that determine an overlay, field by field.
 ///
-/// The origin allows removing the oldest batch from the overlay, or applying the overlay to another version of the
-/// remote document, without applying the pending batches again. Both cost as much as the overlay's size, however many
-/// batches are pending for the document (S9).
+/// With the origin, the oldest batch can be removed from the overlay, or the overlay can be applied to another version
+/// of the remote document, without applying the pending batches again. The cost depends on the overlay's size, but not
+/// on the number of pending batches (S9).
 ///
-/// An origin exists if the batches change the same fields of every existing remote document: for sets, deletions and
-/// patches with three kinds of transform results.
-/// - Fixed: an increment adds to the value of its batch's base mutation.
-/// - A server timestamp, which shows the previous value: the remote document's, or an older batch's.
-/// - Dependent on the value below, like the array of an array union. It is unchanged while that value is.
+/// An origin exists if the batches change the same fields of any existing remote document. This is the case for sets,
+/// deletions and patches, if the result of each transform is one of the following:
+/// - Fixed, like an increment that adds to the value of its batch's base mutation.
+/// - A server timestamp, which shows the previous value: from the remote document or from an older batch.
+/// - Dependent on the underlying value, like the array of an array union. It is valid as long as the underlying value
+///   does not change.
 ///
-/// The effect of a precondition that the remote document may fail, or of deleting a field inside a map, is found by
-/// applying the batches in order.
+/// There is no origin if a precondition may fail, or if a field inside a map is deleted. Then all batches have to be
+/// applied in order.
 struct OverlayOrigin: Equatable {
-  /// The source of the value that a server timestamp shows until its time is known.
+  /// The source of the previous value, which a server timestamp shows until the backend has set the time.
   enum Before: Equatable {
     case remote
     case batch(BatchID)
   }
 
-  /// The last batch that set or deleted the whole document; earlier values do not matter.
+  /// The last batch that set or deleted the whole document. Earlier batches do not matter.
   fileprivate(set) var base: BatchID?
-  /// The last batch that changed each path after `base`, or in `base` by a server timestamp.
+  /// The last batch after `base` that changed each path; `base` itself for its server timestamps.
   fileprivate(set) var fields: [FieldPath: BatchID] = [:]
-  /// The fields that hold a server timestamp, with the source of the value each shows.
+  /// The fields with a server timestamp, and the source of the previous value that each of them shows.
   fileprivate(set) var timestamps: [FieldPath: Before] = [:]
-  /// The fields with values that depend on the value below.
+  /// The fields with values that depend on the underlying value.
   fileprivate(set) var dependent: Set<FieldPath> = []
 
   /// The origin of a document without pending batches.
@@ -43,11 +44,12 @@ struct OverlayOrigin: Equatable {
     self.dependent = dependent
   }
 
-  /// Whether the overlay is valid for this remote document, once server timestamps show its values (`showing`).
+  /// Whether the overlay is valid for this remote document after its server timestamps are updated by `showing`.
   func holds(over remote: Document?) -> Bool { dependent.isEmpty && stands(over: remote) }
 
-  /// Whether all batches change this remote document as they changed the previous one. A patch may need an existing
-  /// document, and a server timestamp still shows the value that the patch wrote below `base`.
+  /// Whether all batches have the same effect on this remote document as on the previous one. Always true if the
+  /// document exists. If it is missing, a patch without a `base` may fail, and a server timestamp may show a value from
+  /// a batch before `base`.
   func stands(over remote: Document?) -> Bool {
     if remote?.exists == true { return true }
     guard let base else { return false }
@@ -86,7 +88,8 @@ struct OverlayOrigin: Equatable {
   ) -> OverlayOrigin? {
     switch (mutation.operation, mutation.precondition) {
     case (.set, .none):
-      // The set's transforms only see the set, except that a server timestamp shows the previous value.
+      // The transforms of a set only depend on the set. The exception is a server timestamp, which shows the previous
+      // value.
       var new = OverlayOrigin(base: batch, fields: [:])
       for transform in mutation.transforms where transform.operation == .serverTimestamp {
         guard let before = origin?.before(transform.path) else { return nil }
@@ -131,7 +134,7 @@ struct OverlayOrigin: Equatable {
     let isFixed = isFixed(path, by: batch)
     switch transform.operation {
     case .increment:
-      // The sum depends on the value below, unless there is a base mutation.
+      // The sum depends on the underlying value if there is no base mutation.
       if !isFixed { return false }
       record(path, of: batch)
     case .serverTimestamp:
@@ -144,7 +147,7 @@ struct OverlayOrigin: Equatable {
     return true
   }
 
-  /// Whether a batch has assigned a path a value that does not depend on the value below.
+  /// Whether a batch has assigned a path a value that does not depend on the underlying value.
   private func isFixed(_ path: FieldPath, by batch: BatchID) -> Bool {
     if dependent.contains(path) || timestamps[path] != nil { return false }
     return fields.contains { $0.value == batch && $0.key.isPrefix(of: path) }
@@ -172,7 +175,7 @@ struct OverlayOrigin: Equatable {
   /// - Returns: `nil` if the overlay has to be recomputed.
   func removing(_ batch: BatchID, from overlay: Mutation) -> Origined? {
     var rest = self
-    // Values of the batch are now in the remote document, or undone.
+    // The batch's values are now in the remote document, or were undone.
     for (path, before) in timestamps where before == .batch(batch) { rest.timestamps[path] = .remote }
     if let base, base > batch { return Origined(overlay: overlay, origin: rest) }
     rest.base = nil
@@ -195,7 +198,8 @@ struct OverlayOrigin: Equatable {
 }
 
 extension Mutation {
-  /// Whether one transform changes the result of another one, or of one for the same field.
+  /// Whether two transforms have the same field, or one field contains the other, so that one transform changes the
+  /// other's result.
   fileprivate var hasNestedTransforms: Bool {
     transforms.indices.contains { index in
       transforms[..<index].contains {
@@ -208,8 +212,8 @@ extension Mutation {
 // MARK: - Storage
 
 extension OverlayOrigin {
-  /// - Parameter largestBatch: the newest batch of the overlay. If it contains the whole patch, as usual, the fields
-  ///   are omitted.
+  /// - Parameter largestBatch: the newest batch of the overlay. If the whole patch comes from this batch, which is the
+  ///   usual case, the fields are omitted.
   func encoded(_ overlay: Mutation, largestBatch: BatchID) -> [UInt8] {
     var writer = WireWriter()
     writer.field(1, integer: base?.rawValue ?? 0)

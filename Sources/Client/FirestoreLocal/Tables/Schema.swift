@@ -40,8 +40,8 @@ enum Schema {
     for part in parts { try connection.execute(part) }
   }
 
-  /// Compares the tables with a new cache's tables. Statements are compiled on first use, so a missing table would be
-  /// noticed late.
+  /// Compares the tables with the tables of a new cache. Without this check, a missing table would only be detected
+  /// when a statement that uses it first runs.
   private static func compare(_ connection: Connection) throws(StoreError) {
     if let lost = try namesOfNew.get().subtracting(names(connection)).min() { throw .damaged("it lacks \(lost)") }
   }
@@ -65,15 +65,16 @@ enum Schema {
   }
 
   private static func settings(isFile: Bool, _ use: DirectoryUse) -> Connection.Settings {
-    // A directory that is not shared is already locked, and an exclusive lock saves the locks and the shared index
-    // file. A commit survives `kill -9` (S10). A power failure can lose the last commits, but never the consistency.
+    // A directory that is not shared is already locked. An exclusive lock of the file then avoids a lock for each
+    // transaction and the shared index file. A commit survives `kill -9` (S10). A power failure can lose the last
+    // commits, but never the consistency.
     let file = """
       PRAGMA locking_mode = \(use == .alone ? "EXCLUSIVE" : "NORMAL"); PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
       PRAGMA journal_size_limit = \(defaultLogPages * 4096);
       """
-    // Debian's SQLite overwrites deleted data by default; the directory is private, and collection must be quick. The
-    // page cache grows to 8 MB: keys are stored in random places, and the next change finds the page that the last one
-    // read.
+    // Debian's SQLite overwrites deleted data by default. This is disabled, because the directory is private and
+    // collection must be quick. The page cache can grow to 8 MB: keys are stored in random order, and changes can then
+    // use the pages that earlier changes have read.
     return Connection.Settings(
       creation: "PRAGMA page_size = 4096; PRAGMA auto_vacuum = INCREMENTAL;"
         + (isFile ? "PRAGMA application_id = \(PageChecksums.applicationID);" : ""),
@@ -83,8 +84,8 @@ enum Schema {
       checkpointPages: Int32(defaultLogPages))
   }
 
-  /// The log's usual bound, 16 MB. Keys are stored in random places, so a checkpoint of more changes has more changes
-  /// per page.
+  /// The default bound of the log, 16 MB. Keys are stored in random order, so a checkpoint with more changes writes
+  /// more changes per page.
   static let defaultLogPages: Int64 = 4000
 
   private static let tables = """

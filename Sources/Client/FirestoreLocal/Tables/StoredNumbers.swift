@@ -2,14 +2,14 @@
 import FirestoreModel
 import FirestoreSQLite
 
-/// The ranges of the cache's numbers. SQLite does not notice when a number changes on disk, and arithmetic with such a
-/// number must not overflow.
+/// The valid ranges of the cache's numbers. SQLite does not detect a number that was changed on disk. Arithmetic with
+/// such a number must not overflow.
 enum StoredNumbers {
   /// Counters: targets, batches, sequence numbers.
   static let counters: Range<Int64> = 0..<1 << 53
   /// Microseconds, from the year 1 to the year 9999.
   static let times: ClosedRange<Int64> = -62_135_596_800_000_000...253_402_300_799_999_999
-  /// Collection numbers, the upper halves of the numbers of their documents.
+  /// Collection numbers, which are the upper halves of document numbers.
   static let collections: Range<Int64> = 1..<1 << 31
 
   static func damage(_ what: String, _ number: Int64) -> StoreError { .damaged("\(what) is \(number)") }

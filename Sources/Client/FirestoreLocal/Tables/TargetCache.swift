@@ -34,7 +34,7 @@ struct TargetCache {
       """
     ) { row throws(StoreError) in
       let (target, name) = (try Self.decode(row.blob(1)), row.text(7))
-      // A target that is being collected has a unique name and no checksum.
+      // A target that is being collected has a unique name and no checksum, so it is not checked.
       if name.hasPrefix("collected:") { return }
       try Self.check(row)
       guard target.canonicalID.equalsUTF8(name) else { throw Self.misnamed }
@@ -147,13 +147,13 @@ extension TargetID: SQLValue {
 package struct TargetData: Sendable {
   package var id: TargetID
   package var target: Target
-  /// The sequence number of the target's last use, on the cache's own scale; determines the order of collection.
+  /// The cache's sequence number for the target's last use, which determines the order of collection.
   package var sequenceNumber: Int64
   package var purpose: TargetPurpose
-  /// The snapshot that `resumeToken` belongs to.
+  /// The snapshot version that `resumeToken` belongs to.
   package var snapshotVersion: SnapshotVersion?
-  /// The last snapshot at which the target's view had no documents in limbo. Documents unchanged since then still match
-  /// as before.
+  /// The last snapshot at which the target's view had no documents in limbo. Documents that have not changed since then
+  /// match or do not match as they did then.
   package var lastLimboFreeSnapshotVersion: SnapshotVersion?
   package var resumeToken: ResumeToken?
 
@@ -172,12 +172,12 @@ package struct TargetData: Sendable {
   }
 }
 
-/// A digest of a target's documents in any order: the exclusive or of their hashes. A change costs the same for any
-/// number of documents.
+/// A digest of a target's documents that does not depend on their order: the exclusive or of their hashes. The cost of
+/// a change does not depend on the number of documents.
 struct MemberDigest: Hashable {
   private(set) var value: Int64 = 0
 
-  /// Adds a document that is not a member, or removes a member.
+  /// Adds a document if it is not a member, and removes it if it is one.
   mutating func toggle(_ document: DocumentNumber) { value ^= Self.hash(document.rawValue) }
 
   /// A bijection whose results look random (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
@@ -199,7 +199,7 @@ extension TargetCache {
   /// Records added or removed documents.
   func toggle(_ digest: MemberDigest, of id: TargetID) throws(StoreError) {
     if digest == MemberDigest() { return }
-    // SQLite has no exclusive or.
+    // SQLite has no operator for exclusive or.
     try connection.run(
       "UPDATE targets SET members = (members | ?1) - (members & ?1) WHERE id = ?2", digest.value, id)
   }

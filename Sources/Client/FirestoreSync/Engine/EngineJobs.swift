@@ -61,7 +61,7 @@ final class EngineJobs: Sendable {
     state.withLock { $0.generations[timer, default: 0] += 1 }
   }
 
-  /// Whether a timer that ran out is still current (S8).
+  /// Whether an expired timer is still current (S8).
   func isCurrent(_ timer: SyncTimer, _ generation: Int) -> Bool {
     state.withLock { $0.generations[timer] == generation }
   }
@@ -106,7 +106,7 @@ final class EngineJobs: Sendable {
     state.withLock { $0.tasks[job] = nil }
   }
 
-  /// Returns when the closed streams have stopped reading and delivering.
+  /// Returns when the closed streams have stopped reading and delivering messages.
   func streamsStopped() async {
     let closing = state.withLock { state in
       state.tasks.compactMap { job, task in if case .stream = job, task.isCancelled { task } else { nil } }
@@ -114,12 +114,12 @@ final class EngineJobs: Sendable {
     for task in closing { await task.value }
   }
 
-  /// Ends all jobs and accepts no more.
+  /// Ends all jobs. Later jobs are not accepted.
   func finish() async {
     for task in stop() { await task.value }
   }
 
-  /// Accepts no more jobs and cancels the present ones.
+  /// Cancels all jobs. Later jobs are not accepted.
   /// - Returns: the jobs that have not ended yet.
   @discardableResult
   func stop() -> [Task<Void, Never>] {

@@ -4,13 +4,13 @@ package import FirestoreModel
 import FirestoreQuery
 import Synchronization
 
-/// The events of all listeners of an engine, for an external observer. Bounded: events without room are counted, and
-/// the engine never waits.
+/// The events of all listeners of an engine, for an external observer. The queue is bounded: snapshots for which it has
+/// no room are only counted. The engine never waits.
 package final class ListenerTap: Sendable {
   package enum Event: Sendable {
     case opened(ListenerState)
     case snapshot(ListenerID, ViewSnapshot, at: Timestamp)
-    /// The listener has ended; with a status, it failed.
+    /// The listener has ended. If there is a status, it failed with it.
     case ended(ListenerID, RPCStatus?)
   }
 
@@ -20,17 +20,17 @@ package final class ListenerTap: Sendable {
     var isCounting = false
     /// Whether `wake` was called since the last `take`.
     var isAwake = false
-    /// The listeners that an observer sees: all except the listeners of single reads.
+    /// The listeners that an observer sees. Excludes the listeners of single reads.
     var known: Set<ListenerID> = []
   }
 
-  /// The maximum number of waiting snapshots. Most of their documents are in the views as well.
+  /// The maximum number of waiting snapshots. They use little memory, because they share most documents with the views.
   private static let capacity = 512
 
   private let state = Mutex(State())
   private let wake: @Sendable () -> Void
 
-  /// - Parameter wake: called once when there is something to `take`, and again only after that. Must return
+  /// - Parameter wake: called when the first event waits for `take`, and again only after a `take`. It must return
   ///   immediately.
   package init(wake: @escaping @Sendable () -> Void) { self.wake = wake }
 
@@ -118,7 +118,7 @@ extension SyncCore {
 }
 
 extension SyncEngine {
-  /// An element at the start, and one after all listeners affected by a change have their snapshots.
+  /// Yields an element at the start, and one after each change, when all affected listeners have their snapshots.
   package nonisolated func snapshotsInSync() -> AsyncStream<Void> {
     AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
       submit { engine in

@@ -2,7 +2,7 @@
 import FirestoreModel
 import Synchronization
 
-/// A result that is set once and can be awaited any number of times, before and after.
+/// A result that is set once, and that any number of callers can await, before or after it is set.
 final class OneShot<Success: Sendable>: Sendable {
   private typealias Waiter = @Sendable (Result<Success, RPCStatus>) -> Void
 
@@ -13,7 +13,8 @@ final class OneShot<Success: Sendable>: Sendable {
 
   private let state = Mutex(State())
 
-  /// Later results are ignored. Waiters are called before this returns, in the order of their arrival.
+  /// Sets the result. Later results are ignored. Waiters are called before this returns, in the order of their
+  /// registration.
   func resolve(_ result: Result<Success, RPCStatus>) {
     let waiters = state.withLock { state -> [Waiter] in
       guard state.result == nil else { return [] }
@@ -48,7 +49,7 @@ final class OneShot<Success: Sendable>: Sendable {
   }
 }
 
-/// One task that waits for a result; the first of result and cancellation wins.
+/// One task that waits for a result. It ends with the result or by cancellation, whichever comes first.
 private final class OneShotReader<Success: Sendable>: Sendable {
   private struct State {
     var result: Result<Success, RPCStatus>?
@@ -77,7 +78,8 @@ private final class OneShotReader<Success: Sendable>: Sendable {
   }
 }
 
-/// Wakes one waiter. Several calls before a wait count as one: the waiter fetches everything.
+/// Wakes one waiter. Several signals before a wait count as one, because the waiter fetches everything that is
+/// available.
 final class Signal: Sendable {
   private struct State: Sendable {
     var isRaised = false
@@ -94,7 +96,7 @@ final class Signal: Sendable {
     waiter?.resume()
   }
 
-  /// Returns when raised, or when the task is canceled.
+  /// Returns when the signal is raised or the task is canceled.
   func wait() async {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -114,7 +116,7 @@ final class Signal: Sendable {
   }
 }
 
-/// A reader of the status, as long as the stream exists.
+/// A reader of the status. It exists as long as its stream.
 struct StatusObserver {
   weak var signal: Signal?
 }

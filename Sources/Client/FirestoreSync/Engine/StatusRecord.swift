@@ -5,7 +5,7 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreSQLite
 
-/// The facts of the status that are not in the core's state: times and recent events.
+/// The parts of the status that the core's state does not contain: times and recent events.
 struct StatusRecord: Sendable {
   var since = Timestamp(seconds: 0)
   private var onlineState = OnlineState.unknown
@@ -16,10 +16,10 @@ struct StatusRecord: Sendable {
   /// The use of the streams.
   var meters = StreamMeters()
   private(set) var beginning = ClientInside.Beginning()
-  /// The time since the first listener; `nil` without one.
+  /// Measures the time since the first listener; `nil` before it.
   private var sinceFirstListener: (@Sendable () -> Duration)?
 
-  /// Records a part of the time for opening.
+  /// Adds a part of the time that opening took.
   mutating func opened(in time: Duration) { beginning.opening += time }
 
   /// Records that a listener exists.
@@ -70,7 +70,7 @@ struct StatusRecord: Sendable {
         byteCount: entry.byteCount ?? 0, attempts: entry.attempts, state: state, lastError: entry.lastError)
     }
     let watch = status(of: core.watchStream, .watch)
-    // Rejected writes, indexes, pins and sizes that cannot be read are omitted. Calls that use them throw the error.
+    // Omits rejected writes, indexes, pins and sizes that cannot be read. Calls that use them throw the error.
     let rejected = (try? core.rejectedWrites()) ?? []
     return ClientStatus(
       onlineState: core.onlineState, isNetworkEnabled: core.isNetworkEnabled, reason: core.connectionReason,
@@ -134,7 +134,7 @@ extension SyncCore {
 }
 
 extension Clock where Duration == Swift.Duration {
-  /// Begins a time measurement.
+  /// Starts a time measurement.
   /// - Returns: a function that returns the elapsed time.
   func stopwatch() -> @Sendable () -> Duration {
     let start = now

@@ -18,13 +18,13 @@ package struct BundleProgress: Hashable, Sendable {
 }
 
 extension SyncEngine {
-  /// The number of documents that one step stores. Between two steps the engine serves others.
+  /// The number of documents that one step stores. Between two steps, the engine performs other work.
   private static var bundleSlice: Int { 100 }
 
-  /// Loads a bundle into the cache and shows its documents to the listeners. A bundle changes nothing if it, or a newer
-  /// version, was loaded before.
+  /// Loads a bundle into the cache and shows its documents to the listeners. Does nothing if the bundle, or a newer
+  /// version of it, was loaded before.
   ///
-  /// Reading takes as long as storing, and happens on the caller's thread.
+  /// Parses the bundle on the caller's thread, because parsing takes as long as storing.
   /// - Parameter report: called before the first document is stored and after each step.
   /// - Throws: `invalid-argument` for bytes that are not a bundle of this database; nothing is stored.
   @discardableResult

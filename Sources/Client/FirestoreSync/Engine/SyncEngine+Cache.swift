@@ -17,7 +17,7 @@ extension SyncEngine {
     try await cachedSnapshot(query).documents
   }
 
-  /// The cache's result of a query as a listener without a server would get it.
+  /// The cached result of a query, as a listener would receive it without a server.
   package func cachedSnapshot(_ query: Query) async throws(RPCStatus) -> ViewSnapshot {
     try change { core throws(StoreError) in try core.cachedSnapshot(query) }
   }
@@ -31,7 +31,7 @@ extension SyncEngine {
     }
   }
 
-  /// The known collections directly below a document or the root.
+  /// The ids of the cached collections directly below a document or the root.
   package func cachedCollectionIDs(below parent: ResourcePath) async throws(RPCStatus) -> [String] {
     try change { core throws(StoreError) in try core.store.collectionIDs(below: parent) }
   }
@@ -61,7 +61,7 @@ extension SyncEngine {
     try change { core throws(StoreError) in try core.store.indexProgress() }
   }
 
-  /// Whether queries that read many documents for few results create an index for the next time.
+  /// Sets whether queries that read many documents for few results create an index for later runs.
   package nonisolated func setIndexAutoCreation(_ isEnabled: Bool) {
     submit { engine in
       engine.transition { core in core.store.createsIndexesAutomatically = isEnabled }
@@ -72,19 +72,19 @@ extension SyncEngine {
   package nonisolated func deleteAllIndexes() {
     submit { engine in
       engine.transition { core in
-        // Remaining indexes use space and change no result.
+        // Errors are ignored, because remaining indexes only use space.
         try? core.store.deleteAllIndexes()
         core.output.statusChanged()
       }
     }
   }
 
-  /// The cached documents of a query that the user is still typing, in bounded work.
+  /// The number of cached documents for a query that the user is still typing. The work is bounded.
   package func preview(_ query: Query) async throws(RPCStatus) -> QueryPreview {
     try change { core throws(StoreError) in try core.preview(query) }
   }
 
-  /// Runs a query on the cache and explains its plan, with its time on the engine's clock.
+  /// Runs a query on the cache, explains its plan, and measures its time with the engine's clock.
   package func explain(_ query: Query) async throws(RPCStatus) -> QueryExplanation {
     var outcome: Result<QueryExplanation, RPCStatus>?
     let duration = clock.measure {
@@ -148,9 +148,10 @@ extension SyncEngine {
     try change { core throws(StoreError) in try core.store.collectionPaths() }
   }
 
-  /// Collects the least recently used tenth of a cache that exceeds its limit. Other work can run between slices.
-  /// - Parameter isDryRun: whether to remove nothing, and only determine the candidates, regardless of the size.
-  /// - Returns: `nil` if the cache is smaller, or its policy is not least recently used.
+  /// Collects the least recently used 10 % of a cache that exceeds its limit. Other work can run between slices.
+  /// - Parameter isDryRun: whether to only determine the candidates, regardless of the cache's size, without removing
+  ///   anything.
+  /// - Returns: `nil` if the cache is smaller than its limit, or if its policy is not `leastRecentlyUsed`.
   package func collectGarbage(isDryRun: Bool) async throws(RPCStatus) -> GarbageCollectionRun? {
     var run = try change { core throws(StoreError) in
       let threshold = core.configuration.garbageCollectionThreshold

@@ -20,7 +20,7 @@ extension SyncEngine {
     return try await datastore.lookup(keys)
   }
 
-  /// Commits without the queue.
+  /// Commits mutations directly, without the queue of pending writes.
   @discardableResult
   package nonisolated func commitDirectly(_ mutations: [Mutation]) async throws(RPCStatus) -> CommitResponse {
     try await requireNetwork()

@@ -52,7 +52,7 @@ extension SyncEngine {
     }
   }
 
-  /// Ends a stream and opens a new one immediately, over a new connection if there are connections.
+  /// Ends a stream and immediately opens a new one. If the datastore uses connections, it opens a new connection.
   /// - Throws: `failed-precondition` if the stream is closed.
   package func restartStream(_ kind: StreamUse.Kind) async throws(RPCStatus) {
     let stream: StreamKind = kind == .watch ? .watch : .write
@@ -60,7 +60,7 @@ extension SyncEngine {
       if let reason = core.reasonAgainstRestart(of: stream) {
         throw RPCStatus(.failedPrecondition, "The \(kind.rawValue) stream is closed: \(reason).")
       }
-      // The next stream must find a new connection.
+      // Reconnects before the restart, so that the next stream uses a new connection.
       datastore.reconnect()
       core.restart(stream)
     }
@@ -114,7 +114,7 @@ extension SyncCore {
   }
 
   /// Ends a stream that is open or being opened, and opens a new one immediately. Batches in flight are sent again, and
-  /// targets resume from their tokens. Listeners notice nothing. Does nothing for a closed stream.
+  /// targets resume from their tokens. Listeners receive no events. Does nothing for a closed stream.
   package mutating func restart(_ kind: StreamKind) {
     switch (kind, (kind == .watch ? watchStream : writeStream).phase) {
     case (_, .closed): return
@@ -157,7 +157,7 @@ extension TargetState.Purpose {
   }
 }
 
-/// Counts the traffic of the two streams, and stores the time of each one's last message.
+/// Counts the traffic of the two streams, and stores the time of the last message of each stream.
 struct StreamMeters: Sendable {
   private struct Meter {
     var begun = 0
@@ -181,7 +181,7 @@ struct StreamMeters: Sendable {
     meters[kind]?.heardAt = now
   }
 
-  /// - Parameter longestSilence: the maximum silence, after which the stream is ended.
+  /// - Parameter longestSilence: the duration without messages after which the stream is ended.
   func use(
     of kind: StreamKind, _ status: StreamStatus, bytes: StreamUse.Bytes?, longestSilence: Duration?
   ) -> StreamUse {

@@ -8,10 +8,10 @@ import FirestoreSQLite
 
 // Manual eviction, pins and lifetimes.
 extension SyncEngine {
-  /// Evicts documents or tombstones, unless a listener, a pin or a pending write refers to them. Other work can run
-  /// between slices.
-  /// - Parameter age: evicts only documents that the server has not sent or confirmed for this long, by this machine's
-  ///   clock; `nil` for all.
+  /// Evicts documents or tombstones that no listener, pin or pending write refers to. Other work can run between
+  /// slices.
+  /// - Parameter age: if not `nil`, only documents that the server has not sent or confirmed for this duration are
+  ///   evicted. Measured by this machine's clock.
   /// - Returns: the totals of evicted and remaining documents over all collections.
   /// - Throws: `failed-precondition` if another client of the cache has the streams. Only that client knows all
   ///   targets.
@@ -51,7 +51,7 @@ extension SyncEngine {
     try change { core throws(StoreError) in try core.store.retentions() }
   }
 
-  /// Stores a pin or a lifetime in the cache, and replaces one of the same kind for the same query.
+  /// Stores a pin or a lifetime in the cache. Replaces one of the same kind for the same query.
   /// - Throws: `resource-exhausted` if the cache has the maximum number of them.
   package func retain(_ retention: Retention) async throws(RPCStatus) {
     try change { core throws(StoreError) in
@@ -71,7 +71,7 @@ extension SyncEngine {
   }
 
   /// Evicts documents whose lifetime is over. Does nothing if another client of the cache has the streams, because that
-  /// client does it.
+  /// client applies the lifetimes.
   /// - Returns: the totals of evicted and remaining documents for each lifetime.
   package func applyLifetimes() async throws(RPCStatus) -> [(retention: Retention, total: EvictionTotal)] {
     var applied: [(retention: Retention, total: EvictionTotal)] = []
@@ -85,7 +85,7 @@ extension SyncEngine {
   }
 }
 
-/// The numbers of manually evicted documents, and of the remaining ones by reason.
+/// The number of manually evicted documents, and the numbers of remaining documents by reason.
 package struct EvictionTotal: Sendable {
   package private(set) var removed = 0
   package private(set) var listened = 0
@@ -121,7 +121,7 @@ extension EvictionScope {
 }
 
 extension Retention {
-  /// A collection without conditions loses its tombstones as well.
+  /// The tombstones of a collection are also evicted if the query has no conditions.
   fileprivate var scope: EvictionScope {
     let isBounded = target.start != nil || target.end != nil || target.orderBy.contains { !$0.path.isDocumentID }
     let isWhole = target.filters.isEmpty && target.collectionGroup == nil && !isBounded

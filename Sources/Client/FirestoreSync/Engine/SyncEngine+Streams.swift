@@ -6,8 +6,8 @@ import FirestoreQuery
 import SerialExecutors
 
 extension SyncEngine {
-  /// Runs streams and timers until canceled or terminated; returns when all of them have stopped. The owner calls it
-  /// once.
+  /// Runs streams and timers until the task is canceled or the engine is terminated. Returns when all of them have
+  /// stopped. The owner calls it once.
   package nonisolated func run() async {
     await withDiscardingTaskGroup { group in
       for await order in jobs.orders {
@@ -53,8 +53,8 @@ extension SyncEngine {
     if isCurrent { record.began(kind, at: now()) }
   }
 
-  /// Performs a step of a stream. Runs immediately, between two steps of the engine, if the stream's messages use the
-  /// engine's thread.
+  /// Performs a step of a stream on the engine. If the stream's messages arrive on the engine's thread, the step runs
+  /// immediately.
   private nonisolated func step<Answer: Sendable>(_ body: @Sendable (isolated SyncEngine) -> Answer) async -> Answer {
     if let answer = stepAtOnce(body) { return answer }
     return await inTurn(body)
@@ -172,17 +172,19 @@ extension SyncEngine {
   }
 }
 
-/// The end of a silent watch stream. A stream without messages may be alive for the transport but stuck: a proxy may
-/// answer instead of a stuck server, or the rest of a message may be missing. Backends send a sign of life every 30 s
-/// (PROTOCOL §2.7), and clients end a stream after two minutes of silence (nodejs-firestore: WATCH_IDLE_TIMEOUT_MS).
+/// Ends a silent watch stream. A stream without messages may be stuck although the transport considers it alive. For
+/// example, a proxy may answer for a stuck server, or the rest of a message may be missing. Backends send a keep-alive
+/// message every 30 s (PROTOCOL §2.7). Google's client also ends a stream after two minutes of silence
+/// (nodejs-firestore: WATCH_IDLE_TIMEOUT_MS).
 ///
-/// The client ends a stream with listeners after two minutes of silence, at most one `step` later, and opens a new one
-/// over a new connection. The client's status reports the silence as the reason until the server answers. A server that
-/// never sends signs of life therefore costs one stream per two quiet minutes, which resumes from its tokens and
-/// transfers no documents. Listeners notice nothing. Streams within the process cannot get stuck, and are never ended.
+/// The client ends a stream with listeners after two minutes of silence (up to one `step` later), and opens a new one
+/// over a new connection. The client's status reports the silence as the reason until the server answers. If a server
+/// never sends keep-alive messages, the client opens a new stream every two quiet minutes. This stream resumes from its
+/// tokens and transfers no documents. Listeners receive no events. Streams within the process cannot get stuck, so they
+/// are never ended.
 package enum WatchSilence {
   package static let limit = Duration.seconds(120)
-  /// The interval of the checks for silence, so that messages need no timers.
+  /// The interval of the checks for silence. With it, messages do not need to reset a timer.
   package static let step = Duration.seconds(12)
 
   static let status = RPCStatus(
@@ -191,7 +193,7 @@ package enum WatchSilence {
 }
 
 extension SyncEngine {
-  /// - Returns: the reason to end the stream, or `nil` when canceled.
+  /// - Returns: the reason to end the stream; `nil` if the task was canceled.
   nonisolated func waitForSilence(of epoch: StreamEpoch) async -> RPCStatus? {
     var silence = Duration.zero
     while silence < WatchSilence.limit {

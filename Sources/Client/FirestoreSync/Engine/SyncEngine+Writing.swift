@@ -9,24 +9,24 @@ package struct WriteHandle: Sendable {
   let stored = OneShot<BatchID>()
   let answered = OneShot<CommitResponse>()
 
-  /// The batch id, once the write is durable in the cache and its local snapshots are under way.
-  /// - Throws: the error of the cache if it cannot store the write; nothing happens.
+  /// The batch id, available when the write is durable in the cache and its local snapshots are being delivered.
+  /// - Throws: the error of the cache if it cannot store the write. In this case nothing changes.
   package var local: BatchID { get async throws(RPCStatus) { try await stored.value } }
 
-  /// Returns once the backend has acknowledged the write, however long the client is offline.
+  /// Returns when the backend has acknowledged the write. Waits while the client is offline.
   /// - Throws: the backend's rejection, or the error of the cache if it cannot store the write.
   package var acknowledged: CommitResponse { get async throws(RPCStatus) { try await answered.value } }
 
   /// Registers `body`, which runs on the engine's queue when the backend has answered, before any snapshot with the
-  /// result is delivered (S3). Work that `body` enqueues elsewhere precedes work that listeners enqueue there. It must
-  /// not block.
+  /// result is delivered (S3). If `body` and the listeners enqueue work on the same queue, the work of `body` therefore
+  /// runs first. `body` must not block.
   package func whenAnswered(_ body: @escaping @Sendable (Result<CommitResponse, RPCStatus>) -> Void) {
     answered.whenResolved(body)
   }
 }
 
 extension SyncEngine {
-  /// Queues a rejected write again, as the newest of the queue.
+  /// Queues a rejected write again, at the end of the queue.
   /// - Parameter mutations: the mutations to write instead of the rejected ones.
   package nonisolated func resend(_ id: BatchID, as mutations: [Mutation]? = nil) -> WriteHandle {
     let handle = WriteHandle()
@@ -46,7 +46,7 @@ extension SyncEngine {
   }
 
   /// Drops a rejected write.
-  /// - Throws: `not-found` for a write that is not a rejected one.
+  /// - Throws: `not-found` if no rejected write has this number.
   package func dropRejectedWrite(_ id: BatchID) async throws(RPCStatus) {
     try change { core throws(RPCStatus) in try core.dropRejectedWrite(id) }
   }
@@ -57,7 +57,7 @@ extension SyncEngine {
   }
 }
 
-/// An error inside the client, with its form for callers.
+/// An internal error of the client, with the error that callers receive for it.
 protocol ClientFailure: Error {
   var status: RPCStatus { get }
 }

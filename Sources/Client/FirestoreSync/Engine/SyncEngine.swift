@@ -9,20 +9,20 @@ import FirestoreSQLite
 package import SerialExecutors
 import Synchronization
 
-/// The serial domain of the client: an actor on its own queue around `SyncCore`. It performs the core's effects.
+/// The actor, on a separate queue, that serializes all access to `SyncCore` and performs the core's effects.
 ///
-/// The `nonisolated` calls enqueue in call order from any thread, also from synchronous code, and return immediately. A
-/// write followed by a listen takes effect in that order.
+/// The `nonisolated` calls work from any thread and from synchronous code. They enqueue work in call order and return
+/// immediately. For example, a write followed by a listen takes effect in that order.
 package actor SyncEngine {
   private nonisolated let executor: QueueExecutor
   package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-  /// Lets all other work run between two steps of long work.
+  /// Lets other work run between two steps of a long task.
   nonisolated func pause() async { await executor.pause() }
 
   /// The loop that runs the engine and must also run `run`; `nil` for a separate queue of the engine.
   package nonisolated let loop: (any WorkLoop & TaskExecutor)?
-  /// Whether that loop is the datastore's.
+  /// Whether `loop` is the datastore's loop.
   nonisolated let isOnStreamThread: Bool
   nonisolated let datastore: any Datastore
   nonisolated let database: DatabaseID
@@ -53,15 +53,15 @@ package actor SyncEngine {
   var observerCount = 0
   var record = StatusRecord()
   private var publishedRevision = -1
-  /// Whether the watch stream has had a message since the last check.
+  /// Whether the watch stream has received a message since the last check.
   var hasHeardFromWatch = false
   /// The observation of other clients of a shared cache.
   var watchOfOthers: (any DispatchSourceRead)?
 
   /// Opens the cache, or a database in memory if the cache cannot be used (`cacheProblem` has the reason). Sends
   /// nothing before `run`.
-  /// - Parameter loop: runs the engine and its jobs, as a simulation's loop does, also for all clients of a shared
-  ///   cache; `nil` for the datastore's loop, if it has one, and otherwise for a separate queue.
+  /// - Parameter loop: the loop, such as a simulation's, that runs the engine and its jobs. All clients of a shared
+  ///   cache can use the same loop. `nil` for the datastore's loop if it has one, otherwise for a separate queue.
   package init(
     _ configuration: SyncConfiguration, datastore: any Datastore, clock: any Clock<Duration>,
     now: @escaping @Sendable () -> Timestamp, random: any RandomNumberGenerator & Sendable,
@@ -110,7 +110,7 @@ package actor SyncEngine {
     beginSharing()
   }
 
-  /// Publishes a status, which reports that the cache's files were removed.
+  /// Publishes a status, because the status reports that the cache's files were removed.
   private func storeWasLost() { transition { core in core.output.statusChanged() } }
 
   /// Enqueues work in call order.
@@ -145,8 +145,8 @@ package actor SyncEngine {
   }
 
   /// Writes one atomic batch.
-  /// - Parameter onAnswer: called as for `WriteHandle.whenAnswered`. It is registered before anything happens. A closure
-  ///   that is registered on the returned handle may be called after the snapshot with the result.
+  /// - Parameter onAnswer: called as for `WriteHandle.whenAnswered`. It is registered before the write is made. In
+  ///   contrast, a closure that is registered on the returned handle may be called after the snapshot with the result.
   package nonisolated func write(
     _ mutations: [Mutation], _ conditions: WriteConditions = .none,
     onAnswer: (@Sendable (Result<CommitResponse, RPCStatus>) -> Void)? = nil
@@ -160,7 +160,7 @@ package actor SyncEngine {
     return handle
   }
 
-  /// Runs a transition that puts a batch into the queue; the handle receives both stages.
+  /// Runs a transition that queues a batch, and reports both stages to the handle.
   func queue<Failure: ClientFailure>(
     _ handle: WriteHandle, _ body: (inout SyncCore) throws(Failure) -> BatchID
   ) {
@@ -173,10 +173,10 @@ package actor SyncEngine {
     }
   }
 
-  /// The vital signs: an element now and after every change. Elements are created on demand, so a slow reader skips
-  /// outdated ones, and unread ones cost nothing.
-  /// - Parameter ends: the number of writes to list from each end of a long queue, which bounds the cost of an element;
-  ///   `nil` lists all.
+  /// The status now and after every change. Elements are created on demand, so a slow reader skips outdated elements,
+  /// and unread elements cost nothing.
+  /// - Parameter ends: the number of writes to list from each end of a long queue. It bounds the cost of an element;
+  ///   `nil` lists all writes.
   package nonisolated func status(queueEnds ends: Int? = nil) -> AsyncStream<ClientStatus> {
     let signal = Signal()
     submit { engine in
@@ -264,7 +264,7 @@ package actor SyncEngine {
   // MARK: The end
 
   /// Stops the streams and closes the cache. Every later call fails with `failed-precondition`. Pending writes remain
-  /// stored and are sent by the next client.
+  /// stored, and the next client sends them.
   package func terminate() async {
     guard core != nil else { return }
     transition { core in core.prepareToClose() }
@@ -295,16 +295,15 @@ package actor SyncEngine {
 
   // MARK: Transitions and effects
 
-  /// Runs one transition of the core and performs its effects before anything else happens. Does nothing after
-  /// `terminate`.
+  /// Runs one transition of the core and performs its effects before any other work. Does nothing after `terminate`.
   func transition(_ body: (inout SyncCore) -> Void) {
-    // A terminated engine returns no results.
+    // The error is ignored: only a terminated engine throws here.
     _ = try? change { core throws(RPCStatus) in body(&core) }
   }
 
   /// Runs one transition that has a result.
   /// - Parameter beforeEffects: called with the result before the transition's effects are performed.
-  /// - Throws: the error of `body` in its form for callers; `failed-precondition` after `terminate`.
+  /// - Throws: the error of `body`, converted for callers; `failed-precondition` after `terminate`.
   @discardableResult
   func change<Result, Failure: ClientFailure>(
     _ body: (inout SyncCore) throws(Failure) -> Result,

@@ -13,21 +13,21 @@ import FirestoreSQLite
 /// cache, announces its targets, and shows the data that the primary client stores.
 struct SharedRole: Sendable {
   private(set) var isPrimary = false
-  /// Whether a user sees this client's screen. Such a client is preferred as the primary client.
+  /// Whether this client is in the foreground. Such a client is preferred as the primary client.
   private(set) var isVisible = false
   /// The interest of this client's listeners in their targets.
   private(set) var announced: [TargetID: TargetInterest] = [:]
-  /// The targets of other clients' listeners; known to the primary client.
+  /// The targets of other clients' listeners. Only set for the primary client.
   private var foreign: Set<TargetID> = []
   /// The primary client's last announcement for each target: whether its result is complete, as the backend reported.
   private var told: [TargetID: Bool] = [:]
-  /// Whether nothing has been announced, because no other client was registered.
+  /// Whether this client has announced nothing, because no other client was registered.
   private(set) var wasAlone = true
 
   /// Whether another client's listeners need the backend's result, as far as the primary client knows.
   func isWantedElsewhere(_ target: TargetID) -> Bool { isPrimary && foreign.contains(target) }
 
-  /// Whether the primary client listens for others, as far as it knows.
+  /// Whether the primary client listens on behalf of other clients, as far as it knows.
   var listensForOthers: Bool { isPrimary && !foreign.isEmpty }
 
   mutating func setVisibility(_ isVisible: Bool) { self.isVisible = isVisible }
@@ -50,10 +50,10 @@ struct SharedRole: Sendable {
 
   // MARK: Announcements
 
-  /// Records that all other clients have left. The next one to arrive gets every announcement.
+  /// Records that all other clients have left. The next client that arrives needs all announcements.
   mutating func leftAlone() { wasAlone = true }
 
-  /// Records that the new clients have got every announcement.
+  /// Records that all announcements were made to the new clients.
   mutating func metNewcomers() { wasAlone = false }
 
   /// Records the interest of this client's listeners in a target.
@@ -64,13 +64,13 @@ struct SharedRole: Sendable {
     return true
   }
 
-  /// Whether a result's completeness differs from its last announcement.
+  /// Whether a result's completeness has changed since its last announcement.
   func isNews(_ isComplete: Bool, of target: TargetID) -> Bool { told[target] != isComplete }
 
   /// Records that results were announced.
   mutating func tell(_ results: [TargetID: Bool]) { told.merge(results) { $1 } }
 
-  /// Records that exactly these results were announced.
+  /// Replaces the record of announced results.
   mutating func tellAnew(_ results: [TargetID: Bool]) { told = results }
 
   /// Forgets the announced result of a target without listeners.
@@ -87,12 +87,12 @@ struct SharedRole: Sendable {
   }
 }
 
-/// The lease gives one of the clients that share a cache the streams (SPEC-FORMAT §11).
+/// The lease determines which of the clients that share a cache has the streams (SPEC-FORMAT §11).
 extension SyncCore {
   /// Whether other clients may use the same cache.
   package var isShared: Bool { sharing != nil }
 
-  /// Whether this client has the streams, or would have them if there were any. Always true unless the cache is shared.
+  /// Whether this client is responsible for the streams. Always true unless the cache is shared.
   package var isPrimary: Bool { sharing?.isPrimary ?? true }
 
   /// The number of clients that use the cache now, including this one, as far as this client knows.
@@ -101,19 +101,20 @@ extension SyncCore {
   /// A descriptor that becomes readable when another client writes a notice, arrives or leaves; the caller closes it.
   func watchOthers() -> Int32? { store.watchOthers() }
 
-  /// Registers `wake`, which is called when another client writes a notice or leaves, if all run on one thread.
-  /// - Returns: whether they do.
+  /// Registers `wake` if all clients of the cache run on one thread. It is called when another client writes a notice
+  /// or leaves.
+  /// - Returns: whether all clients run on one thread.
   func joinCompany(_ wake: @escaping @Sendable () -> Void) -> Bool { store.joinCompany(wake) }
 
-  /// Whether the lease is free, so that waiting is not necessary.
+  /// Whether the lease is free, so that this client can take it without waiting.
   package func isLeaseOpen() -> Bool {
     guard sharing != nil, !isPrimary else { return false }
-    // A lease that cannot be read now is read again in a few seconds.
+    // Errors are ignored, because the lease is read again in a few seconds.
     return (try? store.isLeaseOpen()) ?? false
   }
 
-  /// Announces that this client is alive, makes it primary if possible, and detects if it no longer is. A failing store
-  /// changes nothing.
+  /// Announces that this client is alive. Makes it primary if possible, and detects if it is no longer primary. Nothing
+  /// changes if the store fails.
   package mutating func refreshLease(at now: Timestamp) {
     guard let role = sharing, health.damage == nil else { return }
     output.append(.schedule(.leaseRefresh, after: Lease.refreshInterval))
@@ -122,7 +123,7 @@ extension SyncCore {
       let (lease, removedClients) = try store.refreshLease(state, wasPrimary: role.isPrimary, at: now)
       if role.isPrimary, lease.wasLost || !lease.isHeld { resign() }
       if lease.isHeld, !isPrimary { takeOver() }
-      // The next client to arrive gets every announcement, even if no notice arrived meanwhile.
+      // Records this even without a notice, so that the next client that arrives gets all announcements.
       if store.isAlone { sharing?.leftAlone() }
       if removedClients { adjustTargets() }
     } catch {
@@ -148,10 +149,10 @@ extension SyncCore {
     do throws(StoreError) { try performTakeOver() } catch { keepTrying(.takeOver, error) }
   }
 
-  /// Adopts the targets of all clients, with the stored tokens, and all their writes. Then opens the streams.
+  /// Adopts all clients' targets with their stored tokens, and all clients' writes. Then opens the streams.
   mutating func performTakeOver() throws(StoreError) {
     guard sharing?.isPrimary == false else { return }
-    // The data of the previous primary client come first.
+    // Processes the previous primary client's data first.
     try dealWithNews()
     store.takeOver()
     do throws(StoreError) {
@@ -182,7 +183,7 @@ extension SyncCore {
 
   // MARK: Giving up
 
-  /// Closes the streams, which another client now has, and shows the stored data.
+  /// Closes the streams, because another client now has them, and shows the stored data.
   mutating func resign() {
     guard sharing?.isPrimary == true else { return }
     sharing?.resign()
@@ -196,7 +197,7 @@ extension SyncCore {
       for lookup in listens.stopLookups(of: id) { store.removeLimboReferences(lookup) }
       guard !listens.listeners.listens(to: id), let target = listens.views.target(of: id) else { continue }
       _ = listens.close(id)
-      // Only the primary client stores this.
+      // Errors are ignored, because only the primary client stores the released target.
       if listens.views.ids(of: target).isEmpty { try? store.releaseTarget(target) }
     }
     watching.forgetAll()
@@ -224,11 +225,12 @@ extension SyncCore {
 
   // MARK: The online state
 
-  /// Announces the online state to the other clients, if this one has the streams.
+  /// Announces the online state to the other clients if this client has the streams.
   mutating func announceOnlineState() {
     guard isPrimary, sharing != nil, !store.isAlone else { return }
     do throws(StoreError) { try store.announce(network.onlineState) } catch {
-      // Other clients ignore the state of a former primary client. It notices at the next refresh of the lease.
+      // A lost lease is ignored here: other clients ignore a former primary client's state, and this client detects the
+      // loss at the next refresh of the lease.
       if error.kind != .leaseLost { keepTrying(.announce, error) }
     }
   }
@@ -258,7 +260,7 @@ extension SyncCore {
     emit([:], event: RemoteEvent(version: version, targetChanges: changes), causes: version.map { [.server($0)] } ?? [])
   }
 
-  /// Queues an operation that the store could not perform for another attempt. Everything else continues.
+  /// Queues a failed operation of the store for another attempt. All other work continues.
   mutating func keepTrying(_ operation: StoreHealth.Operation, _ error: StoreError) {
     switch error.kind {
     case .corrupt: storeFailed(error, retrying: .probe)

@@ -41,7 +41,7 @@ extension SyncCore {
   }
 
   private mutating func adopt(_ id: TargetID) throws(StoreError) {
-    // A target that was collected meanwhile is announced again by each client with a listener.
+    // Each client with a listener announces a target again if it was collected meanwhile.
     guard let target = try store.target(id) else { return }
     if listens.views.ids(of: id).isEmpty {
       _ = try open(target.query, announcing: nil)
@@ -61,7 +61,7 @@ extension SyncCore {
     if others.isEmpty { sharing?.forgetResult(of: id) } else { letAge(others) }
   }
 
-  /// Announces which results are complete, as the backend reported, if that changed.
+  /// Announces which results are now complete, as reported by the backend, and which are no longer complete.
   mutating func announceResults(of ids: some Sequence<ViewID>) {
     guard let role = sharing, role.isPrimary, !store.isAlone else { return }
     var news: [TargetID: Bool] = [:]
@@ -82,7 +82,7 @@ extension SyncCore {
 
   // MARK: Views
 
-  /// Updates all views to the store's data, as if they were opened now.
+  /// Updates all views to the store's data, as if they had just been opened.
   mutating func synchroniseViews(causes: [SnapshotCause] = []) throws(StoreError) {
     var steps: [(ViewID, View.Step, Set<DocumentKey>)] = []
     for id in listens.views.ids {

@@ -5,9 +5,9 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreSQLite
 
-/// The notices of other clients of a shared cache, and their effects on this one (SPEC-FORMAT §11).
+/// The notices of other clients of a shared cache, and their effects on this client (SPEC-FORMAT §11).
 extension SyncCore {
-  /// The changes of documents and targets in successive notices, which are shown together.
+  /// The changes of documents and targets in successive notices. They are shown together.
   private struct Results {
     var keys: Set<DocumentKey> = []
     /// Whether more documents changed than the notices contain.
@@ -22,12 +22,12 @@ extension SyncCore {
     }
   }
 
-  /// Processes all notices of other clients. If the store fails, it is read again later.
+  /// Processes all notices of other clients. If the store fails, the notices are read again later.
   /// - Returns: whether there were any.
   @discardableResult
   package mutating func hear() -> Bool {
     guard sharing != nil, health.damage == nil else { return false }
-    // Reading notices waits for its turn among the operations to be repeated.
+    // Reads no notices now if this is already one of the waiting operations.
     if health.waiting.contains(where: { if case .hear = $0 { true } else { false } }) { return false }
     do throws(StoreError) { return try dealWithNews() } catch {
       keepTrying(.hear, error)
@@ -112,8 +112,9 @@ extension SyncCore {
     emit(changes, event: RemoteEvent(version: version, targetChanges: targets), causes: causes)
   }
 
-  /// Rescans everything, because notices were deleted before this client read them: its process was stopped for a long
-  /// time. Batches that are gone have been answered; a rejection is among the rejected writes.
+  /// Rescans everything, because notices were deleted before this client read them. This happens if its process was
+  /// stopped for a long time. Batches that are no longer in the queue have been answered. Rejected ones are among the
+  /// rejected writes.
   private mutating func catchUp() throws(StoreError) {
     let waiting = try store.pendingBatches()
     let ids = Set(waiting.map(\.id))
@@ -132,7 +133,7 @@ extension SyncCore {
     if isPrimary { try adoptTargets() }
   }
 
-  /// Announces everything that was not announced while there was no other client.
+  /// Announces everything that this client has not announced while there was no other client.
   private mutating func meetNewcomers() throws(StoreError) {
     guard let role = sharing else { return }
     if store.isAlone {

@@ -6,11 +6,11 @@ import FirestoreProtocol
 import FirestoreSQLite
 import Glibc
 
-/// A client whose cache is shared with others.
+/// The engine's part in a shared cache.
 extension SyncEngine {
   /// Begins to observe the other clients. Notices are processed immediately. The kernel, or the other clients on the
-  /// same thread, report the end of the primary client's process. If the system has no file watches left, the timer of
-  /// the lease does both.
+  /// same thread, also report the end of the primary client's process. If the system has no file watches left, both
+  /// happen only at the next refresh of the lease.
   func beginSharing() {
     guard core?.isShared == true else { return }
     let hasCompany = core?.joinCompany { [weak self] in self?.submit { engine in engine.hearOthers() } } ?? false
@@ -30,7 +30,7 @@ extension SyncEngine {
   private func hearOthers() {
     transition { core in
       core.hear()
-      // No client should wait until the lease of an ended process expires.
+      // Takes a free lease immediately instead of waiting until the lease of an ended process expires.
       if core.isLeaseOpen() { core.refreshLease(at: now()) }
     }
   }
@@ -45,7 +45,7 @@ extension SyncEngine {
     watchOfOthers = nil
   }
 
-  /// Closes the cache as a killed process does: without announcements, and without waiting.
+  /// Closes the cache without announcements and without waiting, as if the process was killed.
   package func abandon() async {
     guard core != nil else { return }
     transition { core in core.prepareToClose() }
@@ -55,13 +55,13 @@ extension SyncEngine {
     finishAll(.terminated)
   }
 
-  /// The number of clients that use the cache now, including this one, and whether this one has the streams.
+  /// The number of clients that use the cache now, including this client, and whether this client has the streams.
   package func sharing() async -> (clients: Int, isPrimary: Bool)? {
     guard core != nil, let clients = core?.clientCount, let isPrimary = core?.isPrimary else { return nil }
     return (clients, isPrimary)
   }
 
-  /// Announces whether a user sees this client's screen. A visible client is preferred for the streams.
+  /// Announces whether this client is in the foreground. A visible client is preferred for the streams.
   package nonisolated func setVisibility(_ isVisible: Bool) {
     submit { engine in engine.transition { core in core.setVisibility(isVisible) } }
   }

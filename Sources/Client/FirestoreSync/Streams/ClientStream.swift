@@ -9,7 +9,7 @@ package import FirestoreModel
 package struct ClientStream: Sendable {
   package enum Phase: Hashable, Sendable {
     case closed
-    /// The stream waits for its backoff and then for the transport.
+    /// The stream waits for the end of its backoff, and then for the transport.
     case starting
     case open
   }
@@ -45,14 +45,14 @@ package struct ClientStream: Sendable {
     return true
   }
 
-  /// Records that a message arrived, so that the backend is available.
+  /// Records that a message arrived, which shows that the backend is available.
   package mutating func succeeded() {
     backoff.reset()
     lastError = nil
     isAfterFailure = false
   }
 
-  /// Records that the stream ended on the other side.
+  /// Records that the backend or the transport ended the stream.
   package mutating func failed(_ status: RPCStatus) {
     phase = .closed
     epoch.advance()
@@ -79,7 +79,7 @@ package struct ClientStream: Sendable {
     return epoch
   }
 
-  /// Makes the next start immediate: the failure concerned one write, not the stream.
+  /// Makes the next start immediate, because the failure concerned one write and not the stream.
   package mutating func forgiveFailure() {
     lastError = nil
     isAfterFailure = false
@@ -89,7 +89,7 @@ package struct ClientStream: Sendable {
 
 package enum StreamKind: Hashable, Sendable, CaseIterable { case watch, write }
 
-/// Numbers the attempts to keep one stream open. A message from another epoch than the current one comes from an
+/// Numbers the attempts to keep one stream open. A message from any other epoch than the current one comes from an
 /// abandoned stream and is dropped (S8).
 package struct StreamEpoch: Hashable, Comparable, Sendable, CustomStringConvertible {
   package private(set) var rawValue: Int
@@ -101,8 +101,9 @@ package struct StreamEpoch: Hashable, Comparable, Sendable, CustomStringConverti
   package var description: String { "epoch \(rawValue)" }
 }
 
-/// The delay before the next attempt: none at first, then 1 s, growing by a factor of 1.5 up to 60 s, each ±50 % (SDK
-/// exponential_backoff: BACKOFF_INITIAL_DELAY, BACKOFF_FACTOR, BACKOFF_MAX_DELAY).
+/// The delay before the next attempt. The first attempt is immediate. The following delay is 1 s, and each later one is
+/// 1.5 times longer, up to 60 s, with ±50 % jitter (SDK exponential_backoff: BACKOFF_INITIAL_DELAY, BACKOFF_FACTOR,
+/// BACKOFF_MAX_DELAY).
 package struct Backoff: Hashable, Sendable {
   package static let initial = Duration.seconds(1)
   package static let maximum = Duration.seconds(60)
@@ -115,7 +116,7 @@ package struct Backoff: Hashable, Sendable {
   /// - Parameter longest: the longest delay before jitter; by default the SDK's.
   package init(longest: Duration = Self.maximum) { self.longest = longest }
 
-  /// The delay of the present attempt; the next one is longer.
+  /// Returns the delay of the present attempt, and increases the delay of the next one.
   package mutating func next(using generator: inout some RandomNumberGenerator) -> Duration {
     let delay = base == .zero ? .zero : base * Double.random(in: 0.5...1.5, using: &generator)
     base = min(max(base * Self.factor, Self.initial), longest)

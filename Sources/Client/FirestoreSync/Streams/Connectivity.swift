@@ -26,7 +26,7 @@ struct Connectivity: Sendable {
 
   // MARK: The backend
 
-  /// The last failure to reach the backend, until the backend answers or is no longer contacted.
+  /// The last failure to reach the backend; `nil` after the backend has answered, or while it is not contacted.
   var failure: RPCStatus? { use.failure }
 
   /// The online state of the watch stream, which determines the listeners' snapshots, as in the SDKs.
@@ -44,7 +44,7 @@ struct Connectivity: Sendable {
   mutating func forgetFailure() { use.forgetFailure() }
 
   /// Changes the online state.
-  /// - Returns: the change of the timer for the watch stream's first answer.
+  /// - Returns: the change to the timer for the watch stream's first answer.
   mutating func changeOnlineState(
     _ change: (inout OnlineStateTracker) -> OnlineStateTracker.TimerChange
   ) -> [SyncEffect] {
@@ -61,7 +61,7 @@ struct NetworkUse: Sendable {
   /// A reason not to use the network. Without reasons, the network is used.
   enum OfflineCause: Hashable, Sendable {
     case disabledByUser
-    /// The store failed. Until it works again, no message may arrive that would have to be stored.
+    /// The store failed. Until it works again, the client must not receive messages that would have to be stored.
     case storageFailed
     case userChanging
     /// Another client that shares the cache has the streams.
@@ -77,7 +77,8 @@ struct NetworkUse: Sendable {
 
   func isStopped(by cause: OfflineCause) -> Bool { causes.contains(cause) }
 
-  /// Whether pending writes are held back. They are not if another client merely has the streams, which sends them.
+  /// Whether pending writes are held back. False if the only reason is that another client has the streams, because
+  /// that client sends them.
   var holdsWrites: Bool { !causes.isSubset(of: [.secondary]) }
 
   /// - Returns: whether the reason is new.
@@ -108,7 +109,7 @@ package struct OnlineStateTracker: Sendable {
 
   package init() {}
 
-  /// An attempt to open the watch stream begins.
+  /// Records that an attempt to open the watch stream begins.
   package mutating func watchStreamStarted() -> TimerChange {
     guard failures == 0 else { return .none }
     state = .unknown
@@ -117,7 +118,7 @@ package struct OnlineStateTracker: Sendable {
     return .start
   }
 
-  /// The attempt failed. After the online state this only means that the state is unknown.
+  /// Records that the attempt failed. If the state was online, it becomes unknown, not offline.
   package mutating func watchStreamFailed() -> TimerChange {
     if state == .online {
       state = .unknown
@@ -129,14 +130,14 @@ package struct OnlineStateTracker: Sendable {
     return stopTimer()
   }
 
-  /// No answer arrived within the timeout.
+  /// Records that no answer arrived within the timeout.
   package mutating func timedOut() {
     guard isTimerRunning else { return }
     isTimerRunning = false
     state = .offline
   }
 
-  /// The state is known for another reason: a message arrived, or the network was switched.
+  /// Sets the state for another reason: a message arrived, or the network was enabled or disabled.
   package mutating func set(_ state: OnlineState) -> TimerChange {
     failures = 0
     self.state = state

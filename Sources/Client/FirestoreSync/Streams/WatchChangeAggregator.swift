@@ -6,22 +6,23 @@ package import FirestoreProtocol
 
 /// Collects the messages of one watch stream into one `RemoteEvent` per consistent snapshot (PROTOCOL §2.3).
 ///
-/// It owns the stream's messages since the last snapshot. Each call passes the knowledge about targets: `targets`
-/// returns `nil` for an unwanted target or one whose newest request has not been sent, and otherwise the keys of the
-/// last raised snapshot (S2).
+/// It owns the stream's messages since the last snapshot. The parameter `targets` of its calls returns a target with
+/// the keys of the last raised snapshot (S2). It returns `nil` for a target that is not wanted, or that has an unsent
+/// request.
 ///
-/// The cost of a snapshot is proportional to its changes. Targets without separate messages follow the stream, and an
-/// event has one position for all of them (`RemoteEvent.Position`).
+/// The cost of a snapshot is proportional to its changes. A target without separate messages follows the stream. An
+/// event has one position for all such targets (`RemoteEvent.Position`).
 package struct WatchChangeAggregator: Sendable {
   package typealias Targets = (TargetID) -> WatchedTarget?
 
   private let database: DatabaseID
   private var states: [TargetID: WatchTargetState] = [:]
-  /// The targets with separate messages since the last event.
+  /// The targets that the messages since the last event name, and that the next event includes.
   private var news: Set<TargetID> = []
-  /// The targets that events list with each position: new ones until they have a position, and limbo resolutions.
+  /// The targets that each event with a position includes: new targets until they have a position, and limbo
+  /// resolutions.
   private var named: Set<TargetID> = []
-  /// The targets of one document that the next snapshot may show to be missing.
+  /// The document targets whose documents the next snapshot may prove to be missing.
   private var undecided: Set<TargetID> = []
   private var position = RemoteEvent.Position(isFirst: true)
   /// The last token for all targets, and the count of such tokens.
@@ -39,7 +40,7 @@ package struct WatchChangeAggregator: Sendable {
 
   // MARK: Requests
 
-  /// Records that a request for the target is sent on the stream, which now owes a confirmation (S5).
+  /// Records that a request for the target is sent on the stream. From now on, a confirmation is outstanding (S5).
   /// - Parameter isWhole: whether the request is for all documents of the target, regardless of the cache.
   package mutating func requestHandedOut(_ id: TargetID, isWhole: Bool = false) {
     states[id, default: WatchTargetState()].responsesOwed += 1
@@ -47,7 +48,7 @@ package struct WatchChangeAggregator: Sendable {
     leave(id)
   }
 
-  /// Ignores messages about the target until its next confirmation; the target keeps its position.
+  /// Excludes the target from events until its next confirmation. The target keeps its position.
   mutating func leave(_ id: TargetID) {
     news.remove(id)
     named.remove(id)
@@ -55,10 +56,11 @@ package struct WatchChangeAggregator: Sendable {
     position.left.insert(id)
   }
 
-  /// Makes the next position list a target that follows the stream, because a new view waits for it.
+  /// Makes the next event with a position include a target that follows the stream, because a new view waits for the
+  /// position.
   mutating func name(_ id: TargetID) { if states[id] != nil { named.insert(id) } }
 
-  /// Removes a target that the backend ended with an error. It owes no more responses.
+  /// Removes a target that the backend ended with an error. No more responses are outstanding.
   package mutating func forget(_ id: TargetID) {
     states[id] = nil
     leave(id)
@@ -137,11 +139,12 @@ package struct WatchChangeAggregator: Sendable {
     guard let state = states[id], state.isPending else { return }
     states[id]?.responsesOwed -= 1
     if states[id]?.isPending == true { return }
-    // A newly added target starts empty (earlier messages belong to an earlier listen). There is nothing to report
-    // about it yet, and its view keeps its documents.
+    // A newly added target has an empty state, because earlier messages belong to an earlier listen. There are no
+    // changes to report yet, and its view keeps its documents.
     begin(id)
-    // Documents that are not sent again no longer match a query that is sent as a whole. They may have arrived after a
-    // mismatched count, and left after the listen that answered the count.
+    // Removes all documents if the backend sends the whole result, so that documents that it does not send again are
+    // removed. A document may have arrived after a mismatched count, and may have left the result before the new
+    // listen.
     guard state.isWhole, let target = active(id, targets), target.document == nil else { return }
     for key in target.allKeys { remove(key, from: id, targets, as: nil) }
   }
@@ -241,7 +244,7 @@ package struct WatchChangeAggregator: Sendable {
 
   /// The documents whose messages list only targets other than these.
   private func documents(mentionedOutsideOf listening: Set<TargetID>) -> Set<DocumentKey> {
-    // Usually there are no limbo resolutions, so nothing must be distinguished.
+    // Returns early in the usual case, without limbo resolutions.
     if mentioned.isSubset(of: listening) { return [] }
     var keys: Set<DocumentKey> = []
     for mention in mentions where !listening.contains(mention.target) { keys.insert(mention.key) }
@@ -249,27 +252,29 @@ package struct WatchChangeAggregator: Sendable {
     return keys
   }
 
-  /// Finds targets of one document that are current without it. The document does not exist, unless another target has
-  /// just received it.
+  /// Finds document targets that are current without their document. Such a document does not exist, unless another
+  /// target has just received it.
   private mutating func decide(at version: SnapshotVersion, _ targets: Targets) {
     var open: Set<TargetID> = []
     for id in undecided.union(news).sorted() {
       guard let target = active(id, targets), let key = target.document, let state = states[id] else { continue }
-      // The documents of the last snapshot decide: the removal of this one counts at the next snapshot.
+      // Decides by the documents of the last snapshot, so a removal in this snapshot is only considered at the next
+      // one.
       if state.isNamed { open.insert(id) }
       guard state.isCurrent, !target.contains(key) else { continue }
       if isKnown(key) {
         open.insert(id)
       } else {
         remove(key, from: id, targets, as: Document(key: key, version: version, state: .missing))
-        // A lookup is answered at each snapshot until it ends, because another view may wait for it.
+        // A lookup remains undecided until it ends, so that each snapshot reports its result. Another view may wait for
+        // it.
         if target.purpose == .limboResolution { open.insert(id) } else { open.remove(id) }
       }
     }
     undecided = open
   }
 
-  /// Everything since the last event, as one consistent change.
+  /// Returns all changes since the last event, as one consistent change.
   package mutating func takeEvent(at version: SnapshotVersion, targets: Targets) -> RemoteEvent {
     decide(at: version, targets)
     var changes: [TargetID: TargetChange] = [:]
@@ -290,7 +295,7 @@ package struct WatchChangeAggregator: Sendable {
   }
 }
 
-/// A set of document names. It may wrongly contain a name, but never wrongly lack one (PROTOCOL §2.5).
+/// A set of document names that can have false positives, but no false negatives (PROTOCOL §2.5).
 package struct BloomFilter: Sendable {
   package struct Invalid: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String

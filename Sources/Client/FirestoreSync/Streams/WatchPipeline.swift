@@ -52,7 +52,7 @@ struct WatchPipeline: Sendable {
     return [.cancel(.watchIdle), .wake(.watch)]
   }
 
-  /// Records that a view was added for a watched target that may not be in sync.
+  /// Records that a view was added for a watched target. The view waits for the target's next position.
   mutating func expectPosition(of id: TargetID) { aggregator.name(id) }
 
   mutating func drop(_ id: TargetID) -> [SyncEffect] {
@@ -67,14 +67,14 @@ struct WatchPipeline: Sendable {
   /// Removes a target while the stream is closed.
   mutating func forget(_ id: TargetID) { plan.drop(id) }
 
-  /// Removes all targets, which another client watches, while the stream is closed.
+  /// Removes all targets while the stream is closed, because another client watches them.
   mutating func forgetAll() {
     for id in plan.targets.keys { reads.forget(id) }
     plan = WatchPlan()
   }
 
-  /// Records that the backend ended a target. The message may have crossed a removal by the client, after which the
-  /// same target may be wanted again. In that case only the earlier target has ended, and its removal will not be
+  /// Records that the backend ended a target. The client may have removed the target before the message arrived, and
+  /// may want the same target again. In that case only the earlier target has ended, and its removal will not be
   /// confirmed.
   /// - Returns: whether the target that is wanted now was rejected.
   mutating func ended(_ id: TargetID) -> Bool {
@@ -101,9 +101,9 @@ struct WatchPipeline: Sendable {
 
   // MARK: The stream
 
-  /// Whether there is something to watch and no stream for it.
+  /// Whether there are targets, but no stream.
   var isDue: Bool { !stream.isStarted && !plan.isEmpty }
-  /// Whether there is a stream and nothing to watch.
+  /// Whether there is a stream, but no targets.
   var isIdle: Bool { stream.isOpen && plan.isEmpty }
 
   mutating func start(using generator: inout some RandomNumberGenerator) -> SyncEffect {
@@ -120,7 +120,7 @@ struct WatchPipeline: Sendable {
     return plan.hasRequests ? .wake(.watch) : .schedule(.watchIdle, after: ClientStream.idleTimeout)
   }
 
-  /// Records that the stream ended on the other side.
+  /// Records that the backend or the transport ended the stream.
   /// - Returns: whether the epoch is the current one (S8).
   mutating func failed(_ status: RPCStatus, in epoch: StreamEpoch) -> Bool {
     guard epoch == stream.epoch, stream.isStarted else { return false }
@@ -147,7 +147,7 @@ struct WatchPipeline: Sendable {
 
   // MARK: Requests and messages
 
-  /// Takes the next request for the stream, which now owes a confirmation (S5).
+  /// Returns the next request for the stream. From now on, a confirmation is outstanding (S5).
   /// - Parameter stored: returns the stored position of a listener's target.
   mutating func takeRequest(
     in epoch: StreamEpoch, stored: (TargetID) -> TargetData?, _ watched: Lookup
@@ -178,7 +178,7 @@ struct WatchPipeline: Sendable {
     return true
   }
 
-  /// Adds a message to the next event. A target takes part once all its responses have arrived (S5).
+  /// Adds a message to the next event. Includes a target only after all of its outstanding responses have arrived (S5).
   /// - Throws: `internal` for a message that violates the protocol; the stream must be closed.
   mutating func receive(_ change: WatchChange, _ watched: Lookup) throws(RPCStatus) {
     try aggregator.receive(change) { id in plan.watched(id).map(watched) }
@@ -190,7 +190,7 @@ struct WatchPipeline: Sendable {
     aggregator.takeEvent(at: version) { id in plan.watched(id).map(watched) }
   }
 
-  /// Records that an event is stored: its targets' positions, and the targets to request again.
+  /// Records that an event is stored. Updates the positions of its targets, and requests mismatched targets again.
   mutating func applied(_ event: RemoteEvent) -> [SyncEffect] {
     for (id, change) in event.targetChanges {
       if let token = change.resumeToken { plan.update(id, token: token, at: event.version) }
@@ -208,7 +208,8 @@ struct ReadMeters: Sendable {
   private struct Entry {
     var sent = 0
     var kept = 0
-    /// The start of a resumed target that is not current yet: the cached documents, and those sent before.
+    /// The counts of cached documents and of documents sent before, at the start of a resumption. `nil` when the
+    /// resumed target is current.
     var resumption: (had: Int, sentBefore: Int)?
   }
 

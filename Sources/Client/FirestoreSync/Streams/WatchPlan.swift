@@ -3,10 +3,10 @@ package import FirestoreLocal
 import FirestoreModel
 package import FirestoreProtocol
 
-/// The targets to watch, and the requests for them that have not been sent on the open stream yet.
+/// The targets to watch, and the requests for them that are still unsent on the open stream.
 ///
-/// Requests are pulled one by one. Waiting requests coalesce: a target is added, removed, or removed and added again.
-/// The plan therefore never exceeds the number of targets.
+/// Requests are taken one by one. The waiting requests for a target are combined: it is added, removed, or removed and
+/// added again. The plan's size is therefore bounded by the number of targets.
 package struct WatchPlan: Sendable {
   private struct Request: Sendable {
     var removes: Bool
@@ -20,8 +20,9 @@ package struct WatchPlan: Sendable {
     case add(TargetData, startsOver: Bool)
   }
 
-  /// The wanted targets, each with the last position that the backend sent for it. The store may have a newer position,
-  /// from the watch stream, for listeners' targets. A target with mismatched documents starts over in both.
+  /// The wanted targets, each with the last position that the backend sent for it. For listeners' targets, the store
+  /// may have a newer position that it took from the watch stream. A target with mismatched documents has no position
+  /// in either place.
   package private(set) var targets: [TargetID: TargetData] = [:]
   private var requests: [TargetID: Request] = [:]
   private var order: [TargetID] = []
@@ -70,7 +71,7 @@ package struct WatchPlan: Sendable {
     }
   }
 
-  /// Records that the backend ended the target before a request to do so.
+  /// Records that the backend ended the target before the client sent a removal.
   /// - Returns: whether a removal was waiting to be sent.
   mutating func forgetRemovalRequest(of id: TargetID) -> Bool {
     guard requests[id]?.removes == true else { return false }
@@ -82,8 +83,8 @@ package struct WatchPlan: Sendable {
     return true
   }
 
-  /// Requests a target with mismatched documents again, without a position. The old position is discarded, so that a
-  /// stream that breaks before the new one is known does not resume from a wrong state.
+  /// Requests a target with mismatched documents again, without a position. The old position is discarded. Otherwise,
+  /// if the stream broke before the new position is known, the target would resume from a wrong state.
   mutating func requestAgain(_ id: TargetID, for purpose: TargetPurpose) {
     guard targets[id] != nil else { return }
     targets[id]?.resumeToken = nil
@@ -100,7 +101,7 @@ package struct WatchPlan: Sendable {
     edit(&requests[id, default: Request(removes: false)])
   }
 
-  /// Takes the next request, which now counts as sent.
+  /// Returns the next request, which now counts as sent.
   mutating func takeNext() -> Next? {
     while let id = order.first, let next = requests[id] {
       if next.removes {

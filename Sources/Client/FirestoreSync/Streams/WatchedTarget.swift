@@ -4,21 +4,21 @@ package import FirestoreModel
 package import FirestoreProtocol
 package import FirestoreQuery
 
-/// The aggregator's knowledge about a target on the stream.
+/// The information about a target that the aggregator needs.
 package struct WatchedTarget: Sendable {
   /// The one document of a document target.
   package var document: DocumentKey?
   package var purpose: TargetPurpose
   /// The keys that the backend had confirmed in the last raised snapshot (S2).
   private let keys: Set<DocumentKey>
-  /// The keys of further views. A target has one view, unless queries mirror each other.
+  /// The keys of further views. A target has only one view, unless two queries mirror each other.
   private let otherKeys: [Set<DocumentKey>]
 
   package init(target: Target, purpose: TargetPurpose, syncedKeys: [Set<DocumentKey>]) {
     self.init(target, purpose, syncedKeys.first ?? [], Array(syncedKeys.dropFirst()))
   }
 
-  /// Called for each message, so it must not allocate.
+  /// Must not allocate memory, because it is called for each message.
   init(_ target: Target, _ purpose: TargetPurpose, _ keys: Set<DocumentKey>, _ otherKeys: [Set<DocumentKey>] = []) {
     document = target.isDocumentTarget ? DocumentKey(target.path) : nil
     self.purpose = purpose
@@ -36,7 +36,7 @@ package struct WatchedTarget: Sendable {
   package var allKeys: Set<DocumentKey> { otherKeys.reduce(keys) { $0.union($1) } }
 }
 
-/// The messages of the stream about one target since the last snapshot, combined.
+/// The combined messages of the stream about one target since the last snapshot.
 struct WatchTargetState: Sendable {
   enum Change: Hashable, Sendable { case added, modified, removed }
 
@@ -51,12 +51,13 @@ struct WatchTargetState: Sendable {
   private var removed: Set<DocumentKey> = []
   private(set) var resumeToken: ResumeToken?
   var isCurrent = false
-  /// Whether the next event includes the target, because a message was about it.
+  /// Whether the next event includes the target, because a message named it.
   var isNamed = false
-  /// The number of tokens for all targets that the state has applied, or that preceded it.
+  /// The count of shared tokens that this state has applied, or that preceded it. A shared token applies to all
+  /// targets.
   private var sharedTokens: Int
 
-  /// - Parameter tokens: the number of tokens for all targets so far.
+  /// - Parameter tokens: the count of shared tokens so far.
   init(after tokens: Int = 0) { sharedTokens = tokens }
 
   var isPending: Bool { responsesOwed > 0 }
@@ -66,7 +67,7 @@ struct WatchTargetState: Sendable {
     if let token { resumeToken = token }
   }
 
-  /// Applies the last token for all targets, unless the state has applied it before.
+  /// Applies the last shared token, unless the state has already applied it.
   mutating func follow(_ token: ResumeToken?, _ count: Int) {
     if count > sharedTokens { update(token) }
     sharedTokens = count
@@ -89,7 +90,7 @@ struct WatchTargetState: Sendable {
     }
   }
 
-  /// Removes a key, without work for an empty set: most snapshots only add or only change documents.
+  /// Removes a key. Skips empty sets, because most snapshots only add or only change documents.
   @inline(__always)
   private static func drop(_ key: DocumentKey, from keys: inout Set<DocumentKey>) {
     if !keys.isEmpty { keys.remove(key) }
@@ -97,14 +98,14 @@ struct WatchTargetState: Sendable {
 
   func shows(_ key: DocumentKey) -> Bool { added.contains(key) || modified.contains(key) }
 
-  /// Removes a document that came and left between two snapshots.
+  /// Removes a document that was added and removed between two snapshots.
   mutating func forget(_ key: DocumentKey) {
     Self.drop(key, from: &added)
     Self.drop(key, from: &modified)
     Self.drop(key, from: &removed)
   }
 
-  /// Returns the change to report. The state then starts over with the same token and currency.
+  /// Returns the change to report. Afterwards, the state is empty, except for the token and `isCurrent`.
   mutating func takeChange() -> TargetChange {
     let change = TargetChange(
       resumeToken: resumeToken, isCurrent: isCurrent, added: added, modified: modified, removed: removed)

@@ -3,8 +3,8 @@ import FirestoreLocal
 package import FirestoreModel
 package import FirestoreProtocol
 
-/// Looks up documents that a view shows although the backend did not list them ("limbo"): first in, first out, without
-/// duplicates, at most `maximum` at a time. Resolutions have odd target ids that are never reused.
+/// Looks up documents in limbo, which a view shows although the backend did not list them. Lookups start in order,
+/// without duplicates, and at most `maximum` run at a time. Resolutions have odd target ids that are never reused.
 package struct LimboResolver: Sendable {
   private struct Resolution: Sendable {
     var key: DocumentKey
@@ -63,7 +63,7 @@ package struct LimboResolver: Sendable {
     return keys.sorted().compactMap { remove($0, for: view) }
   }
 
-  /// Ends a resolution that the backend rejected; the views' interest in the document remains.
+  /// Ends a resolution that the backend rejected. The document remains in limbo for the views.
   mutating func refused(_ resolution: TargetID) {
     guard let key = resolutions.removeValue(forKey: resolution)?.key else { return }
     targetOfKey[key] = nil
@@ -94,7 +94,7 @@ package struct LimboResolver: Sendable {
 
 /// A queue of keys without duplicates; any key can be removed in constant time.
 private struct WaitingList: Sendable {
-  /// The queue. Removed tickets are skipped later.
+  /// The queue. Removed tickets remain in it and are skipped later.
   private var queue: [(ticket: Int, key: DocumentKey)] = []
   private var head = 0
   private var tickets: [DocumentKey: Int] = [:]

@@ -5,8 +5,8 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
 
-/// The queries with listeners: their views, the listeners of each, and the lookups of documents in limbo. A view keeps
-/// its lookups and listeners until it is closed.
+/// The queries with listeners: their views, the listeners of each view, and the lookups of documents in limbo. A view
+/// has its listeners and lookups until it is closed.
 struct Listens: Sendable {
   private(set) var views = ViewTable()
   private(set) var listeners = ListenerTable()
@@ -56,7 +56,7 @@ struct Listens: Sendable {
 
   // MARK: Listeners
 
-  /// - Returns: the first snapshot, if it is due now.
+  /// - Returns: the first snapshot, if the listener must receive it now.
   mutating func add(
     _ id: ListenerID, to view: ViewID, _ options: ListenerOptions, showing snapshot: ViewSnapshot, _ state: OnlineState
   ) -> [SnapshotDelivery] {
@@ -72,7 +72,7 @@ struct Listens: Sendable {
     listeners.show(snapshot, of: view, state, &raised)
   }
 
-  /// Stops watching: the views now show the cache's documents.
+  /// Marks views as unwatched. They now show the cache's documents.
   /// - Returns: the snapshots for the listeners.
   mutating func becomeUnwatched(_ ids: [ViewID], _ state: OnlineState) -> [SnapshotDelivery] {
     var raised: [SnapshotDelivery] = []
@@ -111,7 +111,7 @@ struct Listens: Sendable {
     for id in views.ids { _ = views.update(id) { $0.stopTrackingLimbo() } }
   }
 
-  /// Records which documents are in limbo for a view, and which no longer are.
+  /// Records which documents are now in limbo for a view, and which are no longer in limbo.
   /// - Returns: the lookups that no view needs any more.
   mutating func track(_ outcome: View.Outcome, of view: ViewID) -> [TargetID] {
     let lookups = outcome.noLongerInLimbo.compactMap { limbo.remove($0, for: view) }
@@ -126,7 +126,7 @@ struct Listens: Sendable {
   /// Starts waiting lookups up to the maximum.
   mutating func startLookups() -> [(id: TargetID, key: DocumentKey)] { limbo.start() }
 
-  /// Ends a lookup that the backend rejected; the views' interest in the document remains.
+  /// Ends a lookup that the backend rejected. The document remains in limbo for the views.
   mutating func lookupRefused(_ id: TargetID) { limbo.refused(id) }
 
   /// Records which looked-up documents the backend has.
@@ -171,7 +171,7 @@ struct ListenerTable: Sendable {
   }
 
   /// - Parameter snapshot: the present state of the view.
-  /// - Returns: the first snapshot, if it is due now.
+  /// - Returns: the first snapshot, if the listener must receive it now.
   mutating func add(
     _ id: ListenerID, to view: ViewID, _ options: ListenerOptions, showing snapshot: ViewSnapshot, _ state: OnlineState
   ) -> [SnapshotDelivery] {
@@ -206,7 +206,7 @@ struct ListenerTable: Sendable {
     listeners[view]?.modifyEach { Self.show(snapshot, to: &$0, state, &raised) }
   }
 
-  /// Raises first snapshots that were held back in the old state.
+  /// Delivers first snapshots that were not due in the old online state.
   mutating func onlineStateChanged(
     to state: OnlineState, of view: ViewID, showing snapshot: @autoclosure () -> ViewSnapshot
   ) -> [SnapshotDelivery] {

@@ -2,8 +2,8 @@
 package import FirestoreModel
 import Synchronization
 
-/// A mailbox of one or a few snapshots for a single reader. When it is full, the newest unread snapshot is merged with
-/// the next one, so nothing is lost and the mailbox does not grow.
+/// A mailbox of one or a few snapshots for a single reader. When it is full, the next snapshot is merged with the
+/// newest unread one. No change is lost, and the mailbox does not grow.
 package final class SnapshotMailbox: Sendable {
   package enum Element: Sendable {
     case snapshot(ViewSnapshot)
@@ -17,7 +17,7 @@ package final class SnapshotMailbox: Sendable {
     var reader: CheckedContinuation<Element?, Never>?
     var settlers: [CheckedContinuation<Void, Never>] = []
 
-    /// Whether everything so far was read, and the reader has returned for more or never will.
+    /// Whether the reader has read everything so far and waits for more, or has ended.
     var isSettled: Bool { isFinished || (reader != nil && unread.isEmpty && failure == nil) }
 
     mutating func takeSettlers() -> [CheckedContinuation<Void, Never>] {
@@ -44,10 +44,10 @@ package final class SnapshotMailbox: Sendable {
   /// - Parameter capacity: the number of unread snapshots before merging; at least one.
   package init(capacity: Int = 1) { self.capacity = max(1, capacity) }
 
-  /// Waits for the next element; `nil` after `finish()`, cancellation, or the reading of a failure.
+  /// Waits for the next element; `nil` after `finish()`, after cancellation, and after a failure has been read.
   ///
-  /// Runs on the caller's actor. A snapshot therefore arrives in order among all messages to that actor, for example
-  /// the client's status.
+  /// Runs on the caller's actor. Therefore a snapshot arrives in order with other messages to that actor, such as the
+  /// client's status.
   package nonisolated(nonsending) func next() async -> Element? {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -76,7 +76,7 @@ package final class SnapshotMailbox: Sendable {
     reader?.resume(returning: nil)
   }
 
-  /// Returns when the reader has returned after reading everything that is in the mailbox now, or never will.
+  /// Returns when the reader has read everything that is in the mailbox now and waits for more, or has ended.
   package func settle() async {
     await withCheckedContinuation { continuation in
       let isSettled = state.withLock { state in
@@ -98,7 +98,7 @@ package final class SnapshotMailbox: Sendable {
     }
   }
 
-  /// Ends the mailbox with an error after the unread snapshots.
+  /// Ends the mailbox with an error, which the reader receives after the unread snapshots.
   package func fail(_ status: RPCStatus) {
     update { $0.failure = status }
   }

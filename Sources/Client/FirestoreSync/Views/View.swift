@@ -5,8 +5,8 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
 
-/// The incrementally maintained result of one query: the cost of a change depends on the change, not on the result's
-/// size.
+/// The incrementally maintained result of one query. The cost of a change depends on the size of the change, not of the
+/// result.
 struct View: Sendable {
   /// The acknowledged write that a document waits for, with the commit's version.
   struct HeldBack: Sendable {
@@ -25,7 +25,7 @@ struct View: Sendable {
     fileprivate(set) var heldBack: [DocumentKey: HeldBack]
     /// The acknowledged batches whose results the step shows.
     fileprivate(set) var shown: Set<BatchID> = []
-    /// Whether a full limit lost a document, so that another one from the store may move up.
+    /// Whether a document left a full limit, so that another one from the store may replace it.
     fileprivate(set) var needsRefill = false
     /// Whether the step fills an empty view: all of its documents were added, and `changes` does not list them.
     fileprivate(set) var isFilling = false
@@ -44,7 +44,7 @@ struct View: Sendable {
   /// The documents that the backend listed, as of the last snapshot (S2).
   private(set) var syncedKeys: Set<DocumentKey>
   private(set) var mutatedKeys: DocumentKeySet = []
-  /// The documents with a write that was acknowledged since. They change only when the backend's version arrives.
+  /// The documents with an acknowledged write. The view shows its result only when the backend's version arrives.
   private var heldBack: [DocumentKey: HeldBack] = [:]
   /// The held-back documents whose version should have arrived.
   private var overdue: Set<DocumentKey> = []
@@ -57,15 +57,15 @@ struct View: Sendable {
   private(set) var isSynced = false
   /// Whether `limboKeys` was not updated because the view was not current.
   private var isLimboStale = true
-  /// Whether the view tracks its documents in limbo. If another client does, a view is current when that client's view
-  /// is in sync.
+  /// Whether the view tracks its documents in limbo. If another client tracks them, the view is current when that
+  /// client's view is in sync.
   var tracksLimbo = true
   private var readTime: SnapshotVersion?
 
   /// A view of the cached documents.
   /// - Parameters:
   ///   - result: the matching documents, without duplicates, inside and outside the limit.
-  ///   - hints: the hints of their ids, if known.
+  ///   - hints: the order hints of the documents' ids, if known.
   ///   - readTime: the read time of the cached result, if the target was ever in sync.
   init(
     query: Query, documents result: consuming [Document], hints: [KeyHint] = [], syncedKeys: Set<DocumentKey>,
@@ -98,7 +98,7 @@ struct View: Sendable {
 
   /// Whether a changed document that does not match may change the view.
   func isConcerned(byNotMatching key: DocumentKey) -> Bool {
-    // A view that must recheck all of its documents uses any opportunity.
+    // Any change is an opportunity for a view that must check all of its documents for limbo.
     isLimboStale && isCurrent || !documents.isEmpty && documents.contains(key)
   }
 
@@ -129,7 +129,7 @@ struct View: Sendable {
     return step
   }
 
-  /// The minimum number of documents for sorting, which is then faster than finding each position.
+  /// The minimum number of documents for which sorting is faster than finding each position.
   private static let many = 32
 
   /// The step of an empty view to many documents.
@@ -144,8 +144,8 @@ struct View: Sendable {
     return step
   }
 
-  /// The step for many new documents, as when a backend sends a large result in parts. They are inserted into the view
-  /// immediately: a copy of the previous set would copy each part that receives documents.
+  /// The step for many new documents, for example when a backend sends a large result in parts. They are inserted into
+  /// the view in place. With a copy of the previous set, every part of the set that receives documents would be copied.
   /// - Returns: `nil`, without any change, if other documents change as well.
   private mutating func inserting(_ changed: [Document], _ news: Update) -> Step? {
     guard changed.count >= Self.many, let listed = news.target?.added, listed.count > changed.count / 2,
@@ -167,8 +167,8 @@ struct View: Sendable {
   /// The documents with an acknowledged write whose result the backend has not sent.
   var heldBackKeys: [DocumentKey] { heldBack.keys.sorted() }
 
-  /// The step that shows the results of acknowledged writes, as the store has them. For a view that no target of the
-  /// backend fills: the backend's versions never arrive there.
+  /// The step that shows the stored results of acknowledged writes. It is for a view without a watched target, where
+  /// the backend's versions may never arrive.
   /// - Parameter documents: the stored documents of `heldBackKeys`.
   func releasing(_ documents: [Document]) -> Step {
     var step = emptyStep
@@ -181,9 +181,9 @@ struct View: Sendable {
 
   private var emptyStep: Step { Step(documents: documents, mutatedKeys: mutatedKeys, heldBack: heldBack) }
 
-  /// Whether the limit is full only because of pending writes: it has documents that the backend has not listed for
-  /// this query, or would order differently. Documents outside may then enter the result once these writes are rejected
-  /// or the user changes. They are not shown, so they are not in limbo.
+  /// Whether the limit may be full only because of pending writes: it contains documents that the backend has not
+  /// listed for this query or would order differently. Documents beyond the limit may enter the result when these
+  /// writes are rejected or the user changes. Until then they are not shown, so they are not in limbo.
   var hidesDocuments: Bool {
     guard let limit = viewed.query.limit, documents.count == limit else { return false }
     return !mutatedKeys.isEmpty || !documents.allSatisfy { syncedKeys.contains($0.key) }
@@ -206,7 +206,8 @@ struct View: Sendable {
     let location = step.documents.location(of: key)
     let old = location.document
     let isCommitted = old?.hasLocalMutations == true && document.hasCommittedMutations
-    // Undoing a write looks the same if an earlier write was acknowledged; an undone write disappears immediately.
+    // The document looks the same if a later write was undone after an earlier one was acknowledged. Without an
+    // acknowledged batch, it is an undone write, which disappears immediately.
     let held = step.heldBack.isEmpty ? nil : step.heldBack[key]
     let batch = isCommitted ? acknowledged ?? held?.batch : nil
     let isHeldBack = batch != nil
@@ -229,7 +230,7 @@ struct View: Sendable {
       document.hasLocalMutations || (document.hasCommittedMutations && mutatedKeys.contains(key) && !isUndone)
     if let old {
       if old.data != document.data {
-        // A pure acknowledgement is not shown, because the backend's version follows (SEMANTICS A9).
+        // Does not show an acknowledgement alone, because the backend's version follows (SEMANTICS A9).
         if isHeldBack { return }
         step.changes.track(DocumentChange(kind: .modified, document: document))
         if let edge, isOutside(document, edge: edge) { step.needsRefill = true }
@@ -255,7 +256,8 @@ struct View: Sendable {
     return take(step, Update(causes: causes))
   }
 
-  /// Leaves it to another client, which now has the streams, to determine whether the view is in sync.
+  /// Stops tracking documents in limbo, because another client now has the streams and determines whether the view is
+  /// in sync.
   mutating func stopTrackingLimbo() {
     tracksLimbo = false
     isCurrent = isSynced
@@ -264,8 +266,9 @@ struct View: Sendable {
     isLimboStale = true
   }
 
-  /// Whether the backend's next snapshot concerns the view even if it changes neither its documents nor its target: it
-  /// may show that a held-back version will not arrive, or the view must recheck all of its documents.
+  /// Whether the view must process the backend's next snapshot even if it changes neither the view's documents nor its
+  /// target. The snapshot may show that a held-back version will not arrive, or the view must check all of its
+  /// documents for limbo.
   var waitsForSnapshot: Bool { !heldBack.isEmpty || isLimboStale && isCurrent }
 
   // MARK: Taking a step
@@ -304,7 +307,7 @@ struct View: Sendable {
         updateLimbo(documents.keys { !synced.contains($0.key) }, &outcome)
       } else {
         updateLimbo(step.isFilling ? documents.keys : step.touched, &outcome)
-        // Documents that are listed now can only leave limbo.
+        // Newly listed documents can only leave limbo.
         if let target, !limboKeys.isEmpty { updateLimbo(target.added, &outcome) }
         if let target { updateLimbo(target.removed, &outcome) }
         updateLimbo(unlisted, &outcome)
@@ -321,7 +324,7 @@ struct View: Sendable {
     let hasChanges = !step.changes.isEmpty || step.isFilling || step.inserted != nil
     guard hasChanges || wasSynced != isSynced else { return outcome }
     hasCachedResults = news.hasPosition
-    // The write comes first, because its acknowledgement preceded the documents with its result.
+    // The acknowledgement is the first cause, because it precedes the document with the write's result.
     let results = step.shown.sorted().map { SnapshotCause.acknowledged($0) }
     var snapshot = snapshot(causes: results.isEmpty ? causes : results.filter { !causes.contains($0) } + causes)
     if let inserted = step.inserted {
@@ -355,7 +358,7 @@ struct View: Sendable {
     return wentOffline(causes: [])
   }
 
-  /// Makes a new view as current as the other view of its target.
+  /// Makes a new view current, like the other view of its target.
   mutating func becomeCurrent(token: ResumeToken?) -> Outcome {
     take(emptyStep, Update(TargetChange(resumeToken: token, isCurrent: true), causes: []))
   }
@@ -375,15 +378,15 @@ struct View: Sendable {
     }
   }
 
-  /// - Returns: documents whose write was committed before this snapshot of the backend, which does not list them.
-  ///   Their versions will not arrive without a lookup.
+  /// - Returns: documents whose write was committed before this snapshot of the backend, but that the backend does not
+  ///   list. Their versions will not arrive without a lookup.
   private func unlisted(at version: SnapshotVersion?) -> [DocumentKey] {
     guard let version, !heldBack.isEmpty else { return [] }
     return heldBack.lazy.filter { $0.value.version <= version && !syncedKeys.contains($0.key) }.map(\.key)
   }
 
-  /// Whether the document must be looked up. A local write may explain why the backend does not list it, so there is no
-  /// lookup while the backend's version may still arrive.
+  /// Whether the document must be looked up. A local write may be the reason why the backend does not list the
+  /// document, so it is not looked up while the backend's version may still arrive.
   private func shouldBeInLimbo(_ key: DocumentKey) -> Bool {
     guard !syncedKeys.contains(key), let document = documents[key] else { return false }
     return !document.hasLocalMutations || overdue.contains(key)

@@ -5,8 +5,8 @@ package import FirestoreModel
 import FirestoreProtocol
 package import FirestoreQuery
 
-/// A query with derived values, computed once. A class, so that copies of views and snapshots, of which there are many,
-/// count one reference.
+/// A query with derived values that are computed once. A class, so that each of the many copies of views and snapshots
+/// only counts one reference.
 final class ViewedQuery: Sendable {
   let query: Query
   let target: Target
@@ -29,7 +29,8 @@ package struct ViewSnapshot: Sendable {
     get { before ?? withoutAdded }
     set { before = newValue }
   }
-  /// `nil` if documents were only added: keeping the set would make later changes copy the shared parts.
+  /// `nil` if documents were only added. A reference to the previous set would force later changes to copy the shared
+  /// parts.
   private var before: DocumentSet?
   private var withoutAdded: DocumentSet {
     var documents = documents
@@ -49,13 +50,13 @@ package struct ViewSnapshot: Sendable {
     get { listed ?? documents.map { DocumentChange(kind: .added, document: $0) } }
     set { listed = newValue }
   }
-  /// Makes the changes the additions of these documents, in query order.
+  /// Sets the changes to the additions of these documents, in query order.
   mutating func add(_ inserted: [Document]) {
     before = nil
     listed = inserted.map { DocumentChange(kind: .added, document: $0) }
   }
 
-  /// Makes the changes the additions of all documents.
+  /// Sets the changes to the additions of all documents.
   mutating func addAll() { listed = nil }
 
   /// The keys of the documents with a kind of change.
@@ -68,8 +69,8 @@ package struct ViewSnapshot: Sendable {
   package var changeCount: Int { listed?.count ?? documents.count }
   /// The changes; `nil` if every document was added, and nothing else changed.
   private var listed: [DocumentChange]?
-  /// The documents that no longer match, in their present state: missing if they were deleted. Documents that only the
-  /// limit excludes are not included.
+  /// The documents that no longer match, in their present state, which is missing for deleted documents. Does not
+  /// include documents that only the limit excludes.
   package var departed: [DocumentKey: Document] = [:]
   package var mutatedKeys: DocumentKeySet
   package var isFromCache: Bool
@@ -78,7 +79,7 @@ package struct ViewSnapshot: Sendable {
   package var hasCachedResults: Bool
   package var causes: [SnapshotCause]
   package var hasPendingWrites: Bool { !mutatedKeys.isEmpty }
-  /// The version of the backend's last consistent snapshot that the view reflects.
+  /// The version of the backend's last consistent snapshot that the view has applied.
   package var readTime: SnapshotVersion?
 
   package init(
@@ -111,7 +112,7 @@ package struct ViewSnapshot: Sendable {
     self.readTime = readTime
   }
 
-  /// The snapshot as the first one of a listener: every document is added.
+  /// The snapshot as the first snapshot of a listener, to which every document is added.
   func asInitial() -> ViewSnapshot {
     var initial = self
     initial.oldDocuments = DocumentSet(comparing: query)
@@ -144,7 +145,7 @@ package struct ViewSnapshot: Sendable {
       merged.listed = changes
       if before == nil, !changes.allSatisfy({ $0.kind == .added }) { merged.before = withoutAdded }
     } else {
-      // The reader has seen nothing yet, so every document is new.
+      // Every document is new for the reader, who has not seen the first snapshot yet.
       merged.listed = nil
     }
     merged.departed = departed.merging(later.departed) { $1 }
@@ -160,7 +161,7 @@ extension View {
     var target: TargetChange?
     /// The version of the backend's snapshot, if it is the cause.
     var version: SnapshotVersion?
-    /// Whether the target has a position of the backend with it.
+    /// Whether the target has a position of the backend after the update.
     var hasPosition = false
     /// Whether the target is sent again because its documents did not match.
     var isPendingReset = false
@@ -187,7 +188,7 @@ extension View {
 
   enum Result {
     case outcome(Outcome)
-    /// A full limit lost a document: the step must be continued over the whole query, and then applied.
+    /// A document left a full limit. The step must be continued with the result of the whole query, and then applied.
     case needsRefill(Step)
   }
 

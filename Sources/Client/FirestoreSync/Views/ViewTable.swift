@@ -3,7 +3,7 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
 
-/// The id of a view. Later views have higher ids, which is the order of snapshots.
+/// The id of a view. Later views have higher ids. Snapshots are delivered in the order of ids.
 struct ViewID: Hashable, Comparable, Sendable {
   let rawValue: Int
   static func < (left: ViewID, right: ViewID) -> Bool { left.rawValue < right.rawValue }
@@ -15,13 +15,13 @@ struct ViewTable: Sendable {
     let id: ViewID
     let target: TargetID
     var view: View
-    /// A condition of the query; `nil` if the query has no condition for routing.
+    /// The condition that routes changes to the view; `nil` if the query has no such condition.
     let equality: Equality?
     /// Whether the view must also see documents that do not satisfy `equality`.
     fileprivate(set) var isOccupied = false
   }
 
-  /// A field and its value, by strict equality.
+  /// A field and its value, compared by strict equality.
   struct Equality: Hashable, Sendable {
     let path: FieldPath
     let value: Value
@@ -35,7 +35,7 @@ struct ViewTable: Sendable {
     var isMatch: Bool?
   }
 
-  /// The views, ascending by id. They are in an array, so that a view is read without a copy: there may be many
+  /// The views, ascending by id. They are in an array so that a view can be read without a copy. There may be many
   /// listeners, and copying a view costs more than determining that a change does not concern it.
   private var entries: [Entry] = []
   private var idOfQuery: [Query: ViewID] = [:]
@@ -44,7 +44,7 @@ struct ViewTable: Sendable {
   private var byCollection: [ResourcePath: ViewRoute] = [:]
   /// Views of collection groups, by the collection id as a path, which compares bytes.
   private var byGroup: [ResourcePath: ViewRoute] = [:]
-  /// The views that the backend's next snapshot concerns in any case.
+  /// The views that must process the backend's next snapshot in any case.
   private(set) var waiting: Set<ViewID> = []
   private var nextID = 0
 
@@ -135,7 +135,7 @@ struct ViewTable: Sendable {
 
   // MARK: Changes
 
-  /// The views that changes may concern, ascending by id. Other views are not read.
+  /// The views that the changes may concern, ascending by id. Does not read other views.
   func concerns(of changes: [DocumentKey: Document]) -> [Concern] {
     if changes.count == 1, let (key, document) = changes.first { return concerns(of: document, key) }
     var affected: [ViewID: [Document]] = [:]
@@ -174,7 +174,7 @@ struct ViewTable: Sendable {
     return position
   }
 
-  /// The views that one document concerns: it is shown or matches.
+  /// The views that one document concerns, because they show it or because it matches.
   private func concerns(of document: Document, _ key: DocumentKey) -> [Concern] {
     let documents = [document]
     var found = (byDocument.isEmpty ? [] : byDocument[key] ?? []).map { Concern(id: $0, documents: documents) }
@@ -217,13 +217,13 @@ extension Query {
   }
 }
 
-/// The views of one collection or group, by a value of their documents. Among many queries most require another value
-/// than a document has, and are skipped.
+/// The views of one collection or group, by the value that their queries require for a field. Skips the queries that
+/// require another value than a document has, which are most of them.
 struct ViewRoute: Sendable {
   /// The views of queries without a condition for routing.
   private var others: [ViewID] = []
   private var byValue: [FieldPath: [Value: [ViewID]]] = [:]
-  /// The views with a condition that must also see other documents, because they show some.
+  /// The views with a condition that must also receive documents that do not satisfy it, because they show documents.
   private(set) var occupied: Set<ViewID> = []
 
   var isEmpty: Bool { others.isEmpty && byValue.isEmpty }

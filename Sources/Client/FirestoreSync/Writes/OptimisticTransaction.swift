@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// One attempt of a transaction as in mobile clients: the backend holds no lock and knows no transaction. Reads record
-/// the versions, writes are collected, and one commit of all writes requires those versions.
+/// One attempt of an optimistic transaction, as in mobile clients. The backend holds no lock and does not know of the
+/// transaction. Reads record the versions of documents, and writes are collected. One commit of all writes then
+/// requires the recorded versions.
 package struct OptimisticTransaction: Sendable {
   private enum Seen: Equatable {
     case version(SnapshotVersion)
@@ -20,7 +21,7 @@ package struct OptimisticTransaction: Sendable {
 
   package init() {}
 
-  /// - Throws: `invalid-argument` after the first write: a read could not show the write.
+  /// - Throws: `invalid-argument` after the first write, because a read could not include the write.
   package func checkReadable() throws(RPCStatus) {
     try checkUnfinished()
     if !mutations.isEmpty || failure != nil {
@@ -59,7 +60,7 @@ package struct OptimisticTransaction: Sendable {
     written.insert(mutation.key)
   }
 
-  /// Makes the commit fail, unless an earlier write has failed.
+  /// Makes the commit fail with this error, unless an earlier write has failed.
   package mutating func fail(_ status: RPCStatus) {
     if failure == nil { failure = status }
   }
@@ -112,14 +113,14 @@ package struct TransactionRetries: Sendable {
 
   /// Whether another attempt may follow this failure.
   ///
-  /// The backend answers an outdated read with `failed-precondition` or `aborted`, and with `already-exists` if a
-  /// document was read as missing. These can succeed next time, as can any code that is not permanent (SDK
-  /// `TransactionRunner::IsRetryableTransactionError`).
+  /// The backend rejects an outdated read with `failed-precondition` or `aborted`, and with `already-exists` if a
+  /// document was missing when it was read. After these codes, and after any code that is not permanent, the next
+  /// attempt can succeed (SDK `TransactionRunner::IsRetryableTransactionError`).
   package func allowsAttempt(after code: StatusCode) -> Bool {
     guard remaining > 0 else { return false }
     if code.isConflict { return true }
     switch code {
-    // This code means that the caller has canceled.
+    // The caller has canceled the transaction.
     case .cancelled: return false
     default: return !code.isPermanentForWrites
     }

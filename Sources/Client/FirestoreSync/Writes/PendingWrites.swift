@@ -2,13 +2,13 @@
 import FirestoreModel
 import FirestoreProtocol
 
-/// The current user's pending batches in order, each with its state. Mirrors the store's queue, so that neither sending
-/// nor showing the queue reads the store.
+/// The current user's pending batches in order, each with its state. Mirrors the store's queue, so that the store need
+/// not be read to send or show the queue.
 ///
 ///     first ─┬─ in flight ─┬─────── unsent ───────┬─ last        at most `capacity` in flight; the k-th response
 ///          head         sentEnd              entries.count       answers the k-th batch in flight (S4)
 ///
-/// Batches leave at the front. Canceled batches leave a gap that remains until the front reaches it.
+/// Batches leave at the front. A canceled batch leaves a gap, which is removed when the front reaches it.
 struct PendingWrites: Sendable {
   /// The maximum number of batches in flight (SDK remote_store: MAX_PENDING_WRITES).
   static let capacity = 10
@@ -35,7 +35,7 @@ struct PendingWrites: Sendable {
   /// The number of batches since the queue was last empty.
   private(set) var total = 0
   private(set) var inFlightCount = 0
-  /// The newest batch ever in the queue.
+  /// The newest batch that was ever in the queue.
   private(set) var newest: BatchID?
   /// The newest token of the current stream; `nil` until the answer to its handshake.
   private var streamToken: [UInt8]?
@@ -68,7 +68,7 @@ struct PendingWrites: Sendable {
 
   // MARK: Changing the queue
 
-  /// - Precondition: the id is above all others (S4).
+  /// - Precondition: the id is higher than all others (S4).
   mutating func append(_ batch: MutationBatch) {
     precondition(isNew(batch.id), "batch \(batch.id) is out of order")
     entries.append(Entry(batch: batch))
@@ -100,13 +100,13 @@ struct PendingWrites: Sendable {
 
   // MARK: Sending
 
-  /// Whether `take` can return a batch.
+  /// Whether `take` would return a batch.
   var hasUnsent: Bool { streamToken != nil && inFlightCount < min(count, Self.capacity) }
 
   /// Records the answer to the handshake.
   mutating func streamOpened(token: [UInt8]) { streamToken = token }
 
-  /// Takes the next batch to send, which now counts as in flight.
+  /// Returns the next batch to send, which is now in flight.
   mutating func take(at now: Timestamp) -> (batch: MutationBatch, request: WriteRequest)? {
     guard let streamToken, inFlightCount < Self.capacity,
       let position = entries[sentEnd...].firstIndex(where: { !$0.hasLeft })
@@ -128,7 +128,7 @@ struct PendingWrites: Sendable {
   /// Records the end of the stream: batches without a response are sent again on the next one.
   mutating func streamClosed() { (sentEnd, inFlightCount, streamToken) = (head, 0, nil) }
 
-  /// Records the error of an attempt to send a batch, or the whole pipeline without an id.
+  /// Records the error of an attempt to send a batch; without an id, for all batches of the pipeline.
   mutating func note(_ error: RPCStatus, of id: BatchID? = nil) {
     for id in id.map({ [$0] }) ?? pipeline.map(\.batch.id) {
       if let position = position(of: id) { entries[position].lastError = error }
@@ -137,7 +137,7 @@ struct PendingWrites: Sendable {
 
   // MARK: Showing
 
-  /// The pending batches with their sizes. For a queue longer than twice `ends`, only `ends` batches at each end.
+  /// The pending batches with their sizes. If the queue is longer than twice `ends`, only `ends` batches from each end.
   /// O(ends + new batches).
   mutating func measured(ends: Int? = nil) -> [Entry] {
     measure()
@@ -146,7 +146,7 @@ struct PendingWrites: Sendable {
     return Array(pending.prefix(ends)) + Array(last).reversed()
   }
 
-  /// The size of all pending batches, encoded.
+  /// The encoded size of all pending batches.
   mutating func byteCount() -> Int {
     measure()
     return measuredBytes
@@ -175,7 +175,7 @@ struct WriteWaits: Sendable {
   /// - Parameter highest: the last batch to wait for.
   mutating func add(_ wait: PendingWritesWait, until highest: BatchID) { waits.append((highest, wait)) }
 
-  /// Removes and returns the waits that are over.
+  /// Removes and returns the finished waits.
   /// - Parameter first: the first batch that is still pending; `nil` without pending batches.
   mutating func takeDone(before first: BatchID?) -> [PendingWritesWait] {
     let done = waits.filter { entry in first.map { entry.highest < $0 } ?? true }

@@ -8,7 +8,7 @@ package import FirestoreSQLite
 extension SyncCore {
   /// Stores a write, shows it to the listeners and starts sending it.
   /// - Parameter rejected: a rejected write that this write replaces.
-  /// - Throws: the store's error if it cannot store the write; nothing happens.
+  /// - Throws: the store's error if it cannot store the write. In this case nothing changes.
   package mutating func write(
     _ mutations: [Mutation], at now: Timestamp, insteadOf rejected: BatchID? = nil
   ) throws(StoreError) -> BatchID {
@@ -24,8 +24,8 @@ extension SyncCore {
   }
 
   /// Drops a batch that is not in flight. Its overlay is undone and its write fails with `cancelled`.
-  /// - Returns: whether the batch is dropped. Otherwise the client of the cache with the streams is requested to drop
-  ///   it: its answer is the write's completion, or the effect `refuseCancellation`.
+  /// - Returns: whether the batch was dropped. If not, the client with the streams is requested to drop it. Its answer
+  ///   arrives as the write's completion, or as the effect `refuseCancellation`.
   /// - Throws: `not-found` for a batch that is not pending, `failed-precondition` for one that the backend may be
   ///   applying, and errors of the store.
   @discardableResult
@@ -65,14 +65,14 @@ extension SyncCore {
     }
   }
 
-  /// Repeats the unanswered requests to drop a write, because another client may have the streams now.
+  /// Repeats the unanswered cancellation requests, because another client may have the streams now.
   mutating func askAgainToCancel() throws(StoreError) {
     for id in writes.answers.awaitedCancellations where objectionToCancelling(id) == nil {
       if isPrimary { try takeBack(id) } else { try store.askToCancel(id) }
     }
   }
 
-  /// Finishes the wait when all writes pending now are done, immediately if there are none.
+  /// Finishes the wait when all writes that are pending now are done. Finishes it immediately if there are none.
   package mutating func waitForPendingWrites(_ wait: PendingWritesWait) {
     if let damage = health.damage { return output.append(.finishWait(wait, damage)) }
     if !writes.add(wait) { output.append(.finishWait(wait, nil)) }
@@ -91,10 +91,10 @@ extension SyncCore {
     }
   }
 
-  /// The number of batches that are in flight or are sent next; none while the network is not used.
+  /// The number of batches that are in flight or will be sent next; 0 while the network is not used.
   package var outstandingWrites: Int { network.isUsed ? min(writes.queue.count, PendingWrites.capacity) : 0 }
 
-  /// Begins to send after the answer to the handshake.
+  /// Starts sending batches after the answer to the handshake.
   package mutating func writeStreamOpened(token: [UInt8], in epoch: StreamEpoch) {
     guard writes.opened(token: token, in: epoch) else { return }
     output.statusChanged()
@@ -102,7 +102,7 @@ extension SyncCore {
     sendWrites()
   }
 
-  /// Takes the next batch for the stream, which is now in flight.
+  /// Returns the next batch for the stream, which is now in flight.
   package mutating func takeWrite(in epoch: StreamEpoch, at now: Timestamp) -> (id: BatchID, request: WriteRequest)? {
     guard let (batch, sent) = writes.take(in: epoch, at: now) else { return nil }
     var request = sent
@@ -111,7 +111,7 @@ extension SyncCore {
     return (batch.id, request)
   }
 
-  /// Handles the answer that the backend committed the oldest batch in flight (S4).
+  /// Handles the acknowledgement of the oldest batch in flight (S4).
   package mutating func receive(
     _ response: CommitResponse, token: [UInt8], in epoch: StreamEpoch, at now: Timestamp
   ) {
@@ -144,7 +144,7 @@ extension SyncCore {
     finish(batch.id, .failure(status), at: time, changes)
   }
 
-  /// Signals the result, then shows it (S3).
+  /// Reports the result of a write, and then shows it to listeners (S3).
   /// - Parameter time: the time of the backend's answer; `nil` for a write that the user canceled, or that another
   ///   client sent.
   mutating func finish(
@@ -152,7 +152,7 @@ extension SyncCore {
   ) {
     output.statusChanged()
     let result = writes.deadlines.ended(id, result)
-    // A batch that another client sent may have been processed before.
+    // Ignores a batch that another client sent and that was already processed.
     guard let waits = writes.finish(id, result, at: time, isShared: sharing != nil) else {
       return emit(changes, causes: [])
     }
@@ -165,8 +165,8 @@ extension SyncCore {
     }
   }
 
-  /// Handles a stream that ended on the other side. An error about the oldest batch in flight rejects that batch; all
-  /// other batches are sent again.
+  /// Handles the end of the stream by the backend or the transport. If the error concerns the oldest batch in flight,
+  /// that batch is rejected. All other batches are sent again.
   mutating func writeStreamEnded(_ status: RPCStatus, in epoch: StreamEpoch, at now: Timestamp) {
     guard let end = writes.failed(status, in: epoch) else { return }
     output.statusChanged()
@@ -198,11 +198,10 @@ extension SyncCore {
     return rejected
   }
 
-  /// Puts a rejected write into the queue again as the newest one, and removes it from the rejected writes in the same
-  /// transaction.
+  /// Puts a rejected write at the end of the queue, and removes it from the rejected writes in the same transaction.
   /// - Parameter mutations: the mutations to write instead of the rejected ones.
   /// - Returns: the write's new number.
-  /// - Throws: `not-found` for a write that is not a rejected one, and errors of the store.
+  /// - Throws: `not-found` if no rejected write has this number, and errors of the store.
   package mutating func resend(
     _ id: BatchID, as mutations: [Mutation]?, at now: Timestamp
   ) throws(RPCStatus) -> BatchID {
@@ -221,7 +220,7 @@ extension SyncCore {
   }
 
   /// Drops a rejected write.
-  /// - Throws: `not-found` for a write that is not a rejected one, and errors of the store.
+  /// - Throws: `not-found` if no rejected write has this number, and errors of the store.
   package mutating func dropRejectedWrite(_ id: BatchID) throws(RPCStatus) {
     let wasThere: Bool
     do throws(StoreError) {

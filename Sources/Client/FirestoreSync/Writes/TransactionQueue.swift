@@ -2,13 +2,13 @@
 package import FirestoreModel
 import Synchronization
 
-/// The order of retries of one client's conflicting transactions.
+/// Determines the order in which one client's conflicting transactions retry.
 ///
 /// A transaction needs no delay before its retry if another transaction of this client has changed its documents,
 /// because the backend is not busy and no other client is involved. It waits until the transactions that failed earlier
-/// on the same documents have ended. Transactions that read these documents for the first time wait after it. A
-/// transaction inside another one's block does not wait for that one, as far as Swift's tasks show; otherwise the
-/// maximum wait ends it.
+/// on the same documents have ended. Transactions that read these documents for the first time wait until it has ended.
+/// A transaction within another transaction's block does not wait for that transaction, if Swift's tasks show the
+/// nesting. If they do not, the maximum wait ends the wait.
 package final class TransactionQueue: Sendable {
   private struct Attempt {
     var reads: Set<DocumentKey> = []
@@ -16,7 +16,7 @@ package final class TransactionQueue: Sendable {
     var isOvertaken = false
   }
 
-  /// The maximum wait for a turn while no earlier transaction ends.
+  /// The maximum time to wait without the end of any earlier transaction.
   package static let patience = Duration.seconds(30)
 
   /// The transactions whose blocks the current task runs.
@@ -36,7 +36,7 @@ package final class TransactionQueue: Sendable {
     /// The transactions to retry, in the order of their first failure, with the documents they read.
     var queue: [(transaction: UInt64, keys: Set<DocumentKey>)] = []
     var waits: [UInt64: Wait] = [:]
-    /// The waits that ended before they began.
+    /// The waits that were ended before they began.
     var ended: Set<UInt64> = []
 
     /// Whether no transaction that failed earlier uses one of the documents.
@@ -86,7 +86,7 @@ package final class TransactionQueue: Sendable {
     }
   }
 
-  /// Records that a transaction reads documents, after the transactions that retry with them.
+  /// Waits for the transactions that retry with these documents, and then records that a transaction reads them.
   package func reads(_ keys: Set<DocumentKey>, _ transaction: UInt64) async {
     await wait(for: keys, transaction, atMost: Self.patience)
     state.withLock { $0.attempts[transaction, default: Attempt()].reads.formUnion(keys) }
@@ -98,7 +98,8 @@ package final class TransactionQueue: Sendable {
   }
 
   /// Ends an attempt that failed because a document has changed.
-  /// - Returns: the documents it read, if another transaction of this client is the cause; `nil` otherwise.
+  /// - Returns: the documents that the attempt read, if another transaction of this client is the cause; `nil`
+  ///   otherwise.
   package func fails(_ transaction: UInt64) -> Set<DocumentKey>? {
     state.withLock { state in
       guard let attempt = state.attempts.removeValue(forKey: transaction) else { return nil }
@@ -108,7 +109,7 @@ package final class TransactionQueue: Sendable {
     }
   }
 
-  /// Waits for the turn to retry.
+  /// Waits until it is the transaction's turn to retry.
   package func turn(
     _ transaction: UInt64, _ keys: Set<DocumentKey>, atMost longest: Duration = TransactionQueue.patience
   ) async {
@@ -123,7 +124,7 @@ package final class TransactionQueue: Sendable {
   }
 
   /// Ends a transaction.
-  /// - Parameter isCommitted: whether the documents of `commits` have changed.
+  /// - Parameter isCommitted: whether the transaction was committed, so that the documents of `commits` have changed.
   package func end(_ transaction: UInt64, isCommitted: Bool) {
     let free = state.withLock { state in
       let attempt = state.attempts.removeValue(forKey: transaction)

@@ -19,8 +19,8 @@ package struct WriteConditions: Hashable, Sendable {
   package static let none = WriteConditions()
 }
 
-/// The deadlines for sending batches of this process. A batch that was sent has none: before the answer, it is unknown
-/// whether the backend has applied it.
+/// The deadlines for sending batches of this process. A batch has no deadline after it was sent, because the backend
+/// may have applied it.
 struct WriteDeadlines: Sendable {
   private var times: [BatchID: Timestamp] = [:]
   /// Batches that another client of the cache is requested to cancel, because their deadline has passed.
@@ -45,7 +45,8 @@ struct WriteDeadlines: Sendable {
   }
 
   /// Removes a batch that has left the queue.
-  /// - Returns: its result: a batch that another client canceled for its deadline has missed the deadline.
+  /// - Returns: the batch's result. If another client canceled the batch because of its deadline, the result is
+  ///   `deadline-exceeded`.
   mutating func ended<Success>(_ id: BatchID, _ result: Result<Success, RPCStatus>) -> Result<Success, RPCStatus> {
     times[id] = nil
     guard asked.remove(id) != nil, case .failure(let status) = result, status.code == .cancelled else { return result }
@@ -63,8 +64,9 @@ extension SyncCore {
   /// The delay before the next attempt to cancel an expired write.
   private static let pauseAfterFailure = Duration.seconds(1)
 
-  /// Makes a write under conditions, otherwise like `write(_:at:)`.
-  /// - Throws: `unavailable` for a write that must not be made offline, and errors of the store; nothing happens.
+  /// Like `write(_:at:)`, but with conditions.
+  /// - Throws: `unavailable` for a write that must not be made offline, and errors of the store. In both cases nothing
+  ///   changes.
   package mutating func write(
     _ mutations: [Mutation], _ conditions: WriteConditions, at now: Timestamp
   ) throws(RPCStatus) -> BatchID {
@@ -87,7 +89,7 @@ extension SyncCore {
   }
 
   /// Cancels the writes whose deadline has passed before they were first sent; they fail with `deadline-exceeded`. A
-  /// write that was sent is sent again until it is answered.
+  /// write that was already sent is resent until it is answered.
   package mutating func expireWrites(at now: Timestamp) {
     for id in writes.deadlines.passed(at: now, where: writes.queue.contains) {
       guard writes.queue.attempts(of: id) == 0 else {

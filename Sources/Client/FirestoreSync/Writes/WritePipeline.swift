@@ -19,14 +19,14 @@ struct WritePipeline: Sendable {
 
   // MARK: The user
 
-  /// Adopts a user's queue.
+  /// Replaces the queue with a user's queue.
   mutating func begin(_ user: String?, with batches: [MutationBatch]) {
     self.user = user
     queue = PendingWrites(batches)
   }
 
-  /// Adopts another user's queue.
-  /// - Returns: the waits for writes of the previous user, which are over.
+  /// Replaces the queue with another user's queue.
+  /// - Returns: the waits for writes of the previous user, which have ended.
   mutating func changeUser(to user: String?, with batches: [MutationBatch]) -> [PendingWritesWait] {
     begin(user, with: batches)
     answers.rejectedWritesChanged()
@@ -46,7 +46,7 @@ struct WritePipeline: Sendable {
   /// - Parameters:
   ///   - time: the time of the backend's answer to this client.
   ///   - isShared: whether another client of the cache may have sent the batch.
-  /// - Returns: the waits that are over; `nil` for another client's batch that was processed before.
+  /// - Returns: the finished waits; `nil` for another client's batch that was processed before.
   mutating func finish(
     _ id: BatchID, _ result: Result<CommitResponse, RPCStatus>, at time: Timestamp?, isShared: Bool
   ) -> [PendingWritesWait]? {
@@ -66,8 +66,8 @@ struct WritePipeline: Sendable {
     QueueSize(count: queue.count, total: queue.total, byteCount: queue.byteCount())
   }
 
-  /// Begins a wait until all writes that are pending now are done.
-  /// - Returns: whether there are any.
+  /// Starts a wait until all writes that are pending now are done.
+  /// - Returns: whether there are pending writes.
   mutating func add(_ wait: PendingWritesWait) -> Bool {
     guard let last = queue.last else { return false }
     answers.add(wait, until: last)
@@ -76,9 +76,9 @@ struct WritePipeline: Sendable {
 
   // MARK: The stream
 
-  /// Whether there is something to send and no stream for it.
+  /// Whether there are pending writes, but no stream.
   var isDue: Bool { !stream.isStarted && !queue.isEmpty }
-  /// Whether there is a stream and nothing to send.
+  /// Whether there is a stream, but no pending write.
   var isIdle: Bool { stream.isOpen && queue.isEmpty }
 
   mutating func start(using generator: inout some RandomNumberGenerator) -> SyncEffect {
@@ -86,7 +86,7 @@ struct WritePipeline: Sendable {
     return .open(.write, stream.epoch, after: delay)
   }
 
-  /// The effects for an open stream: the next batches to send, or the closing after an idle time.
+  /// The effects for an open stream: sending the next batches, or closing the stream after an idle time.
   var prompt: [SyncEffect] {
     guard stream.isOpen else { return [] }
     if queue.hasUnsent { return [.cancel(.writeIdle), .wake(.write)] }
@@ -101,7 +101,7 @@ struct WritePipeline: Sendable {
     return true
   }
 
-  /// Takes the next batch for the stream, which is now in flight.
+  /// Returns the next batch for the stream, which is now in flight.
   mutating func take(
     in epoch: StreamEpoch, at now: Timestamp
   ) -> (batch: MutationBatch, request: WriteRequest)? {
@@ -120,15 +120,15 @@ struct WritePipeline: Sendable {
     return batch
   }
 
-  /// The end of a stream on the other side.
+  /// The end of a stream by the backend or the transport.
   struct End {
     let wasOpen: Bool
-    /// The batch of the error, if it concerns one. All other batches are sent again.
+    /// The batch that the error rejects, if any. All other batches are sent again.
     let refused: MutationBatch?
   }
 
-  /// Records that the stream ended on the other side. A permanent error after the handshake concerns the oldest batch
-  /// in flight (PROTOCOL §3.1).
+  /// Records that the backend or the transport ended the stream. A permanent error after the handshake rejects the
+  /// oldest batch in flight (PROTOCOL §3.1).
   /// - Returns: `nil` for an old epoch (S8).
   mutating func failed(_ status: RPCStatus, in epoch: StreamEpoch) -> End? {
     guard epoch == stream.epoch, stream.isStarted else { return nil }
@@ -152,7 +152,7 @@ struct WritePipeline: Sendable {
   mutating func skipBackoff() -> [SyncEffect] { stream.skipBackoff().map { [.close(.write, $0)] } ?? [] }
 }
 
-/// The answers to the current user's writes: the waiting calls, the last answers, and the rejected writes.
+/// The answers to the current user's writes: the waits for them, the last answers, and the rejected writes.
 struct WriteAnswers: Sendable {
   private var waits = WriteWaits()
   /// Writes that the client with the streams is requested to cancel.
@@ -166,7 +166,7 @@ struct WriteAnswers: Sendable {
   ///   - documents: the documents of the batch, if known.
   ///   - delay: the time from sending to the backend's answer.
   ///   - first: the first batch that is still pending; `nil` without pending batches.
-  /// - Returns: the waits that are over.
+  /// - Returns: the finished waits.
   mutating func add(
     _ result: Result<CommitResponse, RPCStatus>, of id: BatchID, _ documents: WrittenDocuments?, after delay: Duration?,
     stillPending first: BatchID?
@@ -184,13 +184,13 @@ struct WriteAnswers: Sendable {
 
   // MARK: Cancellations
 
-  /// The writes that the client with the streams is requested to cancel, without an answer so far.
+  /// The writes with a cancellation request to the client with the streams that has no answer yet.
   var awaitedCancellations: [BatchID] { cancellations.sorted() }
 
   /// Records a request to the client with the streams to cancel a write.
   mutating func cancellationAsked(of id: BatchID) { cancellations.insert(id) }
 
-  /// Records that the write was answered, or is not canceled.
+  /// Records that the write was answered, or that its cancellation was refused.
   /// - Returns: whether this client had requested to cancel it.
   @discardableResult
   mutating func cancellationEnded(of id: BatchID) -> Bool { cancellations.remove(id) != nil }

@@ -4,8 +4,7 @@ import Foundation
 
 /// Data to decode: a value of a document, or a value that a program passed to `Firestore.Decoder`.
 enum DecodedContent {
-  /// A stored value. Server timestamps are already replaced according to the snapshot's reader
-  /// (`ValueDecoder.settled`).
+  /// A stored value. Pending server timestamps are already replaced as the reader requested (`ValueDecoder.settled`).
   case stored(Value)
   /// A map in a document, or the whole document. Its fields are decoded one by one.
   case encoded(EncodedEntries)
@@ -14,8 +13,8 @@ enum DecodedContent {
   /// No value.
   static var null: DecodedContent { .stored(.null) }
 
-  /// The content as Firestore would store it, which distinguishes Booleans and the kinds of numbers; `nil` for maps,
-  /// arrays, and types that Firestore does not store.
+  /// The content as a Firestore value, so that Booleans, integers and doubles are distinct; `nil` for maps, arrays, and
+  /// types that Firestore does not store.
   var scalar: Value? {
     switch self {
     case .stored(.map), .stored(.array), .encoded: nil
@@ -64,8 +63,8 @@ enum DecodedMap {
   case encoded(EncodedEntries)
   case given([String: Any])
 
-  /// The maximum number of fields for lookups without decoding all fields first, because each lookup scans the fields
-  /// before it.
+  /// The maximum number of fields for lookups in encoded form. Each lookup scans the preceding fields, so larger maps
+  /// are decoded first.
   private static let few = 24
 
   init(_ entries: EncodedEntries) {
@@ -121,7 +120,7 @@ final class DecodingContext {
   let options: Firestore.Decoder.Options
   /// The document with the data.
   let reference: DocumentReference?
-  /// The conversion of stored values to Firestore's types; `nil` for data that a program passed.
+  /// Converts stored values to the API's types; `nil` for data that a program passed.
   let values: ValueDecoder?
 
   init(options: Firestore.Decoder.Options, reference: DocumentReference?, values: ValueDecoder? = nil) {

@@ -69,7 +69,7 @@ struct KeyedDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
   }
 }
 
-// Fields of plain types are read without a separate decoder, which only their errors need.
+// Fields of plain types are read without a separate decoder. Only errors need one.
 extension KeyedDecoder {
   func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool {
     switch map {

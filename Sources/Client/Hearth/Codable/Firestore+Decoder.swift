@@ -30,7 +30,7 @@ extension Firestore {
       try decode(t, from: data, in: nil)
     }
 
-    /// Decodes a value, with its document.
+    /// Decodes a value from the data of a document.
     /// - Parameter reference: the document with the data, for `@DocumentID`.
     public func decode<T: Decodable>(_ t: T.Type, from data: Any, in reference: DocumentReference?) throws -> T {
       let context = DecodingContext(options: options.withLock { $0 }, reference: reference)
@@ -87,7 +87,7 @@ extension Firestore.Decoder {
   public indirect enum DateDecodingStrategy: Sendable {
     /// A Firestore timestamp; other fields use the fallback strategy.
     case timestamp(fallback: DateDecodingStrategy)
-    /// The format of `Date`'s `Decodable` conformance: seconds since 2001.
+    /// The format of `Date`'s `Decodable` conformance: seconds since 2001-01-01 UTC.
     case deferredToDate
     /// A number of seconds.
     case secondsSince1970
@@ -100,7 +100,7 @@ extension Firestore.Decoder {
     /// The value that the closure reads from the field's decoder.
     case custom(@Sendable (any Swift.Decoder) throws -> Date)
 
-    /// A Firestore timestamp, or seconds since 2001.
+    /// A Firestore timestamp, or seconds since 2001-01-01 UTC.
     public static var timestamp: DateDecodingStrategy { .timestamp(fallback: .deferredToDate) }
   }
 
@@ -151,7 +151,7 @@ extension DocumentSnapshot {
   /// The document, decoded as a value.
   ///
   /// - Parameters:
-  ///   - type: an optional type if the document may not exist, which is then decoded as `nil`.
+  ///   - type: the type of the value. Use an optional type if the document may not exist; the result is then `nil`.
   ///   - serverTimestampBehavior: the value of a server timestamp until the backend has set it.
   /// - Throws: `DecodingError.valueNotFound` with the name of the document, caused by a `FirestoreError` with the code
   ///   `notFound`, if the document does not exist and the type is not optional. Otherwise a `DecodingError` with the

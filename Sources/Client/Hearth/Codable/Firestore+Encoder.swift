@@ -71,7 +71,7 @@ extension Firestore.Encoder {
   public enum DateEncodingStrategy: Sendable {
     /// A Firestore timestamp.
     case timestamp
-    /// The format of `Date`'s `Encodable` conformance: seconds since 2001.
+    /// The format of `Date`'s `Encodable` conformance: seconds since 2001-01-01 UTC.
     case deferredToDate
     /// A number of seconds.
     case secondsSince1970
@@ -136,7 +136,8 @@ enum SnakeCase {
         result += character.lowercased()
         continue
       }
-      // A word begins after a lowercase letter, and at the last uppercase letter of a run before a lowercase letter.
+      // A word begins at an uppercase letter that follows a lowercase letter or precedes one, as `U` and `L` in
+      // `oneURLList`.
       let follows = !characters[index - 1].isUppercase
       let leads = index + 1 < characters.count && characters[index + 1].isLowercase
       result += (follows || leads ? "_" : "") + character.lowercased()
@@ -155,8 +156,8 @@ enum SnakeCase {
   }
 }
 
-// `Firestore.Encoder` and `Firestore.Decoder` do not convert Firestore's own types. Other coders fail for types that
-// have no meaning without a database.
+// `Firestore.Encoder` and `Firestore.Decoder` do not convert Firestore's own types. With other coders, the types that
+// only make sense with a database throw an error.
 
 extension DocumentReference: Codable {
   /// Always throws: a reference needs its `Firestore`.

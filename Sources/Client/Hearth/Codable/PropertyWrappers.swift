@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-/// A type for `@DocumentID` properties.
+/// A type that `@DocumentID` properties can have.
 public protocol DocumentIDWrappable: Sendable {
   /// The value for a document.
   static func wrap(_ documentReference: DocumentReference) throws -> Self
@@ -26,13 +26,13 @@ public struct DocumentID<Value: DocumentIDWrappable & Codable>: Sendable, Codabl
   /// `nil` for a value that was not read from a document.
   public var wrappedValue: Value?
 
-  /// Creates the property with its value before any read.
+  /// Creates the property with an initial value. Decoding replaces it.
   public init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
 
   /// The id or reference of the decoded document.
   /// - Throws: `FirestoreDecodingError` if the decoder has no document.
   public init(from decoder: any Swift.Decoder) throws {
-    // Checks for this library's decoder first, because creating its `userInfo` for each document would be slow.
+    // Checks for this library's decoder first, because its `userInfo` is slow to create for each document.
     let known = (decoder as? StructureDecoder)?.context.reference
     guard let reference = known ?? decoder.userInfo[.documentReference] as? DocumentReference else {
       throw FirestoreDecodingError.decodingIsNotSupported(
@@ -49,7 +49,8 @@ public struct DocumentID<Value: DocumentIDWrappable & Codable>: Sendable, Codabl
 extension DocumentID: Equatable where Value: Equatable {}
 extension DocumentID: Hashable where Value: Hashable {}
 
-/// A type with special decoding. One cast, which fails for nearly every type, replaces three.
+/// A type with special decoding. A cast to this protocol fails for nearly every type, so that casts to the specific
+/// protocols are rarely needed.
 protocol DecodedInItsWay {}
 
 /// A property that is not a field of the document.
@@ -62,14 +63,15 @@ extension CodingUserInfoKey {
 }
 
 extension Dictionary where Key == CodingUserInfoKey {
-  /// The value for a key; `nil` keys have no value, because the initializer of keys may fail.
+  /// The value for a key; `nil` for a `nil` key. Accepts optional keys because the initializer of `CodingUserInfoKey`
+  /// is failable.
   subscript(key: CodingUserInfoKey?) -> Value? {
     get { key.flatMap { self[$0] } }
     set { if let key { self[key] = newValue } }
   }
 }
 
-/// A type for `@ServerTimestamp` properties.
+/// A type that `@ServerTimestamp` properties can have.
 public protocol ServerTimestampWrappable: Sendable {
   /// The value for a decoded time.
   static func wrap(_ timestamp: Timestamp) throws -> Self
@@ -80,7 +82,7 @@ public protocol ServerTimestampWrappable: Sendable {
 extension Date: ServerTimestampWrappable {
   /// The time, with the precision of a `Date`.
   public static func wrap(_ timestamp: Timestamp) throws -> Date { timestamp.dateValue() }
-  /// The time, with microseconds.
+  /// The time, rounded to microseconds.
   public static func unwrap(_ value: Date) throws -> Timestamp { Timestamp(date: value) }
 }
 
@@ -91,8 +93,8 @@ extension Timestamp: ServerTimestampWrappable {
   public static func unwrap(_ value: Timestamp) throws -> Timestamp { value }
 }
 
-/// A time that the backend sets if the property is `nil` when it is written. The property is `nil` again when it is
-/// read before the backend's answer.
+/// A time that the backend sets if the property is `nil` when it is written. Until the backend has answered, the
+/// property is read as `nil`.
 @propertyWrapper
 public struct ServerTimestamp<Value: ServerTimestampWrappable & Codable>: Sendable, Codable {
   /// `nil` for a time that the backend sets.
@@ -121,7 +123,7 @@ public struct ServerTimestamp<Value: ServerTimestampWrappable & Codable>: Sendab
 extension ServerTimestamp: Equatable where Value: Equatable {}
 extension ServerTimestamp: Hashable where Value: Hashable {}
 
-/// An optional that is written as `null` for `nil`. A plain optional that is `nil` is omitted from the document.
+/// An optional whose `nil` is written as `null`. A plain optional that is `nil` is omitted from the document.
 @propertyWrapper
 public struct ExplicitNull<Value> {
   /// `nil` for a field that is `null`.

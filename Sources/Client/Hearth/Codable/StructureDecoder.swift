@@ -4,11 +4,11 @@ import Foundation
 
 /// Decodes one value of a document's data.
 ///
-/// Keeps its parent, for the paths in errors and coding paths.
+/// Has a reference to its parent, from which it builds coding paths, also for errors.
 final class StructureDecoder: Swift.Decoder {
   let content: DecodedContent
   let context: DecodingContext
-  /// Whether keys are property names, which the strategy converts; the keys of a dictionary are data.
+  /// Whether the strategy converts the keys, because they are property names. The keys of a dictionary are data.
   let convertsKeys: Bool
   private let parent: StructureDecoder?
   private let key: (any CodingKey)?
@@ -146,7 +146,7 @@ final class StructureDecoder: Swift.Decoder {
 }
 
 extension StructureDecoder {
-  /// The content as a value. Decodes Firestore's own types and some of Foundation's here, and all others by their
+  /// The content as a value. Decodes Firestore's types and some of Foundation's directly, and all others by their
   /// `init(from:)`.
   func value<T: Decodable>(as type: T.Type) throws -> T {
     if let plain = try plainValue(as: type) { return plain }
@@ -243,7 +243,7 @@ extension StructureDecoder {
     return url
   }
 
-  /// Decodes a number, or digits in a string, which can have more digits than a double.
+  /// Decodes a number or a string of digits. A string can have more digits than a double.
   private func decimal() throws -> Decimal {
     switch scalar {
     case .integer(let integer)?: return Decimal(integer)

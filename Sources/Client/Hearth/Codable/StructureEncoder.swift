@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Encodes one value: collects the data that its `encode(to:)` writes.
+/// Encodes one value by collecting the data that its `encode(to:)` writes.
 final class StructureEncoder: Swift.Encoder {
   let options: Firestore.Encoder.Options
   let codingPath: [any CodingKey]
-  /// Whether keys are property names, which the strategy converts; the keys of a dictionary are data.
+  /// Whether the strategy converts the keys, because they are property names. The keys of a dictionary are data.
   private let convertsKeys: Bool
   private var content: Content?
 
@@ -37,7 +37,7 @@ final class StructureEncoder: Swift.Encoder {
     }
   }
 
-  // A second container of the same kind writes into the first, for example for a subclass and its superclass.
+  // A second container of the same kind adds to the first one, for example when a subclass and its superclass encode.
 
   func container<Key>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
     let map: EncodedMap
@@ -121,7 +121,7 @@ final class StructureEncoder: Swift.Encoder {
 /// A map while its entries are written.
 final class EncodedMap {
   var entries: [String: Any] = [:]
-  /// Nested containers and `super`, with contents that follow.
+  /// Encoders of nested containers and of `super`. Their contents are written later.
   var open: [String: StructureEncoder] = [:]
 
   var result: [String: Any] { entries.merging(open.mapValues(\.result)) { _, later in later } }

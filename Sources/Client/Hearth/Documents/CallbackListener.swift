@@ -15,7 +15,8 @@ public protocol ListenerRegistration: Sendable {
 }
 
 /// A listener that calls a closure on a dispatch queue. It reads a snapshot from the mailbox, calls the closure and
-/// waits for it before the next one. A slow closure therefore receives merged snapshots, and the queue does not grow.
+/// waits until the closure returns. While it waits, the mailbox merges snapshots, so a slow closure does not make the
+/// queue grow.
 final class CallbackListener: ListenerRegistration {
   private let mailbox = SnapshotMailbox()
   private let isRemoved = Atomic(false)
@@ -41,7 +42,7 @@ final class CallbackListener: ListenerRegistration {
       }
       client.callbackListeners.remove(mailbox)
     }
-    // The client was just terminated: the listener fails like one that is added later.
+    // The client was terminated meanwhile: report the same error as for a listener that is added afterwards.
     if !isStarted { queue.async { deliver(.failure(.terminated)) } }
   }
 
@@ -65,7 +66,7 @@ final class RefusedListener: ListenerRegistration {
   func remove() { isRemoved.store(true, ordering: .releasing) }
 }
 
-/// The mailboxes of a client's callback listeners.
+/// The callback listeners of a client, by their mailboxes.
 final class CallbackListeners: Sendable {
   private let mailboxes = Mutex<[ObjectIdentifier: SnapshotMailbox]>([:])
 
@@ -84,8 +85,8 @@ final class CallbackListeners: Sendable {
 }
 
 extension Firestore {
-  /// Calls back whenever all listeners that a change affects have been called, so that their snapshots are consistent
-  /// (S1). Does not mean that they are in sync with the backend.
+  /// Calls `listener` whenever all listeners that a change affects have been called. At that moment, their snapshots
+  /// are consistent with each other (S1), but not necessarily in sync with the backend.
   @discardableResult
   public func addSnapshotsInSyncListener(_ listener: @escaping @Sendable () -> Void) -> any ListenerRegistration {
     let queue = callbackQueue

@@ -4,7 +4,7 @@ import FirestoreQuery
 
 /// A reference to a collection, and the query for all of its documents.
 ///
-/// A reference with an invalid path is still a value; every call on it fails with `invalidArgument`.
+/// You can create a reference with an invalid path, but every call on it fails with `invalidArgument`.
 public struct CollectionReference: Query {
   /// The database of the collection.
   public let firestore: Firestore

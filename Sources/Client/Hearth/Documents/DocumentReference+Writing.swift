@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-// Each write has three forms: one that returns both stages, and the SDK's two, which wait for the backend. Data is
-// encoded before any suspension, so it need not be Sendable.
+// Each write has three forms. `enqueue…` returns a handle for both stages. The SDK's two forms, with a completion and
+// with `async`, wait for the backend. Data is encoded before any suspension, so it need not be Sendable.
 
 extension DocumentReference {
   // MARK: Both stages

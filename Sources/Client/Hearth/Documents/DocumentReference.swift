@@ -5,7 +5,7 @@ import FirestoreSync
 
 /// A reference to a document, which may not exist.
 ///
-/// A reference with an invalid path is still a value; every call on it fails with `invalidArgument`.
+/// You can create a reference with an invalid path, but every call on it fails with `invalidArgument`.
 public struct DocumentReference: Sendable {
   /// The database of the document.
   public let firestore: Firestore
@@ -93,7 +93,7 @@ enum ReferencePath {
     _ text: String, below parent: ResourcePath, kind: String
   ) -> Result<ResourcePath, FirestoreError> {
     if text.isEmpty { return .failure(.invalidArgument("A \(kind) path must not be empty.")) }
-    // Leading and trailing slashes are dropped, as in the SDKs.
+    // Ignore leading and trailing slashes, as the SDKs do.
     let trimmed = text.drop { $0 == "/" }.reversed().drop { $0 == "/" }.reversed()
     do {
       let path = try ResourcePath(validating: String(trimmed))
@@ -116,9 +116,9 @@ public enum FirestoreSource: Hashable, Sendable {
 
 extension DocumentReference {
   /// Reads the document once.
-  /// - Throws: `unavailable` if the document is unknown to the source: for `default` while offline without a cached
-  ///   document, for `server` while offline, for `cache` without a cached document. A document that is known not to
-  ///   exist is not an error, except for `default` while offline, as in the SDKs.
+  /// - Throws: `unavailable` if the source cannot provide the document. For `server`, that is while offline. For
+  ///   `cache`, that is if the document is not cached. For `default`, that is if both apply. A document that is known
+  ///   not to exist is not an error, except for `default` while offline, as in the SDKs.
   public func getDocument(source: FirestoreSource = .default) async throws -> any DocumentSnapshot {
     try await read(source)
   }
@@ -251,8 +251,8 @@ extension DocumentReference {
     }
   }
 
-  /// The document as a value, now and after each change; for an optional type `nil` while it does not exist. A document
-  /// that cannot be decoded ends the sequence with the error.
+  /// The document as a value, now and after each change. For an optional type, the value is `nil` while the document
+  /// does not exist. A document that cannot be decoded ends the sequence with the error.
   public func snapshots<T: Decodable & Sendable>(
     as type: T.Type, options: SnapshotListenOptions = SnapshotListenOptions(),
     bufferingPolicy: SnapshotBufferingPolicy = .merged, decoder: Firestore.Decoder = Firestore.Decoder()

@@ -4,7 +4,8 @@ import FirestoreQuery
 
 /// The last known state of a document at one moment; the document may not exist.
 ///
-/// The official SDK has a class here. `QueryDocumentSnapshot` is a snapshot of an existing document.
+/// A protocol, unlike in the official SDK, where it is a class. `QueryDocumentSnapshot` is a snapshot of an existing
+/// document.
 public protocol DocumentSnapshot: Sendable {
   /// The content of the snapshot.
   var content: DocumentContent { get }
@@ -24,7 +25,7 @@ struct SingleDocumentSnapshot: DocumentSnapshot {
 }
 
 extension Firestore {
-  /// A document in the backend's version.
+  /// A snapshot of a document in the backend's version.
   package func snapshot(atBackend document: Document) -> any DocumentSnapshot {
     SingleDocumentSnapshot(
       content: DocumentContent(

@@ -41,7 +41,7 @@ public struct SnapshotListenOptions: Hashable, Sendable {
   }
 }
 
-/// The former options of a document listener, replaced by `SnapshotListenOptions`; for older sources.
+/// The older form of a document listener's options, for existing source code. `SnapshotListenOptions` replaces it.
 public struct DocumentListenOptions: Hashable, Sendable {
   var options = SnapshotListenOptions()
 
@@ -56,20 +56,19 @@ public struct DocumentListenOptions: Hashable, Sendable {
   private init(_ options: SnapshotListenOptions) { self.options = options }
 }
 
-/// The former options of a query listener, replaced by `SnapshotListenOptions`; for older sources.
+/// The older form of a query listener's options, for existing source code. `SnapshotListenOptions` replaces it.
 public struct QueryListenOptions: Hashable, Sendable {
   var options = SnapshotListenOptions()
 
   /// Creates options without events for changes of metadata only.
   public init() {}
 
-  /// The same options with or without events for changes of `QuerySnapshot.metadata`.
+  /// The same options, with events for changes of any metadata if `include` is `true`; unchanged otherwise.
   public func includeQueryMetadataChanges(_ include: Bool) -> QueryListenOptions {
     QueryListenOptions(options.withIncludeMetadataChanges(options.includeMetadataChanges || include))
   }
 
-  /// The same options with or without events for changes of the documents' metadata. The options are united, so this
-  /// enables both kinds.
+  /// The same options, with events for changes of any metadata if `include` is `true`; unchanged otherwise.
   public func includeDocumentMetadataChanges(_ include: Bool) -> QueryListenOptions {
     QueryListenOptions(options.withIncludeMetadataChanges(options.includeMetadataChanges || include))
   }
@@ -86,7 +85,7 @@ public struct QueryListenOptions: Hashable, Sendable {
 public enum SnapshotBufferingPolicy: Hashable, Sendable {
   /// Unread snapshots are merged into one with the newest state and all changes since the last snapshot that was read.
   case merged
-  /// Unread snapshots are kept separately, as in the SDKs, up to this number. Beyond it, the newest ones are merged.
+  /// Up to `limit` unread snapshots wait separately, as in the SDKs. Beyond this limit, the newest ones are merged.
   case separate(limit: Int)
 
   var capacity: Int {

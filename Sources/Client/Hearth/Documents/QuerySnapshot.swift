@@ -6,7 +6,7 @@ import Foundation
 
 /// The result of a query at one moment, and the changes since the previous snapshot.
 public struct QuerySnapshot: Sendable {
-  /// The query of the documents.
+  /// The query that returned the documents.
   public let query: any Query
   /// The origin of the data.
   public let metadata: SnapshotMetadata
@@ -28,8 +28,8 @@ public struct QuerySnapshot: Sendable {
   /// The documents in the query's order.
   public var documents: [QueryDocumentSnapshot] { view.documents.documents.map(snapshot) }
 
-  /// The changes since the previous snapshot; the first snapshot adds every document. Omits documents with changes of
-  /// metadata only.
+  /// The changes since the previous snapshot; the first snapshot adds every document. Omits documents whose only change
+  /// is in their metadata.
   public var documentChanges: [DocumentChange] { documentChanges(includeMetadataChanges: false) }
 
   /// The changes since the previous snapshot, with or without changes of metadata only.
@@ -37,7 +37,7 @@ public struct QuerySnapshot: Sendable {
   ///   has an effect for listeners with metadata changes.
   public func documentChanges(includeMetadataChanges: Bool) -> [DocumentChange] {
     if view.onlyAdds {
-      // Added documents follow the ones added before them, so each index is final.
+      // Documents are added in their final order, so each index is already final.
       return view.changes.map { change in
         DocumentChange(.added, snapshot(change.document), from: nil, to: view.documents.index(of: change.document.key))
       }

@@ -37,7 +37,7 @@ public struct SnapshotCause: Hashable, Sendable, CustomStringConvertible {
 
   init(_ cause: FirestoreClientState.SnapshotCause) { self.cause = cause }
 
-  /// The listener was added; the snapshot is its first, or catches it up.
+  /// The listener was added. This is its first snapshot.
   public static let listenerAdded = SnapshotCause(.listenerAdded)
   /// A local write was made; the number is its `PendingWrite.id`.
   public static func localWrite(_ id: PendingWrite.ID) -> SnapshotCause { SnapshotCause(.localWrite(BatchID(id))) }
@@ -55,7 +55,7 @@ public struct SnapshotCause: Hashable, Sendable, CustomStringConvertible {
   public static let networkDisabled = SnapshotCause(.networkDisabled)
   /// The backend is unreachable.
   public static let offline = SnapshotCause(.offline)
-  /// A document that the backend no longer listed was looked up.
+  /// The client looked up a document that the backend no longer listed.
   public static func limboResolved(path: String) -> SnapshotCause {
     SnapshotCause(.limboResolved(DocumentKey(unchecked: ResourcePath(path))))
   }
@@ -63,15 +63,15 @@ public struct SnapshotCause: Hashable, Sendable, CustomStringConvertible {
   public static let existenceFilter = SnapshotCause(.existenceFilter)
   /// Another user signed in.
   public static let userChanged = SnapshotCause(.userChanged)
-  /// A bundle was loaded; the name is its id.
+  /// A bundle was loaded; `name` is the bundle's id.
   public static func bundleLoaded(_ name: String) -> SnapshotCause { SnapshotCause(.bundleLoaded(name)) }
   /// The cache works again after a failure.
   public static let cacheRecovered = SnapshotCause(.cacheRecovered)
 
-  /// The name in one word, as in the output of `hearth watch --json`: `local-write`.
+  /// The name of the cause as in the output of `hearth watch --json`, such as `local-write`.
   public var name: String { cause.words.name }
 
-  /// A few words for people: `write #3 acknowledged`.
+  /// A short human-readable text, such as `write #3 acknowledged`.
   public var description: String { cause.words.description }
 
   /// The write that caused the snapshot; `nil` for other causes.

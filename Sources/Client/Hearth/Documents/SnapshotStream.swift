@@ -4,8 +4,8 @@ import FirestoreModel
 import FirestoreQuery
 import FirestoreSync
 
-/// A listener whose snapshots are pulled. It listens as long as this value exists: an `AsyncThrowingStream` releases it
-/// when its consumer ends or is canceled.
+/// A listener for a consumer that requests each snapshot. It listens as long as this object exists: an
+/// `AsyncThrowingStream` releases it when its consumer ends or is canceled.
 final class SnapshotSource: Sendable {
   private let mailbox: SnapshotMailbox
   private let engine: SyncEngine
@@ -19,8 +19,7 @@ final class SnapshotSource: Sendable {
     id = engine.listen(to: query, options: options, into: mailbox)
   }
 
-  /// The next snapshot, merged from the snapshots that exceeded the mailbox's capacity; `nil` at the end and on
-  /// cancellation.
+  /// The next snapshot; `nil` at the end and on cancellation. The mailbox merges snapshots that exceed its capacity.
   nonisolated(nonsending) func next() async throws(FirestoreError) -> ViewSnapshot? {
     switch await mailbox.next() {
     case .snapshot(let view): view
@@ -45,8 +44,8 @@ final class SnapshotSource: Sendable {
 }
 
 extension Firestore {
-  /// A stream of snapshots. For an invalid argument, the first pull throws the error.
-  /// - Parameter snapshot: creates the element; returns `nil` to skip a view.
+  /// A stream of snapshots. For an invalid argument, the first read throws the error.
+  /// - Parameter snapshot: creates the element for a view, or returns `nil` to skip the view.
   func stream<Snapshot: Sendable>(
     of query: Result<FirestoreQuery.Query, FirestoreError>, options: SnapshotListenOptions,
     bufferingPolicy: SnapshotBufferingPolicy, _ snapshot: @escaping @Sendable (ViewSnapshot) throws -> Snapshot?

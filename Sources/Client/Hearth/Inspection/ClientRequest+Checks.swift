@@ -5,7 +5,7 @@ import FirestoreModel
 import FirestoreQuery
 
 /// Validation of a watcher's requests. A watcher may have another version or be a different program, so its requests
-/// get the same checks as a program's own calls. No number in them can trap in arithmetic.
+/// are checked like a program's own calls. The checks also exclude numbers that would overflow and trap.
 extension ClientRequest {
   /// The longest delay of a message that a watcher may set.
   private static let longestDelay = Duration.seconds(3600)
@@ -37,7 +37,7 @@ extension ClientRequest {
       for case let rate? in rates where !(1...Self.mostBytes).contains(rate) {
         throw Self.refusal("A bandwidth is 1 to \(Self.mostBytes) bytes a second.")
       }
-      // A network that flaps faster than this is down.
+      // A network that changes state more often than every 1 ms is the same as no network.
       if let flap = settings.flap, flap < .milliseconds(1) { throw Self.refusal("A network flaps each 1 ms at most.") }
     default: break
     }

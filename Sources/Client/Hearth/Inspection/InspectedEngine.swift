@@ -6,7 +6,7 @@ import FirestoreModel
 import FirestoreQuery
 import FirestoreSync
 
-/// The client of this process, with the faults between it and its backend.
+/// A client of this process, with the fault injector between it and its backend.
 struct InspectedEngine: InspectedClient {
   let engine: SyncEngine
   let faults: FaultInjector
@@ -26,7 +26,7 @@ struct InspectedEngine: InspectedClient {
     return news
   }
 
-  /// Queries are answered once, from the cache, without the backend.
+  /// Replies to queries once, from the cache, without the backend.
   nonisolated(nonsending) func answer(_ request: ClientRequest) async throws(RPCStatus) -> ClientEvent? {
     switch request {
     case .openWindow(let tag, let query), .ask(let tag, let query):
@@ -81,7 +81,7 @@ struct InspectedEngine: InspectedClient {
   }
 }
 
-/// The tap on an engine's listeners. Snapshots are converted when a watcher has time for them.
+/// The events of an engine's listeners. Snapshots are converted only when there is time to report them.
 private final class EngineEventQueue: InspectedEvents {
   let tap: ListenerTap
   private let engine: SyncEngine
@@ -120,7 +120,7 @@ extension Document {
 }
 
 extension ListenerSnapshot {
-  /// A view's snapshot with the first of its changes.
+  /// A view's snapshot, with only its first changes.
   fileprivate init(_ snapshot: ViewSnapshot, of listener: Int, at time: FirestoreModel.Timestamp) {
     let changes = snapshot.changes.prefix(Inspection.mostChanges).map { change in
       let key = change.document.key

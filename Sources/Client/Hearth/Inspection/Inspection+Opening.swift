@@ -14,7 +14,7 @@ import Synchronization
 
 extension Inspection {
   /// Opens the inspection of a client.
-  /// - Returns: `nil` if the client cannot be watched; the log says why.
+  /// - Returns: `nil` if the client cannot be watched; the log contains the reason.
   static func open(_ plan: Plan, _ engine: SyncEngine, _ database: DatabaseID) -> Inspection? {
     do throws(InspectionFolder.Failure) {
       let inspection = try Inspection(
@@ -30,7 +30,7 @@ extension Inspection {
 }
 
 extension Inspection.Plan {
-  /// The datastore with faults that a watcher can set.
+  /// The datastore with faults, which a watcher can set.
   package func disturbing(_ datastore: any Datastore, clock: any Clock<Duration>) -> any Datastore {
     FaultyDatastore(datastore, faults: faults, clock: clock)
   }
@@ -62,7 +62,7 @@ extension ResolvedBackend {
   }
 }
 
-/// Decides whether a client may be watched: `HEARTH_INSPECT` counts more than the settings.
+/// Decides whether a client may be watched. `HEARTH_INSPECT` takes precedence over the settings.
 package enum InspectionPermission {
   static let variable = "HEARTH_INSPECT"
 
@@ -76,24 +76,24 @@ package enum InspectionPermission {
   }
 }
 
-/// The socket for watchers, for the life of the client or the process. Its name is removed when the
-/// process exits, and when SIGTERM, SIGINT or SIGHUP ends a process that leaves these signals at their default action.
+/// The socket for watchers. Its name in the file system is removed when the client or the process ends. This includes
+/// an end by SIGTERM, SIGINT or SIGHUP with their default action.
 final class InspectionSocket: Sendable {
   private struct Registry {
     var sockets: [InspectionAddress: LocalSocket] = [:]
-    /// The numbers by socket address, for signal handlers.
+    /// The numbers that identify the sockets' paths for signal handlers.
     var numbers: [InspectionAddress: CInt] = [:]
     var removesAtExit = false
   }
 
-  /// The sockets of this process. Their names are removed when it ends.
+  /// The sockets of this process. Their names are removed when the process ends.
   private static let registry = Mutex(Registry())
 
   let descriptor: CInt
   let address: InspectionAddress
 
-  /// Opens a socket with an unused name.
-  /// - Throws: the reason for the missing socket, in one line.
+  /// Creates a socket with an unused name and listens on it.
+  /// - Throws: the reason why there is no socket, in one line.
   init(in folder: InspectionFolder) throws(InspectionFolder.Failure) {
     try folder.prepare()
     let opened = Self.registry.withLock { registry -> Result<(CInt, InspectionAddress), InspectionFolder.Failure> in
@@ -134,7 +134,7 @@ final class InspectionSocket: Sendable {
   }
 
   private static func removeAll() {
-    // A child of this process must not remove the names when it exits.
+    // The exit of a forked child must not remove the names of its parent's sockets.
     registry.withLock { registry in
       for (address, socket) in registry.sockets where address.process == getpid() { socket.remove() }
       registry.sockets = [:]

@@ -12,9 +12,9 @@ import SerialExecutors
 /// Shows one client to watchers of the same user, and lets them control it on request.
 ///
 /// An actor with its own queue: it builds and sends events concurrently with the engine. The engine only puts snapshots
-/// into a bounded queue (`InspectedEvents`), and only while a watcher is connected. The client never waits for a watcher. A watcher
-/// receives the count of snapshots that it did not read in time or that exceeded the processor time
-/// (`InspectionBudget`).
+/// into a bounded queue (`InspectedEvents`), and only while a watcher is connected. The client never waits for a
+/// watcher. Snapshots that a watcher did not read in time, or that exceeded the processor time (`InspectionBudget`),
+/// are only counted. The watcher receives the count.
 package actor Inspection {
   /// The folder, greeting and faults for the inspection of a client.
   package struct Plan: Sendable {
@@ -22,7 +22,7 @@ package actor Inspection {
     package var greeting: InspectionGreeting
     /// The faults between the client and its backend.
     package var faults: FaultInjector
-    /// The share of real time for an `InspectionBudget`.
+    /// The `restingShare` of the `InspectionBudget`.
     package var restingShare: Int? = InspectionBudget.usualRestingShare
 
     package init(folder: InspectionFolder, greeting: InspectionGreeting, faults: FaultInjector) {
@@ -44,7 +44,7 @@ package actor Inspection {
   private var news: (any InspectedEvents)?
   var budget: InspectionBudget
   private var status: Task<Void, Never>?
-  /// Whether the next reconsideration is due.
+  /// Whether `catchUp()` is already scheduled.
   private var isWaitingForTime = false
   private var isWaitingForLists = false
   /// The number of snapshots that no watcher received.
@@ -60,7 +60,7 @@ package actor Inspection {
   private static let pace = DispatchTimeInterval.milliseconds(50)
   private static let slowPace = DispatchTimeInterval.milliseconds(500)
   private static let mostWatchers = 16
-  /// The limits of the changes in a reported snapshot and of the bytes of their documents.
+  /// The limits of a reported snapshot: the number of changes, and the size of their documents in bytes.
   static let mostChanges = 20
   static let mostBytes = 64 << 10
   private static let queueEnds = 100
@@ -148,7 +148,7 @@ package actor Inspection {
 
   private func begin(_ id: Int, _ line: [UInt8]) {
     let version = InspectionGreeting.currentVersion
-    // The watcher receives the line itself, which says more than the decoder's error.
+    // The reply quotes the line, which is more useful to the watcher than the decoder's error.
     guard let word = try? InspectionLine.value(InspectionWord.self, of: line) else {
       return refuse(id, "Not understood: \(String(decoding: line.prefix(80), as: UTF8.self))")
     }
@@ -169,7 +169,7 @@ package actor Inspection {
   }
 
   private func receive(_ line: [UInt8], from id: Int) {
-    // The watcher receives the line itself, which says more than the decoder's error.
+    // The reply quotes the line, which is more useful to the watcher than the decoder's error.
     guard let request = try? InspectionLine.value(ClientRequest.self, of: line) else {
       return refuse(id, "Not understood: \(String(decoding: line.prefix(80), as: UTF8.self))")
     }
@@ -194,7 +194,8 @@ package actor Inspection {
     try request.check()
     switch request {
     case .setNetwork(true): watchers[watcher]?.hasSwitchedOff = false
-    // A network that the program itself has disabled stays disabled after the watcher disconnects.
+    // Not recorded if the program itself has disabled the network: then it remains disabled when the watcher
+    // disconnects.
     case .setNetwork(false): if isNetworkEnabled { watchers[watcher]?.hasSwitchedOff = true }
     case .resend(let batch, as: nil): changes.settledRejected.insert(batch)
     case .dropRejected(let batches): changes.settledRejected.formUnion(batches)
@@ -225,7 +226,7 @@ package actor Inspection {
       tell(.faults(FaultSettings()))
     }
     if watcher.hasSwitchedOff, !isOver { left.append(.setNetwork(enabled: true)) }
-    // Neither request has a reply, and a client that has ended needs neither.
+    // Errors are ignored: both requests have no reply, and a client that has ended needs neither.
     if !left.isEmpty { Task { [left] in for request in left { _ = try? await client.answer(request) } } }
     if !watchers.values.contains(where: { $0.word != nil }) { rest() }
   }
@@ -245,7 +246,7 @@ package actor Inspection {
     if status == nil { status = Task { await self.followStatus() } }
   }
 
-  /// Stops following the client, so that it costs nothing while no watcher is connected.
+  /// Stops following the client, so that inspection costs nothing while no watcher is connected.
   private func rest() {
     news?.end()
     news = nil
@@ -270,7 +271,7 @@ package actor Inspection {
     }
   }
 
-  /// Reports the missed counts to watchers as soon as the budget allows.
+  /// Schedules a report of the missed counts, for when the budget allows it.
   private func waitForTime() {
     if isWaitingForTime { return }
     isWaitingForTime = true
@@ -319,11 +320,11 @@ package actor Inspection {
       isNetworkEnabled = status.isNetworkEnabled
       let before = budget
       tellChanges(in: status)
-      // The engine's work for a status costs about as much as sending it.
+      // Charges the same cost again for the engine, whose work for a status takes about as long as sending it.
       budget.charge(before.saved - budget.saved)
       repeat {
         do { try await client.clock.sleep(for: .milliseconds(100)) } catch { return }
-        // Snapshots come first: an omitted status loses less than an omitted snapshot.
+        // Snapshots have priority, because an omitted status loses less than an omitted snapshot.
       } while !budget.hasTime(beyond: Self.keptForSnapshots)
     }
   }
@@ -335,7 +336,7 @@ package actor Inspection {
     let omitted = omissions.next(status, at: .now)
     for event in changes.changes(in: status, omitting: omitted) { tell(event) }
     guard !omitted.isEmpty, !isWaitingForLists else { return }
-    // The omitted lists follow, even if no other status comes.
+    // Sends the omitted lists later, even if the status does not change again.
     isWaitingForLists = true
     executor.queue.asyncAfter(deadline: .now() + StatusOmissions.longestPace) { [weak self] in
       self?.assumeIsolated { $0.tellOmittedLists() }
@@ -355,7 +356,7 @@ package actor Inspection {
     for event in all.changes(in: lastStatus) { send(event, to: id) }
   }
 
-  /// Sends an event to all watchers. For a watcher that does not read, the event is counted as missed.
+  /// Sends an event to all watchers. If a watcher's output queue is full, the event is counted as missed.
   private func tell(_ event: ClientEvent) {
     budget.pay {
       let bytes = InspectionLine.bytes(event)
@@ -374,6 +375,6 @@ package actor Inspection {
     if watchers[id]?.send(InspectionLine.bytes(value)) == false { leave(id) }
   }
 
-  /// Drops a watcher after the current step, not during it.
+  /// Schedules `drop` for a watcher, to run after the current step.
   private func leave(_ id: Int) { executor.queue.async { self.assumeIsolated { $0.drop(id) } } }
 }

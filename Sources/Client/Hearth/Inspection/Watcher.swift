@@ -42,7 +42,7 @@ struct Watcher {
   ) {
     self.descriptor = descriptor
     reading = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
-    // A separate descriptor, so that each source closes the descriptor that it watches.
+    // A separate descriptor, because each source closes the descriptor that it watches.
     let writableDescriptor = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
     writing = DispatchSource.makeWriteSource(fileDescriptor: writableDescriptor, queue: queue)
     reading.setEventHandler(handler: readable)
@@ -56,7 +56,7 @@ struct Watcher {
   var hasRoom: Bool { waiting.count - sent < Self.mostWaiting }
   var isEmpty: Bool { waiting.isEmpty }
 
-  /// Counts an event that found no room.
+  /// Counts an event for which the output queue had no room.
   mutating func miss(_ event: ClientEvent) {
     isBehind = true
     switch event {
@@ -120,7 +120,7 @@ struct Watcher {
   }
 }
 
-/// The parts that are omitted from a status because they are long and were sent a moment ago.
+/// Decides which long parts of a status to omit because they were sent recently.
 struct StatusOmissions {
   /// The minimum interval of statuses with read statistics, which change constantly.
   private static let readsPace = Duration.seconds(2)
@@ -149,7 +149,7 @@ struct StatusOmissions {
 /// idle program. Events beyond that are not sent.
 package struct InspectionBudget {
   private static let share = 100
-  /// The largest credit: enough for the first events, and for the reply to a key.
+  /// The largest credit: enough for the first events, and for the reply to one keystroke.
   private static let mostSaved = Duration.milliseconds(40)
   /// The largest debt, so that events resume soon after a large one.
   private static let mostOwed = Duration.milliseconds(20)
@@ -157,7 +157,7 @@ package struct InspectionBudget {
   /// The default resting share: 1/200 of real time is always granted.
   package static let usualRestingShare = 200
 
-  /// The divisor of the share of real time that is always granted; `nil` for a program without a budget.
+  /// The divisor of the share of real time that is always granted; `nil` for an unlimited budget.
   private let restingShare: Int?
   private var lastProcess: Duration
   private var lastTime: Duration
@@ -192,7 +192,8 @@ package struct InspectionBudget {
   mutating func charge(_ cost: Duration) { saved -= cost }
 
   private static func time(_ clock: clockid_t) -> Duration {
-    // The time is read as two words: the module of the members of `timespec` depends on other compiled modules.
+    // Reads the time as two words instead of by the members of `timespec`. The module that declares their types depends
+    // on the other modules of the build.
     withUnsafeTemporaryAllocation(of: Int.self, capacity: 2) { words in
       words.initialize(repeating: 0)
       words.withMemoryRebound(to: timespec.self) { if let time = $0.baseAddress { clock_gettime(clock, time) } }

@@ -58,7 +58,7 @@ public struct ExpressionTerm: Sendable {
   }
 }
 
-/// A field of the documents. For a document without it the expression is absent, which is not the same as null.
+/// A field of the documents. For a document without the field, the expression is absent, which differs from null.
 public struct Field: Expression, Selectable {
   private let name: Result<FieldPath, FirestoreError>
 
@@ -74,7 +74,7 @@ public struct Field: Expression, Selectable {
     ExpressionTerm { () throws(FirestoreError) in .field(try path()) }
   }
 
-  /// The field with its own name.
+  /// The field under its own name.
   public var selection: Selection { Selection { () throws(FirestoreError) in (try path(), .field(try path())) } }
 
   func path() throws(FirestoreError) -> String { try name.get().modelPath().canonicalText }
@@ -92,7 +92,7 @@ public struct Constant: Expression {
   }
 }
 
-/// A function of other expressions, by the backend's name, including functions without a method here.
+/// A function of other expressions, by the backend's name for it. Also for functions that have no method here.
 public struct FunctionExpression: Expression {
   /// The expression in the backend's form.
   public let term: ExpressionTerm
@@ -156,7 +156,7 @@ public struct Variable: Expression {
   public var term: ExpressionTerm { ExpressionTerm(.variable(name)) }
 }
 
-// Functions with a method. All others are available by name: `FunctionExpression(functionName:args:)`.
+// Functions that have methods. All others are available by name: `FunctionExpression(functionName:args:)`.
 
 extension Expression {
   private func function(_ name: String, _ arguments: Any...) -> FunctionExpression {
@@ -169,7 +169,7 @@ extension Expression {
 
   // MARK: Comparison
 
-  /// Tests whether the values are equal; 1 and 1.0 are. An absent value equals no value.
+  /// Tests whether the values are equal. 1 equals 1.0. An absent value is not equal to any value.
   public func equal(_ other: Any) -> BooleanExpression { condition("equal", other) }
   /// The negation of `equal(_:)`.
   public func notEqual(_ other: Any) -> BooleanExpression { condition("not_equal", other) }
@@ -181,7 +181,7 @@ extension Expression {
   public func lessThan(_ other: Any) -> BooleanExpression { condition("less_than", other) }
   /// Compares values of one type.
   public func lessThanOrEqual(_ other: Any) -> BooleanExpression { condition("less_than_or_equal", other) }
-  /// Tests whether the value equals one of the others.
+  /// Tests whether the value equals at least one of the others.
   public func equalAny(_ others: [Any]) -> BooleanExpression { condition("equal_any", others) }
   /// Tests whether the value equals none of the others.
   public func notEqualAny(_ others: [Any]) -> BooleanExpression { condition("not_equal_any", others) }

@@ -42,7 +42,7 @@ public struct PipelineSource: Sendable {
   /// The existing documents among the given ones.
   public func documents(_ paths: [String]) -> Pipeline { documents(paths.map { firestore.document($0) }) }
 
-  /// Documents from the given fields, which are in no database. Values may be expressions.
+  /// Documents with the given fields, which exist only in the pipeline. Values may be expressions.
   public func literals(_ documents: [[String: Any]]) -> Pipeline {
     let terms = documents.map { fields in
       fields.sorted { $0.key < $1.key }.map { (name: $0.key, term: ExpressionTerm($0.value)) }
@@ -65,7 +65,7 @@ public struct PipelineSource: Sendable {
   }
 }
 
-/// A sequence of stages on the backend. A value: each call returns a longer pipeline.
+/// A sequence of stages on the backend. Pipelines are values: each method returns a longer pipeline.
 ///
 /// `execute()` reports errors in stages.
 public struct Pipeline: Sendable {
@@ -108,7 +108,7 @@ public struct Pipeline: Sendable {
     appending("where") { () throws(FirestoreError) in [try condition.term.message.get()] }
   }
 
-  /// Keeps only these fields and expressions. Documents lose their names unless `Field.documentID` is one of them.
+  /// Keeps only these fields and expressions. Keeps the documents' names only if `Field.documentID` is selected.
   public func select(_ selections: [any Selectable]) -> Pipeline {
     appending("select") { () throws(FirestoreError) in [try Self.map(selections)] }
   }
@@ -150,7 +150,7 @@ public struct Pipeline: Sendable {
     }
   }
 
-  /// Creates one document for each combination of values, without other fields.
+  /// Creates one document for each distinct combination of values, with no other fields.
   public func distinct(_ groups: [any Selectable]) -> Pipeline {
     appending("distinct") { () throws(FirestoreError) in [try Self.map(groups)] }
   }
@@ -198,7 +198,7 @@ public struct Pipeline: Sendable {
     appending("let") { () throws(FirestoreError) in [try Self.map(variables)] }
   }
 
-  /// Appends a stage by the backend's name, including stages without a method here.
+  /// Appends a stage by the backend's name for it. Also for stages that have no method here.
   /// - Parameter params: expressions, or values as constants.
   public func rawStage(name: String, params: [Any], options: [String: Any] = [:]) -> Pipeline {
     appending(

@@ -21,7 +21,7 @@ public struct Selection: Sendable {
 }
 
 extension String: Selectable {
-  /// The field with this name.
+  /// The field with this name, under the same name.
   public var selection: Selection { Field(self).selection }
 }
 
@@ -86,7 +86,7 @@ extension Expression {
 
   /// Counts the documents whose value of the expression is neither absent nor null.
   public func count() -> AggregateFunction { figure("count") }
-  /// Counts different values.
+  /// Counts the distinct values.
   public func countDistinct() -> AggregateFunction { figure("count_distinct") }
   /// The sum of the numbers.
   public func sum() -> AggregateFunction { figure("sum") }

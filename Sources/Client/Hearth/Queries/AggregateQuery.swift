@@ -97,29 +97,29 @@ public struct AggregateQuery: Sendable {
 }
 
 extension AggregateQuery: Equatable {
-  /// Compares queries and fields; the order of the fields matters.
+  /// Whether both have the same query and the same fields in the same order.
   public static func == (left: AggregateQuery, right: AggregateQuery) -> Bool {
     left.query == right.query && left.fields == right.fields
   }
 }
 
 extension Query {
-  /// An aggregation that counts the query's documents.
+  /// A query for the document count of this query.
   public var count: AggregateQuery { aggregate([.count()]) }
 
-  /// An aggregation of up to five aggregates over the query's documents.
+  /// A query for up to five aggregates over this query's documents.
   public func aggregate(_ aggregateFields: [AggregateField]) -> AggregateQuery {
     AggregateQuery(query: self, fields: aggregateFields)
   }
 }
 
-// Aggregates that follow their query, which no SDK offers. They are computed here, over the documents of a listener of
-// the query, which are read from the backend once and cached. For a single read of a large query
+// Listeners for aggregates, which the SDKs do not have. The client computes the aggregates from the documents of a
+// query listener, which it reads from the backend once and caches. To read aggregates of a large query once,
 // `getAggregation(source:)` costs far less.
 
 extension AggregateQuery {
-  /// Calls `listener` with the aggregates now and after each change of them, on `FirestoreSettings.dispatchQueue`.
-  /// Exactly one argument is non-nil. An error is the last callback.
+  /// Calls `listener` with the aggregates now and whenever they change, on `FirestoreSettings.dispatchQueue`. Exactly
+  /// one argument is non-nil. An error is the last callback.
   @discardableResult
   public func addSnapshotListener(
     options: SnapshotListenOptions = SnapshotListenOptions(),
@@ -137,7 +137,7 @@ extension AggregateQuery {
     }
   }
 
-  /// The aggregates now and after each change of them; a slow consumer receives the newest ones.
+  /// The aggregates now and after each change; a slow consumer receives the newest ones.
   public func snapshots(
     options: SnapshotListenOptions = SnapshotListenOptions()
   ) -> AsyncThrowingStream<AggregateQuerySnapshot, any Error> {
@@ -193,11 +193,11 @@ public struct AggregateField: Hashable, Sendable {
   /// The number of documents.
   public static func count() -> AggregateField { AggregateField(kind: .count) }
 
-  /// The sum of the field's numbers; 0 without numbers. An integer unless one of them is a double or the sum exceeds 64
-  /// bits. Omits documents without the field.
+  /// The sum of the field's numbers; 0 if there are none. The sum is an integer, unless one of the numbers is a double
+  /// or the sum exceeds 64 bits. Omits documents without the field.
   public static func sum(_ field: some FieldName) -> AggregateField { AggregateField(kind: .sum(field.fieldPath)) }
 
-  /// The mean of the field's numbers as a double; `NSNull` without numbers. Omits documents without the field.
+  /// The mean of the field's numbers as a double; `NSNull` if there are none. Omits documents without the field.
   public static func average(_ field: some FieldName) -> AggregateField {
     AggregateField(kind: .average(field.fieldPath))
   }
@@ -227,7 +227,7 @@ public struct AggregateField: Hashable, Sendable {
 public struct AggregateQuerySnapshot: Sendable {
   /// The query for the aggregates.
   public let query: AggregateQuery
-  /// The source of the aggregates: the backend or the cache, and for the cache whether they include local writes.
+  /// The source of the aggregates: the backend or the cache. For the cache, also whether they include pending writes.
   public let metadata: SnapshotMetadata
   private let figures: [AggregateField: Value]
 
@@ -237,7 +237,7 @@ public struct AggregateQuerySnapshot: Sendable {
     self.figures = figures
   }
 
-  /// The document count; also 0 without `AggregateField.count()`, unlike `get`.
+  /// The document count; 0 if `AggregateField.count()` was not requested, whereas `get(_:)` then returns `nil`.
   public var count: NSNumber { self.get(.count()) as? NSNumber ?? 0 }
 
   /// The value of one aggregate: an `NSNumber`, `NSNull` for the average of no numbers, `nil` for an aggregate that was

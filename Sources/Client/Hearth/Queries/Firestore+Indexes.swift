@@ -8,11 +8,11 @@ public import Foundation
 extension Firestore {
   /// Sets the local indexes from the JSON of `firestore.indexes.json`.
   ///
-  /// Replaces the previous indexes. An index in both lists keeps its entries, a missing one is dropped. A new one
-  /// serves queries once the cached documents are indexed, which happens in the background. Results are the same with
-  /// and without indexes. Indexes are stored with the cache, in memory or on disk. Unknown members are logged as
+  /// Replaces the previous indexes. An index that is also in the new list keeps its entries; the others are dropped.
+  /// The cached documents are indexed in the background. Afterwards, queries use the new index. Results are the same
+  /// with and without indexes. Indexes are stored with the cache, in memory or on disk. Unknown members are logged as
   /// warnings and have no effect.
-  /// - Parameter completion: called without an error, or with `invalidArgument` with the line and column of the error.
+  /// - Parameter completion: called with `nil`, or with `invalidArgument` and the line and column of the error.
   public func setIndexConfiguration(_ json: String, completion: (@Sendable ((any Error)?) -> Void)? = nil) {
     complete(completion) { try await self.setIndexConfiguration(json) }
   }
@@ -26,14 +26,14 @@ extension Firestore {
     for warning in configuration.warnings { ClientLog.warn("index configuration, \(warning)", database) }
   }
 
-  /// Sets the local indexes from definitions, with the same effects as from JSON.
+  /// Sets the local indexes from definitions. The effects are the same as with JSON.
   public func setIndexConfiguration(
     _ indexes: [IndexDefinition], completion: (@Sendable ((any Error)?) -> Void)? = nil
   ) {
     complete(completion) { try await self.setIndexConfiguration(indexes) }
   }
 
-  /// Sets the local indexes from definitions, with the same effects as from JSON.
+  /// Sets the local indexes from definitions. The effects are the same as with JSON.
   /// - Throws: `invalidArgument` for an invalid definition.
   public func setIndexConfiguration(_ indexes: [IndexDefinition]) async throws {
     _ = try client()
@@ -59,8 +59,8 @@ extension Firestore {
   /// newest state. The sequence ends with the client, or immediately if the client cannot be used.
   public var localIndexUpdates: StatusUpdates<[LocalIndex]> { statusUpdates { $0.indexes.map(LocalIndex.init) } }
 
-  /// Creates and drops indexes of the persistent cache; `nil` with a memory cache, as in the SDK, also with one that
-  /// replaces a durable cache.
+  /// Creates and drops indexes of the persistent cache. `nil` with a memory cache, as in the SDK, even if the memory
+  /// cache replaces an unusable durable one.
   public var persistentCacheIndexManager: PersistentCacheIndexManager? {
     settings.isPersistenceEnabled ? PersistentCacheIndexManager(firestore: self) : nil
   }
@@ -74,9 +74,9 @@ public struct LocalIndex: Hashable, Sendable {
   public let isAutomatic: Bool
   /// Whether queries use the index.
   public let isReady: Bool
-  /// The number of documents from before the index that are indexed so far; 0 when it is ready.
+  /// The number of already cached documents that the new index contains so far; 0 when the index is ready.
   public let documentsIndexed: Int
-  /// The number of documents from before the index; 0 when it is ready.
+  /// The number of already cached documents that the new index has to include; 0 when the index is ready.
   public let documentsTotal: Int
 
   init(_ state: IndexState) {
@@ -90,7 +90,7 @@ public struct LocalIndex: Hashable, Sendable {
 
 extension Firestore {
   /// Sets the local indexes from JSON in a stream, which is read to its end.
-  /// - Parameter completion: called without an error, or with `invalidArgument` with the line and column of the error.
+  /// - Parameter completion: called with `nil`, or with `invalidArgument` and the line and column of the error.
   public func setIndexConfiguration(
     _ stream: sending InputStream, completion: (@Sendable ((any Error)?) -> Void)? = nil
   ) {
@@ -116,15 +116,15 @@ extension Firestore {
   }
 }
 
-/// Creates and drops indexes of the persistent cache. None of its calls reports errors, as in the SDK: without an index
-/// a query returns the same result, only later.
+/// Creates and drops indexes of the persistent cache. As in the SDK, its calls do not report errors: without an index,
+/// a query returns the same result, only more slowly.
 public final class PersistentCacheIndexManager: Sendable {
   private let firestore: Firestore
 
   init(firestore: Firestore) { self.firestore = firestore }
 
-  /// Lets a query that reads many cached documents for few results create an index for the next time. Off by default.
-  /// The setting does not survive a restart, but the indexes do.
+  /// Enables automatic indexes: a query that reads many cached documents for few results creates an index for later
+  /// runs. Off by default. The setting does not survive a restart, but the indexes do.
   public func enableIndexAutoCreation() { setAutoCreation(true) }
 
   /// Stops creating indexes; existing ones remain in use.
@@ -138,8 +138,9 @@ public final class PersistentCacheIndexManager: Sendable {
 
 /// The definition of a local index: the typed form of one entry of `firestore.indexes.json`.
 ///
-/// An index serves a query whose conditions fix the leading fields (`==`, `in`, `array-contains`) and bound or order
-/// the next one, and whose orderings are the remaining fields. Other queries use as much of it as they can.
+/// A query uses the whole index in this case: its conditions fix the leading fields (`==`, `in`, `array-contains`),
+/// bound or order the next field, and its orderings are the remaining fields. Other queries use as much of the index as
+/// they can.
 public struct IndexDefinition: Hashable, Sendable {
   /// The intended queries of an index. The cache's indexes serve both kinds in any case.
   public enum QueryScope: String, Hashable, Sendable, CaseIterable {

@@ -6,13 +6,14 @@ import FirestoreModel
 
 /// The index definitions of a project, as Google's tools write and read them (`firestore.indexes.json`).
 ///
-/// The file may contain comments, as the one that `firebase init` writes, and the members of the form before 2019
-/// (`collectionId`, `mode`). The output of `gcloud firestore indexes composite list --format=json` is read as well. An
-/// unknown member never costs the file: it is skipped with a warning, or the one index that depends on it is.
+/// The file may contain comments, as `firebase init` writes them, and the members of the format before 2019
+/// (`collectionId`, `mode`). The output of `gcloud firestore indexes composite list --format=json` is also accepted. An
+/// unknown member does not make the file invalid. Only the member is skipped, or the index that depends on it, with a
+/// warning.
 package struct IndexConfiguration: Sendable {
-  /// The indexes of a cache. An override's indexes are indexes of that one field.
+  /// The indexes for a cache. The indexes of a field override are indexes of that one field.
   package private(set) var fieldIndexes: [FieldIndex] = []
-  /// The same indexes with their scopes, as a server needs them.
+  /// The indexes for a server, with their scopes. Includes indexes that only a server uses.
   package private(set) var composites: [CompositeIndex] = []
   /// The parts that have no effect, each with line and column.
   package private(set) var warnings: [String] = []
@@ -90,9 +91,9 @@ package struct IndexConfiguration: Sendable {
     var paths: Set<FirestoreModel.FieldPath> = []
     let isOfName = fields.count == 1 && fields[0].path.isDocumentID
     if isOfName {
-      // A server reads a collection backwards by it; a cache needs no such index.
+      // A server needs this index to read a collection in reverse order; a cache does not.
     } else if let twice = fields.first(where: { !paths.insert($0.path).inserted })?.path {
-      // Cloud Firestore has such indexes: an array that is searched and ordered.
+      // Cloud Firestore allows this, for an array field that is both searched and ordered.
       let name = twice.canonicalText
       warn(entry, "\(place) names \(name) twice. A server uses it; a cache has no such index.")
     } else {
@@ -101,7 +102,7 @@ package struct IndexConfiguration: Sendable {
           try FieldIndex(collectionGroup: group, fields: fields)
         })
     }
-    // Every index ends with the name.
+    // The document name is implied as the last field of every index, so it is omitted here.
     let own = fields.filter { isOfName || !$0.path.isDocumentID }.map {
       CompositeIndex.Field(path: $0.path, kind: $0.kind)
     }
@@ -110,7 +111,7 @@ package struct IndexConfiguration: Sendable {
 
   // MARK: Parts
 
-  /// The members that Google's tools write into each object, in the present form and the previous one.
+  /// The members that Google's tools write into each object, in the current format and the previous one.
   private enum Members {
     static let root = ["indexes", "fieldOverrides"]
     static let index = [
@@ -150,8 +151,9 @@ package struct IndexConfiguration: Sendable {
     return try Self.word(scope, words, place + ".queryScope") == IndexDefinition.QueryScope.collectionGroup.rawValue
   }
 
-  /// An order or an array configuration, but not both.
-  /// - Returns: `nil` for a vector, which only a server searches, and after a warning for a kind that is unknown.
+  /// The kind of a field: an order or an array configuration, but not both.
+  /// - Returns: `nil` for a vector, because only servers search vectors. Also `nil` for an unknown kind, after a
+  ///   warning.
   private mutating func kind(
     of field: JSONSyntax, _ place: String, _ known: [String]
   ) throws(JSONError) -> FieldIndex.Kind? {

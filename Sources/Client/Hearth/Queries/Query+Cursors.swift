@@ -67,8 +67,8 @@ private enum CursorValues {
     return encoded
   }
 
-  /// The values of a document. Makes the query's implied orderings explicit, ending with the id, so that the cursor
-  /// remains valid.
+  /// The cursor values of a document. Makes the query's implied orderings explicit, up to the document id, so that each
+  /// value of the cursor has an ordering.
   static func of(
     _ snapshot: any DocumentSnapshot, for query: inout FirestoreQuery.Query, in firestore: Firestore
   ) throws(FirestoreError) -> [Value] {
@@ -120,7 +120,7 @@ struct DocumentNames {
   }
 
   /// The reference for an id.
-  /// - Parameter value: an id, for a collection group a path from the root, or a reference.
+  /// - Parameter value: an id, or a reference. For a collection group, a path from the root instead of an id.
   func reference(_ value: Value) throws(FirestoreError) -> Value {
     switch value {
     case .reference(let database, _):
@@ -143,7 +143,7 @@ struct DocumentNames {
       }
       return DocumentKey(unchecked: query.path.appending(text))
     }
-    // The error message below describes the intended path.
+    // The error below explains the required path better than the path's own error.
     guard let path = try? ResourcePath(validating: text), let key = DocumentKey(path) else {
       throw .invalidArgument("In a collection group query \"\(text)\" must be the path of a document.")
     }

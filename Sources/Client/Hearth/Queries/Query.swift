@@ -7,10 +7,11 @@ import FirestoreSync
 /// A list of documents to read and listen to: a collection or collection group, optionally filtered, ordered and
 /// limited.
 ///
-/// The official SDK has a class here. With a protocol, a collection can be a query, and both are `Sendable` values. An
-/// invalid query is still a value; every call on it fails with `invalidArgument` and the reason.
+/// A protocol, unlike in the official SDK, where it is a class. This way a collection can be a query, and both are
+/// `Sendable` values. You can create an invalid query, but every call on it fails with `invalidArgument` and the
+/// reason.
 public protocol Query: Sendable {
-  /// The query as a value for use in a `Set` or as a key.
+  /// The query as a `Hashable` value, for use in a `Set` or as a dictionary key.
   var definition: QueryDefinition { get }
 }
 
@@ -49,7 +50,7 @@ extension Query {
   /// The database that the query reads.
   public var firestore: Firestore { definition.firestore }
 
-  /// The query with a change, or the error of the query or the change.
+  /// The query with a change applied, or the error of the query or of the change.
   func refined(
     _ change: (inout FirestoreQuery.Query) throws(FirestoreError) -> Void
   ) -> any Query {
@@ -63,7 +64,7 @@ extension Query {
     return QueryDefinition(firestore: firestore, query: result)
   }
 
-  /// The query for the core, validated as a whole.
+  /// The query in the core's form, after validation of the whole query.
   package func validated() throws(FirestoreError) -> FirestoreQuery.Query {
     let query = try definition.query.get()
     do {
@@ -81,7 +82,7 @@ public func == (left: any Query, right: any Query) -> Bool {
 }
 
 extension Query {
-  /// Keeps only documents that satisfy the filter; several filters must all be satisfied.
+  /// Keeps only documents that satisfy the filter. Documents must satisfy all filters of a query.
   public func whereFilter(_ filter: Filter) -> any Query {
     refined { query throws(FirestoreError) in
       query.filters.append(try filter.node.get().resolved(for: query, in: firestore))

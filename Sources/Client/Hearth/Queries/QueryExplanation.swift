@@ -9,7 +9,8 @@ public struct QueryExplanation: Hashable, Sendable, CustomStringConvertible {
   public enum Plan: String, Hashable, Sendable, CaseIterable {
     /// The one document of the query.
     case document
-    /// The documents of the query's last result in sync with the server, and the documents that changed since.
+    /// The documents of the query's last result that was in sync with the server, and the documents that have changed
+    /// since then.
     case syncedResult
     /// The documents that local indexes found.
     case index
@@ -25,10 +26,10 @@ public struct QueryExplanation: Hashable, Sendable, CustomStringConvertible {
 
     /// The index.
     public var index: IndexDefinition { IndexDefinition(use.index) }
-    /// The conditions that the index evaluated, such as `state == "CA"`; all others were evaluated on the documents
-    /// that it found.
+    /// The conditions that the index evaluated, such as `state == "CA"`. All other conditions were evaluated on the
+    /// documents that the index found.
     public var servedFilters: [String] { use.filterTexts }
-    /// Whether documents were read in the query's order, up to its limit.
+    /// Whether the index returned documents in the query's order, so that reading stopped at the query's limit.
     public var servesOrder: Bool { use.servesOrder }
     /// The use of the index as text, such as `cities(state ascending) for state == "CA"`.
     public var description: String { use.description }
@@ -62,7 +63,7 @@ public struct QueryExplanation: Hashable, Sendable, CustomStringConvertible {
   public var suggestedIndexes: [IndexDefinition] { explanation.suggestedIndexes.map { IndexDefinition($0) } }
   /// Whether an index is still being filled, and therefore not in use yet.
   public var isBuildingIndexes: Bool { explanation.isBuildingIndexes }
-  /// Always `true`: the query only uses cached documents.
+  /// Always `true`, because `explain()` only uses cached documents.
   public var isFromCache: Bool { true }
   /// The explanation in several lines: the plan, the indexes, the cost, and indexes that would help.
   public var description: String { explanation.description }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// A path to a field, possibly inside maps. Unlike in plain strings, dots do not separate names.
+/// A path to a field, possibly inside maps. Unlike in a string, a dot is part of a name and not a separator.
 public struct FieldPath: Hashable, Sendable {
   let names: [String]
 
   /// Creates a path.
-  /// - Parameter names: the names, outermost first. At least one, and none empty; the call that uses an invalid path
-  ///   reports it.
+  /// - Parameter names: the names, outermost first. There must be at least one name, and no name may be empty. The call
+  ///   that uses an invalid path reports the error.
   public init(_ names: [String]) { self.names = names }
 
   /// The document's own id, for filters, orderings and cursors.
@@ -42,8 +42,8 @@ extension FieldPath: FieldName {
 }
 
 extension String: FieldName {
-  /// The path of the string's parts between dots. `~*/[]` are rejected as in the SDK: names with them need a
-  /// `FieldPath`.
+  /// The path of the string's parts between dots. `~*/[]` are rejected as in the SDK: use a `FieldPath` for names that
+  /// contain them.
   public var fieldPath: Result<FieldPath, FirestoreError> {
     if let character = first(where: { "~*/[]".contains($0) }) {
       return .failure(

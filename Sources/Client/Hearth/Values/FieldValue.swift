@@ -21,17 +21,18 @@ public struct FieldValue: Hashable, Sendable {
   /// Sets the field to the backend's commit time of the write.
   public static func serverTimestamp() -> FieldValue { FieldValue(kind: .serverTimestamp) }
 
-  /// Appends the elements that are not in the array yet. Replaces a field that is not an array with an array.
+  /// Appends the elements that are not in the array yet. If the field is not an array, replaces it with an array of the
+  /// elements.
   public static func arrayUnion(_ elements: [Any]) -> FieldValue {
     FieldValue(kind: .arrayUnion(elements.map(ValueEncoder.element)))
   }
 
-  /// Removes every occurrence of the elements. Replaces a field that is not an array with an empty array.
+  /// Removes every occurrence of the elements. If the field is not an array, replaces it with an empty array.
   public static func arrayRemove(_ elements: [Any]) -> FieldValue {
     FieldValue(kind: .arrayRemove(elements.map(ValueEncoder.element)))
   }
 
-  /// Adds to the number in the field; integers saturate at their limits. Replaces a field that is not a number with the
+  /// Adds to the number in the field; integers saturate at their limits. If the field is not a number, sets it to the
   /// operand.
   public static func increment(_ operand: Int64) -> FieldValue { FieldValue(kind: .increment(.integer(operand))) }
   /// Adds to the number in the field; the result is a double.

@@ -47,7 +47,7 @@ extension DocumentSnapshot {
 // Settings and options are mutable objects here as well.
 
 extension FirestoreSettings {
-  /// Whether a client with the other settings would be the same.
+  /// Whether both settings lead to the same client.
   public func isEqual(_ object: Any?) -> Bool { object as? FirestoreSettings == self }
 
   /// New settings with the same values.
@@ -55,7 +55,7 @@ extension FirestoreSettings {
 }
 
 extension TransactionOptions {
-  /// Whether the other object is options with the same values.
+  /// Whether the other object has the type `TransactionOptions` and the same values.
   public func isEqual(_ object: Any?) -> Bool { object as? TransactionOptions == self }
 
   /// New options with the same values.

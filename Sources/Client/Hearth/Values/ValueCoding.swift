@@ -2,7 +2,7 @@
 import FirestoreModel
 import Foundation
 
-/// Converts Swift values to Firestore values. Rejects sentinels, which `WriteData` removes from writes before. Errors
+/// Converts Swift values to Firestore values. Rejects sentinels; `WriteData` extracts them from writes before. Errors
 /// contain the field and the type, never the value.
 enum ValueEncoder {
   /// Encodes a filter operand or cursor value.
@@ -77,8 +77,8 @@ enum ValueEncoder {
     return integer
   }
 
-  /// The value of a number whose Swift type is lost, as in results of `JSONSerialization`. Booleans and `Int8` share an
-  /// encoding there; 0 and 1 in it are read as Booleans.
+  /// The value of a number whose Swift type is lost, as in results of `JSONSerialization`. In an `NSNumber`, Booleans
+  /// and `Int8` have the same encoding, so 0 and 1 in this encoding become Booleans.
   private static func number(_ number: NSNumber) -> Value {
     switch UInt8(bitPattern: number.objCType.pointee) {
     case UInt8(ascii: "f"), UInt8(ascii: "d"): .double(number.doubleValue)

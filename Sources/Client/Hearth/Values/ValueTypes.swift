@@ -55,7 +55,7 @@ public struct Timestamp: Hashable, Comparable, Sendable, Codable {
 }
 
 extension FirestoreModel.Timestamp {
-  /// The date's time, clamped to 64 bits of microseconds; `Timestamp.isInRange` is far narrower.
+  /// The date's time, clamped to 64 bits of microseconds. The range of `Timestamp.isInRange` is far narrower.
   package init(_ date: Date) {
     let microseconds = (date.timeIntervalSince1970 * 1e6).rounded()
     self.init(microseconds: Int64(exactly: microseconds) ?? (microseconds < 0 ? .min : .max))
@@ -72,7 +72,7 @@ extension Timestamp: CustomStringConvertible {
 
 /// A place on Earth, in degrees.
 public struct GeoPoint: Hashable, Sendable, Codable {
-  /// The latitude, -90…90; the call that writes or queries another value reports it.
+  /// The latitude, -90…90. A call that writes or queries an invalid latitude or longitude reports the error.
   public let latitude: Double
   /// The longitude, -180…180.
   public let longitude: Double
@@ -93,6 +93,6 @@ public struct VectorValue: Hashable, Sendable, Codable {
 
   /// Creates a vector. At most 2 048 components can be written.
   public init(_ array: [Double]) { self.array = array }
-  /// Creates a vector of the numbers, stored as doubles.
+  /// Creates a vector. The numbers are stored as doubles.
   public init(_ array: [Float]) { self.array = array.map(Double.init) }
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// A collection of writes that are committed atomically: a `WriteBatch` or a `Transaction`.
+/// A set of writes that are committed atomically: a `WriteBatch` or a `Transaction`.
 ///
-/// Both classes of the SDK have these calls. The commit reports an invalid argument.
+/// Both classes of the SDK have these methods. An invalid argument is reported by the commit.
 public protocol DocumentWriter {
-  /// Adds a write; called by the methods below.
+  /// Adds a write. The methods below call it.
   @discardableResult
   func add(_ write: DocumentWrite) -> Self
 }

@@ -8,9 +8,9 @@ import FirestoreSync
 public struct PendingWrite: Hashable, Sendable, Identifiable {
   /// The state of a pending write.
   public enum State: Hashable, Sendable {
-    /// The write is held back: the network is disabled, or unused because the cache cannot be written.
+    /// The write is not sent because the network is disabled or the cache cannot be written.
     case held
-    /// The write waits in the queue.
+    /// The write waits in the queue to be sent.
     case queued
     /// The write was sent and has no answer yet.
     case inFlight
@@ -71,8 +71,8 @@ extension PendingWrite {
   }
 }
 
-/// A write that the backend rejected permanently. Its local change is undone, but its data is stored, also across
-/// restarts, until the write is sent again or dropped.
+/// A write that the backend rejected permanently. Its local change is undone. Its data remains stored, even after a
+/// restart with a durable cache, until the write is sent again or dropped.
 public struct RejectedWrite: Hashable, Sendable, Identifiable {
   /// The number that the write had in `Firestore.pendingWrites`.
   public let id: Int64
@@ -84,7 +84,7 @@ public struct RejectedWrite: Hashable, Sendable, Identifiable {
   public let rejectedAt: Timestamp
   /// The stored size of the write in bytes.
   public let byteCount: Int
-  /// The number of attempts to send the write by the client that received the answer.
+  /// The number of attempts to send the write, by the client that received the rejection.
   public let attempts: Int
   /// The backend's error.
   public let error: FirestoreError
@@ -95,8 +95,8 @@ public struct RejectedWrite: Hashable, Sendable, Identifiable {
 
 extension Firestore {
   /// The writes that the backend rejected permanently, oldest first, now and after each change; a slow consumer
-  /// receives the newest state. Does not include writes that `cancelPendingWrite` or their deadline canceled. Includes
-  /// writes that the dashboard set aside in the same cache, with the code `cancelled`.
+  /// receives the newest state. Does not include writes that were canceled by `cancelPendingWrite` or by their
+  /// deadline. Includes writes that the dashboard set aside in the same cache; their error is `cancelled`.
   ///
   /// Rejected writes are stored per user, in the same transaction that undoes their local change. Beyond 1 000 writes
   /// or 10 MiB the oldest are dropped, but never the most recently rejected one.
@@ -106,12 +106,12 @@ extension Firestore {
   }
 
   /// Sends a rejected write again, as a new write at the end of the queue, and removes it from the rejected writes in
-  /// the same step. The handle fails with `notFound` for a write that is not a rejected one.
+  /// the same step. The handle fails with `notFound` if no rejected write has this number.
   @discardableResult public func resendRejectedWrite(_ id: RejectedWrite.ID) throws -> WriteHandle {
     WriteHandle(handle: try client().engine.resend(BatchID(id)))
   }
 
-  /// Sends a batch instead of a rejected write, otherwise like `resendRejectedWrite(_:)`.
+  /// Like `resendRejectedWrite(_:)`, but sends a batch instead of the rejected write.
   /// - Parameter batch: an uncommitted batch, which cannot be used again.
   @discardableResult
   public func resendRejectedWrite(_ id: RejectedWrite.ID, as batch: WriteBatch) throws -> WriteHandle {
@@ -122,7 +122,7 @@ extension Firestore {
   }
 
   /// Drops a rejected write.
-  /// - Throws: `notFound` for a write that is not a rejected one.
+  /// - Throws: `notFound` if no rejected write has this number.
   public func dropRejectedWrite(_ id: RejectedWrite.ID) async throws {
     try await ask { engine throws(RPCStatus) in try await engine.dropRejectedWrite(BatchID(id)) }
   }
@@ -152,7 +152,7 @@ public struct WriteOperation: Sendable {
   public enum Kind: String, Hashable, Sendable, CaseIterable {
     /// Replaces the document (`setData`).
     case set
-    /// Changes some fields and keeps the others, also in a missing document (`setData` with merge).
+    /// Changes some fields and keeps the others. Creates a missing document (`setData` with merge).
     case merge
     /// Changes some fields of an existing document (`updateData`).
     case update
@@ -178,7 +178,8 @@ public struct WriteOperation: Sendable {
   /// The document's path, relative to the database.
   public var path: String { mutation.key.path.text }
 
-  /// The plain values of the write, without server timestamps, increments and array operations. Empty for a deletion.
+  /// The plain values of the write. Does not contain server timestamps, increments or array operations. Empty for a
+  /// deletion.
   public func data() -> [String: Any] {
     switch mutation.operation {
     case .set(let fields), .patch(let fields, _):

@@ -7,7 +7,7 @@ import Synchronization
 
 /// The transaction for the block of `Firestore.runTransaction`. Usable until the block returns.
 ///
-/// All reads must precede all writes. An invalid argument of a write fails the transaction after the block.
+/// All reads must precede all writes. If a write has an invalid argument, the transaction fails after the block.
 public final class Transaction: DocumentWriter, Sendable {
   private let firestore: Firestore
   private let client: Client
@@ -23,7 +23,7 @@ public final class Transaction: DocumentWriter, Sendable {
 
   // MARK: Reading
 
-  /// Reads a document from the backend and blocks the calling thread meanwhile. For blocks that are not `async`.
+  /// Reads a document from the backend, for blocks that are not `async`. Blocks the calling thread meanwhile.
   /// - Throws: `invalidArgument` after a write, `aborted` if the document has changed since this transaction first read
   ///   it, or the backend's error. A missing document is not an error.
   public func getDocument(_ document: DocumentReference) throws -> any DocumentSnapshot {
@@ -136,8 +136,9 @@ extension TransactionOptions: Hashable {
 
 // A transaction reads from the backend and commits if no document that it read has changed meanwhile. Otherwise the
 // block runs again after a delay, up to `TransactionOptions.maxAttempts` times. If another transaction of this client
-// has changed the document, it runs again in turn, without a delay. It needs the backend: while the network is disabled
-// it fails immediately with `unavailable`. Listeners see its writes when the backend reports them.
+// has changed the document, the block runs again without a delay, when it is its turn. A transaction needs the backend:
+// while the network is disabled, it fails immediately with `unavailable`. Listeners receive its writes when the backend
+// reports them.
 //
 // A block that ends with a temporary `FirestoreError` (such as `aborted`) runs again. Any other error ends the
 // transaction and is thrown to the caller.
@@ -203,8 +204,8 @@ extension Firestore {
   // MARK: With the SDK's block
 
   /// Runs a transaction.
-  /// - Parameter updateBlock: may run several times, on a separate queue, where it may block. An error in the pointer
-  ///   ends the attempt.
+  /// - Parameter updateBlock: may run several times, on a separate queue, where it may block. If the block sets the
+  ///   error pointer, the attempt ends.
   /// - Returns: the block's result in the committed attempt.
   @discardableResult
   public func runTransaction(
@@ -250,7 +251,7 @@ extension Firestore {
     }
   }
 
-  /// The queue for blocks. They block for their reads, which must not happen on Swift's own threads.
+  /// The queue for blocks. Their reads block the thread, which is not allowed on Swift's own threads.
   private static let blockQueue = DispatchQueue(label: "hearth.transactions", attributes: .concurrent)
 
   private static func run(
@@ -266,7 +267,7 @@ extension Firestore {
   }
 }
 
-/// A result that a thread waits for. The owner of this value must provide a result.
+/// A result that a thread waits for. The creator must always provide a result.
 final class BlockingAnswer<Success: Sendable>: Sendable {
   private let result = Mutex<Result<Success, FirestoreError>?>(nil)
   private let isThere = DispatchSemaphore(value: 0)

@@ -3,7 +3,7 @@ import FirestoreModel
 import FirestoreSync
 import Synchronization
 
-/// Writes that are made and committed atomically. The backend accepts at most 10 MiB.
+/// Several writes that are applied locally and committed atomically. The backend accepts at most 10 MiB.
 ///
 /// The commit reports an invalid argument.
 public final class WriteBatch: DocumentWriter, Sendable {
@@ -54,7 +54,7 @@ public final class WriteBatch: DocumentWriter, Sendable {
 
   private func submit() throws(FirestoreError) -> WriteHandle { try firestore.submit(try take()) }
 
-  /// The writes of the batch, which can be fetched only once.
+  /// Returns the writes of the batch. A second call throws.
   func take() throws(FirestoreError) -> [Mutation] {
     let taken = state.withLock { state -> Result<[Mutation], FirestoreError> in
       if state.isCommitted { return .failure(.failedPrecondition("A write batch can only be committed once.")) }
@@ -67,8 +67,8 @@ public final class WriteBatch: DocumentWriter, Sendable {
 
 /// Both stages of a write.
 ///
-/// In the official SDKs, awaiting a write means awaiting the backend, which never returns while offline. With a handle
-/// a caller awaits the required stage:
+/// In the official SDKs, awaiting a write means awaiting the backend, which never returns while offline. With a handle,
+/// you can await only the stage that you need:
 /// ```swift
 /// let write = try city.enqueueData(["name": "Paris"])
 /// try await write.local            // durable here, and visible to listeners
@@ -86,15 +86,15 @@ public struct WriteHandle: Sendable {
   }
 
   /// Returns once the write survives the process (with a durable cache) and is visible to listeners. Throws if the
-  /// cache cannot store the write, or `unavailable` for one that must not be made offline
-  /// (``WriteOptions/failsIfOffline``); nothing is written then.
+  /// cache cannot store the write. Throws `unavailable` while offline for a write with ``WriteOptions/failsIfOffline``.
+  /// In both cases nothing is written.
   public var local: Void {
     get async throws { _ = try await id }
   }
 
   /// Returns when the backend has committed the write. Throws the backend's rejection, after the local change is
-  /// undone. Waits while the client is offline. A write that was not sent before its ``WriteOptions/deadline`` is
-  /// canceled, and this throws `deadlineExceeded`.
+  /// undone. Waits while the client is offline. If the write was not sent before its ``WriteOptions/deadline``, it is
+  /// canceled and this property throws `deadlineExceeded`.
   public var acknowledged: Void {
     get async throws {
       do { _ = try await handle.acknowledged } catch { throw FirestoreError(error) }
@@ -113,8 +113,8 @@ public struct WriteOptions: Hashable, Sendable {
   /// A write that was not sent in time is canceled: its local change is undone, ``WriteHandle/acknowledged`` fails
   /// with `deadlineExceeded`, and it is not one of ``Firestore/rejectedWrites``.
   ///
-  /// A write that was sent is never canceled, even while it waits to be resent without an answer, because the backend
-  /// may have applied it. Its handle waits for the answer, however long that takes.
+  /// A write that was sent is never canceled, because the backend may have applied it. This includes a sent write
+  /// without an answer that waits to be resent. Its handle waits for the answer, however long that takes.
   ///
   /// The deadline only applies in this process. If a write is still queued when the process ends, the next process
   /// sends it, without a deadline.
@@ -122,7 +122,7 @@ public struct WriteOptions: Hashable, Sendable {
 
   /// Whether the write fails while the backend is known to be unreachable; `false` by default.
   ///
-  /// Both stages of such a write fail with `unavailable`, and nothing is written here either. The backend is known to
+  /// In this case, both stages fail with `unavailable`, and nothing is written locally either. The backend is known to
   /// be unreachable while the network is disabled, and after an attempt to reach it has failed, but not before the
   /// first attempt. An accepted write waits if the connection is lost afterwards; use ``deadline`` to limit this.
   public var failsIfOffline: Bool

@@ -90,7 +90,7 @@ struct WriteData {
       mask.insert(path)
       var inner = WriteData()
       try inner.addMap(map, at: path.segments, deletes: .refused)
-      // A map that contains only transforms has no plain value: the mask removes the old value.
+      // The plain value is missing if the map contains only transforms; the mask then removes the old value.
       fields[path] = inner.fields[path]
       transforms += inner.transforms
     } else {
@@ -99,7 +99,7 @@ struct WriteData {
     }
   }
 
-  /// Adds a map's entries; the mask receives the leaves, and the path of an empty map.
+  /// Adds a map's entries. Adds the paths of leaves and of empty maps to the mask.
   private mutating func addMap(_ map: [String: Any], at path: [String], deletes: Deletes) throws(FirestoreError) {
     if map.isEmpty, !path.isEmpty {
       let path = FirestoreModel.FieldPath(segments: path)

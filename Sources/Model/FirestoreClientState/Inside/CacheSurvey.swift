@@ -8,7 +8,7 @@ package struct CacheSurvey: Sendable {
   package struct Share: Hashable, Sendable {
     package var path: ResourcePath
     package var documents: Int
-    /// The number of documents that are known not to exist, or known only by name.
+    /// The number of documents that are known not to exist, or of which only the name is known.
     package var names: Int
     /// The size of the documents' fields and ids in bytes.
     package var bytes: Int64
@@ -37,11 +37,11 @@ package struct CacheSurvey: Sendable {
 
   /// The complete results of a collection in the cache.
   package struct Coverage: Hashable, Sendable {
-    /// The server's time of the last complete copy of the collection; `nil` if the cache never had one.
+    /// The server time of the last complete copy of the collection; `nil` if the cache never had a complete copy.
     package var wholeAsOf: Timestamp?
     /// The number of other queries on the collection with a cached result.
     package var results: Int
-    /// The server's time of the newest of these results.
+    /// The server time of the newest of these results.
     package var newestResult: Timestamp?
 
     package init(wholeAsOf: Timestamp? = nil, results: Int = 0, newestResult: Timestamp? = nil) {
@@ -54,16 +54,16 @@ package struct CacheSurvey: Sendable {
   /// An item that a garbage collection would evict now.
   package struct Victim: Hashable, Sendable {
     package enum Subject: Hashable, Sendable {
-      /// The result of a query without a listener. Its documents stay while other results contain them.
+      /// The result of a query without a listener. Its documents remain if other results contain them.
       case result(Target, documents: Int)
-      /// A document that belongs to no result.
+      /// A document that is not part of any result.
       case document(DocumentKey, bytes: Int64)
     }
 
     package var subject: Subject
-    /// The position of its last use among all uses of the cache, by the cache's counter.
+    /// The number of its last use. The cache numbers all uses with one counter.
     package var lastUse: Int64
-    /// The server's time when it last sent the document or confirmed the result; `nil` if it never did.
+    /// The server time at which the server last sent the document or confirmed the result; `nil` if it never did.
     package var confirmed: Timestamp?
 
     package init(_ subject: Subject, lastUse: Int64, confirmed: Timestamp? = nil) {
@@ -74,17 +74,17 @@ package struct CacheSurvey: Sendable {
   }
 
   package enum Policy: String, Hashable, Sendable {
-    /// Evicts the least recently used tenth when the cache exceeds its limit.
+    /// Evicts the least recently used 10 % when the cache exceeds its limit.
     case leastRecentlyUsed
     /// Evicts a document as soon as nothing refers to it.
     case eager
     case never
   }
 
-  /// The end of the survey on the client's clock.
+  /// The time of the end of the survey by the client's clock.
   package var time: Timestamp
   package var policy: Policy
-  /// The size in bytes: on disk, of the file and its log; in memory, of the pages.
+  /// The size in bytes of the file and its log; for a cache in memory, of the pages.
   package var bytes: Int64
   /// The size of the free pages in bytes.
   package var freeBytes: Int64
@@ -93,7 +93,7 @@ package struct CacheSurvey: Sendable {
   /// The collections, the largest first, at most `ClientInside.listed`.
   package var shares: [Share]
   package var collectionCount: Int
-  /// The number of results in the cache, with and without a listener.
+  /// The number of results in the cache, with or without a listener.
   package var targets: Int
   /// The number of results that a garbage collection would evict now.
   package var leavingTargets: Int
@@ -163,14 +163,14 @@ package struct CacheContents: Sendable {
 
   /// The indexes in the order of their creation.
   package var indexes: [Index]
-  /// The number of entries of dropped indexes that are still to be removed.
+  /// The number of entries of dropped indexes that have not been removed yet.
   package var droppedEntries: Int
   /// The tables that have rows, the largest first.
   package var tables: [Table]
   package var pageCount: Int
   /// The size of a page in bytes.
   package var pageBytes: Int64
-  /// The size in bytes of the write-ahead log: changes that are not in the database file yet.
+  /// The size in bytes of the write-ahead log, which contains the changes that are not in the database file yet.
   package var logBytes: Int64
   package var checksums: Checksums
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The internal state of a client at one moment, for diagnosis: targets, lookups, traffic, the owner of the cache's
-/// streams, and query times.
+/// The internal state of a client at one moment, for diagnosis: targets, lookups, traffic, the clients of the cache,
+/// and query times.
 package struct ClientInside: Sendable {
   /// The time on the client's clock.
   package var time: Timestamp
@@ -65,7 +65,7 @@ package struct ClientInside: Sendable {
   }
 }
 
-/// The lookups of documents in limbo: a view shows them although the backend did not list them.
+/// The lookups of documents in limbo, which a view shows although the backend did not list them.
 package struct Lookups: Hashable, Sendable {
   package struct Lookup: Hashable, Sendable {
     package var key: DocumentKey
@@ -100,12 +100,12 @@ package struct CachePeers: Hashable, Sendable {
     package var process: Int32?
     /// Whether the member is the client that reports this.
     package var isSelf: Bool
-    /// Whether the member holds the lease, and with it the streams for all members.
+    /// Whether the member has the lease, and therefore the streams for all members.
     package var hasLease: Bool
     package var usesNetwork: Bool
-    /// Whether the member's screen is visible to a user.
+    /// Whether the member is in the foreground, so that a user sees it.
     package var isVisible: Bool
-    /// The member's last sign of life.
+    /// The time at which the member last announced that it is alive.
     package var seen: Timestamp
 
     package init(
@@ -121,7 +121,7 @@ package struct CachePeers: Hashable, Sendable {
   }
 
   package var members: [Member]
-  /// The time of the lease's last renewal; `nil` if no client holds it.
+  /// The time of the lease's last renewal; `nil` if no client has the lease.
   package var renewed: Timestamp?
 
   package init(members: [Member], renewed: Timestamp?) {
@@ -130,7 +130,7 @@ package struct CachePeers: Hashable, Sendable {
   }
 }
 
-/// The configured values to compare the client's figures with.
+/// The configured values with which the client's measurements are compared.
 package struct InsideSettings: Hashable, Sendable {
   package var budget = LatencyBudget()
   package var price = ReadPrice()
@@ -156,10 +156,10 @@ package struct ReadPrice: Hashable, Sendable {
   /// The price of 100 000 reads, in millionths of the currency.
   package var millionths: Int
   package var currency: String
-  /// The month of the assumed price: `2025-06`.
+  /// The month of the assumed price, such as `2025-06`.
   package var asOf: String
 
-  /// Cloud Firestore's list price in its US multi-region (nam5), as assumed when this was written.
+  /// The default is the assumed list price of Cloud Firestore in its US multi-region (nam5) in 2025-06.
   package init(millionths: Int = 60_000, currency: String = "USD", asOf: String = "2025-06") {
     self.millionths = millionths
     self.currency = currency

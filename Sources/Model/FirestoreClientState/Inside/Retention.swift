@@ -2,16 +2,17 @@
 package import FirestoreModel
 package import FirestoreQuery
 
-/// A pin or a lifetime of a query's documents, valid until it is removed. The cache stores it, and it holds for all
+/// A pin or a lifetime of a query's documents, valid until it is removed. It is stored in the cache and applies to all
 /// clients of the cache.
 package struct Retention: Hashable, Sendable {
   package enum Kind: Hashable, Sendable {
     /// The documents are never evicted.
     case pinned
-    /// The documents are evicted this long after the server last confirmed them, unless something else holds them.
+    /// The documents are evicted this long after the server last confirmed them, unless a listener, a pin or a pending
+    /// write refers to them.
     case lifetime(Duration)
 
-    /// Whether one replaces the other for the same query.
+    /// Whether one of the two replaces the other one for the same query.
     package func isOfSameKind(as other: Kind) -> Bool { isPin == other.isPin }
 
     package var isPin: Bool { self == .pinned }
@@ -20,7 +21,7 @@ package struct Retention: Hashable, Sendable {
   /// The query. Its limit is ignored: the retention covers all documents that match the conditions.
   package var target: Target
   package var kind: Kind
-  /// The time of the request on the machine's clock.
+  /// The time of the request by the machine's clock.
   package var since: Timestamp
 
   package init(_ target: Target, _ kind: Kind, since: Timestamp) {
@@ -35,15 +36,15 @@ package struct Retention: Hashable, Sendable {
   package func replaces(_ other: Retention) -> Bool { target == other.target && kind.isOfSameKind(as: other.kind) }
 }
 
-/// The part of a cache to evict by hand.
+/// The part of a cache to evict manually.
 package enum EvictionScope: Hashable, Sendable {
   /// The documents of all collections, and all tombstones.
   case everything
   /// A document, or the documents directly in a collection, with their tombstones.
   case path(ResourcePath)
-  /// The documents that match a query in the server's version, without its limit.
+  /// The documents whose server version matches a query, ignoring its limit.
   case matching(Query)
-  /// Only tombstones: of a collection, of one document, or all for `nil`.
+  /// Only tombstones, of a collection or of one document. `nil` for all tombstones.
   case tombstones(ResourcePath?)
 
   /// The path of the scope; `nil` for everything, and for a collection group.

@@ -28,7 +28,7 @@ package struct TargetState: Sendable {
   package var target: Target
   package var purpose: Purpose
   package var progress: Progress
-  /// The server's time of the snapshot to resume from; `nil` without a resume token.
+  /// The server time of the snapshot from which the target resumes; `nil` without a resume token.
   package var tokenTime: Timestamp?
   /// The number of documents that the server has confirmed. Cloud Firestore bills this many reads again when a listener
   /// reconnects after more than 30 minutes.
@@ -37,8 +37,8 @@ package struct TargetState: Sendable {
   package var sent: Int
   /// The number of cached documents that were not sent again when the target was resumed.
   package var kept: Int
-  /// The position of the target's last start among all uses of the cache, by the cache's counter. The target with the
-  /// lowest is collected first. `nil` for a lookup, which is not cached.
+  /// The number of the target's last start. The cache numbers all uses with one counter, and collects the target with
+  /// the lowest number first. `nil` for a lookup, which is not cached.
   package var lastUse: Int64?
 
   package init(
@@ -57,11 +57,11 @@ package struct TargetState: Sendable {
   }
 }
 
-/// The document reads of a target since it became active: documents that the backend sent, and cached ones that it did
-/// not have to send.
+/// The document reads of a target since it became active: the documents that the backend sent, and the cached documents
+/// that it did not have to send.
 package struct ReadMeter: Equatable, Sendable {
   package var target: Target
-  /// The number of documents sent; a document sent twice counts twice.
+  /// The number of documents that the backend sent. A document that was sent twice counts twice.
   package var sent: Int
   /// The number of documents that the cache had when the target was resumed and that were not sent again.
   package var kept: Int

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Recognizes bytes that `WireWriter` would write for the same content, so that they can be stored without decoding and
-/// encoding them again.
+/// Recognizes bytes that are the same as `WireWriter` would write them, so that they can be stored without decoding and
+/// encoding.
 ///
-/// Rejects all other bytes, including malformed ones; the general reader then decides. Accepted bytes are well formed,
-/// and decoding and encoding them gives the same bytes.
+/// Rejects all other bytes, including malformed ones, which are left to the general reader. Accepted bytes are well
+/// formed, and decoding and encoding them would produce the same bytes.
 struct CanonicalScan {
   let bytes: UnsafeRawBufferPointer
-  /// Whether to accept only content that a commit may write and stores in this form: names, nesting, timestamps and
-  /// locations within Firestore's limits, timestamps in whole microseconds. The caller checks sizes.
+  /// Whether to accept only content that a commit may write and that it stores unchanged. Names, nesting, timestamps
+  /// and locations must be within Firestore's limits, and timestamps must be whole microseconds. The caller checks
+  /// sizes.
   private let isStrict: Bool
 
   init(_ bytes: UnsafeRawBufferPointer, isStrict: Bool = false) { (self.bytes, self.isStrict) = (bytes, isStrict) }
@@ -72,7 +73,7 @@ struct CanonicalScan {
       position += 1
       value |= UInt64(byte & 0x7f) << shift
       if byte < 0x80 {
-        // A last byte of zero is redundant, and only one bit of the tenth byte is valid.
+        // Rejects a last byte of zero, which is redundant, and a tenth byte with more than one bit.
         if shift > 0, byte == 0 { return nil }
         return shift == 63 && byte > 1 ? nil : (value, position)
       }

@@ -4,7 +4,7 @@ import Synchronization
 /// The `fields` entries of a `google.firestore.v1.Document` as wire bytes (field 2, repeated map entries). Names are
 /// sorted by UTF-8, so equal fields have equal bytes.
 ///
-/// Finds and compares a field in place, without decoding the others.
+/// Fields can be found and compared in place, without decoding the other fields.
 package struct EncodedFields: Sendable, Hashable {
   /// The field number of `google.firestore.v1.Document.fields`.
   package static let fieldNumber = 2
@@ -12,8 +12,8 @@ package struct EncodedFields: Sendable, Hashable {
   package let bytes: [UInt8]
 
   /// Wraps bytes without checking them.
-  /// - Parameter bytes: canonical and well formed, as written by `init(_ fields:)`; use `init(validating:)` for
-  ///   external bytes. Malformed bytes are never read beyond their end; they look like absent fields.
+  /// - Parameter bytes: canonical and well-formed bytes, as from `init(_ fields:)`. Use `init(validating:)` for
+  ///   external bytes. Malformed bytes are treated like absent fields, and are never read beyond their end.
   package init(trusted bytes: [UInt8]) { self.bytes = bytes }
 
   /// The initial capacity per field in bytes; most fields need less.
@@ -29,14 +29,14 @@ package struct EncodedFields: Sendable, Hashable {
     bytes = writer.bytes
   }
 
-  /// External wire bytes, made canonical: sorted, without unknown fields, and with the last of several fields that have
-  /// the same name.
+  /// Converts external wire bytes to the canonical form: sorted, without unknown fields, and with only the last of
+  /// several fields with the same name.
   /// - Throws: `data-loss` for malformed bytes.
   package init(validating bytes: [UInt8]) throws(ModelError) {
     self = try decode(bytes, "document") { reader throws(WireError) in try EncodedFields(document: reader.unread) }
   }
 
-  /// All fields up to the first one that cannot be read (bytes damaged on disk).
+  /// All fields, up to the first field that cannot be read because its bytes were damaged on disk.
   package func decoded() -> Fields { withView { $0.decoded() } }
 
   /// The value at a path; decodes only this value.
@@ -53,8 +53,9 @@ package struct EncodedFields: Sendable, Hashable {
 }
 
 extension EncodedFields {
-  /// The fields of a whole `google.firestore.v1.Document`, checked and made canonical. If each field is already
-  /// canonical, as other clients and servers write them, the bytes are copied in the order of names without decoding.
+  /// Reads the fields of a whole `google.firestore.v1.Document`, checks them and converts them to the canonical form.
+  /// If each field is already canonical, as other clients and servers write them, the bytes are copied in the order of
+  /// names without decoding.
   package init(document bytes: UnsafeRawBufferPointer) throws(WireError) {
     if let canonical = Self.canonicalEntries(ofDocument: bytes) {
       self.init(trusted: canonical)
@@ -93,7 +94,7 @@ extension EncodedFields {
     guard entries.isCanonical else { return nil }
     let scan = entries.scan
     found.sort { scan.isAscending($0.name, $1.name) }
-    // The general reader handles repeated names, of which the last counts.
+    // Repeated names are left to the general reader, which uses the last field of each name.
     for index in found.indices.dropFirst() where !scan.isAscending(found[index - 1].name, found[index].name) {
       return nil
     }
@@ -109,7 +110,7 @@ private struct CanonicalEntries {
   typealias Entry = (name: Range<Int>, all: Range<Int>)
 
   let scan: CanonicalScan
-  /// Whether all entries so far were canonical; iteration ends at one that must be decoded or rejected.
+  /// Whether all entries so far were canonical. Iteration ends at an entry that must be decoded or rejected.
   private(set) var isCanonical = true
   private let tag: UInt8
   private var reader: WireReader
@@ -137,14 +138,14 @@ private struct CanonicalEntries {
   }
 
   /// Skips content other than a field.
-  /// - Returns: whether there was such content and it was well formed.
+  /// - Returns: whether there was such content, in well-formed encoding.
   private mutating func passOver() -> Bool {
     guard let found = try? reader.tag() else { return false }
     return found.field != EncodedFields.fieldNumber && (try? reader.skip(found.type)) != nil
   }
 }
 
-/// Runs a reader over stored bytes; its error names the kind of unreadable data.
+/// Runs a reader over stored bytes. The error contains the kind of the unreadable data.
 package func decode<T>(
   _ bytes: [UInt8], _ what: String, _ read: (inout WireReader) throws(WireError) -> T
 ) throws(ModelError) -> T {
@@ -157,9 +158,9 @@ extension EncodedFields {
   /// The fields after a patch and its transforms. Encodes only changed values, decodes only values that a nested path
   /// or a transform needs, and copies the bytes of all others.
   /// - Parameters:
-  ///   - new: the values at the mask's paths; a path without a value there is removed.
+  ///   - new: the values at the mask's paths. Paths without a value are removed.
   ///   - transforms: applied after the patch, in order.
-  ///   - result: the value of a transform, computed from its index and the previous value.
+  ///   - result: returns the value of a transform for its index and the previous value.
   func patched(
     with new: Fields, at mask: FieldMask, _ transforms: [FieldTransform], result: (Int, Value?) -> Value
   ) -> EncodedFields {
@@ -171,13 +172,13 @@ extension EncodedFields {
     return replacing(changed)
   }
 
-  /// The fields with some values replaced; a name without a value is removed.
+  /// The fields with some values replaced. Names without a value are removed.
   private func replacing(_ changed: ChangedFields) -> EncodedFields {
     let names = changed.names.sorted { $0.compareUTF8($1) == .ascending }
     var writer = WireWriter(capacity: bytes.count + 64 * names.count)
     let isWhole = bytes.withUnsafeBytes { writer.copyEntries($0, replacing: names, by: changed) }
     if isWhole { return EncodedFields(trusted: writer.bytes) }
-    // Long names and values, and other encodings, are decoded together with all the rest.
+    // Decodes all fields if there are long names or values, or other encodings.
     var fields = decoded()
     for name in names { fields[name] = changed.value(of: name) }
     return EncodedFields(fields)
@@ -255,7 +256,7 @@ private struct ChangedFields {
 }
 
 extension EncodedFields {
-  /// Whether an unresolved server timestamp may be among the values, judged by the first bytes of its type's name.
+  /// Whether the values may include an unresolved server timestamp. Searches for the first bytes of its type's name.
   var mayHoldServerTimestamp: Bool {
     let name = TypedMap.serverTimestamp.withUTF8Bytes { UnsafeRawBufferPointer($0).loadUnaligned(as: UInt64.self) }
     return bytes.withUnsafeBytes { bytes in
@@ -269,8 +270,8 @@ extension EncodedFields {
   }
 }
 
-/// Encoded fields that can be stored unchanged. They are decoded on first access, which a server that only stores them
-/// never needs.
+/// Encoded fields that can be stored unchanged. They are decoded on first access, so a server that only stores them
+/// never decodes them.
 final class PlainFields: Sendable {
   let encoded: EncodedFields
   private let decoded = Mutex<[Fields.Entry]?>(nil)
@@ -300,8 +301,8 @@ extension Fields {
 }
 
 extension EncodedFields {
-  /// The encoded size in bytes from which a document's size must be counted by Firestore's rules: that count is at most
-  /// eight times the encoded size.
+  /// The encoded size in bytes from which the size of a document must be computed by Firestore's rules. The size by
+  /// these rules is at most eight times the encoded size.
   package static let uncountedBytes = WriteLimit.documentBytes / 8
 
   fileprivate init?(plainDocument bytes: UnsafeRawBufferPointer) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Reads `EncodedFields` in place: in an array, or in a row borrowed from SQLite. Nothing is copied or allocated until
-/// a value is requested. Valid only as long as the bytes are.
+/// a value is requested. The view is only valid as long as the bytes.
 ///
-/// Errors of `WireReader` do not leave this file (`try?`): a field damaged on disk counts as absent, because these
-/// functions have no other way to report it. The store detects the damage with its checksums.
+/// Errors of `WireReader` are ignored here (`try?`). A field that was damaged on disk is treated as absent, because
+/// these functions cannot report the damage. The store detects it with its checksums.
 package struct EncodedFieldsView {
   private let bytes: UnsafeRawBufferPointer
 
@@ -57,7 +57,7 @@ package struct EncodedValueView {
 
   init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-  /// `nil` for malformed bytes.
+  /// The decoded value; `nil` for malformed bytes.
   package func decoded() -> Value? {
     var reader = WireReader(bytes)
     return try? reader.value()
@@ -121,8 +121,8 @@ package struct EncodedValueView {
     }
   }
 
-  /// The entries of a map value; `nil` for other types, including those stored as maps (vector, server timestamp),
-  /// since their entries are not fields.
+  /// The entries of a map value; `nil` for other types. Vectors and server timestamps are other types although they are
+  /// encoded as maps, because their entries are not fields.
   var mapContent: UnsafeRawBufferPointer? {
     var reader = WireReader(bytes)
     guard let tag = try? reader.tag(), tag.field == 6, tag.type == .lengthDelimited,
@@ -136,12 +136,12 @@ package struct EncodedValueView {
 }
 
 extension WireReader {
-  /// The encoded value of the map entry with this name; entries are fields with this number. Compares names in place,
-  /// so that entries that do not match cost little more than their two tags.
+  /// The encoded value of the map entry with a name, where entries are fields with a number. Compares names in place,
+  /// so that other entries cost little more than reading their two tags.
   func entry(named name: String, number: Int) -> UnsafeRawBufferPointer? {
     name.withUTF8Bytes { name in
-      // A scan spends most of its time here, so entries in this client's canonical form are skipped without parsing
-      // them as messages. The general reader continues at any other entry.
+      // A scan spends most of its time here, so entries in the canonical form are skipped without parsing them as
+      // messages. The general reader handles the rest, from the first other entry on.
       var reader = self
       let tag = UInt8(truncatingIfNeeded: number << 3 | 2)
       while let entry = reader.canonicalEntry(tag) {
@@ -161,14 +161,14 @@ extension WireReader {
     }
   }
 
-  /// Whether the entry's name, after its tag and length, is the given one; the caller has compared the lengths.
+  /// Whether the entry has the name, which follows a tag and a length. The caller has compared the lengths.
   @inline(__always)
   private static func isEqual(_ entry: UnsafeRawBufferPointer, _ name: UnsafeBufferPointer<UInt8>) -> Bool {
     for index in 0..<name.count where entry[index + 2] != name[index] { return false }
     return true
   }
 
-  /// The encoded value of this map entry, if it has the given name. Canonical entries start with the name.
+  /// The encoded value of this map entry if it has the name. Canonical entries start with the name.
   @inline(__always)
   private func value(ifNamed name: UnsafeBufferPointer<UInt8>) -> UnsafeRawBufferPointer? {
     var reader = self
@@ -201,7 +201,7 @@ package struct EncodedEntries: Sendable {
   }
 
   private let document: EncodedFields
-  /// The start of the entries, as an offset in the document's bytes.
+  /// The offset of the entries in the document's bytes.
   private let start: Int
   private let length: Int
   /// The field number of the entries.
@@ -225,7 +225,7 @@ package struct EncodedEntries: Sendable {
     withEntries { EncodedFieldsView($0.unread).decoded(number) }
   }
 
-  /// Whether there are more than `count` fields; reads no more of them than that.
+  /// Whether there are more than `count` fields. Stops reading as soon as this is known.
   package func hasMore(than count: Int) -> Bool {
     withEntries { entries in
       var (entries, seen) = (entries, 0)
@@ -236,7 +236,7 @@ package struct EncodedEntries: Sendable {
 
   package func contains(_ name: String) -> Bool { withEntries { $0.entry(named: name, number: number) != nil } }
 
-  /// The content of a field; `nil` if it is absent. A map that represents another type is a value.
+  /// The content of a field; `nil` if it is absent. A map that represents another type is returned as a value.
   package func content(of name: String) -> Content? {
     document.bytes.withUnsafeBytes { bytes in
       let entries = UnsafeRawBufferPointer(rebasing: bytes[start..<(start + length)])

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writes numbers, texts and bytes so that comparing the results bytewise compares the values: the form of index
-/// entries in the SDKs (VALUE-ORDER "Index encodings", JavaScript's numbers). Here NaN sorts last and -0.0 before 0.0;
-/// writers of values in Firestore's order encode NaN separately and write -0.0 as 0.0.
+/// Encodes numbers, texts and bytes so that the byte order of the results is the order of the values. This is the form
+/// of index entries in the SDKs (VALUE-ORDER "Index encodings", JavaScript's numbers). In it, NaN sorts last, and -0.0
+/// sorts before 0.0. Writers of values in Firestore's order therefore encode NaN separately and write -0.0 as 0.0.
 package struct OrderedCode: Sendable {
   package private(set) var bytes: [UInt8] = []
   /// Whether to complement every byte appended from now on, which reverses its order.
@@ -10,7 +10,8 @@ package struct OrderedCode: Sendable {
 
   package init(isDescending: Bool = false) { self.isDescending = isDescending }
 
-  /// Appends the count of the number's bytes, then its bits, made to sort as unsigned, without leading zero bytes.
+  /// Appends the count of the number's bytes, followed by the bytes without leading zeros. The bits are changed so that
+  /// they sort as an unsigned number.
   package mutating func append(_ number: Double) {
     let sign: UInt64 = 1 << 63
     let bits = number.bitPattern
@@ -22,7 +23,8 @@ package struct OrderedCode: Sendable {
 
   package mutating func append(_ text: String) { append(text.utf8) }
 
-  /// Appends bytes. Two byte values are escaped, so that the end marker (00 01) sorts before every continuation.
+  /// Appends bytes and an end marker. Two byte values are escaped, so that the end marker (00 01) sorts before every
+  /// other content.
   package mutating func append(_ content: some Sequence<UInt8>) {
     for byte in content {
       append(byte: byte)
@@ -33,7 +35,7 @@ package struct OrderedCode: Sendable {
     append(byte: 0x01)
   }
 
-  /// Appends a mark that sorts after everything else; ends an entry that is only a prefix.
+  /// Appends a mark that sorts after everything else. It ends an entry that is only a prefix.
   package mutating func appendInfinity() {
     append(byte: 0xff)
     append(byte: 0xff)
@@ -48,16 +50,16 @@ package struct OrderedCode: Sendable {
   }
 }
 
-/// Writes values of every type so that comparing the bytes is `Value.compare`. Values that tie have equal bytes, and no
-/// value's bytes are a prefix of another's, so values can be concatenated. The first byte is never 0x00 or 0xFF.
-/// Numbers are exact here, unlike in the SDKs' entries, which round integers to doubles.
+/// Encodes values of every type so that the byte order is the order of `Value.compare`. Values that tie have equal
+/// bytes. No encoding is a prefix of another one, so encodings can be concatenated. The first byte is never 0x00 or
+/// 0xFF. Numbers are exact, whereas the SDKs' entries round integers to doubles.
 extension OrderedCode {
-  /// The byte that starts every value of a type, and no value of another type.
+  /// The first byte of all values of a type. Each type has a different one.
   package static func rank(of value: Value) -> UInt8 { rank(value.typeRank) }
 
   private static func rank(_ typeRank: Int) -> UInt8 { UInt8(truncatingIfNeeded: (typeRank + 2) << 3) }
 
-  /// The end of an array or map, which sorts before every further element.
+  /// The end marker of an array or map, which sorts before every further element.
   private static let endOfList: UInt8 = 0x01
 
   package mutating func append(_ value: Value) {
@@ -141,17 +143,17 @@ extension OrderedCode {
     append(remainder: 0)
   }
 
-  /// Appends the greatest double that is not above the number, and the remainder, which is less than 1024, the spacing
-  /// of doubles there.
+  /// Appends the greatest double that is not above the number, followed by the remainder. The remainder is less than
+  /// 1024, the largest spacing of doubles in this range.
   private mutating func append(exactly number: Int64) {
     var floor = Double(number)
-    // Near the ends of the range the conversion may round up, even beyond the range.
+    // The conversion may round up, near the end of the range even beyond it.
     if floor >= 0x1p63 || Int64(floor) > number { floor = floor.nextDown }
     append(sortable: floor)
     append(remainder: number - Int64(floor))
   }
 
-  /// Appends a double so that NaN sorts first and the two zeros tie.
+  /// Appends a double. NaN sorts first, and the two zeros tie.
   private mutating func append(sortable number: Double) {
     if number.isNaN { return append(bigEndian: 0) }
     let bits = (number == 0 ? 0.0 : number).bitPattern

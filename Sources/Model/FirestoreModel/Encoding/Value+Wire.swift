@@ -41,12 +41,12 @@ extension WireWriter {
     }
   }
 
-  /// Map entries as fields with this number, the protobuf form of `map<string, Value>`.
+  /// Writes map entries as fields with a number, the protobuf encoding of `map<string, Value>`.
   package mutating func entries(_ number: Int, _ fields: Fields) {
     for entry in fields.entries { self.entry(number, entry.name, entry.value) }
   }
 
-  /// One map entry.
+  /// Writes one map entry.
   mutating func entry(_ number: Int, _ name: String, _ value: Value) {
     field(number) { writer in
       writer.field(1, string: name)
@@ -56,7 +56,8 @@ extension WireWriter {
 }
 
 extension WireReader {
-  /// The maximum depth to read, above the backend's limit of 20. It protects the stack from hostile bytes.
+  /// The maximum nesting depth to read. It is above the backend's limit of 20 and protects the stack from malicious
+  /// bytes.
   static let maximumDepth = 64
 
   /// The content of a `google.firestore.v1.Value`.
@@ -142,7 +143,7 @@ extension WireReader {
     return Value(map: try reader.fields(1, depth: depth + 1))
   }
 
-  /// All map entries with this field number, in any order.
+  /// Reads all map entries with a field number, in any order.
   package mutating func fields(_ number: Int, depth: Int = 0) throws(WireError) -> Fields {
     var entries: [Fields.Entry] = []
     while let tag = try tag() {
@@ -158,9 +159,10 @@ extension WireReader {
 }
 
 extension Value {
-  /// A map, or the type that it represents (vector, unresolved server timestamp).
+  /// Creates the value of a map: the map itself, or the value of the type that it represents (vector, unresolved server
+  /// timestamp).
   package init(map fields: Fields) {
-    // A map that represents another type starts, sorted by name, with a name in underscores; most maps return here.
+    // Returns early for most maps. In a map that represents another type, the first name begins with an underscore.
     guard let first = fields.entries.first, first.name.utf8.first == UInt8(ascii: "_") else {
       self = .map(fields)
       return
@@ -180,7 +182,7 @@ extension Value {
     self = .map(fields)
   }
 
-  /// Makes the reference of a document's name; fails for any other text.
+  /// Creates a reference from a document's name. Fails for any other text.
   /// - Parameter referenceName: `projects/P/databases/D/documents/…`.
   package init?(referenceName: String) {
     let parts = referenceName.utf8.split(separator: UInt8(ascii: "/"), maxSplits: 5, omittingEmptySubsequences: false)

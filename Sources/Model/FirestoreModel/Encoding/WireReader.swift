@@ -3,7 +3,7 @@
 /// The error for bytes that are not well-formed protobuf, or not the expected message.
 package struct WireError: Error, Hashable, Sendable {
   package var reason: String
-  /// The text that should name a document but does not; `nil` for other errors.
+  /// The text that should be a document's name but is not; `nil` for other errors.
   package var referenceName: String?
   package init(_ reason: String, referenceName: String? = nil) {
     self.reason = reason
@@ -14,7 +14,7 @@ package struct WireError: Error, Hashable, Sendable {
   package static let untypedValue = WireError("a value has no type")
 }
 
-/// Reads protobuf wire format in place. Never reads past the end, even of malformed bytes.
+/// Reads protobuf wire format in place. Never reads beyond the end, even if the bytes are malformed.
 package struct WireReader {
   private let bytes: UnsafeRawBufferPointer
   private var position = 0
@@ -82,8 +82,8 @@ package struct WireReader {
     return slice
   }
 
-  /// The content of the next field if it has this one-byte tag, a length below 16384, and starts with a field 1 whose
-  /// length is a single byte, like a map entry with a short name. Otherwise returns `nil` and consumes nothing.
+  /// The content of the next field if it looks like a map entry with a short name: it has the given one-byte tag and a
+  /// length below 16384, and starts with a field 1 with a one-byte length. Otherwise returns `nil` and reads nothing.
   @inline(__always)
   mutating func canonicalEntry(_ tag: UInt8) -> UnsafeRawBufferPointer? {
     guard position + 4 <= bytes.count, bytes[position] == tag else { return nil }
@@ -115,8 +115,8 @@ package struct WireReader {
   /// - Throws: an error for bytes that are not UTF-8.
   package mutating func string() throws(WireError) -> String {
     let bytes = try lengthDelimited().assumingMemoryBound(to: UInt8.self)
-    // The validating initializer is not specialized for buffers and costs some hundred nanoseconds. Most texts are
-    // ASCII, which needs no validation.
+    // Most texts are ASCII, which needs no validation. The validating initializer is not specialized for buffers and
+    // costs a few hundred nanoseconds.
     if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
     guard let text = String(validating: bytes, as: UTF8.self) else {
       throw WireError("a string is not valid UTF-8")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writes protobuf wire format. Messages are written in place: a length of one byte is reserved and widened if needed.
+/// Writes protobuf wire format. Messages are written in place: one byte is reserved for a length, and widened if
+/// necessary.
 package struct WireWriter {
   package private(set) var bytes: [UInt8] = []
 
@@ -61,7 +62,7 @@ package struct WireWriter {
     if length >= 0x80 { widenLength(at: start, to: length) } else { bytes[start] = UInt8(length) }
   }
 
-  /// Writes a length that needs more than the one reserved byte.
+  /// Writes a length that does not fit into the reserved byte.
   private mutating func widenLength(at start: Int, to length: Int) {
     var (rest, more) = (length >> 7, 0)
     while rest > 0 { (rest, more) = (rest >> 7, more + 1) }

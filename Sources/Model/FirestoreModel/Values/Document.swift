@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One document as known to one party: the backend, the cache, or a view with local writes applied.
+/// A document in the version of the backend, of the cache, or of a view with local writes applied.
 package struct Document: Sendable {
   package enum State: Equatable, Sendable {
     /// The document exists with this content.
     case found(DocumentData)
     /// The document is known not to exist.
     case missing
-    /// The document exists or existed at `version`, but its content is not known: a write was acknowledged whose result
-    /// could not be computed here (SDK: "unknown document").
+    /// The document exists or existed at `version`, but its content is unknown, because the client cannot compute the
+    /// result of an acknowledged write (SDK: "unknown document").
     case unknown
   }
 
@@ -17,13 +17,13 @@ package struct Document: Sendable {
     case none
     /// An unacknowledged local write is visible.
     case local
-    /// All visible writes are acknowledged, but the backend's own version has not arrived.
+    /// All visible writes are acknowledged, but the backend's version of the document has not arrived yet.
     case committed
   }
 
   package var key: DocumentKey
-  /// The time of the backend's last change of the document. `nil` for a document known only from local writes, and
-  /// while a local write is visible in it, since the backend has no such version (SDKs reset it to "min").
+  /// The time of the backend's last change of the document. `nil` for a document that only local writes have created,
+  /// and while a local write is visible, because the backend has no such version (SDKs reset it to "min").
   package var version: SnapshotVersion?
   package var createTime: SnapshotVersion?
   package var state: State
@@ -54,7 +54,7 @@ package struct Document: Sendable {
   package subscript(path: FieldPath) -> Value? { data?[path] }
 }
 
-/// The fields of a document, held decoded or as protobuf wire bytes, and decoded only on demand.
+/// The fields of a document, either decoded or as protobuf wire bytes, which are decoded on demand.
 package struct DocumentData: Sendable {
   package enum Storage: Sendable {
     case decoded(Fields)
@@ -105,7 +105,8 @@ extension DocumentData: Equatable {
     if case (.decoded(let left), .decoded(let right)) = (left.storage, right.storage) { return left == right }
     let (first, second) = (left.encoded, right.encoded)
     if first.bytes == second.bytes { return true }
-    // Canonical bytes differ if the values do, except for the previous value inside an unresolved server timestamp.
+    // Different canonical bytes mean different values, except for the previous value inside an unresolved server
+    // timestamp.
     guard first.mayHoldServerTimestamp, second.mayHoldServerTimestamp else { return false }
     return left.fields == right.fields
   }

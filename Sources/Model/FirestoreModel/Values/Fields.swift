@@ -20,7 +20,7 @@ package struct Fields: Sendable {
     }
     _modify {
       var entries = entries
-      // The storage must have a single owner, so that a change copies nothing.
+      // Empties the storage, so that `entries` is uniquely referenced and a change does not copy it.
       storage = .decoded([])
       defer { storage = .decoded(entries) }
       yield &entries
@@ -32,20 +32,21 @@ package struct Fields: Sendable {
 
   package init() { storage = .decoded([]) }
 
-  /// Makes fields of entries.
-  /// - Parameter entries: in any order; the last of several with one name wins (protobuf's rule for maps).
+  /// Creates fields from entries.
+  /// - Parameter entries: the entries in any order. Of several entries with one name, the last one is used (protobuf's
+  ///   rule for maps).
   package init(_ entries: some Sequence<Entry>) {
     self.init()
     self.entries.reserveCapacity(entries.underestimatedCount)
     if entries.underestimatedCount <= Self.few {
       for entry in entries { self[entry.name] = entry.value }
     } else {
-      // The sort is stable: the last of several entries with one name stays the last.
+      // The sort is stable, so the last of several entries with one name remains the last.
       for entry in entries.sorted(by: { $0.name.compareUTF8($1.name) == .ascending }) { self[entry.name] = entry.value }
     }
   }
 
-  /// Makes fields of sorted entries.
+  /// Creates fields from sorted entries.
   /// - Parameter entries: sorted by UTF-8 and without duplicates, as the canonical encoding stores them.
   package init(sorted entries: [Entry]) { storage = .decoded(entries) }
 
@@ -54,8 +55,8 @@ package struct Fields: Sendable {
   /// The encoded bytes of fields that arrived encoded, are valid for a commit, and have not changed since.
   var plain: EncodedFields? { if case .plain(let fields) = storage { fields.encoded } else { nil } }
 
-  /// Makes fields of entries that are probably sorted.
-  /// - Parameter entries: in any order; sorted entries, as in canonical bytes, are used unchanged.
+  /// Creates fields from entries that are probably sorted.
+  /// - Parameter entries: the entries in any order. Sorted entries, as in canonical bytes, are used unchanged.
   package init(unsorted entries: [Entry]) {
     let isSorted = entries.indices.dropFirst().allSatisfy { index in
       entries[index - 1].name.compareUTF8(entries[index].name) == .ascending
@@ -66,7 +67,7 @@ package struct Fields: Sendable {
   package var count: Int { entries.count }
   package var isEmpty: Bool { entries.isEmpty }
 
-  /// The value of one entry; assigning `nil` removes it.
+  /// The value of one entry. Assigning `nil` removes the entry.
   package subscript(name: String) -> Value? {
     get {
       let entries = entries
@@ -142,7 +143,7 @@ extension Fields {
     self[name] = .map(inner)
   }
 
-  /// Removes a value; has no effect if a value on the path is not a map.
+  /// Removes a value. Has no effect if a value on the path is not a map.
   private mutating func remove(at path: ArraySlice<String>) {
     guard let name = path.first else { return }
     if path.count == 1 {
@@ -155,14 +156,15 @@ extension Fields {
 }
 
 extension Fields {
-  /// The fields with the values of other fields at the mask's paths; a path without a value there is removed. Creates
-  /// missing maps on the way and replaces values that are not maps. Takes time linear in both fields and the mask.
+  /// The fields after a patch: at the mask's paths, they have the values of `new`, or no value if `new` has none.
+  /// Creates missing maps on the paths and replaces values that are not maps. Takes time linear in both fields and the
+  /// mask.
   package func patched(with new: Fields, at mask: FieldMask) -> Fields {
     patched(with: new, at: FieldMask.Branch.branches(of: Array(mask.paths)[...], depth: 0))
   }
 
-  /// The fields at the mask's paths, with the maps on the way to them; a path that matches no field adds nothing. Takes
-  /// time linear in the mask.
+  /// Only the fields at the mask's paths, with the maps that contain them. Ignores paths without a field. Takes time
+  /// linear in the mask.
   package func projected(to mask: FieldMask) -> Fields {
     projected(to: FieldMask.Branch.branches(of: Array(mask.paths)[...], depth: 0))
   }
@@ -224,7 +226,7 @@ extension FieldMask {
     /// The branches of the continuing paths, in order.
     func branches() -> [Branch] { Self.branches(of: inner, depth: depth + 1) }
 
-    /// Sorts by the segment at this depth only, since comparing whole paths would compare the shared part repeatedly.
+    /// Sorts only by the segment at this depth, because comparing whole paths would compare the shared part repeatedly.
     /// - Parameter paths: paths that agree before `depth` and reach it.
     static func branches(of paths: ArraySlice<FieldPath>, depth: Int) -> [Branch] {
       guard let name = paths.first?.segments[depth] else { return [] }

@@ -10,7 +10,7 @@ package struct Timestamp: Hashable, Comparable, Sendable {
     self.nanoseconds = nanoseconds
   }
 
-  /// Makes a time from microseconds.
+  /// Creates a time from microseconds.
   /// - Parameter microseconds: since the epoch; may be negative.
   package init(microseconds: Int64) {
     let (quotient, remainder) = microseconds.quotientAndRemainder(dividingBy: 1_000_000)
@@ -26,20 +26,20 @@ package struct Timestamp: Hashable, Comparable, Sendable {
     (left.seconds, left.nanoseconds) < (right.seconds, right.nanoseconds)
   }
 
-  /// Computes to the microsecond.
+  /// The result has microsecond precision.
   package static func + (time: Timestamp, delay: Duration) -> Timestamp {
     Timestamp(microseconds: time.microseconds &+ delay.wholeMicroseconds)
   }
 
-  /// Computes to the microsecond.
+  /// The result has microsecond precision.
   package static func - (left: Timestamp, right: Timestamp) -> Duration {
     let (difference, overflow) = left.microseconds.subtractingReportingOverflow(right.microseconds)
     return .microseconds(overflow ? (left > right ? .max : .min) : difference)
   }
 }
 
-/// The version of a document or of a whole snapshot: a commit time of the backend. A missing version is `nil`, not a
-/// "minimum" sentinel.
+/// The version of a document or of a whole snapshot, which is a commit time of the backend. A missing version is `nil`,
+/// not a "minimum" sentinel.
 package struct SnapshotVersion: Hashable, Comparable, Sendable {
   package var timestamp: Timestamp
 
@@ -57,8 +57,8 @@ extension Timestamp {
   /// 9999-12-31T23:59:59.999999999Z.
   package static let latest = Timestamp(seconds: 253_402_300_799, nanoseconds: 999_999_999)
 
-  /// Whether Firestore supports the time. Other times can be compared and shown, since older data may contain them, but
-  /// are rejected in writes and queries.
+  /// Whether Firestore supports the time. Other times are rejected in writes and queries. They can be compared and
+  /// shown, because older data may contain them.
   package var isValid: Bool {
     (0..<1_000_000_000).contains(nanoseconds) && self >= .earliest && self <= .latest
   }
@@ -71,7 +71,7 @@ extension Timestamp {
 }
 
 extension Value {
-  /// The first time in the value, at any depth, that Firestore does not support; `nil` if none exists.
+  /// The first time in the value, at any depth, that Firestore does not support; `nil` if there is none.
   package var invalidTimestamp: Timestamp? {
     switch self {
     case .timestamp(let time): time.isValid ? nil : time
@@ -83,7 +83,7 @@ extension Value {
 }
 
 extension Timestamp {
-  /// The RFC 3339 text in UTC, `2026-03-02T11:58:03.120Z`: no fraction, or milli-, micro- or nanoseconds as needed.
+  /// The RFC 3339 text in UTC, such as `2026-03-02T11:58:03.120Z`. The fraction has 0, 3, 6 or 9 digits, as necessary.
   package var rfc3339Text: String {
     let (days, secondOfDay) = seconds.flooredQuotientAndRemainder(dividingBy: 86_400)
     let (year, month, day) = Self.civilDate(daysSinceEpoch: days)
@@ -138,8 +138,8 @@ extension Timestamp {
     }
   }
 
-  /// The days since 1970-01-01 in the proleptic Gregorian calendar. The year starts in March, which puts the leap day
-  /// at its end. Years are counted in cycles of 400, which have 146 097 days each.
+  /// The days since 1970-01-01 in the proleptic Gregorian calendar. The calculation starts each year in March, so that
+  /// the leap day is the last day of the year. It counts cycles of 400 years, which have 146 097 days each.
   package static func daysSinceEpoch(year: Int64, month: Int64, day: Int64) -> Int64 {
     let (cycle, yearOfCycle) = (month <= 2 ? year - 1 : year).flooredQuotientAndRemainder(dividingBy: 400)
     let monthFromMarch = (month + 9) % 12
@@ -224,7 +224,7 @@ private struct DigitScanner {
 }
 
 extension Duration {
-  /// The number of whole microseconds, saturated to 64 bits for a duration from another program that is too long.
+  /// The number of whole microseconds, saturated to 64 bits, because a duration from another program may be too long.
   package var wholeMicroseconds: Int64 {
     // The limit prevents the product from overflowing 64 bits.
     let longest = Duration.seconds(9_000_000_000_000)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Value {
-  /// The rank of the type in the total order; range and equality filters only match values of one rank. Ranks are even,
-  /// except some of `BSONValue`.
+  /// The rank of the type in the total order. Range and equality filters only match values of the same rank. Ranks are
+  /// even, except some of `BSONValue`.
   package var typeRank: Int {
     switch self {
     case .null: 0
@@ -20,9 +20,9 @@ extension Value {
     }
   }
 
-  /// Compares two values in Firestore's total order. Integer 1 and double 1.0 tie, as do 0.0 and -0.0 and all NaNs.
-  /// Integers and doubles are compared exactly, as in the native client and the backend.
-  /// - Parameter numericIDs: the order of numeric ids in references; the default is that of the client SDKs.
+  /// Compares two values in Firestore's total order. Integer 1 and double 1.0 tie. 0.0 and -0.0 tie, and all NaNs tie.
+  /// Integers and doubles are compared exactly, as in the native SDK and the backend.
+  /// - Parameter numericIDs: the order of numeric ids in references. The default is the order of the client SDKs.
   package func compare(_ other: Value, _ numericIDs: NumericIDOrder = .asText) -> Ordering {
     switch (self, other) {
     case (.null, .null): return .equal
@@ -86,7 +86,7 @@ extension Ordering {
     return Ordering(left.isNaN ? 0 : 1, right.isNaN ? 0 : 1)
   }
 
-  /// Compares exactly, even beyond 2^53, where a double cannot hold every integer.
+  /// Compares exactly, even beyond 2^53, where doubles cannot represent every integer.
   package static func numeric(_ left: Int64, _ right: Double) -> Ordering {
     if right.isNaN { return .descending }
     if right < -0x1p63 { return .descending }
@@ -112,7 +112,7 @@ extension Ordering {
   case equal = 0
   case descending = 1
 
-  /// Avoids the generic comparison of raw values in other modules.
+  /// Declared so that other modules do not use the generic comparison of raw values.
   package static func == (left: Ordering, right: Ordering) -> Bool {
     switch (left, right) {
     case (.ascending, .ascending), (.equal, .equal), (.descending, .descending): true
@@ -139,8 +139,8 @@ extension Ordering {
 }
 
 extension String {
-  /// Compares the UTF-8 bytes, which is how Firestore orders strings, field names and path segments. (`String.<`
-  /// compares normalized forms, and `==` treats canonically equivalent strings as equal.)
+  /// Compares the UTF-8 bytes, as Firestore orders strings, field names and path segments. In contrast, `String.<`
+  /// compares normalized forms, and `==` treats canonically equivalent strings as equal.
   package func compareUTF8(_ other: String) -> Ordering {
     withUTF8Bytes { left in other.withUTF8Bytes { right in Ordering.lexicographic(left, right) } }
   }
@@ -174,7 +174,7 @@ extension Ordering {
     return Ordering(left.count, right.count)
   }
 
-  /// The index of the first difference, or of the end of the shorter one; compares eight bytes at a time.
+  /// The index of the first difference, or the length of the shorter buffer. Compares eight bytes at a time.
   static func firstDifference(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) -> Int {
     let shared = min(left.count, right.count)
     let (a, b) = (UnsafeRawBufferPointer(left), UnsafeRawBufferPointer(right))
@@ -192,8 +192,8 @@ extension Ordering {
 }
 
 extension Range<Int> {
-  /// The first index that satisfies the predicate, provided that all such indexes come last; the upper bound if none
-  /// does. Calls the predicate about log2(count) times.
+  /// The first index that satisfies the predicate; the upper bound if none does. All indexes that satisfy it must come
+  /// last. Calls the predicate about log2(count) times.
   @inlinable
   package func partitioningIndex(where predicate: (Int) -> Bool) -> Int {
     var (low, high) = (lowerBound, upperBound)

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A field's value: every type that Firestore stores, and the unresolved server timestamp of local views.
+/// A field's value: any type that Firestore stores, or the unresolved server timestamp of a local view.
 ///
-/// `==` is Firestore's strict equality: integer 1 differs from double 1.0 and 0.0 from -0.0, but NaN equals NaN
-/// (document contents, `in`, `array-contains`). `compare` is the total order of queries, in which these numbers tie.
+/// `==` is Firestore's strict equality, for document contents, `in` and `array-contains`. In it, integer 1 differs from
+/// double 1.0, and 0.0 differs from -0.0, but NaN equals NaN. `compare` is the total order of queries, in which these
+/// numbers tie.
 ///
-/// Only the recursive and the largest case are boxed, so that decoding a document of plain values allocates little.
+/// Only the recursive case and the largest case are boxed, so that decoding a document with plain values needs few
+/// allocations.
 package enum Value: Sendable {
   case null
   case boolean(Bool)
@@ -24,7 +26,7 @@ package enum Value: Sendable {
 
 /// A `FieldValue.serverTimestamp()` that the backend has not resolved yet. Exists only in local views.
 package struct ServerTimestamp: Sendable {
-  /// The time of the write on this device's clock; it orders the value and serves as its estimate.
+  /// The time of the write by this device's clock. It is the estimate of the value, and determines its order.
   package var localWriteTime: Timestamp
   /// The field's previous value, for `ServerTimestampBehavior.previous`; never a server timestamp.
   package var previous: Value?
@@ -35,7 +37,7 @@ package struct ServerTimestamp: Sendable {
   }
 }
 
-/// A location on Earth in degrees. Compared as plain numbers, latitude first.
+/// A location on Earth in degrees. Locations are compared as plain numbers, first by latitude.
 package struct GeoPoint: Hashable, Sendable {
   package var latitude: Double
   package var longitude: Double
@@ -47,12 +49,13 @@ package struct GeoPoint: Hashable, Sendable {
 }
 
 extension Document {
-  /// The document's size by Firestore's accounting (PROTOCOL §3.10), in bytes: name, fields and 32.
+  /// The document's size in bytes by Firestore's accounting (PROTOCOL §3.10): the sizes of its name and fields, plus
+  /// 32.
   package var byteSize: Int { key.byteSize + (data?.fields.byteSize ?? 0) + 32 }
 }
 
 extension DocumentKey {
-  /// The accounted size of a name: each segment's bytes and 1, and 16.
+  /// The accounted size of a name: the bytes of each segment plus 1, plus 16.
   package var byteSize: Int { path.segments.reduce(16) { $0 + $1.utf8.count + 1 } }
 }
 
@@ -126,8 +129,9 @@ extension Value: Hashable {
     }
   }
 
-  /// Whether the backend treats the values as equal in filters and array transforms (PROTOCOL §3.2, §3.7): integer 1
-  /// equals double 1.0 and 0.0 equals -0.0, also inside maps and arrays. That is, the values tie in the total order.
+  /// Whether the backend treats the values as equal in filters and array transforms (PROTOCOL §3.2, §3.7). This is the
+  /// case if they tie in the total order: integer 1 equals double 1.0, and 0.0 equals -0.0, also inside maps and
+  /// arrays.
   package func equalsNumerically(_ other: Value) -> Bool { compare(other) == .equal }
 }
 
@@ -161,8 +165,8 @@ extension Fields: Hashable {
   }
 }
 
-/// A value of a BSON type, which newer clients write as a map with one entry of a reserved name. This package treats it
-/// as that map, except for its separate rank in the total order (firebase-js-sdk, `TypeOrder`).
+/// A value of a BSON type. Newer clients write it as a map with one entry, which has a reserved name. This package
+/// treats it as that map, except that it has a separate rank in the total order (firebase-js-sdk, `TypeOrder`).
 enum BSONValue {
   case minimumKey
   case timestamp(seconds: Int64, increment: Int64)
@@ -197,7 +201,8 @@ enum BSONValue {
     }
   }
 
-  /// The rank in the total order, on the scale of `Value.typeRank`, between or equal to the other ranks.
+  /// The rank in the total order, comparable with `Value.typeRank`. It may equal the rank of another type or lie
+  /// between two ranks.
   var typeRank: Int {
     switch self {
     case .minimumKey: 1

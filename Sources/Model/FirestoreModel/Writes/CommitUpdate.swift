@@ -2,8 +2,8 @@
 
 /// A backend's notification about commits: the changed collections, without any documents.
 package enum CommitUpdate: Hashable, Sendable {
-  /// Any collection may have changed, so cached knowledge must be refreshed. A stream of notifications begins with
-  /// this.
+  /// Any collection may have changed, so cached information must be refreshed. This is the first notification of a
+  /// stream.
   case everything
   /// The collections that changed since the previous notification, without duplicates, sorted by path.
   case collections([CollectionNotice])

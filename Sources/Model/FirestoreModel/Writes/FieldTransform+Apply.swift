@@ -59,8 +59,8 @@ extension Value {
     }
   }
 
-  /// The sum of two numbers: integers saturate; any double makes the sum a double; a value that is not a number counts
-  /// as absent.
+  /// The sum of two numbers. Integers saturate. If one number is a double, the sum is a double. A previous value that
+  /// is not a number is ignored.
   fileprivate static func sum(_ previous: Value?, _ operand: Value) -> Value {
     if case .integer(let left)? = previous, case .integer(let right) = operand {
       let (sum, overflow) = left.addingReportingOverflow(right)
@@ -70,7 +70,7 @@ extension Value {
     return .double(left + right)
   }
 
-  /// The smaller (`.ascending`) or larger of two numbers; the stored one if they tie; NaN if either is.
+  /// The smaller (`.ascending`) or larger of two numbers; the stored number if they tie; NaN if one of them is NaN.
   fileprivate static func extreme(_ previous: Value?, _ operand: Value, keeping order: Ordering) -> Value {
     guard let previous, let left = previous.doubleValue, let right = operand.doubleValue else { return operand }
     if left.isNaN || right.isNaN { return .double(.nan) }
@@ -78,19 +78,19 @@ extension Value {
   }
 }
 
-/// A set of values under the equality of array transforms, with lookups that do not compare every pair.
+/// A set of values with the equality of array transforms. Lookups do not compare every pair of values.
 struct ValueSet {
   /// The equality of values.
   enum Equality {
     /// The client's equality.
     case strict
-    /// The backend's equality: numbers by value, at any depth (PROTOCOL §3.2).
+    /// The backend's equality, which compares numbers by value at any depth (PROTOCOL §3.2).
     case numeric
   }
 
   private enum Content {
     case strict(Set<Value>)
-    /// The values as bytes that are equal if the values tie in the total order.
+    /// Encodings of the values, which are equal if the values tie in the total order.
     case numeric(Set<[UInt8]>)
   }
 
@@ -134,7 +134,7 @@ struct ValueSet {
 }
 
 extension FieldTransform.Operation {
-  /// The elements, and the operands that are not among them, without duplicates.
+  /// The elements, followed by the operands that are not among them, without duplicate operands.
   static func union(_ elements: [Value], _ operands: [Value], _ equality: ValueSet.Equality) -> [Value] {
     var present = ValueSet(elements, equality)
     return elements + operands.filter { present.insert($0) }

@@ -5,7 +5,7 @@ package struct Mutation: Equatable, Sendable {
   package enum Operation: Equatable, Sendable {
     /// Replaces the document.
     case set(Fields)
-    /// Sets the masked paths to the values in the fields and deletes masked paths without a value there.
+    /// Sets the masked paths to the values in the fields. Deletes masked paths without a value in the fields.
     case patch(Fields, FieldMask)
     case delete
     /// Changes nothing and only checks the precondition. Not for the offline queue.
@@ -28,14 +28,14 @@ package struct Mutation: Equatable, Sendable {
   }
 }
 
-/// The condition on a document under which a mutation applies.
+/// The condition that a document must satisfy for a mutation to be applied.
 package enum Precondition: Hashable, Sendable {
   case none
   case exists(Bool)
   case updateTime(SnapshotVersion)
 }
 
-/// The paths that a patch touches.
+/// The paths that a patch changes.
 package struct FieldMask: Hashable, Sendable {
   package var paths: Set<FieldPath>
 
@@ -69,7 +69,7 @@ package struct FieldTransform: Equatable, Sendable {
 package struct MutationResult: Sendable {
   /// The document's version after the commit; the commit time for a delete.
   package var version: SnapshotVersion
-  /// The results, one value per transform, `null` for array transforms.
+  /// The results, one value for each transform. The value is `null` for array transforms.
   package var transformResults: [Value]
 
   package init(version: SnapshotVersion, transformResults: [Value] = []) {
@@ -89,13 +89,13 @@ package struct BatchID: Hashable, Comparable, Sendable, CustomStringConvertible 
 /// Mutations that were written together and are committed atomically.
 package struct MutationBatch: Sendable {
   package var id: BatchID
-  /// The number of the cache session that made the batch. Batch ids repeat after a cache is restored to an earlier
-  /// state; generations do not.
+  /// The number of the cache session that created the batch. After a cache is restored to an earlier state, batch ids
+  /// may repeat, but generations do not.
   package var generation: Int64
   /// The time of the write on this device's clock.
   package var localWriteTime: Timestamp
-  /// Patches that fix the value which a non-idempotent transform (increment) saw when it was made, so that the local
-  /// view does not shift when the backend's value arrives first. Never sent.
+  /// Patches with the values that non-idempotent transforms (increments) were originally applied to. With them, the
+  /// local view does not change when the backend's value arrives before the acknowledgement. They are never sent.
   package var baseMutations: [Mutation]
   package var mutations: [Mutation]
 
@@ -144,10 +144,10 @@ extension Mutation {
   ///
   /// A document with visible local writes has no version (spec data: version 0).
   /// - Parameters:
-  ///   - document: the document so far; becomes `.local` if the mutation takes effect, and remains unchanged if the
+  ///   - document: the document so far. Becomes `.local` if the mutation takes effect. Remains unchanged if the
   ///     precondition does not hold.
   ///   - previousMask: the fields that earlier pending mutations changed.
-  /// - Returns: the fields changed so far, including by this mutation.
+  /// - Returns: the fields changed so far, including those changed by this mutation.
   package func applyLocally(
     to document: inout Document, previousMask: MutatedFields, at localWriteTime: Timestamp
   ) -> MutatedFields {
@@ -173,9 +173,10 @@ extension Mutation {
     }
   }
 
-  /// Applies the transforms, which see the result of the operation and of earlier transforms, as at the backend: an
-  /// increment in a set starts from nothing. (SDKs use the value from before the mutation, and so show a set's
-  /// increment wrong until the backend's version arrives.) Only a server timestamp stores the value from before.
+  /// Applies the transforms to the result of the operation and of earlier transforms, as the backend does. For example,
+  /// an increment in a set starts from no value. (SDKs use the value before the mutation, and therefore show a wrong
+  /// value for an increment in a set until the backend's version arrives.) Only a server timestamp stores the value
+  /// before the mutation.
   private func transformed(_ fields: Fields, before: DocumentData?, at localWriteTime: Timestamp) -> Fields {
     var result = fields
     for transform in transforms {
@@ -185,11 +186,11 @@ extension Mutation {
     return result
   }
 
-  /// The patch with the values that non-idempotent transforms (increments) saw. It prevents the local view from
-  /// shifting when the backend's value arrives before the acknowledgement (SDK: extractTransformBaseValue).
-  /// - Returns: `nil` if repeating every transform gives the same result, as in a set, whose transforms see only the
-  ///   set. Also for a patch that may have no effect on an existing document, since the base mutation would still
-  ///   change it.
+  /// The patch with the values that non-idempotent transforms (increments) are now applied to. With it, the local view
+  /// does not change when the backend's value arrives before the acknowledgement (SDK: extractTransformBaseValue).
+  /// - Returns: `nil` if every transform can be repeated with the same result. This includes the transforms of a set,
+  ///   which only depend on the set. Also `nil` for a patch that may have no effect on an existing document, because
+  ///   the base mutation would still change the document.
   package func baseMutation(for document: Document) -> Mutation? {
     guard case .patch = operation, precondition == .none || precondition == .exists(true) else { return nil }
     var base = Fields()
@@ -206,8 +207,8 @@ extension Mutation {
 
   /// The single mutation that turns the remote document into `document` (SDK: calculateOverlayMutation).
   ///
-  /// A patch without fields is an overlay too, unlike in SDKs: it may have created the document, and marks it as
-  /// pending.
+  /// Unlike in the SDKs, a patch without fields is also an overlay: it may have created the document, and it marks the
+  /// document as pending.
   /// - Returns: `nil` if no pending mutation takes effect.
   package static func overlay(of document: Document, changing mask: MutatedFields) -> Mutation? {
     guard document.hasLocalMutations else { return nil }
@@ -243,7 +244,7 @@ extension Document {
 
 extension Mutation {
   /// Applies the acknowledged mutation to the remote document (SDK: applyToRemoteDocument). The result is `.committed`
-  /// until the backend's own version arrives; a patch of an unknown document gives `.unknown`.
+  /// until the backend's version arrives. The result of a patch of an unknown document is `.unknown`.
   package func applyAcknowledged(_ result: MutationResult, to document: inout Document) {
     let existed = document.exists
     switch operation {
@@ -280,7 +281,7 @@ extension Mutation {
     return fields
   }
 
-  /// The value of a transform at the backend.
+  /// The value that a transform has at the backend.
   private func result(of index: Int, over previous: Value?, by result: MutationResult) -> Value {
     let operation = transforms[index].operation
     let answered = index < result.transformResults.count ? result.transformResults[index] : nil
@@ -289,7 +290,7 @@ extension Mutation {
       // The backend returns null for array transforms; the result follows from the document.
       return operation.localResult(previous: previous, at: result.version.timestamp)
     default:
-      // Assumes, without a value in the response, that the backend computed this one.
+      // Uses the computed value if the response has no value.
       return answered ?? operation.backendResult(previous: previous, at: result.version.timestamp)
     }
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The precision of timestamps in documents: microseconds, as Cloud Firestore stores them. Google's SDKs truncate when
-// the write is made, so that listeners see the same value before and after the acknowledgement.
+// Timestamps in documents have microsecond precision, as in Cloud Firestore. Google's SDKs truncate them when the write
+// is made, so that listeners receive the same value before and after the acknowledgement.
 
 extension Mutation {
   /// The mutation with every timestamp truncated to microseconds.

@@ -9,7 +9,7 @@ package enum WriteLimit {
   /// The maximum size of a document in bytes, by Firestore's accounting.
   package static let documentBytes = 1_048_576
   package static let vectorDimensions = 2048
-  /// The maximum number of transforms in one write. Firestore adds up all transforms of a document in a commit.
+  /// The maximum number of transforms in one write. Firestore counts all transforms of a document in a commit together.
   package static let transforms = 500
 }
 
@@ -24,7 +24,7 @@ extension Fields {
     for (name, value) in entries {
       if name.isEmpty { throw ModelError("A field's name is empty\(parent.map { " in \($0.shortText)" } ?? "").") }
       let reason = Self.objection(to: name)
-      // Most values are valid and need no path.
+      // Skips the check of plain short values, so that no path is created for them.
       if reason == nil, value.isPlainAndShort { continue }
       let path = parent?.appending(name) ?? FieldPath(name)
       if let reason { throw ModelError("The field \(path.shortText) is invalid: \(reason)") }
@@ -98,9 +98,9 @@ extension Value {
 }
 
 extension Mutation {
-  /// Checks everything about the write that does not depend on the stored document: its path, fields, mask, transforms
+  /// Checks the parts of the write that do not depend on the stored document: its path, fields, mask and transforms,
   /// and the size of a whole document.
-  /// - Throws: `invalid-argument` with the mistake.
+  /// - Throws: `invalid-argument` with the reason.
   package func validateForWrite() throws(ModelError) {
     _ = try ResourcePath(validating: key.path.text)
     switch operation {
@@ -168,8 +168,8 @@ extension FieldPath {
 }
 
 extension Mutation {
-  /// Checks that all references point into one database.
-  /// - Throws: `invalid-argument` for a reference into another database, which cannot be followed.
+  /// Checks that all references refer to documents in one database.
+  /// - Throws: `invalid-argument` for a reference to another database, which clients cannot follow.
   package func checkReferences(stayIn database: DatabaseID) throws(ModelError) {
     switch operation {
     case .set(let fields), .patch(let fields, _):
