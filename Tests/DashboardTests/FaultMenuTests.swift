@@ -71,7 +71,7 @@ struct FaultMenuTests {
 @Suite("Paths in narrow columns")
 struct PathTextTests {
   @Test(
-    "The end of a path is kept longest",
+    "A path in a narrow column keeps its end",
     arguments: [
       ("chat/lobby/messages/m0912", 19, "chat/lobby/…/m0912"), ("chat/lobby/messages/m0912", 12, "chat/…/m0912"),
       ("chat/lobby/messages/m0912", 7, "…/m0912"), ("chat/lobby/messages/m0912", 5, "m0912"),

@@ -128,7 +128,7 @@ struct InsideTests {
     #expect(driver.state.overlay == nil && driver.state.selectedCollection?.text == "orders")
   }
 
-  @Test("Tab visits every section both ways, and the cache is counted on first view or r")
+  @Test("Every section is reached by tab, and the cache is counted on first view")
   func sections() {
     var driver = Self.opened()
     driver.press("tab")
@@ -169,7 +169,7 @@ struct InsideTests {
     if section.needsSurvey { driver.client(.surveyed(.success(Self.survey)), at: 1) }
   }
 
-  @Test("The cache shows each collection's offline coverage")
+  @Test("The cache section shows how much of each collection is available offline")
   func coverage() {
     var driver = Driver(Size(width: 120, height: 36))
     driver.client(.collections(below: .root, ["orders", "drafts"]), at: 0)
@@ -184,7 +184,7 @@ struct InsideTests {
     #expect(driver.screen.contains("nothing of it is in the cache: offline it is empty"))
   }
 
-  @Test("The cache shows how many documents of a collection have pending writes")
+  @Test("The cache section shows each collection's documents with pending writes")
   func overlays() {
     var driver = Self.opened()
     section(.cache, &driver)
@@ -294,7 +294,7 @@ struct InsideTests {
     #expect(lines(driver).contains { $0.contains(" all ") && $0.contains("1 204") && $0.contains(" 0 ") })
   }
 
-  @Test("Opening, first snapshots and queries are compared with their budgets")
+  @Test("Opening times, first snapshots and queries are compared with their budgets")
   func budget() {
     var driver = Self.opened()
     section(.queries, &driver)
@@ -309,7 +309,7 @@ struct InsideTests {
     #expect(lines(driver).contains { $0.contains("to 1 000") && $0.contains("kept") })
   }
 
-  @Test("K restarts the selected stream, and needs control of an attached program")
+  @Test("K restarts the selected stream, and in an attached program needs control")
   func restart() {
     var driver = Self.opened()
     driver.press("K")
@@ -329,7 +329,7 @@ struct InsideTests {
     #expect(driver.effects.isEmpty && driver.screen.contains("attached read-only"))
   }
 
-  @Test("A failure replaces the rows until the next response")
+  @Test("An error replaces the rows until the next successful response")
   func failure() {
     var driver = Self.opened(answered: false)
     driver.client(.inside(.failure(RPCStatus(.failedPrecondition, "The client is closed."))), at: 0.5)

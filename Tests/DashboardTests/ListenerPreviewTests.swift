@@ -62,7 +62,7 @@ struct ListenerPreviewTests {
     #expect(driver.effects == [])
   }
 
-  @Test("An unknown or limited count is labeled")
+  @Test("The preview says if a count is unknown or limited")
   func honest() {
     var driver = typed()
     driver.type("s")
@@ -96,7 +96,7 @@ struct ListenerPreviewTests {
     #expect(driver.effects == [.client(.preview(orders))])
   }
 
-  @Test("A required composite index is shown, as a warning only for Cloud Firestore")
+  @Test("A required composite index is shown, and is a warning only on Cloud Firestore")
   func composite() {
     for kind in [ConnectedBackend.Kind.emulator, .cloud] {
       var driver = typed(kind)

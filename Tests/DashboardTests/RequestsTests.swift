@@ -89,7 +89,7 @@ struct RequestsTests {
     #expect(driver.screen.contains("rooms/r1"))
   }
 
-  @Test("A restarted server starts new numbers, and earlier decisions are removed")
+  @Test("A restarted server's decisions replace the earlier ones")
   func restarted() {
     var driver = opened()
     driver.client(.decisions(.success((1...9).map { decision($0) })), at: 0.2)
@@ -111,7 +111,7 @@ struct RequestsTests {
     driver.press("enter k g G space / esc esc")
   }
 
-  @Test("The newest is selected until another one is chosen, which then stays selected")
+  @Test("The list follows the newest decision until you select another")
   func selected() {
     var driver = opened()
     driver.client(.decisions(.success((1...3).map { decision($0) })), at: 0.1)
@@ -127,7 +127,7 @@ struct RequestsTests {
     #expect(driver.state.requests.selected?.number == 150)
   }
 
-  @Test("d filters denials, a the selected user's, / by text, and esc shows all")
+  @Test("d shows denials, a one user's requests, / filters by text, and esc shows all")
   func filters() {
     var driver = opened()
     let decisions = (1...9).map { decision($0, denial: $0 % 3 == 0 ? "false" : nil) }
@@ -152,7 +152,7 @@ struct RequestsTests {
     #expect(driver.state.feed.filter.isEmpty)
   }
 
-  @Test("enter shows the evaluated statements with values, and enter again the document")
+  @Test("enter opens a decision's statements with values, and enter again its document")
   func account() {
     var driver = opened()
     var denied = decision(2, denial: "false for 'get' @ L7")

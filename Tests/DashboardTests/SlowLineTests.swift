@@ -39,7 +39,7 @@ struct SlowLineTests {
           hasPendingWrites: false, count: 200, causes: [.server(SnapshotVersion(at(20)))])), at: 20)
   }
 
-  @Test("A new feed row replaces the oldest in place, and a sign marks the newest")
+  @Test("On a slow line a new feed row replaces the oldest in place and is marked")
   func ring() throws {
     var driver = slow()
     for number in 0..<20 { try event(number, &driver) }
@@ -66,7 +66,7 @@ struct SlowLineTests {
     #expect(numbers.count > 3 && numbers == numbers.sorted())
   }
 
-  @Test("A click on a row of the ring selects it")
+  @Test("A click selects a feed row after new rows replaced old ones in place")
   func click() throws {
     var driver = slow()
     for number in 0..<21 { try event(number, &driver) }
@@ -77,7 +77,7 @@ struct SlowLineTests {
     #expect(driver.state.feed.selected?.key?.documentID == "new\(row)")
   }
 
-  @Test("Rows replaced between two frames are counted until the feed is viewed")
+  @Test("Rows replaced before they were drawn are counted until the feed is viewed")
   func overwritten() throws {
     var driver = slow()
     let passed = driver.state.feed.passed

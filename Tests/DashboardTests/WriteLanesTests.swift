@@ -41,7 +41,7 @@ struct WriteLanesTests {
     #expect(lanes.scale.column(width: 35) == .milliseconds(1))
   }
 
-  @Test("A write during an outage has a separate lane and a shortened wait")
+  @Test("A write made offline shows the outage in a lane, with its wait shortened")
   func offline() {
     var journey = WriteJourney(row(.held))
     journey.note(row(.held), at: at(1))
@@ -101,7 +101,7 @@ struct WriteLanesTests {
     }
   }
 
-  @Test("enter on a write draws its lanes if there is room, and otherwise lists them", arguments: [120, 80])
+  @Test("enter on a write draws its lanes, or lists its steps if there is no room", arguments: [120, 80])
   func screen(_ width: Int) {
     var driver = Scenario.online.play(Size(width: width, height: width == 120 ? 36 : 24))
     driver.press("2 g enter")

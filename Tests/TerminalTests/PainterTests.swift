@@ -55,7 +55,7 @@ import Testing
     #expect(TerminalCapabilities.relative(of: "vt52") == nil)
   }
 
-  @Test("Unchanged frames, first paints, moves and events stay within their budgets")
+  @Test("Frames for no change, first paints, moves and events stay within byte budgets")
   func budgets() throws {
     let size = Size(width: 120, height: 36)
     let painter = try painter(size)

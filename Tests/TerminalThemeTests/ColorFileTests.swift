@@ -102,7 +102,7 @@ struct ColorFileTests {
     #expect(ThemeLint.findings(theme).map(\.description) == [])
   }
 
-  @Test("Colors keep their meaning, and a correction names the color as the file does")
+  @Test("Colors keep their meaning, and a correction uses the file's name of the color")
   func meanings() throws {
     let (scheme, _) = try ColorFile.scheme(Self.files[0].text, file: "x")
     let (theme, corrections) = try Self.theme(of: scheme)

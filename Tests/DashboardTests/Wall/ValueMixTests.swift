@@ -65,7 +65,7 @@ struct ValueMixTests {
     #expect(mix.shown == nil)
   }
 
-  @Test("The most frequently changing field is chosen until another clearly exceeds it")
+  @Test("The field that changes most is shown until another clearly changes more")
   func chosen() {
     func both(_ number: Int, _ first: Bool, _ second: Bool) -> Document {
       document("orders/o\(number)", ["a": .boolean(first), "b": .boolean(second)])
