@@ -38,7 +38,7 @@ struct FollowAccessTests {
     }
   }
 
-  @Test("New rules end a caller's notifications before the next commit")
+  @Test("New rules end a caller's commit notifications before the next commit")
   func later() async throws {
     let rules = AccessRules()
     let service = FirestoreService(backend: try makeService().backend, rules: rules)

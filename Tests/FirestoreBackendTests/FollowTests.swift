@@ -27,7 +27,7 @@ struct FollowTests {
     #expect(await backend.followers.isEmpty)
   }
 
-  @Test("The first notification covers everything, and later ones list collections")
+  @Test("The first notification covers everything, and later ones list the collections")
   func news() async throws {
     let backend = try makeBackend()
     try await following(backend) { news in
@@ -90,7 +90,7 @@ struct FollowTests {
     }
   }
 
-  @Test("Notifications end with the status of the data")
+  @Test("Commit notifications end with the error that closed the data")
   func end() async throws {
     let backend = try makeBackend()
     let status = RPCStatus(.dataLoss, "gone")

@@ -56,7 +56,7 @@ import Testing
       ])
   }
 
-  @Test("Changes to documents that were never in the target are not sent")
+  @Test("A resumed target gets no changes to documents that were never in it")
   func foreign() async throws {
     let backend = try makeBackend()
     let target = query("c", [field("n", .equal, 1)])
@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test("Past the history, a filter reveals removals, or a reset without a count")
+  @Test("If the history is too short, a resume sends a filter, or a reset without a count")
   func forgotten() async throws {
     let clock = TestClock()
     let backend = try makeBackend(clock: clock)
@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  @Test("A resumed limit query receives its additions, removals and changes")
+  @Test("A resumed limit query receives additions, removals and changes")
   func window() async throws {
     let backend = try makeBackend()
     let target = query("c", orderBy: [OrderBy(FieldPath("n"))], limit: 2)
@@ -157,7 +157,7 @@ import Testing
     }
   }
 
-  @Test("A token from before the history resets the target, and a younger one does not")
+  @Test("A token older than the history resets the target, a newer one does not")
   func tooOld() async throws {
     let backend = try makeBackend(keptChanges: 10)
     try await backend.commit(set("c/first", [:]))

@@ -53,7 +53,7 @@ struct EntityTests {
     #expect(found["missing/m1"] == nil)
   }
 
-  @Test("The database of documents and references is read")
+  @Test("Documents and references keep the database that the export names")
   func database() throws {
     var reader = try ExportReader(EmulatorExport.folder + "/second")
     let document = try #require(try reader.next()).document()
@@ -65,7 +65,7 @@ struct EntityTests {
     #expect(try reader.next() == nil)
   }
 
-  @Test("Records have the emulator's size, with properties sorted by name")
+  @Test("Written records have the size and bytes of the emulator's, apart from order")
   func sameSizes() throws {
     for record in try records(try bytes(of: EmulatorExport.output)) {
       let document = try EntityReader.document(record)

@@ -40,7 +40,7 @@ struct JSONSyntaxTests {
     }
   }
 
-  @Test("Non-ASCII control characters are escaped for terminals")
+  @Test("Control characters outside ASCII are escaped for terminals too")
   func controlCharacters() {
     #expect(JSONSyntax(.string("\u{1b}[2J\u{9b}é")).lineText == "\"\\u001b[2J\\u009bé\"")
   }

@@ -32,7 +32,7 @@ struct RetentionTests {
   }
 
   @Test(
-    "Retentions keep their order, one of each kind per query",
+    "Pins and lifetimes keep their order, with one of each kind per query",
     arguments: Storage.allCases)
   func stored(_ storage: Storage) throws {
     var store = try Place(storage).open()
@@ -71,7 +71,7 @@ struct RetentionTests {
     try close(store)
   }
 
-  @Test("A pinned result keeps its token, so a listener need not read it again")
+  @Test("A pinned result keeps its resume token after its listener stops")
   func target() throws {
     var store = try Place(.memory).open()
     for query in [Self.done, collection("halls")] {
@@ -123,7 +123,7 @@ struct RetentionTests {
     try close(store)
   }
 
-  @Test("Evicting a query removes only its documents, in slices, also for few matches")
+  @Test("Evicting a query evicts only its matches, in slices")
   func query() throws {
     var store = try Place(.memory).open()
     _ = try store.apply(

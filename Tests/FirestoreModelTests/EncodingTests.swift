@@ -64,7 +64,7 @@ struct EncodingTests {
     }
   }
 
-  @Test("The contents of a vector or a server timestamp are not fields")
+  @Test("The parts of a vector or server timestamp cannot be read as fields")
   func typedMaps() {
     let estimate = ServerTimestamp(localWriteTime: Timestamp(seconds: 1, nanoseconds: 5), previous: .string("was"))
     let fields: Fields = ["v": .vector([1]), "s": .serverTimestamp(estimate)]

@@ -149,7 +149,7 @@ struct FunctionTests {
     await #expect(throws: RPCStatus.self) { try await value(expression, for: Self.document) }
   }
 
-  @Test("A negative length is rejected in production's words", arguments: ["array_slice", "substring"])
+  @Test("A negative length is rejected with production's error message", arguments: ["array_slice", "substring"])
   func negativeLength(function: String) async throws {
     let whole: ExpressionMessage = function == "substring" ? "text" : .constant([1, 2])
     let error = await #expect(throws: RPCStatus.self) {

@@ -30,7 +30,7 @@ struct SeenValueTests {
     outcome.values.map { "\($0.expression) \($0.isFailure ? "!" : "=") \($0.value)" }
   }
 
-  @Test("A denial lists the values in each evaluated statement with their source text")
+  @Test("A denial lists each evaluated statement's values with their source text")
   func denied() throws {
     let ruleset = try Self.compile(
       """
@@ -55,7 +55,7 @@ struct SeenValueTests {
       ruleset.statement(of: verdict.outcomes[1]) == "allow update: if request.auth != null && owns(resource.data)")
   }
 
-  @Test("An expression without a value reports how far it was evaluated")
+  @Test("An expression that fails reports how far it was evaluated")
   func failed() throws {
     let ruleset = try Self.compile("match /notes/{note} { allow update: if request.auth.uid == resource.data.owner; }")
     let verdict = ruleset.decide(try Self.update([:], uid: nil), FixedDocuments())

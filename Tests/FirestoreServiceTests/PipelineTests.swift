@@ -34,7 +34,7 @@ struct PipelineTests {
     return service
   }
 
-  @Test("Results have names and times, and an empty result is one message with a time")
+  @Test("Pipeline results have names and times; an empty result is a message with a time")
   func messages() async throws {
     let service = try await service()
     let messages = try await service.messages(.executePipeline, request([Self.all]))
@@ -67,7 +67,7 @@ struct PipelineTests {
     #expect(now.flatMap { $0.all(2) }.count == 8)
   }
 
-  @Test("A new transaction's id is sent first, and changes to its reads abort it")
+  @Test("A pipeline can begin a transaction, and a change to its reads aborts it")
   func transactions() async throws {
     let service = try await service()
     let messages = try await service.messages(
@@ -100,7 +100,7 @@ struct PipelineTests {
     #expect(try await service.messages(.executePipeline, request([Self.all]))[0].all(2).isEmpty)
   }
 
-  @Test("An explained pipeline runs or not as requested; other options are rejected")
+  @Test("A pipeline can be explained without running it; other options are rejected")
   func explain() async throws {
     let service = try await service()
     func text(_ message: Message?) -> String? { message?[4]?[1].flatMap { $0[2]?.text(1) } }

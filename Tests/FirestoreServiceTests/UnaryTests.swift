@@ -103,7 +103,7 @@ struct UnaryTests {
     #expect(second.text(2) == nil)
   }
 
-  @Test("A delete result has no version, and every other write result has one")
+  @Test("Each write result has an update time, except those of deletes")
   func commitResults() async throws {
     let service = try makeService()
     let response = try Message(

@@ -33,7 +33,7 @@ struct OptimisticTransactionTests {
         == [.updateTime(version(1)), .none, .exists(false), .none])
   }
 
-  @Test("Documents that were read but not written are verified")
+  @Test("Documents that were read but not written are verified at commit")
   func verification() throws {
     var transaction = OptimisticTransaction()
     try transaction.note([missing(b, at: 9), found(a, at: 1)])
@@ -44,7 +44,7 @@ struct OptimisticTransactionTests {
       ])
   }
 
-  @Test("Different reads of one document abort, except two missing ones")
+  @Test("Reading different versions of a document aborts, unless both are missing")
   func changedBetweenReads() throws {
     var transaction = OptimisticTransaction()
     try transaction.note([found(a, at: 1), missing(b, at: 1)])
