@@ -113,7 +113,7 @@ extension EndToEndTests.OnPseudoTerminal {
       #expect(try await terminal.exitStatus(of: process) == 0)
     }
 
-    @Test("--log-file and --log-level set the log's place and detail")
+    @Test("--log-file and --log-level set the log's file and level")
     func log() async throws {
       let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())
       let path = surroundings.folder.path + "/my.log"

@@ -26,7 +26,7 @@ struct DemoScriptTests {
     quit
     """
 
-  @Test("Each line is a step, and keys have a pace")
+  @Test("Each line of a script is a step, and keys are typed at a pace")
   func steps() throws {
     let steps = try DemoScript.parse(script, name: "s").steps
     #expect(
@@ -53,7 +53,7 @@ struct DemoScriptTests {
     return request
   }
 
-  @Test("A script on the sample shop gives an identical recording each time")
+  @Test("A script on the sample shop gives the same recording each time")
   func cast() throws {
     let data = try request(script).cast().data()
     #expect(data == (try request(script).cast().data()))

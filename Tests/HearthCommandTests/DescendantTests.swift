@@ -82,7 +82,7 @@ struct DescendantTests {
     #expect(count == 3)
   }
 
-  @Test("A handed-over value waits for its predecessor, and none is lost at the end")
+  @Test("Elements pass from producer to consumer in order, and none is lost at the end")
   func handoff() async {
     let handoff = ElementChannel<Int>()
     async let given: Void = {

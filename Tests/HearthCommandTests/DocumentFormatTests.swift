@@ -70,7 +70,7 @@ private func document(_ path: String, _ fields: Fields) -> Document {
     return (lines, table.leftOut.map(\.canonicalText))
   }
 
-  @Test("Without paths tables have only fields, and for several queries full paths")
+  @Test("Tables omit paths on request, and have full paths for several queries")
   func naming() throws {
     let some = [document("c/a", ["n": 1]), document("d/b", ["n": 22])]
     #expect(try table(some, width: 80, named: .nothing).0.map(\.text) == ["      n", "integer", "      1", "     22"])
@@ -98,7 +98,7 @@ private func document(_ path: String, _ fields: Fields) -> Document {
     #expect(left == [])
   }
 
-  @Test("A narrow terminal gets narrow and fewer columns, and omissions are known")
+  @Test("A narrow terminal gets narrower and fewer columns, and omitted ones are known")
   func narrow() throws {
     let long = String(repeating: "x", count: 30)
     let wide = [document("c/a", ["a": .string(long), "b": .string(long), "z": .string("12345678")])]

@@ -58,7 +58,7 @@ struct FrameTests {
     #expect(readme.contains(".github/\(picture.name).svg"))
   }
 
-  @Test("A moment is always the same screen and shows its named state")
+  @Test("A moment always gives the same screen, with the state in its name")
   func moments() throws {
     for scene in PlayedShop.Scene.allCases {
       let picture = Picture(name: "", scene: scene)
@@ -116,7 +116,7 @@ struct FrameTests {
       XMLCheck().isWellFormed(svg) && svg.contains("&lt;a&amp;b&gt; &quot;") && svg.contains("<title>&lt;&amp;&gt;"))
   }
 
-  @Test("Columns stay aligned: a run is as wide as its cells, and wide cells are separate")
+  @Test("Columns of a picture stay aligned, with wide characters drawn separately")
   func columns() throws {
     var canvas = Canvas(size: Size(width: 10, height: 2))
     canvas.put("ab漢c", at: Point(x: 1, y: 1))

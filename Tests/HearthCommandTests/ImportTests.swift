@@ -25,7 +25,7 @@ import Testing
       .onlyMutation(for: record)
   }
 
-  @Test("A record's path is given, or is its name")
+  @Test("A record's path is its path member or its name")
   func paths() throws {
     let exported = try mutation(record("{\"data\": {\"a\": 1}, \"path\": \"c/d\", \"updateTime\": \"x\"}"))
     #expect(exported == Mutation(key: DocumentKey(unchecked: ResourcePath("c/d")), operation: .set(["a": .integer(1)])))
@@ -33,7 +33,7 @@ import Testing
     #expect(try mutation(record("{}", name: "\"d\\u0041\""), into: "c").key.path.text == "c/dA")
   }
 
-  @Test("A plain document gets its id from a field, which it keeps")
+  @Test("A plain document gets its id from a field, and keeps that field")
   func ids() throws {
     let byText = try mutation(record("{\"m\": {\"id\": \"x\"}}"), into: "c", idField: FieldPath(segments: ["m", "id"]))
     #expect(byText.key.path.text == "c/x")
@@ -210,7 +210,7 @@ struct RenamedImportTests {
     return run.done
   }
 
-  @Test("The last of several writes to a document wins with any number of batches")
+  @Test("The last of several writes to a document wins, however they are batched")
   func order() async throws {
     let path = try file((0..<5000).map { line($0 % 700, $0) })
     let done = try await run(path)

@@ -125,7 +125,7 @@ struct InspectionTests {
     #expect(try program.programs().entries.isEmpty)
   }
 
-  @Test("A viewer changes nothing, and a departing controller re-enables the network")
+  @Test("A viewer cannot change a program, and its network is restored after a controller")
   func control() async throws {
     let program = try Program()
     let looker = try program.watch()

@@ -100,7 +100,7 @@ struct ListenerFileTests {
     #expect(read.definitions == definitions)
   }
 
-  @Test("A query that the file cannot represent is reported, not changed")
+  @Test("A query that the file format cannot represent is reported instead of changed")
   func left() {
     let query = Query(path: ResourcePath("c"), start: Bound(values: [.integer(1)], isInclusive: true))
     let (text, left) = ListenerFile.text(

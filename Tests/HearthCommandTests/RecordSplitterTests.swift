@@ -46,7 +46,7 @@ import Testing
     ("{}", .json, []),
   ]
 
-  @Test("Records are the same however the bytes arrive", arguments: inputs)
+  @Test("The records do not depend on the chunks in which the bytes arrive", arguments: inputs)
   func chunks(text: String, format: TransferFormat, expected: [String]) throws {
     for chunk in [1, 2, 3, 7, 1000] { #expect(try texts(records(text, format, chunk: chunk)) == expected) }
   }
@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test(
-    "Input that is not a list of documents is rejected with its position, repeatedly",
+    "Input that is not a list of documents is rejected with its position",
     arguments: [
       ("5", 1, 1), ("", 1, 1), ("[{} {}]", 1, 5), ("[{}", 1, 4), ("[{},", 1, 5), ("[{}] x", 1, 6), ("[{\"a\"", 1, 2),
       ("{5: {}}", 1, 2), ("{\"a\" {}}", 1, 6), ("[,]", 1, 2), ("[{},\n\n}", 3, 1),

@@ -19,7 +19,7 @@ struct ServiceManagerTests {
     #expect(try ServiceManager(environment: ["NOTIFY_SOCKET": ""]) == nil)
   }
 
-  @Test("Only a path or an abstract name of at most 108 bytes is an address")
+  @Test("The socket's address is a path or an abstract name of at most 108 bytes")
   func addresses() {
     for address in ["/run/systemd/notify", "@notify", "/" + String(repeating: "n", count: 107)] {
       #expect(reason(address) == nil)

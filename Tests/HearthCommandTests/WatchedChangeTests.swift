@@ -62,7 +62,7 @@ import Testing
     #expect(!change.json(in: database).unicodeScalars.contains("\u{1b}"))
   }
 
-  @Test("Whole seconds have milliseconds too, and days start at local midnight")
+  @Test("A time of day always has milliseconds and uses the local time zone")
   func timeOfDay() {
     #expect(Timestamp(seconds: 86_399).timeOfDay(utcOffset: 0) == "23:59:59.000")
     #expect(Timestamp(seconds: 86_399, nanoseconds: 5_000_001).timeOfDay(utcOffset: 1) == "00:00:00.005")

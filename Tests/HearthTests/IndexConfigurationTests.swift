@@ -34,7 +34,7 @@ struct IndexConfigurationTests {
     #expect(file.warnings == ["line 9, column 3: A comma precedes \"]\". firebase-tools rejects it. Remove the comma."])
   }
 
-  @Test("The form before 2019 is read")
+  @Test("The index file format used before 2019 is read")
   func oldForm() throws {
     let file = try read(
       """
@@ -47,7 +47,7 @@ struct IndexConfigurationTests {
     #expect(file.warnings.isEmpty)
   }
 
-  @Test("An override has one index for each mode and scope; null members are absent")
+  @Test("A field override has one index for each mode and scope")
   func overrides() throws {
     let file = try read(
       """
@@ -61,7 +61,7 @@ struct IndexConfigurationTests {
     #expect(file.warnings.isEmpty)
   }
 
-  @Test("A field with two modes is kept for a server and reported for a cache")
+  @Test("An index with one field in two modes works for a server, not for a cache")
   func twice() throws {
     let file = try read(
       """

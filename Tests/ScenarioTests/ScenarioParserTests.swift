@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test("A listener has a query's conditions, orders and limit; quoted words are values")
+  @Test("listen takes a query's conditions, orders and limit, and quoted words as values")
   func listen() throws {
     let steps = try parser.steps(
       "listen cities where state == 'no limit here' where n > 3 order n:desc limit 5", of: "file")
@@ -108,7 +108,7 @@ import Testing
     #expect(update.message.hasPrefix("file, line 1, column 18: Did you mean null?"), "\(update.message)")
   }
 
-  @Test("Quotes and brackets keep an update's value together")
+  @Test("An update's value may contain spaces within quotes and brackets")
   func assignments() throws {
     let steps = try parser.steps(
       "update c/d a='x y' b=[p, 2] c={\"m\": \"x y\"} d=it's `e f`=\"g h\"", of: "file")

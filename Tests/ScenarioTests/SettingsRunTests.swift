@@ -35,7 +35,7 @@ import Testing
       failure?.status == .tryAgain && failure?.message.hasPrefix("test, line \(last), ") == true, "\(failure as Any)")
   }
 
-  @Test("An estimate is looked for in the named listener's result")
+  @Test("expect estimate looks at the result of the listener that it names")
   func estimateOfListener() async throws {
     let start = """
       listen a where n == 1 as mine
