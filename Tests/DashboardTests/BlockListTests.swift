@@ -36,7 +36,7 @@ struct BlockListTests {
     for (list, array) in copies + [(list, array)] { #expect(Array(list) == array) }
   }
 
-  @Test("A copy shares all blocks except the changed one")
+  @Test("A copied block list shares all blocks except the changed one")
   func sharing() {
     var list = BlockList<Int>()
     for number in 0..<1000 { list.append(number) }

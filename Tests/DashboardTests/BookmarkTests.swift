@@ -21,7 +21,7 @@ struct BookmarkTests {
     #expect(driver.state.focus == .collections && driver.state.browser.cursor.id == marked)
   }
 
-  @Test("The letter after m is not a command, and any other key cancels")
+  @Test("After m a letter runs no command, and any other key cancels the bookmark")
   func letters() {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     driver.press("1 g m o")

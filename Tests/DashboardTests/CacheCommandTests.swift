@@ -179,7 +179,7 @@ struct CacheCommandTests {
     #expect(driver.effects.allSatisfy { $0.isNoClientEffect })
   }
 
-  @Test("Another program's cache is never changed")
+  @Test("Cache commands never change another program's cache")
   func attached() {
     var driver = driver("1 g j j")
     driver.state.configuration.attached = AttachedProgram(process: 4711, name: "shop", allowsControl: true)

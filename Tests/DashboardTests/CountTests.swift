@@ -208,7 +208,7 @@ import Testing
     }
   }
 
-  @Test("A listed collection is counted again at every start, folded or not")
+  @Test("Every listed collection is counted at each start, folded or not")
   func restart() {
     var driver = Driver()
     driver.client(.collections(below: .root, ["orders", "users"]), at: 0)

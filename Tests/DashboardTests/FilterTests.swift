@@ -55,7 +55,7 @@ struct FilterTests {
   }
 
   @Test(
-    "A syntax error reports its column",
+    "A syntax error in a filter reports its column",
     arguments: [
       ("paid status:", 13, "a value is missing"), ("n:>=", 5, "a value is missing after >="),
       ("a /b", 3, "a pattern ends with /"), ("/(a/", 2, "this group has no )"), ("x /a)/", 5, "there is no ("),
@@ -82,7 +82,7 @@ struct FilterTests {
 @Suite("Regular expressions")
 struct PatternTests {
   @Test(
-    "Matches are found at their positions",
+    "A regular expression finds matches at their positions",
     arguments: [
       ("a+", "baac", [1..<3]), ("a|ab", "xab", [1..<3]), ("abcd|b", "abcx", [1..<2]), ("[b-d]+", "abcde", [1..<4]),
       ("[^a]", "aba", [1..<2]), ("\\d{2,3}", "1 22 333 4444", [2..<4, 5..<8, 9..<12]), ("^a", "aa", [0..<1]),
@@ -181,7 +181,7 @@ struct PaneFilterTests {
     #expect(query.orderBy.map(\.path) == [.documentID])
   }
 
-  @Test("Hits are highlighted in rows, including the selected one")
+  @Test("Filter hits are highlighted in rows, including the selected row")
   func hits() {
     var driver = opened(30)
     driver.press("/")

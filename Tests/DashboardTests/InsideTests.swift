@@ -98,7 +98,7 @@ struct InsideTests {
 
   private func asks(_ driver: Driver) -> Int { driver.effects.count { $0 == .client(.lookInside) } }
 
-  @Test("While open the page queries the client once a second, one request at a time")
+  @Test("The inspection page queries the client once a second, one request at a time")
   func live() {
     var driver = Self.opened(answered: false)
     #expect(asks(driver) == 1 && driver.screen.contains("asking the client"))
@@ -246,7 +246,7 @@ struct InsideTests {
     #expect(driver.effects == [.client(.lookInside), .client(.surveyCache)])
   }
 
-  @Test("Tables are listed with their rows, largest first, with the state of the file")
+  @Test("Cache tables are listed with their rows, largest first, and the file's state")
   func tables() throws {
     var driver = Self.opened()
     section(.tables, &driver)
@@ -329,7 +329,7 @@ struct InsideTests {
     #expect(driver.effects.isEmpty && driver.screen.contains("attached read-only"))
   }
 
-  @Test("An error replaces the rows until the next successful response")
+  @Test("On the inspection page an error replaces the rows until the next response")
   func failure() {
     var driver = Self.opened(answered: false)
     driver.client(.inside(.failure(RPCStatus(.failedPrecondition, "The client is closed."))), at: 0.5)
@@ -339,7 +339,7 @@ struct InsideTests {
     #expect(!driver.screen.contains("The client is closed.") && driver.screen.contains("orders"))
   }
 
-  @Test("The page fits any size", arguments: [(24, 4), (1, 1), (60, 16), (80, 24), (200, 60), (30, 8)])
+  @Test("The inspection page fits any screen size", arguments: [(24, 4), (1, 1), (60, 16), (80, 24), (200, 60), (30, 8)])
   func sizes(width: Int, height: Int) {
     var driver = Self.opened(Size(width: width, height: height))
     for _ in InsideSection.allCases {

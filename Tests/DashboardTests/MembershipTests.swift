@@ -29,7 +29,7 @@ struct MembershipTests {
     .field(FieldFilter(FieldPath(name), op, value))
   }
 
-  @Test("Each condition is shown with the document's value")
+  @Test("Membership shows each condition with the document's value")
   func conditions() {
     let query = Query(
       path: ResourcePath("orders"),
@@ -43,7 +43,7 @@ struct MembershipTests {
       ])
   }
 
-  @Test("A document without the order field is excluded with that reason")
+  @Test("A document without the order field is excluded, for that reason")
   func ordering() {
     let query = Query(path: ResourcePath("orders"), explicitOrderBy: [OrderBy(FieldPath("rank"))])
     let membership = membership(query, of: order)

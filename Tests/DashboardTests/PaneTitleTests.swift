@@ -24,7 +24,7 @@ struct PaneTitleTests {
   /// The upper line of pane 1.
   private func title(_ driver: Driver) -> String { String(driver.canvas().text(row: 1).prefix(70)) }
 
-  @Test("The title names the selected row's collection only while it is scrolled off")
+  @Test("The pane title names the selected row's collection while that is scrolled off")
   func breadcrumb() {
     var driver = opened(Size(width: 120, height: 36))
     #expect(title(driver).contains(" 1 Collections ─"))

@@ -37,7 +37,7 @@ struct PressedKeysTests {
     #expect(!line(driver).contains("×3"), "\(line(driver))")
   }
 
-  @Test("The command toggles the key display, and off disables it")
+  @Test(":keys toggles the display of pressed keys, and :keys off disables it")
   func off() {
     var driver = Scenario.online.play(Size(width: 80, height: 24))
     driver.press("j j")

@@ -76,7 +76,7 @@ struct RangeTests {
     #expect(driver.effects.count == 1)
   }
 
-  @Test("A read-only dashboard rejects the deletion")
+  @Test("A read-only dashboard rejects deleting a range")
   func readOnly() {
     var driver = opened()
     driver.state.configuration.isReadOnly = true

@@ -55,7 +55,7 @@ struct RefusedWriteTests {
     #expect(driver.screen.contains("request.auth.token.admin = false"), "what is known is shown at once")
   }
 
-  @Test("The rejection's row in the feed opens it too")
+  @Test("The feed row of a rejected write also opens its request")
   func feedRow() {
     var driver = driver()
     driver.press("4 G")

@@ -67,7 +67,7 @@ struct RequestsTests {
     #expect(!isAsking(driver))
   }
 
-  @Test("A row has time, verdict, user, method, path, line and evaluation time")
+  @Test("A request's row has time, verdict, user, method, path, line and evaluation time")
   func row() {
     var driver = opened()
     driver.client(.decisions(.success([decision(2, denial: "false for 'get' @ L7")])), at: 0.2)
@@ -99,7 +99,7 @@ struct RequestsTests {
     #expect(driver.state.requests.all == [])
   }
 
-  @Test("Without server decisions the list says why and does not poll", arguments: ["embedded", "cloud"])
+  @Test("If the server reports no decisions, the list says why and does not poll", arguments: ["embedded", "cloud"])
   func untold(kind: String) {
     var driver = Driver(kind: kind == "cloud" ? .cloud : .embedded)
     driver.press("4 ]")
@@ -181,7 +181,7 @@ struct RequestsTests {
     #expect(driver.state.detail?.key == key("rooms/r2"))
   }
 
-  @Test("A server that does not report rule values is labeled")
+  @Test("The request list says if the server does not report rule values")
   func silent() {
     var driver = opened()
     driver.client(.decisions(.success([decision(1, denial: "false")])), at: 0.1)
@@ -189,7 +189,7 @@ struct RequestsTests {
     #expect(driver.screen.contains("This server does not report its rules' values."))
   }
 
-  @Test("The list fits any size", arguments: [(24, 4), (1, 1), (60, 16), (200, 60), (30, 8), (50, 14), (80, 24)])
+  @Test("The request list fits any size", arguments: [(24, 4), (1, 1), (60, 16), (200, 60), (30, 8), (50, 14), (80, 24)])
   func sizes(width: Int, height: Int) {
     var driver = opened(Size(width: width, height: height))
     driver.client(.decisions(.success((1...200).map { decision($0, denial: "x y") })), at: 0.2)

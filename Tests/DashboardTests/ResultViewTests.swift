@@ -66,7 +66,7 @@ struct ResultViewTests {
     #expect(driver.screen.contains("╌ limit 3 ╌"))
   }
 
-  @Test("Additions, changes and removals are marked briefly, removals with a reason")
+  @Test("A result briefly marks additions, changes and removals, removals with a reason")
   func changes() {
     var driver = opened()
     let new = Self.order("d", 70)
@@ -103,7 +103,7 @@ struct ResultViewTests {
     #expect(!driver.screen.contains("╌ limit 3"), "fewer than the limit have no edge")
   }
 
-  @Test("The cursor follows its document, enter opens it, and esc returns to the tree")
+  @Test("In a result the cursor follows its document, and esc returns to the tree")
   func keys() {
     var driver = Driver(Size(width: 160, height: 40))
     driver.client(.collections(below: .root, ["orders"]), at: 0)

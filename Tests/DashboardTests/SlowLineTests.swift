@@ -57,7 +57,7 @@ struct SlowLineTests {
     }
   }
 
-  @Test("Scrolling up shows the rows in order")
+  @Test("On a slow line, scrolling up shows the feed rows in order")
   func paused() throws {
     var driver = slow()
     for number in 0..<20 { try event(number, &driver) }
@@ -111,7 +111,7 @@ struct SlowLineTests {
     #expect(driver.state.nextTick <= at(41))
   }
 
-  @Test("Every situation can be drawn at any size")
+  @Test("On a slow line every situation can be drawn at any size")
   func total() {
     for situation in Scenario.allCases {
       for size in [Size(width: 1, height: 1), Size(width: 30, height: 8), size, Size(width: 180, height: 44)] {

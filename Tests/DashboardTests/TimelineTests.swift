@@ -144,7 +144,7 @@ struct TimelineTests {
     #expect(run.session.past == nil)
   }
 
-  @Test("Events during the past are kept and shown only in the present")
+  @Test("Events that arrive while the past is shown appear only in the present")
   func meanwhile() {
     var run = run()
     run.press(", ,")
@@ -157,7 +157,7 @@ struct TimelineTests {
     #expect(run.session.live.feed.total == 12)
   }
 
-  @Test("A time of day, a duration or an event number leads to its moment")
+  @Test(":at goes to a time of day, to a time ago or to an event number")
   func places() {
     var run = run()
     run.press(":")

@@ -33,7 +33,7 @@ extension EndToEndTests.OnPseudoTerminal {
     }
 
     @Test(
-      "Screen options are rejected without a screen",
+      "Options of the screen are rejected by commands without a screen",
       arguments: ["plain -e wall", "draw 80x24 -e wall", "plain --slow"])
     func withoutScreen(arguments: String) async throws {
       let result = try await run(arguments, Surroundings())

@@ -171,7 +171,7 @@ extension EndToEndTests.InPipes {
       #expect(run.status == 75 && run.errors.hasSuffix("stopped after 0.05 seconds.\n"), "\(run.errors)")
     }
 
-    @Test("edit and \\e refuse a screen editor without a terminal")
+    @Test("edit and \\e reject a screen editor without a terminal")
     func editors() async throws {
       surroundings.environment["EDITOR"] = nil
       for editor in [nil, "/usr/bin/vim -n"] {

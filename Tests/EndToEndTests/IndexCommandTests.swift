@@ -70,7 +70,7 @@ extension EndToEndTests.InPipes {
       #expect(kept.output.contains(#""documentsReturned": 300"#), "\(kept.output)")
     }
 
-    @Test("An invalid definition is reported with line and column, and nothing changes")
+    @Test("An invalid index definition is reported with line and column; nothing changes")
     func wrong() async throws {
       try surroundings.write(
         "indexes.json",

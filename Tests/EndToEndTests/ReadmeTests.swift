@@ -107,7 +107,7 @@ extension EndToEndTests.OfPages {
       #expect(service.contains("    command: --open") && image.contains("\nCMD [\"--open\"]\n"))
     }
 
-    @Test("The scripts test the install and build commands of a page", arguments: ReadmeBlock.pages)
+    @Test("The CI scripts test a page's install and build commands", arguments: ReadmeBlock.pages)
     func scripts(_ page: String) throws {
       for block in try ReadmeBlock.all(of: page) {
         guard let place = block.place else { continue }

@@ -88,7 +88,7 @@ extension EndToEndTests.InPipes {
       #expect(run.lines[1] == "\(path)/cases.jsonl:6: list rooms is allowed, \(path)/r.rules:6", "\(run.output)")
     }
 
-    @Test("A run without any case is not a success")
+    @Test("rules test without any case is not a success")
     func none() async throws {
       let surroundings = try Surroundings()
       try surroundings.write("r.rules", Self.rules)
@@ -255,7 +255,7 @@ extension EndToEndTests.InPipes {
       #expect(endless.status == 65 && endless.hasOneErrorLine && endless.errors.contains("16 MiB"), "\(endless.errors)")
     }
 
-    @Test("An invalid case is reported with its position and exits with 65")
+    @Test("An invalid rules test case is reported with its position and exits with 65")
     func unreadable() async throws {
       let surroundings = try Surroundings()
       try surroundings.write("r.rules", Self.rules)

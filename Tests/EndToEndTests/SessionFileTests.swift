@@ -139,7 +139,7 @@ extension EndToEndTests.InTmux {
       #expect(redacted.output == told.output, "\(redacted.errors)")
     }
 
-    @Test("Missing messages and conflicting options are rejected with one line")
+    @Test("replay --messages rejects a recording without messages with one line")
     func withoutMessages() async throws {
       let surroundings = try Surroundings()
       let file = surroundings.folder.appending(path: "s.ndjson").path

@@ -67,7 +67,7 @@ extension EndToEndTests.InShells {
       #expect(refused.lines == ["1"] && refused.status == 69 && refused.errors.contains("refuses"), "\(refused.errors)")
     }
 
-    @Test("The last command is edited and run again")
+    @Test("\\e edits the last command and runs it again")
     func editing() async throws {
       try surroundings.write("edit", "ls c\n")
       let run = try await hearth("shell", input: "set c/1 x=1\ncount c\n\\e\n")
@@ -75,7 +75,7 @@ extension EndToEndTests.InShells {
       #expect(try surroundings.text("given") == "count c\n")
     }
 
-    @Test("The last command repeats, and documents are written to and read from files")
+    @Test("\\watch repeats the last command, and \\copy writes and reads files")
     func repetition() async throws {
       let file = surroundings.folder.appending(path: "cities").path
       let lines = """

@@ -243,7 +243,7 @@ struct AccessTests {
     }
   }
 
-  @Test("Evaluations are counted and reported to watchers")
+  @Test("Rule evaluations are counted and reported to watchers")
   func told() async throws {
     let world = try World()
     try await world.alice.set("c/a", ["owner": .string("alice"), "n": .integer(1)])

@@ -58,7 +58,7 @@ struct PipelineAccessTests {
   }
 
   @Test(
-    "Reads that the rules do not allow are denied in every stage",
+    "Pipeline reads that the rules do not allow are denied in every stage",
     arguments: [
       [all], [all, .init("limit", [.constant(.integer(1))]), open], [.init("database"), open],
       [.init("collection_group", [.path(""), .constant(.string("c"))])],

@@ -151,7 +151,7 @@ import Testing
     #expect(try await backend.read("c/a").version == first)
   }
 
-  @Test("A mask sets fields with values, deletes those without and leaves the others")
+  @Test("An update mask sets fields with values, deletes those without, keeps the others")
   func masks() async throws {
     let backend = try makeBackend()
     try await backend.commit(set("c/a", ["keep": 1, "gone": 2, "m": ["x": 1, "y": 2], "scalar": 3]))
@@ -164,7 +164,7 @@ import Testing
     #expect(try await backend.read("c/a").data?.fields == ["keep": 1, "m": ["x": 9], "scalar": ["deep": 1]])
   }
 
-  @Test("An empty mask creates a missing document as an empty one")
+  @Test("An update with an empty mask creates a missing document without fields")
   func emptyMask() async throws {
     let backend = try makeBackend()
     try await backend.commit(patch("c/a", [:], mask: []))

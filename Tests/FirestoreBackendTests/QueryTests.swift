@@ -63,7 +63,7 @@ import Testing
     #expect(try await backend.paths(target) == ["c/101", "c/103", "c/105"])
   }
 
-  @Test("Other orders sort by value, then key, and omit documents without the field")
+  @Test("Orders by a field sort by value, then key, and omit documents without the field")
   func ordering() async throws {
     let backend = try makeBackend()
     try await backend.commit(

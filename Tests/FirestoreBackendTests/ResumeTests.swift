@@ -27,7 +27,7 @@ import Testing
     return watch
   }
 
-  @Test("Without changes only CURRENT and a snapshot are sent")
+  @Test("A resume without changes gets only CURRENT and a snapshot")
   func unchanged() async throws {
     let backend = try makeBackend()
     try await backend.commit(set("c/a", [:]), set("c/b", [:]))
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test("Only later changes are sent, with deletes and removals by name")
+  @Test("A resume gets only later changes, with deletes and removals by name")
   func changes() async throws {
     let backend = try makeBackend()
     let target = query("c", [field("n", .equal, 1)])
@@ -122,7 +122,7 @@ import Testing
     #expect(filter.unchangedNames == expected.bits)
   }
 
-  @Test("A wrong expected count sends a filter, without names if no count is expected")
+  @Test("A resume with a wrong expected count gets a filter, without names if it is 0")
   func wrongCount() async throws {
     let backend = try makeBackend()
     try await backend.commit(set("c/a", [:]), set("c/b", [:]))
@@ -175,7 +175,7 @@ import Testing
     #expect(resumed.client.paths(2) == ["c/second"])
   }
 
-  @Test("A read time resumes like a token")
+  @Test("A target can resume from a read time as from a token")
   func readTime() async throws {
     let backend = try makeBackend()
     let time = try await backend.commit(set("c/a", [:])).commitTime

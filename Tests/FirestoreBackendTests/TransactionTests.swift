@@ -72,7 +72,7 @@ struct TransactionTests {
     #expect(try await !backend.read("c/b").exists)
   }
 
-  @Test("A change to a query's result aborts, and other changes do not")
+  @Test("A change to a queried result aborts a transaction, and other changes do not")
   func queries() async throws {
     let backend = try makeBackend(clock: clock)
     try await backend.commit(set("c/a", ["v": 1]), set("c/b", ["v": 2]))

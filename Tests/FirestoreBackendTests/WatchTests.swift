@@ -229,7 +229,7 @@ import Testing
     #expect(watch.client.readTime == time)
   }
 
-  @Test("Deleting everything resets queries and deletes documents")
+  @Test("Deleting everything resets query targets and deletes document targets")
   func deleteAll() async throws {
     let backend = try makeBackend()
     try await backend.commit(set("c/a", [:]), set("c/b", [:]))

@@ -205,7 +205,7 @@ struct ControlTests {
     #expect(ControlWork(FirestoreService(backend: backend, rules: rules), loopback).refusal(of: nil) == nil)
   }
 
-  @Test("On a server without rules, remote callers cannot set any")
+  @Test("On a server without rules, remote callers cannot set rules")
   func openRules() async throws {
     let rules = AccessRules()
     let work = ControlWork(FirestoreService(backend: backend, rules: rules), ControlOrigins(isLoopback: false))

@@ -77,7 +77,7 @@ struct EntityTests {
     }
   }
 
-  @Test("Random documents round-trip")
+  @Test("Random documents round-trip through export records")
   func roundTrip() throws {
     var random = SeededGenerator(seed: 72)
     var count = 0
@@ -120,7 +120,7 @@ struct EntityTests {
     }
   }
 
-  @Test("Deep nesting is rejected before the stack overflows")
+  @Test("Deeply nested export records are rejected before the stack overflows")
   func depth() throws {
     let deep = (0..<200).reduce(Value.integer(1)) { value, _ in .map(["m": value]) }
     let record = try EntityWriter(home).record(key("c/d"), ["m": deep])

@@ -29,7 +29,7 @@ struct RecordLogTests {
     }
   }
 
-  @Test("Framing produces the same bytes as Google's emulator")
+  @Test("Record framing produces the same bytes as Google's emulator")
   func sameBytes() throws {
     for file in [EmulatorExport.output, EmulatorExport.all + "/emulator.overall_export_metadata"] {
       let original = try bytes(of: file)

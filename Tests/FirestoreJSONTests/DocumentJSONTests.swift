@@ -67,7 +67,7 @@ struct DocumentJSONTests {
   }
 
   @Test(
-    "Errors report the position and the expected syntax",
+    "JSON errors report the position and the expected syntax",
     arguments: [
       ("", 1, 1, "Expected a value, found the end of the text."),
       ("[1]", 1, 1, "Expected an object with the document's fields, found an array."),
@@ -100,7 +100,7 @@ struct DocumentJSONTests {
     #expect(error.reason.contains(reason), "\(error)")
   }
 
-  @Test("Nesting beyond the limit is rejected without a crash")
+  @Test("JSON nested beyond the limit is rejected without a crash")
   func nesting() {
     let text = String(repeating: "[", count: 100_000)
     #expect(throws: JSONError.self) { try JSONSyntax(parsing: text) }

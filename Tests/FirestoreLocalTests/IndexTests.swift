@@ -180,7 +180,7 @@ struct IndexTests {
     try close(store)
   }
 
-  @Test("A backfill resumes after a restart")
+  @Test("Filling an index resumes after a restart")
   func restart() throws {
     let place = Place(.durable)
     var store = try place.open()
@@ -244,7 +244,7 @@ struct IndexTests {
     try close(store)
   }
 
-  @Test("A damaged definition loses only its own index")
+  @Test("A damaged index definition loses only its own index")
   func damagedDefinition() throws {
     let place = Place(.durable)
     var store = try place.open()
@@ -328,7 +328,7 @@ struct IndexTests {
 
   // MARK: Definitions
 
-  @Test("An invalid definition is rejected with the reason")
+  @Test("An invalid index definition is rejected with the reason")
   func definitions() throws {
     func reason(_ group: String, _ fields: FieldIndex.Field...) -> String? {
       do throws(ModelError) {

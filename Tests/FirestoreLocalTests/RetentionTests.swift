@@ -51,7 +51,7 @@ struct RetentionTests {
     try close(store)
   }
 
-  @Test("Retentions survive a restart without any listener")
+  @Test("Pins and lifetimes survive a restart without any listener")
   func restart() throws {
     let place = Place(.durable)
     var store = try place.open()
@@ -163,7 +163,7 @@ struct RetentionTests {
     try close(store)
   }
 
-  @Test("A changed retention is damage, and their number is limited")
+  @Test("A pin or lifetime changed on disk is damage, and their number is limited")
   func bounds() throws {
     var store = try Place(.memory).open()
     for number in 0..<RetentionTable.most { try store.set(pin(collection("c\(number)"))) }

@@ -56,7 +56,7 @@ struct TargetTests {
     #expect(next == TargetID(4))
   }
 
-  @Test("A failed allocation consumes no id", arguments: Storage.allCases)
+  @Test("A failed target allocation consumes no target id", arguments: Storage.allCases)
   func failedAllocation(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()

@@ -89,7 +89,7 @@ struct HostileBytesTests {
     #expect(try await results(message.stages).isEmpty)
   }
 
-  @Test("Any bytes produce results or an error status")
+  @Test("Any bytes sent as a pipeline produce results or an error status")
   func mutations() async throws {
     var generator = SeededGenerator(seed: 26)
     let originals = Self.pipelines.map { pipeline in WireWriter.message { $0.pipeline(pipeline) } }

@@ -56,7 +56,7 @@ struct StageTests {
     #expect(part == Array(whole[5..<22]))
   }
 
-  @Test("Fields are added, removed and replaced")
+  @Test("Pipeline stages add, remove and replace fields")
   func reshaping() async throws {
     let one = [stage("documents", .path("books/b1"))]
     let added = try await results(

@@ -116,7 +116,7 @@ struct RulesetTests {
   }
 
   @Test(
-    "Edge values behave as in the emulator",
+    "Extreme values in rules behave as in the emulator",
     arguments: [
       ("'abc'[0:0] == ''", false), ("'abc'[1:1] == ''", true), ("'abc'[2:2] == ''", true), ("'abc'[3:3] == ''", false),
       ("''[0:0] == ''", false), ("''[:] == ''", false), ("'abc'[3:] == ''", false), ("'abc'[:] == 'abc'", true),

@@ -66,7 +66,7 @@ struct SeenValueTests {
       ])
   }
 
-  @Test("Values of allowed requests are reported only on request")
+  @Test("Rule values of allowed requests are reported only if requested")
   func allowed() throws {
     let ruleset = try Self.compile("match /notes/{note} { allow update: if resource.data.owner == 'bob'; }")
     let request = SharedRequest(try Self.update([:]))
@@ -77,7 +77,7 @@ struct SeenValueTests {
     #expect(verdict.isAllowed && verdict.outcomes.map(\.values) == [[SeenValue("resource.data.owner", "\"bob\"")]])
   }
 
-  @Test("At most the last 16 values are reported, each with 200 characters")
+  @Test("A decision reports at most its last 16 values, each with 200 characters")
   func bounds() throws {
     let long = String(repeating: "long ", count: 100)
     let numbers = (0..<500).map { Value.integer($0) }

@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test("Frames are readable before the commit that writes them to the WAL")
+  @Test("Gathered WAL frames can be read before the commit that writes them")
   func reads() throws {
     let directory = TemporaryFolder()
     try directory.make()

@@ -58,7 +58,7 @@ struct LockWaitTests {
     }
   }
 
-  @Test("A write waits until the transaction ends, and is then applied")
+  @Test("A write to a locked document waits until the transaction ends")
   func waits() async throws {
     let service = try service(.pessimistic)
     let id = try await begin(service, mode: 0)

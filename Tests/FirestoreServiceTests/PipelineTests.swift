@@ -45,7 +45,7 @@ struct PipelineTests {
     #expect(none.count == 1 && none[0].all(2).isEmpty && none[0][3] != nil)
   }
 
-  @Test("Large results are sent in several messages")
+  @Test("Large pipeline results are sent in several messages")
   func pieces() async throws {
     let service = try await service()
     for number in 4...9 { try await service.set("c/\(number)", ["t": .string(String(repeating: "x", count: 30_000))]) }
@@ -120,7 +120,7 @@ struct PipelineTests {
     }
   }
 
-  @Test("A request without a pipeline or without a database is rejected")
+  @Test("A pipeline request without a pipeline or a database is rejected")
   func refusals() async throws {
     let service = try makeService()
     for request in [bytes { $0.field(1, string: database) }, bytes { _ in }, [0x0a, 0x7f]] {

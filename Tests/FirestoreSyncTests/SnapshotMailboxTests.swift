@@ -79,7 +79,7 @@ import Testing
     #expect(ended)
   }
 
-  @Test("A waiting reader receives a snapshot immediately, and none after finish")
+  @Test("A waiting reader receives a new snapshot immediately, and none after finish")
   func waiting() async throws {
     let mailbox = SnapshotMailbox()
     async let read = mailbox.snapshot()
@@ -92,7 +92,7 @@ import Testing
     #expect(ended)
   }
 
-  @Test("A canceled reader stops waiting")
+  @Test("A canceled reader stops waiting for a snapshot")
   func cancelled() async {
     let mailbox = SnapshotMailbox()
     let reader = Task { await mailbox.next() == nil }

@@ -97,7 +97,7 @@ import Testing
   }
 
   @Test(
-    "Unknown input is an error that names it",
+    "Unknown input in a specification test is an error that names it",
     arguments: [
       ("{", "1:2"), (#"{"A":1}"#, "Expected an object"),
       (file([#"{"userDance":true}"#]), "userDance"),
@@ -116,7 +116,7 @@ import Testing
     }
   }
 
-  @Test("Tests are skipped only for a known reason")
+  @Test("Specification tests are skipped only for a known reason")
   func skipping() throws {
     func reason(_ tags: String, _ storage: SpecStorage) throws -> String? {
       try SpecTest.parse(Self.file([], tags: tags), file: "own").first?.reasonToSkip(on: storage)
@@ -132,7 +132,7 @@ import Testing
   }
 
   @Test(
-    "Unknown members and values of the wrong type in a step are errors",
+    "Unknown members and wrong types in a specification step are errors",
     arguments: [
       #"{"userListen":{"query":\#(q),"targetId":2,"mood":1}}"#,
       #"{"userListen":{"query":\#(q),"targetId":2,"options":{"mood":1}}}"#,
@@ -208,7 +208,7 @@ import Testing
   }
 
   @Test(
-    "All published tests pass, multi-client ones on a shareable store",
+    "All published specification tests pass, multi-client ones on a shareable store",
     .enabled(if: SpecFiles.areThere(for: "the published spec")),
     arguments: [(SpecStorage.memory, 147), (SpecStorage.durable, 211)])
   func published(storage: SpecStorage, count: Int) throws {

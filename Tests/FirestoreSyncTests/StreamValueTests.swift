@@ -79,7 +79,7 @@ import Testing
     #expect(!writes.isNew(BatchID(200)) && writes.isNew(BatchID(201)))
   }
 
-  @Test("The first attempt is immediate, and later delays grow up to 90 seconds")
+  @Test("The first connection attempt is immediate; later delays grow up to 90 seconds")
   func backoff() {
     var backoff = Backoff()
     var generator = CountingGenerator()

@@ -101,7 +101,7 @@ private func c(_ op: FieldFilter.Operator, _ value: Value) -> Filter { .field(Fi
   }
 
   @Test(
-    "Conditions are joined with and before or, and parentheses group them",
+    "In conditions, && binds tighter than ||, and parentheses group",
     arguments: [
       ("a == 1 and b == x y", [a(.equal, .integer(1)), b(.equal, .string("x y"))]),
       ("a == 1 AND (b == x && c==2)", [a(.equal, .integer(1)), b(.equal, .string("x")), c(.equal, .integer(2))]),
@@ -135,7 +135,7 @@ private func c(_ op: FieldFilter.Operator, _ value: Value) -> Filter { .field(Fi
   }
 
   @Test(
-    "Errors report their column",
+    "An error in a condition reports its column",
     arguments: [
       ("", 1), ("== CA", 1), ("state", 6), ("state = = CA", 7), ("state => CA", 7), ("state is CA", 7),
       ("state == ", 10), ("a..b == 1", 1),

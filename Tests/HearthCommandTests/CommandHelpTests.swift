@@ -29,7 +29,7 @@ struct CommandHelpTests {
   }
 
   @Test(
-    "Arguments in another program's order or words get the correct form",
+    "Arguments in another program's order or wording suggest the correct form",
     arguments: [
       ("'ls'", "-C local ls", ". The command comes first: hearth ls -C local"),
       ("'cities'", "cities get", ". The command comes first: hearth get cities"),

@@ -139,7 +139,7 @@ struct ConfigurationFileTests {
       ])
   }
 
-  @Test("An unreadable file is a problem, and a missing one is not")
+  @Test("An unreadable configuration file is reported, and a missing one is not")
   func unreadable() throws {
     let folder = try TemporaryFolder.made()
     #expect(ConfigurationFile.read(folder.path, name: "config.toml").problems.count == 1)

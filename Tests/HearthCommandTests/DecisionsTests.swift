@@ -24,7 +24,7 @@ struct DecisionsTests {
     #expect(decision.milliseconds == nil && decision.statements == nil)
   }
 
-  @Test("Time, statements and values are read as far as they are reported")
+  @Test("A decision's time, statements and values are read as far as reported")
   func whole() throws {
     let decision = try #require(
       try read(

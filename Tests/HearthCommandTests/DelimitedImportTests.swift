@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test(
-    "The first row determines the separator",
+    "The first row of a file determines the separator",
     arguments: [
       ("a,b;c\n1", ","), ("a;b\n1,5;2", ";"), ("a\tb\n", "\t"), ("a|b", "|"), ("\"a;b\",c\n", ","), ("a\n1;2", ","),
       ("", ","),
@@ -132,7 +132,7 @@ import Testing
     } throws: { ($0 as? JSONError)?.reason.contains("is for Excel") == true }
   }
 
-  @Test("A given type applies, and plain documents get their ids from a column")
+  @Test("Columns have the given types, and plain documents get their ids from a column")
   func given() throws {
     let types = try ColumnTypesText.parse("n=string, who=ref")
     let found = try mutations(

@@ -67,7 +67,7 @@ struct DescendantTests {
     #expect(datastore.calls.load(ordering: .relaxed) <= 2)
   }
 
-  @Test("An error during a visit ends it with that error")
+  @Test("An error while visiting descendants ends the visit with that error")
   func failure() async throws {
     struct Enough: Error {}
     let datastore = try datastore()

@@ -108,7 +108,7 @@ private func document(_ path: String, _ fields: Fields) -> Document {
     #expect(try table([], width: 80).0 == [])
   }
 
-  @Test("A value cannot move the cursor or break a row")
+  @Test("A printed value cannot move the cursor or break a row")
   func hostile() throws {
     let lines = try table([document("c/a", ["s": "x\u{1B}[2J\ny"])], width: 80).0
     #expect(lines.last == "a     x␛[2J\\ny")

@@ -22,7 +22,7 @@ struct FirebaseProjectTests {
     return try #require(try FirebaseProject.read("\(folder.path)/firebase.json"))
   }
 
-  @Test("Rules, indexes and address are read, with paths relative to the file")
+  @Test("Rules, indexes and address are read from firebase.json, with relative paths")
   func whole() throws {
     let project = try project(
       """
@@ -104,7 +104,7 @@ struct FirebaseProjectTests {
     #expect(failure?.status == .badData && failure?.message.contains(reason) == true, "\(failure?.message ?? "")")
   }
 
-  @Test("A named file that does not exist is an error, and a directory without one is not")
+  @Test("A missing --config file is an error, a directory without firebase.json is not")
   func absent() throws {
     #expect(throws: CommandFailure.self) { try FirebaseProject.read("\(folder.path)/none.json") }
     #expect(try FirebaseProject.read(nil) == nil)
@@ -152,7 +152,7 @@ struct FirebaseProjectTests {
   }
 
   @Test(
-    "Arguments without a folder or without Firestore are rejected",
+    "Firebase CLI arguments without a folder or without Firestore are rejected",
     arguments: [["exec", "--export-on-exit", "--", "x"], ["serve", "--only", "auth"], ["serve", "--import"]])
   func rejected(_ arguments: [String]) { #expect(throws: CommandFailure.self) { try EmulatorArguments(arguments) } }
 }

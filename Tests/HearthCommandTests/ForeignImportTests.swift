@@ -235,7 +235,7 @@ struct ForeignImportTests {
       corrected.documents == ["c/a {\"n\": 1}", #"c/b {"t": {"$timestamp": "1970-01-01T00:00:01Z"}, "x": 1}"#])
   }
 
-  @Test("UTF-16 is named with the command that converts it")
+  @Test("A UTF-16 file is rejected with the command that converts it")
   func wideText() async throws {
     let path = folder("in.csv")
     try Data([0xff, 0xfe, 0x61, 0x00]).write(to: URL(filePath: path))
@@ -247,7 +247,7 @@ struct ForeignImportTests {
     }
   }
 
-  @Test("An expanded record of many documents is committed in parts")
+  @Test("A record that expands to many documents is committed in parts")
   func manyDocuments() async throws {
     let inner = (0..<1_200).map { "\"d\($0)\": {\"n\": 1}" }.joined(separator: ", ")
     let outcome = try await imported("{\"c\": {\"a\": {\"n\": 1, \"__collections__\": {\"s\": {\(inner)}}}}}")

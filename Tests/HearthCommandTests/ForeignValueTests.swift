@@ -68,7 +68,7 @@ struct ForeignValueTests {
   }
 
   @Test(
-    "Other objects remain maps",
+    "Objects that only resemble another tool's value remain maps",
     arguments: [
       #"{"_seconds": 1}"#, #"{"seconds": 1, "nanoseconds": -1}"#, #"{"_latitude": 91, "_longitude": 2}"#,
       #"{"seconds": "x", "nanoseconds": "y"}"#, #"{"type": "Buffer", "size": 1}"#, #"{"_path": "c/d", "n": 1}"#,

@@ -146,7 +146,7 @@ struct RenamedImportTests {
     for wrong in ["c", "c=d/1", "=d"] { #expect(throws: (any Error).self) { try CollectionRename(parsing: wrong) } }
   }
 
-  @Test("A check shows ten resulting documents and writes nothing")
+  @Test("import --dry-run shows ten resulting documents and writes nothing")
   func shown() async throws {
     var shown: [String] = []
     let paths = try await imported(
@@ -257,7 +257,7 @@ struct RenamedImportTests {
     #expect(Set(try await values().keys) == Set((0..<700).map(String.init)))
   }
 
-  @Test("Invalid documents can be saved aside")
+  @Test("An import can save invalid documents to a file")
   func rejects() async throws {
     var lines = (0..<1300).map { line($0, $0) }
     lines[3] = "{"
@@ -274,7 +274,7 @@ struct RenamedImportTests {
 }
 
 @Suite struct TransferProgressTests {
-  @Test("Progress shows documents, rate, share and remaining time")
+  @Test("Import progress shows documents, rate, share and remaining time")
   func line() {
     #expect(TransferProgress.line(500, fraction: 0.25, after: .seconds(2)) == "500 documents, 250/s, 25 %, 0:06 left")
     #expect(TransferProgress.line(1, fraction: nil, after: .seconds(1)) == "1 document, 1/s")

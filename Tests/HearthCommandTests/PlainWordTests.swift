@@ -140,7 +140,7 @@ struct PlainWordTests {
     #expect(takesSurprise(&events)?.description == "removed c/a on rows")
   }
 
-  @Test("Only the newest of many events are kept")
+  @Test("Of many unread events only the newest are kept for expectations")
   func bound() {
     var events = PlainEvents()
     for number in 0..<PlainEvents.limit + 5 {

@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test("A selection keeps maps with selected fields and ignores missing fields")
+  @Test("--select keeps maps with selected fields and ignores missing fields")
   func selection() throws {
     let selection = try FieldSelection(parsing: "name, a.b,`x,y`")
     #expect(selection.paths == [FieldPath("name"), FieldPath(segments: ["a", "b"]), FieldPath("x,y")])

@@ -51,7 +51,7 @@ import Testing
     for chunk in [1, 2, 3, 7, 1000] { #expect(try texts(records(text, format, chunk: chunk)) == expected) }
   }
 
-  @Test("Reading can resume before every document", arguments: inputs)
+  @Test("Reading an import file can resume before every document", arguments: inputs)
   func resumes(text: String, format: TransferFormat, expected: [String]) throws {
     let all = try records(text, format, chunk: 1000)
     for (index, record) in all.enumerated() {
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test("Each document has its position")
+  @Test("Each imported document has its position in the file")
   func places() throws {
     let lines = try records("{}\n\n{}", .jsonl, chunk: 1)
     #expect(lines.map(\.place.line) == [1, 3] && lines.map(\.place.offset) == [0, 4])

@@ -34,7 +34,7 @@ struct RecordingTests {
     #expect(throws: CommandFailure(.noInput, "\(folder.path) is a directory.")) { try Recording(path: folder.path) }
   }
 
-  @Test("An endless line is rejected before it fills the memory", arguments: [true, false])
+  @Test("An endless line of a recording is rejected before it fills the memory", arguments: [true, false])
   func endlessLine(hasHeader: Bool) throws {
     let folder = try TemporaryFolder.made()
     let path = folder.path + "/sparse"
@@ -139,7 +139,7 @@ struct RecordingTests {
     #expect(broken?.hasPrefix("file:1: ") == true)
   }
 
-  @Test("A damaged line is reported and skipped, and the rest is shown")
+  @Test("A damaged line of a recording is reported and skipped, and the rest is shown")
   func damaged() throws {
     let session = Self.session(4, steps: 10)
     var lines = try Self.file(session).split(separator: UInt8(ascii: "\n")).map { Data($0) }
@@ -297,7 +297,7 @@ struct RecordingTests {
     #expect(reasons == ["No space left on device"])
   }
 
-  @Test("Data waiting for a slow disk is limited")
+  @Test("Recorded data that waits for a slow disk is limited")
   @MainActor func slow() async throws {
     let path = recording.path
     var reasons: [String] = []

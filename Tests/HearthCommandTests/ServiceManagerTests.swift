@@ -13,7 +13,7 @@ struct ServiceManagerTests {
     return nil
   }
 
-  @Test("Without the variable, or with an empty one, no manager is notified")
+  @Test("Without NOTIFY_SOCKET, or with an empty one, no service manager is notified")
   func unset() throws {
     #expect(try ServiceManager(environment: [:]) == nil)
     #expect(try ServiceManager(environment: ["NOTIFY_SOCKET": ""]) == nil)

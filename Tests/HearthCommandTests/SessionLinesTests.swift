@@ -213,7 +213,7 @@ struct SessionLinesTests {
     #expect(text(next.last?["text"]) == #""a \"b\"""#)
   }
 
-  @Test("The parts are also printed as sentences")
+  @Test("The parts of the dashboard are also printed as sentences")
   func sentences() {
     let state = session()
     let queue = PlainSummary.lines(of: .queue, state)

@@ -34,7 +34,7 @@ struct UndoTests {
     }
   }
 
-  @Test("Documents deleted together return together")
+  @Test("Undo restores together the documents that were deleted together")
   func bulk() async throws {
     try await BridgeHarness.run { test in
       let paths = ["orders/a", "orders/b", "orders/c"]

@@ -124,7 +124,7 @@ struct WatchedProxyTests {
     #expect(!events.isEmpty)
   }
 
-  @Test("A client that stays away for a minute is forgotten, and its watchers are told")
+  @Test("The proxy forgets a client after a minute's absence and notifies its watchers")
   func departed() async throws {
     let watched = try Watched()
     try watched.note(ProxyTraffic.lines(Self.listening))

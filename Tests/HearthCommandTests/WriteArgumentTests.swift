@@ -18,7 +18,7 @@ import Testing
     return try WriteArgument.update(key, changes, removing: removing, database: database)
   }
 
-  @Test("A value that parses as JSON is JSON, and any other text a string")
+  @Test("A written value that parses as JSON is JSON, and any other text is a string")
   func values() throws {
     let mutation = try update(["a=1", "b=x=y", "c=", "d=\"1\"", "e.f=[true]", "`g=h`=null"])
     let fields: Fields = [

@@ -13,7 +13,7 @@ struct IndexConfigurationTests {
     )
   }
 
-  @Test("Comments, a byte order mark and trailing commas are read")
+  @Test("Index files may have comments, a byte order mark and trailing commas")
   func comments() throws {
     let file = try read(
       """
@@ -75,7 +75,7 @@ struct IndexConfigurationTests {
   }
 
   @Test(
-    "An unknown member costs a warning, and its index only if necessary",
+    "An unknown member of an index file is a warning; its index is kept if possible",
     arguments: [
       (
         #""label": {"a": 1}, "fields": [{"fieldPath": "a", "order": "ASCENDING"}]"#, "indexes[0].label is unknown", true
@@ -106,7 +106,7 @@ struct IndexConfigurationTests {
     #expect(file.warnings.last?.contains(warning) == true, "\(file.warnings)")
   }
 
-  @Test("The lists of gcloud are read, with the collection in the index's name")
+  @Test("Index lists of gcloud are read, with the collection from the index's name")
   func listed() throws {
     let file = try read(
       """

@@ -105,7 +105,7 @@ struct StoredDecodingTests {
     }
   }
 
-  @Test("Keys are converted alike, and of two names that collide the first one wins")
+  @Test("Coding keys are converted alike, and of two names that collide the first wins")
   func convertedNames() async throws {
     struct Item: Codable {
       var oneTwo: Int

@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test("Frames are read in pieces of any size, with brackets and emoji in strings")
+  @Test("WebChannel frames are read in pieces of any size, even with brackets in strings")
   func frames() throws {
     let arrays = [
       ChannelArray(number: 1, content: Array(#"[{"a":"]\\\"[😀é"}]"#.utf8)),
@@ -94,7 +94,7 @@ import Testing
     #expect(nothing == nil)
   }
 
-  @Test("Message numbers are translated between client and server")
+  @Test("The proxy translates message numbers between client and server")
   func numbers() {
     var session = ProxiedSession()
     func said(_ numbers: Int...) -> [ChannelArray] { numbers.map { ChannelArray(number: $0, content: [UInt8($0)]) } }

@@ -188,7 +188,7 @@ struct ScenarioExporterTests {
       ])
   }
 
-  @Test("Writes pending at the end are reported and sent")
+  @Test("An exported scenario reports writes pending at its end and sends them")
   func ends() async throws {
     let set = Mutation(key: key("a/b"), operation: .set([:]))
     let lines = lines(.network(isOn: false), .write(1, [set]))

@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test(
-    "An invalid line is reported with its number",
+    "An invalid line of a scenario is reported with its number",
     arguments: [
       "wait", "wait for rain", "offline now", "listen", "listen cities//x", "listen cities limit x",
       "listen cities limit 0",
@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  @Test("An error has its column, and an excerpt points to it")
+  @Test("An error in a scenario has its column, and an excerpt points to it")
   func column() throws {
     let failure = try #require(throws: CommandFailure.self) {
       try parser.steps("  listen  cities where a == 'x' oder b == 2", of: "file")
@@ -152,7 +152,7 @@ import Testing
     #expect(clients == "file, line 101: A scenario can have at most 100 clients.")
   }
 
-  @Test("With named clients each step has a client")
+  @Test("In a scenario with named clients each step names its client")
   func owners() throws {
     let steps = try parser.steps("client ada user u1\nada: set a/b {}\nserver: delete a/b\nexpect same", of: "file")
     #expect(steps.map(\.client) == ["ada", "ada", "server", nil])

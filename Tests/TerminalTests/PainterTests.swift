@@ -226,7 +226,7 @@ import Testing
     }
   }
 
-  @Test("Any screen size works", arguments: [(1, 1), (1, 3), (2, 1), (500, 1), (3, 300)])
+  @Test("The painter works at any screen size", arguments: [(1, 1), (1, 3), (2, 1), (500, 1), (3, 300)])
   func sizes(width: Int, height: Int) throws {
     let size = Size(width: width, height: height)
     let painter = try painter(size)

@@ -92,7 +92,7 @@ struct ColorFileTests {
     ),
   ]
 
-  @Test("Each kind is recognized and becomes a theme that passes the check", arguments: files)
+  @Test("Each kind of color file is recognized and becomes a theme that passes the check", arguments: files)
   func recognized(kind: ColorFile, name: String, text: String) throws {
     let (scheme, found) = try ColorFile.scheme(text, file: "/x/\(name)")
     #expect(found == kind)
@@ -131,7 +131,7 @@ struct ColorFileTests {
   }
 
   @Test(
-    "An unknown file is rejected with the known kinds, a missing color by name",
+    "An unknown color file is rejected with the known kinds, a missing color by name",
     arguments: [
       ("[window]\nopacity = 1\n", "base16 scheme (YAML with base00 to base0F), or the colors of iTerm2"),
       ("color0 #000000\n", "Alacritty"),

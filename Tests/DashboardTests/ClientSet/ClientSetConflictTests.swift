@@ -105,7 +105,7 @@ struct ClientSetConflictTests {
     #expect(told(driver, "one") == ["conflict: bob's write was rejected, not-found, 3.0 s after #3 had deleted it"])
   }
 
-  @Test("A create that lost a race is reported, and other rejections are not")
+  @Test("A create that lost a race is a conflict, and other rejections are not")
   func refusedOthers() {
     let create = Mutation(key: key("cities/SF"), operation: .set(["population": 1]), precondition: .exists(false))
     var driver = ClientSetDriver.shared()

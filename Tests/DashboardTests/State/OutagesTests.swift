@@ -49,7 +49,7 @@ struct OutagesTests {
     #expect(!isDue)
   }
 
-  @Test("Responses are found by batch, and all are dropped above the limit")
+  @Test("Write responses are found by batch, and all are dropped above the limit")
   func answers() {
     var outages = Outages()
     for batch in 0...256 { outages.noteAnswer(to: BatchID(Int64(batch)), after: .milliseconds(9), at: at(1)) }

@@ -17,7 +17,7 @@ struct ScreenShapeTests {
     return screen
   }
 
-  @Test("A border follows the mouse only while it is held")
+  @Test("A pane border follows the mouse only while the button is held")
   func drag() {
     var screen = Self.dragged()
     #expect(screen.borders.tree == 500)

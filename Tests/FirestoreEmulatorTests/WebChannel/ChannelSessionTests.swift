@@ -96,7 +96,7 @@ extension [UInt8] {
     #expect(session.bytes == 0)
   }
 
-  @Test("Messages that wait for a missing one are limited")
+  @Test("The number of messages that wait for a missing one is limited")
   func gap() throws {
     var far = ChannelSession()
     #expect(throws: RPCStatus.self) { try far.receive([message(ChannelInbox.mostEarly + 1)]) }

@@ -53,7 +53,7 @@ import Testing
     #expect(throws: RPCStatus.self) { try body(many) }
   }
 
-  @Test("Addresses determine the requested action")
+  @Test("A WebChannel address determines the requested action")
   func wishes() throws {
     #expect(try wish("POST", "RID=1&CVER=22&X-HTTP-Session-Id=gsessionid") == .open(wantsSessionID: true))
     #expect(try wish("POST", "SID=a%3D%3D&RID=2&AID=4") == .send(session: "a=="))
@@ -76,7 +76,7 @@ import Testing
     #expect(throws: RPCStatus.self) { try WebChannelRequest("POST", "/google.firestore.v1.Firestore/Commit/channel") }
   }
 
-  @Test("Any address, body or order of requests is at most rejected")
+  @Test("Any WebChannel address, body or order is accepted or rejected")
   func mutations() throws {
     let seed = UInt64.random(in: .min ... .max)
     var random = SeededGenerator(seed: seed)

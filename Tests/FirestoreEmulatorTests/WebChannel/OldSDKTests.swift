@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test(
-    "An invalid message of this form ends the stream with an error",
+    "An invalid limit or timestamp message ends the stream with an error",
     arguments: [
       #""limit":{"value":"x"}"#, #""limit":{"values":3}"#, #""limit":{"value":{"value":3}}"#, #""limit":[3]"#,
       #""where":{"fieldFilter":{"field":{"fieldPath":"t"},"op":"EQUAL","value":{"timestampValue":{"seconds":"x"}}}}"#,

@@ -251,7 +251,7 @@ struct CredentialTests {
     #expect(status?.message.contains("TOP-SECRET") == false)
   }
 
-  @Test("Descriptions, dumps and interpolations contain no secrets")
+  @Test("Descriptions, dumps and interpolations of credentials contain no secrets")
   func secrecy() throws {
     let path = try serviceAccount()
     let account = Credentials.application(file: path, environment: [:], now: { Timestamp(seconds: 0) })
