@@ -339,7 +339,9 @@ struct InsideTests {
     #expect(!driver.screen.contains("The client is closed.") && driver.screen.contains("orders"))
   }
 
-  @Test("The inspection page fits any screen size", arguments: [(24, 4), (1, 1), (60, 16), (80, 24), (200, 60), (30, 8)])
+  @Test(
+    "The inspection page fits any screen size",
+    arguments: [(24, 4), (1, 1), (60, 16), (80, 24), (200, 60), (30, 8)])
   func sizes(width: Int, height: Int) {
     var driver = Self.opened(Size(width: width, height: height))
     for _ in InsideSection.allCases {

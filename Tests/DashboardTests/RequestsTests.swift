@@ -189,7 +189,9 @@ struct RequestsTests {
     #expect(driver.screen.contains("This server does not report its rules' values."))
   }
 
-  @Test("The request list fits any size", arguments: [(24, 4), (1, 1), (60, 16), (200, 60), (30, 8), (50, 14), (80, 24)])
+  @Test(
+    "The request list fits any size",
+    arguments: [(24, 4), (1, 1), (60, 16), (200, 60), (30, 8), (50, 14), (80, 24)])
   func sizes(width: Int, height: Int) {
     var driver = opened(Size(width: width, height: height))
     driver.client(.decisions(.success((1...200).map { decision($0, denial: "x y") })), at: 0.2)
