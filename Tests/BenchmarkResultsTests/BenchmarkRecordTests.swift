@@ -74,7 +74,7 @@ import Testing
     #expect(RecordComparison(line("read", seconds: 1), with: record, on: "here") == nil)
   }
 
-  @Test("A ratio has grown only if both its best and its median have")
+  @Test("A ratio counts as grown only if its best and its median both grew")
   func noise() throws {
     func line(_ seconds: [Double]) -> ReportLine {
       let reading = Reading(

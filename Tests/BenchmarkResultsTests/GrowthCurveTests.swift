@@ -19,7 +19,7 @@ import Testing
     #expect(square.fastSteps.map(\.factor) == [100, 100])
   }
 
-  @Test("A rate is converted to the time for all documents")
+  @Test("A benchmark's rate is converted to the time for all documents")
   func rates() throws {
     let lines = Self.sizes.map { size in
       ReportLine(
@@ -47,10 +47,10 @@ import Testing
     #expect(own.points.map(\.value) == [100_000, 10_000_000])
   }
 
-  @Test("A single size produces no curve")
+  @Test("A benchmark with a single size produces no growth curve")
   func oneSize() { #expect(GrowthCurve.all([line("case", seconds: 1)]).isEmpty) }
 
-  @Test("The plot has one labeled line per curve and escapes their names")
+  @Test("The growth plot has one labeled line per curve and escapes their names")
   func picture() throws {
     let curves = GrowthCurve.all(
       Self.sizes.flatMap { size in

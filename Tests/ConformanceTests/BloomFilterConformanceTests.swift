@@ -48,7 +48,7 @@ struct BloomFilterConformanceTests {
     }
   }
 
-  @Test("All twelve filters are available")
+  @Test("The conformance data has twelve Bloom filters")
   func isComplete() throws {
     #expect(try Self.goldens.get().count == 12)
   }

@@ -21,7 +21,7 @@ struct WriteConformanceTests {
     }
   }
 
-  @Test("setData replaces or merges", arguments: ConformanceFile.applicable(.set))
+  @Test("setData replaces the document or merges fields", arguments: ConformanceFile.applicable(.set))
   func set(_ file: ConformanceFile) async throws {
     try await check(file) { document in
       let data = try UserData.dictionary(file.test["jsonData"]?.string)

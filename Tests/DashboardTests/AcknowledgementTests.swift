@@ -67,7 +67,7 @@ struct AcknowledgementTests {
     #expect(driver.state.toasts.last?.text == "#1 cities/Rome rejected: not-found: No document to update")
   }
 
-  @Test("The rejection arrives first, then the deletion")
+  @Test("If the rejection arrives before the deletion, the feed shows it first")
   func rejectionFirst() {
     var driver = writing()
     reject(&driver)
@@ -80,7 +80,7 @@ struct AcknowledgementTests {
     #expect(driver.state.versions.versions(of: key("cities/Rome")).allSatisfy { $0.acknowledges == nil })
   }
 
-  @Test("Both in one snapshot are shown, and a rejected creation is not a deletion")
+  @Test("A deletion and a rejection in one snapshot are both shown")
   func together() {
     var driver = writing()
     Scenario.snapshot(
@@ -97,7 +97,7 @@ struct AcknowledgementTests {
     #expect(summaries(driver).last == "#1 undone: not-found")
   }
 
-  @Test("A document shows that its write is acknowledged even without a cause")
+  @Test("A feed row shows the acknowledgement even if the snapshot does not name it")
   func acknowledged() {
     var driver = writing()
     driver.client(.writeAcknowledged(BatchID(1), after: .milliseconds(31)), at: 2.05)
@@ -114,7 +114,7 @@ struct AcknowledgementTests {
     #expect(driver.state.feed.rows.last?.summary == "n 1→2")
   }
 
-  @Test("An acknowledgement shows the write's total age and the number of sends")
+  @Test("An acknowledgement row shows the write's age and its send attempts")
   func age() {
     var driver = writing()
     driver.client(.pendingWrites([pendingWrite(1, .update, "cities/Rome", at: at(2), .inFlight, tries: 2)]), at: 81)
@@ -129,7 +129,7 @@ struct AcknowledgementTests {
       WriteAnswer(BatchID(2), after: .milliseconds(9), age: .seconds(125)).text == "ack #2 2:05 after it was made")
   }
 
-  @Test("A write acknowledged before it was listed gets rows from the acknowledgement")
+  @Test("A write acknowledged before it was listed still gets feed rows")
   func unlisted() {
     var driver = writing()
     let mutations = [
@@ -156,7 +156,7 @@ struct AcknowledgementTests {
     #expect(driver.state.feed.rows.allSatisfy { $0.key != key("cities/Wien") })
   }
 
-  @Test("An acknowledgement has a row even if a later write of the document is pending")
+  @Test("An acknowledgement has a row even if a later write to the document is pending")
   func covered() {
     var driver = writing()
     driver.client(
@@ -169,7 +169,7 @@ struct AcknowledgementTests {
     #expect(driver.state.feed.rows.last?.key == key("cities/Rome"))
   }
 
-  @Test("A resolved write that was never listed gets its document once it is known")
+  @Test("A rejection's row gets its document once the rejected write is listed")
   func resent() {
     var driver = writing()
     driver.client(.writeRejected(BatchID(4), Self.notFound), at: 5)

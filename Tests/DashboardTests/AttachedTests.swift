@@ -21,7 +21,7 @@ struct AttachedTests {
 
   private func header(_ driver: Driver) -> Substring { driver.screen.prefix { $0 != "\n" } }
 
-  @Test("The header and the network pane show whose client it is")
+  @Test("The header and the network pane name the attached program")
   func identity() {
     #expect(header(driver()).contains("ATTACHED 4711 shop"))
     #expect(driver().screen.contains("of shop 4711, watched only"))
@@ -51,7 +51,7 @@ struct AttachedTests {
     #expect(driver.state.permitted(effects, by: program) == [.client(.listCollections(below: .root))])
   }
 
-  @Test("With control the network is switched and pending writes are canceled")
+  @Test("With control, keys switch the program's network and cancel its pending writes")
   func control() {
     var driver = driver(control: true)
     driver.press("o")
@@ -80,7 +80,7 @@ struct AttachedTests {
     #expect(driver.screen.contains("shop stopped listening"))
   }
 
-  @Test("When the program ends the screen remains and shows no connection")
+  @Test("When the program ends, the screen remains and shows no connection")
   func end() {
     var driver = driver(control: true)
     driver.client(.attachmentEnded("shop 4711 has ended"), at: 60)
@@ -95,7 +95,7 @@ struct AttachedTests {
   }
 
   @Test(
-    "After the program ends the network pane has dashes in place of live values",
+    "Dashes replace the network pane's live values after the program ends",
     arguments: [Size(width: 80, height: 24), Size(width: 120, height: 36), Size(width: 180, height: 44)])
   func figures(_ size: Size) {
     var driver = driver(control: true)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Block list")
 struct BlockListTests {
-  @Test("A block list has the contents of an array after any changes and copies")
+  @Test("A block list equals an array after random changes and copies")
   func random() {
     var random = SeededGenerator(seed: 11)
     var list = BlockList<Int>()
@@ -36,7 +36,7 @@ struct BlockListTests {
     for (list, array) in copies + [(list, array)] { #expect(Array(list) == array) }
   }
 
-  @Test("A copy shares all blocks except the changed one")
+  @Test("A copied block list shares all blocks except the changed one")
   func sharing() {
     var list = BlockList<Int>()
     for number in 0..<1000 { list.append(number) }

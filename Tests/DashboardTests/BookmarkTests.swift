@@ -21,7 +21,7 @@ struct BookmarkTests {
     #expect(driver.state.focus == .collections && driver.state.browser.cursor.id == marked)
   }
 
-  @Test("The letter after m is not a command, and any other key cancels")
+  @Test("After m a letter runs no command, and any other key cancels the bookmark")
   func letters() {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     driver.press("1 g m o")
@@ -32,7 +32,7 @@ struct BookmarkTests {
     #expect(driver.screen.contains("nothing is marked z"))
   }
 
-  @Test("A bookmark in a folded collection unfolds it")
+  @Test("Jumping to a bookmark in a folded collection unfolds it")
   func folded() {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     driver.press("1 g j j j m b")
@@ -46,7 +46,7 @@ struct BookmarkTests {
     #expect(driver.state.browser.cursor.id == .document(key))
   }
 
-  @Test("Bookmarks return to feed rows and document lines, or report that they are gone")
+  @Test("A bookmark leads back to a feed row, or reports that the row is gone")
   func others() {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     driver.press("4 k k m f")

@@ -69,7 +69,7 @@ struct CacheCommandTests {
     #expect(retained(driver).map(\.target) == pinned)
   }
 
-  @Test("evict accepts a path or the selection, and offline it asks first")
+  @Test("evict takes a path or the selection, and asks first while offline")
   func evict() {
     var driver = driver("1 g j j")
     run("evict", &driver)
@@ -88,7 +88,7 @@ struct CacheCommandTests {
     #expect(driver.effects == [.client(.evict(.path(ResourcePath("users"))))])
   }
 
-  @Test("evict removes documents older than a time from a path or from everything")
+  @Test("evict older than removes documents by age, from a path or from everything")
   func older() {
     var driver = driver("1 g j j")
     run("evict orders older than 2h", &driver)
@@ -105,7 +105,7 @@ struct CacheCommandTests {
     #expect(driver.screen.contains("Everything in the cache that is older than 2 h cannot be read again"))
   }
 
-  @Test("A lifetime is applied immediately and then every minute while online")
+  @Test("A new lifetime is applied immediately, then every minute while online")
   func lifetime() throws {
     var driver = driver("1")
     run("lifetime orders 2h", &driver)
@@ -179,7 +179,7 @@ struct CacheCommandTests {
     #expect(driver.effects.allSatisfy { $0.isNoClientEffect })
   }
 
-  @Test("Another program's cache is never changed")
+  @Test("Cache commands never change another program's cache")
   func attached() {
     var driver = driver("1 g j j")
     driver.state.configuration.attached = AttachedProgram(process: 4711, name: "shop", allowsControl: true)

@@ -24,7 +24,7 @@ struct CaptionTests {
     #expect(driver.effects.isEmpty && !driver.canvas().text(row: 23).contains("Pay"))
   }
 
-  @Test("A caption hides the coach's step until it ends")
+  @Test("A caption hides the guide's step until the caption ends")
   func coached() {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     driver.state.coach = Coach()

@@ -68,7 +68,7 @@ struct CollectionSearchTests {
     #expect(driver.state.browser.windows[path]?.filter == nil)
   }
 
-  @Test("A failed search shows its position and reason, and one without hits its extent")
+  @Test("A failed search shows how far it got, and one without hits how much it searched")
   func endings() throws {
     var (driver, tag, _) = try searched("needle")
     driver.client(.searched(tag, news(0..<0, 100_000, 0, isDone: true)), at: 2)
@@ -79,7 +79,7 @@ struct CollectionSearchTests {
     #expect(driver.screen.contains("ended at 4 000"))
   }
 
-  @Test("Offline the search covers the cache and shows its size")
+  @Test("Offline, the search covers the cache and shows its size")
   func cached() throws {
     var driver = opened()
     driver.press("esc")
@@ -98,7 +98,7 @@ struct CollectionSearchTests {
     #expect(!driver.screen.contains("of 100 000"))
   }
 
-  @Test("A few thousand hits are listed, and further ones are counted")
+  @Test("A few thousand hits are listed, and further hits are only counted")
   func bounded() throws {
     let filter = try #require(BrowserFilter(try RowFilter("!zzz", in: database)))
     var query = Query(path: path)
@@ -141,7 +141,7 @@ struct CollectionSearchTests {
     #expect(!driver.screen.contains(" before"))
   }
 
-  @Test("With other filters in the query, a range is checked by the client")
+  @Test("A range is checked locally if an equality or prefix is already in the query")
   func parts() throws {
     func filter(_ text: String) throws -> BrowserFilter {
       try #require(BrowserFilter(try RowFilter(text, in: database)))

@@ -12,7 +12,7 @@ import Testing
 
 /// How many documents a collection has, as the tree says.
 @Suite struct CountTests {
-  @Test("A rejected client shows the code, and an idle one that it is not connected")
+  @Test("A rejected client shows the code, and an idle client shows NOT CONNECTED")
   func refused() {
     for (code, word) in [
       (StatusCode.unauthenticated, "REFUSED: unauthenticated"), (.permissionDenied, "NOT CONNECTED"),
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test("If collections cannot be listed, the pane does not say that there are none")
+  @Test("If listing collections failed, the tree does not say that there are none")
   func unlisted() {
     var driver = Driver(Size(width: 100, height: 30))
     driver.client(.collections(below: .root, []), at: 0)
@@ -109,7 +109,7 @@ import Testing
     #expect(driver.screen.contains("60 docs"))
   }
 
-  @Test("A changed collection is recounted at most once a second while partly loaded")
+  @Test("A partly loaded collection is recounted at most once a second as it changes")
   func window() {
     let limit = Driver().state.windowLimit
     var driver = opened(limit, total: 1000)
@@ -126,7 +126,7 @@ import Testing
     #expect(driver.screen.contains("1 005 docs"))
   }
 
-  @Test("Remote changes outside the window are found by periodic counting and listing")
+  @Test("Periodic counts and listings find remote changes outside the window")
   func others() {
     let orders = Effect.client(.count(ResourcePath("orders")))
     let list = Effect.client(.listCollections(below: .root))
@@ -151,7 +151,7 @@ import Testing
     #expect(driver.effects.contains(list) && !driver.effects.contains(orders))
   }
 
-  @Test("An acknowledged write and going online recount the collection")
+  @Test("An acknowledged write or a reconnect recounts the collection")
   func otherReasons() {
     var driver = opened(3, total: 3)
     driver.press("h")
@@ -172,7 +172,7 @@ import Testing
   }
 
   @Test(
-    "A server count does not contradict a fully shown collection with pending writes")
+    "A fully loaded collection with pending writes ignores the server's count")
   func waitingWrites() {
     var driver = opened(4)
     driver.client(.counted(ResourcePath("orders"), 5), at: 1)
@@ -193,7 +193,7 @@ import Testing
     #expect(driver.screen.contains("4 docs"))
   }
 
-  @Test("A partial or group listener recounts a folded collection when documents change")
+  @Test("A partial or group listener's change recounts the folded collection")
   func partialListeners() {
     for query in [
       Query(path: ResourcePath("orders"), limit: 2),
@@ -208,7 +208,7 @@ import Testing
     }
   }
 
-  @Test("A listed collection is counted again at every start, folded or not")
+  @Test("Every listed collection is counted at each start, folded or not")
   func restart() {
     var driver = Driver()
     driver.client(.collections(below: .root, ["orders", "users"]), at: 0)

@@ -56,7 +56,7 @@ import Testing
     #expect(driver.screen.contains("cities/SF         new document"))
   }
 
-  @Test("Fields are typed in place and sent as a set that requires a new document")
+  @Test("A new document's fields are typed in place and sent as a create-only set")
   func typed() {
     var driver = empty()
     driver.press("n p")
@@ -79,7 +79,7 @@ import Testing
     #expect(edit.mutation(of: key("cities/SF")) == set("cities/SF", ["name": "San Francisco"], .exists(false)))
   }
 
-  @Test("A document without fields can be created, but not over an existing one")
+  @Test("An empty document can be created, but cannot replace an existing one")
   func bare() {
     var driver = empty()
     driver.press("n p")
@@ -96,7 +96,7 @@ import Testing
     #expect(other.effects.isEmpty && other.screen.contains("the document already exists: E edits it"))
   }
 
-  @Test("ctrl-o opens a new document in $EDITOR, and a letter begins a field's name")
+  @Test("In a new document ctrl-o opens $EDITOR, and a letter starts a field name")
   func text() {
     var driver = empty()
     driver.press("n p")
@@ -111,7 +111,7 @@ import Testing
     #expect(request.subject == .documentToCreate(key("cities/SF")) && driver.state.overlay == nil)
   }
 
-  @Test("A full path typed after the suggested prefix is recognized")
+  @Test("Typing a full path after the suggested collection does not repeat it")
   func wholePath() {
     var driver = FieldEditorTests.driver()
     driver.press("1 n p")

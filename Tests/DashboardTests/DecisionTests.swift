@@ -36,7 +36,7 @@ struct DecisionTests {
     #expect(driver.effects == [.terminal(.edit(Self.again))])
   }
 
-  @Test("Each answer writes what its label says", arguments: ["o", "t", "w", "c", "esc"])
+  @Test("Each answer to an edit conflict writes what its label says", arguments: ["o", "t", "w", "c", "esc"])
   func answers(_ key: String) {
     var driver = Driver(Size(width: 80, height: 24))
     driver.host(.editConflict(Self.conflict), at: 1)
@@ -53,7 +53,7 @@ struct DecisionTests {
     #expect(driver.state.overlay == nil)
   }
 
-  @Test("Undoing over remote changes lists them and is canceled by default", arguments: [false, true])
+  @Test("Undoing over remote changes lists them, and enter cancels", arguments: [false, true])
   func undo(_ isRedo: Bool) {
     let field = WriteConflict.Field(path: FieldPath("status"), base: "paid", mine: "packed", theirs: "sent")
     let conflict = UndoConflict(
@@ -74,7 +74,7 @@ struct DecisionTests {
     #expect(driver.effects == [.client(isRedo ? .redo(over: conflict) : .undo(over: conflict))])
   }
 
-  @Test("An undo question lists the old and new values and marks only later changes")
+  @Test("An undo question lists the affected fields and marks those changed since")
   func exactly() {
     let mutation = Mutation(
       key: key("orders/a"), operation: .patch(["population": 111], FieldMask([FieldPath("population")])),
@@ -96,7 +96,7 @@ struct DecisionTests {
     #expect(decision.heads.last == "will be")
   }
 
-  @Test("Undoing a creation lists the deletion and the fields it would remove")
+  @Test("Undoing a create lists the deletion and the fields it would remove")
   func deletion() {
     let (left, now): (Fields, Fields) = (["n": 1], ["n": 1, "theirs": 2])
     let mutation = Mutation(key: key("orders/a"), operation: .delete)
@@ -124,7 +124,7 @@ struct DecisionTests {
     #expect(driver.state.overlay?.list?.cursor.index == 1)
   }
 
-  @Test("g, G, home, end, ctrl-d and ctrl-u move in lists, and edit text in input lines")
+  @Test("g, G, home, end, ctrl-d and ctrl-u move in lists but edit text in input lines")
   func ends() {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     func index() -> Int? { driver.state.overlay?.list?.cursor.index }
@@ -191,7 +191,7 @@ struct DecisionTests {
 /// A conflict in the feed.
 @Suite("Conflict rows")
 struct ConflictRowTests {
-  @Test("A conflict has its three values whole, with the path behind them", arguments: [80, 120])
+  @Test("A conflict row shows its three values in full, before the path", arguments: [80, 120])
   func whole(_ width: Int) {
     var driver = Scenario.online.play(Size(width: width, height: width == 80 ? 24 : 36))
     let field = WriteConflict.Field(path: FieldPath("pop"), base: 1, mine: 2, theirs: 3)

@@ -19,7 +19,7 @@ struct DocumentAddressTests {
       .address(of: key(path))
   }
 
-  @Test("Cloud and emulator documents link to the console and REST, local ones nowhere")
+  @Test("Cloud documents link to the console, and emulator documents to REST")
   func kinds() {
     #expect(
       address(.cloud, "orders/7Qf3/items/a b")

@@ -38,7 +38,7 @@ struct DocumentLabelTests {
   }
 
   @Test(
-    "An unacknowledged local change is LOCAL with its batch, whatever its cause")
+    "A pending local change shows LOCAL and its batch, whatever its cause")
   func pending() throws {
     for cause in [SnapshotCause.listenerAdded, .fromServer, .existenceFilter] {
       var driver = listening()
@@ -52,7 +52,7 @@ struct DocumentLabelTests {
     }
   }
 
-  @Test("A document that a local write only moved is from the server, without a batch")
+  @Test("A document that a local write moves into a result is labeled as the server's")
   func bystander() throws {
     var driver = listening()
     driver.client(.pendingWrites([pendingWrite(5, .delete, "orders/4hT0q9Lm", at: at(2), .queued)]), at: 2)
@@ -68,7 +68,7 @@ struct DocumentLabelTests {
     #expect(rows.map(\.batch) == [BatchID(5), nil])
   }
 
-  @Test("A deletion shows its origin, also under a filter, and a mismatch its cause")
+  @Test("A removed row says why: deleted here, deleted remotely or no longer matching")
   func removals() {
     func summary(of listener: Int, _ now: Document?, _ causes: [SnapshotCause] = [.fromServer]) -> String? {
       var driver = listening()
@@ -96,7 +96,7 @@ struct DocumentLabelTests {
     #expect(driver.state.feed.selected?.summary == "outside the limit of 3")
   }
 
-  @Test("A deletion is pending with its batch, then acknowledged with listener and time")
+  @Test("A deletion's row is pending with its batch, then shows the acknowledgement")
   func deletion() throws {
     var driver = listening()
     driver.client(.pendingWrites([pendingWrite(5, .delete, "orders/4hT0q9Lm", at: at(2), .queued)]), at: 2)
@@ -114,7 +114,7 @@ struct DocumentLabelTests {
     #expect(row.summary == "ack #5 2.0 s after it was made · deleted")
   }
 
-  @Test("Documents of a batch without listeners get acknowledgement rows")
+  @Test("Documents of an acknowledged batch get rows even without listeners")
   func unwatched() {
     var driver = Driver(Self.size)
     var write = pendingWrite(5, .set, "stats/a", at: at(2), .queued)
@@ -127,7 +127,7 @@ struct DocumentLabelTests {
     #expect(rows.map(\.summary) == ["ack #5 2.0 s after it was made", "ack #5 2.0 s after it was made · deleted"])
   }
 
-  @Test("An acknowledgement row gets its time even if the listener reports first")
+  @Test("An acknowledgement row gets its delay even if the listener reports first")
   func lateTime() {
     var driver = listening()
     driver.client(.pendingWrites([pendingWrite(5, .update, "orders/7Qf3xAzP", at: at(2), .inFlight)]), at: 2)
@@ -141,7 +141,7 @@ struct DocumentLabelTests {
     #expect(driver.state.feed.rows.count { $0.acknowledges == BatchID(5) } == 1)
   }
 
-  @Test("A pending delete of the open document ends with its acknowledgement")
+  @Test("The open document shows a pending delete until it is acknowledged")
   func openDocument() {
     var driver = listening()
     let order = Scenario.orders[0]

@@ -49,7 +49,7 @@ struct ExplanationTests {
     }
   }
 
-  @Test("A response for another query is dropped")
+  @Test("An explanation of another query is dropped")
   func stale() {
     var (driver, _) = opened()
     driver.client(.explained(Query(path: ResourcePath("users")), .success(scan)), at: 20)
@@ -107,7 +107,7 @@ struct ExplanationTests {
     #expect(driver.state.overlay?.kind == .listener)
   }
 
-  @Test("Queries that the cache cannot answer are reported")
+  @Test("explain reports queries that the cache cannot answer")
   func failure() {
     var (driver, query) = opened(Size(width: 60, height: 16))
     driver.client(.explained(query, .failure(RPCStatus(.internal, "the cache is damaged"))), at: 20)
@@ -115,7 +115,7 @@ struct ExplanationTests {
   }
 
   @Test(
-    "A query is one line in command-line notation",
+    "The explained query is shown as one line in command-line notation",
     arguments: [
       (Query(path: ResourcePath("cities")), "cities"),
       (Query(path: .root, collectionGroup: "cities", limit: 3), "**/cities limit 3"),

@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Fault menu")
 struct FaultMenuTests {
-  @Test("A letter cycles a setting in the open menu, and a badge shows active faults")
+  @Test("A letter in the fault menu cycles a setting, and a badge shows active faults")
   func settings() {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     driver.press("F")
@@ -39,7 +39,7 @@ struct FaultMenuTests {
   }
 
   @Test(
-    "A letter applies a fault to the next write",
+    "A letter in the fault menu applies a fault to the next write",
     arguments: [
       ("r", WriteFault.reject(.permissionDenied)), ("n", .reject(.notFound)), ("b", .reject(.aborted)),
       ("w", .dropAcknowledgement), ("d", .dropRequest),
@@ -51,7 +51,7 @@ struct FaultMenuTests {
     #expect(driver.state.faults.isCalm)
   }
 
-  @Test("Enter runs the selected row, and q closes the menu")
+  @Test("enter runs the selected row of the fault menu, and q closes it")
   func rows() {
     var driver = Scenario.online.play(Size(width: 80, height: 24))
     driver.press("F down down down enter")
@@ -60,7 +60,7 @@ struct FaultMenuTests {
     #expect(driver.state.overlay == nil)
   }
 
-  @Test("Every row has a unique letter, and none of them closes the menu")
+  @Test("Every row of the fault menu has a unique letter, and none closes the menu")
   func letters() {
     let letters = FaultItem.allCases.map(\.letter)
     #expect(Set(letters).count == letters.count)
@@ -71,7 +71,7 @@ struct FaultMenuTests {
 @Suite("Paths in narrow columns")
 struct PathTextTests {
   @Test(
-    "The end of a path is kept longest",
+    "A path in a narrow column keeps its end",
     arguments: [
       ("chat/lobby/messages/m0912", 19, "chat/lobby/…/m0912"), ("chat/lobby/messages/m0912", 12, "chat/…/m0912"),
       ("chat/lobby/messages/m0912", 7, "…/m0912"), ("chat/lobby/messages/m0912", 5, "m0912"),

@@ -46,7 +46,7 @@ struct FeedTextTests {
     #expect(newest(driver) == "status \"new\"→\"paid\" · at set · updatedAt set")
   }
 
-  @Test("A new document shows the tree's columns without constant fields")
+  @Test("A new document's row shows the tree's columns, except constant fields")
   func addition() {
     var driver = listening()
     hear(&driver, .init(.added, Self.new))
@@ -54,7 +54,7 @@ struct FeedTextTests {
     #expect(!newest(driver).contains("buyer"))
   }
 
-  @Test("A document without columns shows its fields, and only creations are marked new")
+  @Test("Without tree columns, a feed row shows the fields; only new documents say new")
   func withoutColumns() {
     var driver = Driver(Size(width: 120, height: 36))
     driver.client(.collections(below: .root, ["cities"]), at: 0)
@@ -87,7 +87,7 @@ struct FeedTextTests {
   }
 
   @Test(
-    "A message never covers the newest row", arguments: [Size(width: 120, height: 36), Size(width: 60, height: 16)])
+    "A message never covers the newest feed row", arguments: [Size(width: 120, height: 36), Size(width: 60, height: 16)])
   func messages(_ size: Size) {
     var driver = listening(size)
     driver.press("4")

@@ -40,7 +40,7 @@ struct FieldTypesTests {
     #expect(try !row("tags").isNotable && row("note").isNotable)
   }
 
-  @Test("Half of a few documents are not outliers, and the number of fields is limited")
+  @Test("Two documents of different types are not outliers, and 256 fields are kept")
   func bounds() {
     var types = FieldTypes()
     types.add(document("orders/a", ["n": 1]))

@@ -26,7 +26,7 @@ struct FilterTests {
   }
 
   @Test(
-    "A row matches these terms",
+    "Each filter matches the row",
     arguments: [
       "", "packed", "pack !shipped", "7Q", "^7Qf", "\"ada smith\"", "status:packed", "status:\"packed\"", "n:42",
       "n:42.0", "n:=42", "n:==42", "n:>41", "n:>:41", "n:>=42", "n:<=42", "n:!=41", "total:>=10.5", "total:<19",
@@ -39,7 +39,7 @@ struct FilterTests {
   func holding(_ text: String) throws { #expect(try passes(text)) }
 
   @Test(
-    "A row does not match these terms",
+    "Each filter excludes the row",
     arguments: [
       "paid", "!packed", "Packed", "^packed", "packed paid", "status:pack", "status:Packed", "n:>42", "n:>\"41\"",
       "n:\"42\"", "total:>20", "name:~Smi !name:~Smi", "isGift:false", "isGift:\"true\"", "coupon:!=1", "missing:!=1",
@@ -55,7 +55,7 @@ struct FilterTests {
   }
 
   @Test(
-    "A syntax error reports its column",
+    "A syntax error in a filter reports its column",
     arguments: [
       ("paid status:", 13, "a value is missing"), ("n:>=", 5, "a value is missing after >="),
       ("a /b", 3, "a pattern ends with /"), ("/(a/", 2, "this group has no )"), ("x /a)/", 5, "there is no ("),
@@ -82,7 +82,7 @@ struct FilterTests {
 @Suite("Regular expressions")
 struct PatternTests {
   @Test(
-    "Matches are found at their positions",
+    "A regular expression finds matches at their positions",
     arguments: [
       ("a+", "baac", [1..<3]), ("a|ab", "xab", [1..<3]), ("abcd|b", "abcx", [1..<2]), ("[b-d]+", "abcde", [1..<4]),
       ("[^a]", "aba", [1..<2]), ("\\d{2,3}", "1 22 333 4444", [2..<4, 5..<8, 9..<12]), ("^a", "aa", [0..<1]),
@@ -125,7 +125,7 @@ struct PaneFilterTests {
     driver.state.browser.windows[ResourcePath("events")]?.documents.count ?? 0
   }
 
-  @Test("The tree is filtered while typing, with counts that mark partly loaded data")
+  @Test("The tree is filtered while typing, and the count says if data is partly loaded")
   func live() {
     var driver = opened((Driver(size).state.windowLimit), total: 10_000)
     let loaded = driver.state.windowLimit
@@ -139,7 +139,7 @@ struct PaneFilterTests {
     #expect(driver.screen.contains("\(clicks - 1) of \(loaded) loaded, ⏎ reads up to 10 000"))
   }
 
-  @Test("A fully loaded small collection needs no qualifier and keeps its count")
+  @Test("In a fully loaded collection the filter's count needs no qualifier")
   func whole() {
     var driver = opened(12)
     driver.press("/")
@@ -166,7 +166,7 @@ struct PaneFilterTests {
     #expect(shown(driver) == 30)
   }
 
-  @Test("A query in name order includes only equalities, and ranges are checked locally")
+  @Test("A filtered query by id contains only equalities; ranges are checked locally")
   func asked() throws {
     let filter = try #require(try BrowserFilter(RowFilter("n:>5 status:paid n:!=1 coupon:null", in: database)))
     #expect(
@@ -181,7 +181,7 @@ struct PaneFilterTests {
     #expect(query.orderBy.map(\.path) == [.documentID])
   }
 
-  @Test("Hits are highlighted in rows, including the selected one")
+  @Test("Filter hits are highlighted in rows, including the selected row")
   func hits() {
     var driver = opened(30)
     driver.press("/")
@@ -195,7 +195,7 @@ struct PaneFilterTests {
     }
   }
 
-  @Test("The feed and the queue accept conditions on document fields")
+  @Test("Filters of the feed and the queue accept conditions on document fields")
   func fields() {
     var driver = Scenario.online.play(size)
     driver.press("2 /")
@@ -209,7 +209,7 @@ struct PaneFilterTests {
     #expect(driver.screen.contains("0 of "))
   }
 
-  @Test("A search in a document knows its fields")
+  @Test("A search in an open document accepts field conditions")
   func document() {
     var driver = Scenario.detail.play(size)
     driver.press("g /")
@@ -218,7 +218,7 @@ struct PaneFilterTests {
     #expect(driver.screen.contains("1 of "))
   }
 
-  @Test("Help finds keys that are not valid filters")
+  @Test("A help search accepts keys that are not valid filters")
   func help() {
     var driver = Driver(size)
     driver.press("?")

@@ -32,7 +32,7 @@ struct FirstStepsTests {
     #expect(text.contains("hearth --demo"))
   }
 
-  @Test("The command for another terminal has the options for this data, if reachable")
+  @Test("Commands for another terminal are shown only if it can reach the data")
   func reach() {
     let size = Size(width: 120, height: 36)
     let far = view(emptyPage(size, reach: "--emulator 127.0.0.1:8080").state).text
@@ -65,7 +65,7 @@ struct FirstStepsTests {
     return scene
   }
 
-  @Test("The guide continues if the network is switched back before a write")
+  @Test("The guide returns to its first step if the network comes back before a write")
   func plugTwice() {
     var scene = Scene(size: Size(width: 120, height: 36))
     scene.change { $0.coach = Coach() }
@@ -79,7 +79,7 @@ struct FirstStepsTests {
     #expect(view(scene.state).text.contains("2 of 3  E on an order, ⏎ on its status, type paid"))
   }
 
-  @Test("The guide's words, done key by key, set the status of an order")
+  @Test("Following the guide literally sets the status of an order")
   func literally() throws {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     driver.state.coach = Coach()
@@ -101,7 +101,7 @@ struct FirstStepsTests {
     #expect(edit.subject == .document(key) && edit.fields["status"] == "paid")
   }
 
-  @Test("A value is selected when it is opened: a key replaces it, an arrow keeps it")
+  @Test("An opened value is selected: typing replaces it, and an arrow keeps it")
   func selected() {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     driver.press("1 j E enter")
@@ -116,7 +116,7 @@ struct FirstStepsTests {
     #expect(driver.state.overlay?.field?.text == "")
   }
 
-  @Test("An increment starts selected, so its first digit replaces the 1")
+  @Test("A new increment is selected, so the first digit replaces its default 1")
   func increment() {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     driver.press("1 j E t +")
@@ -124,7 +124,7 @@ struct FirstStepsTests {
     #expect(driver.state.overlay?.field?.text == "5")
   }
 
-  @Test("The guide ends after esc twice, not once")
+  @Test("The guide ends only after esc is pressed twice")
   func leaving() {
     var scene = guided()
     scene.press("esc")
@@ -135,7 +135,7 @@ struct FirstStepsTests {
     #expect(scene.state.coach == nil)
   }
 
-  @Test("The keys next to an empty tree are listed in full on enough rows")
+  @Test("Next to an empty tree the key help is complete if there are enough rows")
   func keysInFull() {
     var driver = Driver(Size(width: 200, height: 60))
     driver.client(.collections(below: .root, []), at: 0)

@@ -43,7 +43,7 @@ struct FocusTests {
     }
   }
 
-  @Test("Next to a document the queue and network keep one line and unfold on focus")
+  @Test("Next to a document, queue and network shrink to one line and unfold on focus")
   func strips() {
     let size = Size(width: 120, height: 36)
     var scene = Shop.detail(size, .unicode)
@@ -62,7 +62,7 @@ struct FocusTests {
     #expect(!view(scene.state).text.contains("3 Network"))
   }
 
-  @Test("On a small screen the covered panes share a line, and a click unfolds one")
+  @Test("On a small screen the covered panes share one line, and a click unfolds one")
   func sharedLine() {
     let size = Size(width: 80, height: 24)
     var scene = Shop.detail(size, .unicode)
@@ -80,7 +80,7 @@ struct FocusTests {
     #expect(view(scene.state).text.contains("3 Network"))
   }
 
-  @Test("From 160 columns a document covers nothing, however few rows there are", arguments: [20, 24, 36, 60])
+  @Test("From 160 columns an open document covers no pane, however few rows there are", arguments: [20, 24, 36, 60])
   func wide(_ height: Int) {
     let size = Size(width: 160, height: height)
     var scene = Shop.detail(Size(width: 120, height: 36), .unicode)
@@ -110,7 +110,7 @@ struct FocusTests {
     #expect(scene.state.focus == .network)
   }
 
-  @Test("ctrl-w reaches the lines of covered panes")
+  @Test("ctrl-w also moves to panes that are folded to a line")
   func directionsBesideDocument() {
     var scene = Shop.detail(Size(width: 120, height: 36), .unicode)
     scene.press("0 ctrl-w j")

@@ -42,7 +42,7 @@ struct FollowingTests {
     #expect(key.documentID == "8sW1bnRk" && cursor(driver) == .document(key))
   }
 
-  @Test("A folded collection opens at the document, or in full if it fits")
+  @Test("A folded collection opens at the document, or completely if it fits")
   func folded() {
     var driver = shop()
     driver.press(":")
@@ -90,7 +90,7 @@ struct FollowingTests {
     #expect(cursor(driver) == .collection(ResourcePath("chat")))
   }
 
-  @Test("A shown result remains, and selects the document's row if it has one")
+  @Test("An open query result remains, and selects the document's row if it has one")
   func result() {
     var driver = shop()
     driver.press(":")
@@ -108,7 +108,7 @@ struct FollowingTests {
     #expect(driver.state.browser.result?.cursor.id == key("orders/9aaPq2Xc"))
   }
 
-  @Test("A written new document is selected, whether its id was typed or generated")
+  @Test("A newly written document is selected, whether its id was typed or generated")
   func created() {
     var driver = shop()
     driver.host(.created(key("users/new")), at: 30)

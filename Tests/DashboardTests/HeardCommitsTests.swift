@@ -45,7 +45,7 @@ import Testing
     return cell.firstRange(of: name).map { String(cell[$0.upperBound...]).trimmed } ?? "no row"
   }
 
-  @Test("When notifications start everything shown is requested again")
+  @Test("When commit notifications start, everything shown is requested again")
   func everything() {
     var driver = opened(hears: false)
     driver.client(.committed(.everything), at: 1)
@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test(
-    "Added or removed documents recount a folded collection, and changes do not")
+    "An added or removed document recounts a folded collection; a change does not")
   func counted() {
     var driver = opened()
     driver.client(notice("users", 1), at: 1)
@@ -72,7 +72,7 @@ import Testing
     #expect(!driver.effects.contains(.client(.count(ResourcePath("orders")))))
   }
 
-  @Test("Frequent commits cause ten requests a second and one at the end")
+  @Test("Frequent commits share a few requests a second, with one more at the end")
   func storm() {
     var driver = opened()
     var asked = 0
@@ -90,7 +90,7 @@ import Testing
     #expect(driver.effects.isEmpty)
   }
 
-  @Test("A new collection lists the roots, its siblings and missing parents")
+  @Test("A new collection causes its siblings and missing parents to be listed")
   func listed() {
     var driver = opened()
     driver.client(notice("rooms", 1), at: 1)
@@ -105,7 +105,7 @@ import Testing
         ]))
   }
 
-  @Test("With notifications nothing is polled, and no count has an age")
+  @Test("With commit notifications nothing is polled, and counts show no age")
   func quiet() {
     var driver = opened()
     for second in stride(from: 10.0, through: 130, by: 10) {
@@ -130,7 +130,7 @@ import Testing
     #expect(beside("users", driver) == "2 docs")
   }
 
-  @Test("Without notifications the age advances in steps, until a listener or full window")
+  @Test("Without notifications a count shows its age until a listener or window covers it")
   func dated() {
     var driver = opened(kind: .cloud, hears: false)
     #expect(beside("users", driver) == "2 docs · <0:10" && beside("orders", driver) == "2 docs")
@@ -157,7 +157,7 @@ import Testing
     #expect(driver.screen.contains("counting 2 collections, 4 reads"))
   }
 
-  @Test("Offline the cache count is labeled, and the server count has its age")
+  @Test("Offline, a count shows its age and how many documents are cached")
   func offline() {
     var driver = opened()
     driver.client(.commitsUnheard("offline"), at: 10)
@@ -178,7 +178,7 @@ import Testing
     #expect(beside("users", driver) == "2 docs · 0:30")
   }
 
-  @Test("A first snapshot of a never requested query is labeled as cache")
+  @Test("An empty cached result says if the server was never asked")
   func neverAsked() {
     for (wasAsked, words) in [
       (false, "cache has none (never asked)"), (true, "cache has none"), (nil, "cache has none"),
@@ -196,7 +196,7 @@ import Testing
     }
   }
 
-  @Test("A listener's sign shows how much of a collection it covers, and text says which")
+  @Test("A sign shows whether a listener covers its whole collection or which part")
   func scopes() {
     let all = Query(path: Self.users)
     var limited = all
@@ -219,7 +219,7 @@ import Testing
     }
   }
 
-  @Test("A visited collection that does not exist is shown, but not in the tree")
+  @Test("Going to a missing collection shows it without adding it to the tree")
   func visited() {
     var driver = opened()
     driver.press(":")
@@ -234,7 +234,7 @@ import Testing
     #expect(beside("nothere", driver) == "no row")
   }
 
-  @Test("Import and export take a file in the palette and create no document")
+  @Test("Import and export commands take a file and create no document")
   func transfers() {
     for (typed, request) in [
       ("import ~/b.jsonl", .importing(file: "~/b.jsonl", into: nil)),

@@ -15,7 +15,7 @@ import Testing
 /// What the screen says of times, and that it is so.
 @Suite("Displayed times")
 struct IdleTests {
-  @Test("While idle the header shows since when at no cost, and keys do not change it")
+  @Test("An idle header shows since when, at no cost, and key presses do not change it")
   func idle() {
     var driver = Driver()
     driver.client(.status(Scenario.status(0)), at: 0)
@@ -40,7 +40,7 @@ struct IdleTests {
     #expect(!driver.canvas().text(row: 0).contains("idle"))
   }
 
-  @Test("Past intervals move along the outage ruler unchanged")
+  @Test("Past intervals move along the outage ruler without changing shape")
   func ruler() {
     var history = OnlineHistory()
     history.note(isOffline: false, isKnown: true, at: at(0))
@@ -58,7 +58,7 @@ struct IdleTests {
     #expect(shapes == ["......x.x."])
   }
 
-  @Test("Singular and plural are correct, and an unsendable write counts as tried")
+  @Test("Texts use singular and plural correctly")
   func words() {
     var driver = Driver()
     driver.client(.collections(below: .root, ["orders"]), at: 0)

@@ -98,7 +98,7 @@ struct InsideTests {
 
   private func asks(_ driver: Driver) -> Int { driver.effects.count { $0 == .client(.lookInside) } }
 
-  @Test("While open the page queries the client once a second, one request at a time")
+  @Test("The inspection page queries the client once a second, one request at a time")
   func live() {
     var driver = Self.opened(answered: false)
     #expect(asks(driver) == 1 && driver.screen.contains("asking the client"))
@@ -128,7 +128,7 @@ struct InsideTests {
     #expect(driver.state.overlay == nil && driver.state.selectedCollection?.text == "orders")
   }
 
-  @Test("Tab visits every section both ways, and the cache is counted on first view or r")
+  @Test("Every section is reached by tab, and the cache is counted on first view")
   func sections() {
     var driver = Self.opened()
     driver.press("tab")
@@ -169,7 +169,7 @@ struct InsideTests {
     if section.needsSurvey { driver.client(.surveyed(.success(Self.survey)), at: 1) }
   }
 
-  @Test("The cache shows each collection's offline coverage")
+  @Test("The cache section shows how much of each collection is available offline")
   func coverage() {
     var driver = Driver(Size(width: 120, height: 36))
     driver.client(.collections(below: .root, ["orders", "drafts"]), at: 0)
@@ -184,7 +184,7 @@ struct InsideTests {
     #expect(driver.screen.contains("nothing of it is in the cache: offline it is empty"))
   }
 
-  @Test("The cache shows how many documents of a collection have pending writes")
+  @Test("The cache section shows each collection's documents with pending writes")
   func overlays() {
     var driver = Self.opened()
     section(.cache, &driver)
@@ -246,7 +246,7 @@ struct InsideTests {
     #expect(driver.effects == [.client(.lookInside), .client(.surveyCache)])
   }
 
-  @Test("Tables are listed with their rows, largest first, with the state of the file")
+  @Test("Cache tables are listed with their rows, largest first, and the file's state")
   func tables() throws {
     var driver = Self.opened()
     section(.tables, &driver)
@@ -294,7 +294,7 @@ struct InsideTests {
     #expect(lines(driver).contains { $0.contains(" all ") && $0.contains("1 204") && $0.contains(" 0 ") })
   }
 
-  @Test("Opening, first snapshots and queries are compared with their budgets")
+  @Test("Opening times, first snapshots and queries are compared with their budgets")
   func budget() {
     var driver = Self.opened()
     section(.queries, &driver)
@@ -309,7 +309,7 @@ struct InsideTests {
     #expect(lines(driver).contains { $0.contains("to 1 000") && $0.contains("kept") })
   }
 
-  @Test("K restarts the selected stream, and needs control of an attached program")
+  @Test("K restarts the selected stream, and in an attached program needs control")
   func restart() {
     var driver = Self.opened()
     driver.press("K")
@@ -329,7 +329,7 @@ struct InsideTests {
     #expect(driver.effects.isEmpty && driver.screen.contains("attached read-only"))
   }
 
-  @Test("A failure replaces the rows until the next response")
+  @Test("On the inspection page an error replaces the rows until the next response")
   func failure() {
     var driver = Self.opened(answered: false)
     driver.client(.inside(.failure(RPCStatus(.failedPrecondition, "The client is closed."))), at: 0.5)
@@ -339,7 +339,9 @@ struct InsideTests {
     #expect(!driver.screen.contains("The client is closed.") && driver.screen.contains("orders"))
   }
 
-  @Test("The page fits any size", arguments: [(24, 4), (1, 1), (60, 16), (80, 24), (200, 60), (30, 8)])
+  @Test(
+    "The inspection page fits any screen size",
+    arguments: [(24, 4), (1, 1), (60, 16), (80, 24), (200, 60), (30, 8)])
   func sizes(width: Int, height: Int) {
     var driver = Self.opened(Size(width: width, height: height))
     for _ in InsideSection.allCases {

@@ -53,7 +53,7 @@ struct KeyBindingTests {
     #expect(keys("accept", .overlay(.palette), in: keymap) == "enter")
   }
 
-  @Test("Two commands may swap keys, lose their keys or get a first one")
+  @Test("Commands may swap keys, lose their keys or get a first key")
   func swap() {
     let (keymap, problems) = remapped(
       KeyBinding("toggle-pause", ["o"]), KeyBinding("toggle-network", ["p"]), KeyBinding("mouse", []),

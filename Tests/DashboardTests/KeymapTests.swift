@@ -46,14 +46,14 @@ import Testing
     }
   }
 
-  @Test("Every alternative key in an overlay has its command", arguments: Overlay.Kind.allCases)
+  @Test("esc and enter have a command in every overlay", arguments: Overlay.Kind.allCases)
   func overlays(_ kind: Overlay.Kind) {
     for key in [Key(.escape), Key(.enter)] {
       #expect(Keymap.standard.command(for: key, in: [.overlay(kind)]) != nil, "\(key)")
     }
   }
 
-  @Test("Help starts with twelve keys and the signs, and the same key shows every binding")
+  @Test("Help starts with twelve keys and the signs, and ? again shows every binding")
   func firstPage() {
     var driver = Scenario.help.play(Size(width: 120, height: 36))
     for group in ["Look", "Change", "Network"] { #expect(driver.screen.contains(group)) }
@@ -65,7 +65,7 @@ import Testing
     #expect(driver.state.overlay == nil)
   }
 
-  @Test("A first key runs from the help")
+  @Test("A key listed in the help can be run from there")
   func firstKey() {
     var driver = Scenario.help.play(Size(width: 120, height: 36))
     let index = Keymap.firstKeys.flatMap(\.keys).firstIndex { $0.name == "wall" } ?? 0

@@ -21,7 +21,7 @@ struct ListenerPreviewTests {
     return driver
   }
 
-  @Test("Each query change asks the cache and shows the count in the title")
+  @Test("Each query change requests a cache count and shows it in the title")
   func count() {
     var driver = typed()
     #expect(driver.effects == [.client(.preview(Query(path: ResourcePath("order"))))])
@@ -34,7 +34,7 @@ struct ListenerPreviewTests {
     #expect(driver.effects == [], "a move asks nothing")
   }
 
-  @Test("A response for an outdated query is dropped")
+  @Test("The query preview drops a response for an outdated query")
   func stale() {
     var driver = typed()
     driver.type("s")
@@ -44,7 +44,7 @@ struct ListenerPreviewTests {
     #expect(driver.screen.contains("counting"))
   }
 
-  @Test("When documents change the preview is refreshed, at most once a second")
+  @Test("The query preview is refreshed when documents change, at most once a second")
   func changes() {
     var driver = typed()
     driver.type("s")
@@ -62,7 +62,7 @@ struct ListenerPreviewTests {
     #expect(driver.effects == [])
   }
 
-  @Test("An unknown or limited count is labeled")
+  @Test("The query preview says if a count is unknown or limited")
   func honest() {
     var driver = typed()
     driver.type("s")
@@ -96,7 +96,7 @@ struct ListenerPreviewTests {
     #expect(driver.effects == [.client(.preview(orders))])
   }
 
-  @Test("A required composite index is shown, as a warning only for Cloud Firestore")
+  @Test("A required composite index is shown, and is a warning only on Cloud Firestore")
   func composite() {
     for kind in [ConnectedBackend.Kind.emulator, .cloud] {
       var driver = typed(kind)

@@ -33,7 +33,7 @@ struct ListenerTests {
         isFromCache: false, syncStateChanged: false, hasPendingWrites: false, count: 1, causes: [.fromServer]))
   }
 
-  @Test("Editing opens the builder with the listener and replaces it under its name")
+  @Test("Editing a listener opens it in the builder and replaces it under its name")
   func edit() throws {
     var driver = driver("open")
     let old = driver.state.listeners[0].tag
@@ -55,7 +55,7 @@ struct ListenerTests {
     #expect(!driver.screen.contains("stale"), "what was on the way for the old query is dropped")
   }
 
-  @Test("Applying an unchanged query restarts nothing")
+  @Test("Applying an unchanged query does not restart the listener")
   func sameQuery() {
     var driver = driver()
     driver.press("W g e")
@@ -97,7 +97,7 @@ struct ListenerTests {
     #expect(ListenerEditor(ListenerDefinition(name: "x", query: query), in: database) == nil)
   }
 
-  @Test("Alternatives are typed after a value or as a condition in the field's place")
+  @Test("Conditions with or can be typed after a value or in place of a field")
   func alternatives() throws {
     for typing in ["status tab tab new or status == paid", "status == new or status == paid"] {
       var driver = Driver()
@@ -116,7 +116,7 @@ struct ListenerTests {
     }
   }
 
-  @Test("An invalid row is reported with its text and the column")
+  @Test("An invalid row of the listener builder is reported with its text and column")
   func wrongRow() {
     var driver = Driver()
     driver.press("4 n")
@@ -131,7 +131,7 @@ struct ListenerTests {
     #expect(driver.screen.contains("True', column 11)"))
   }
 
-  @Test("Duplicating opens a copy in the builder that becomes a separate listener")
+  @Test("Duplicating a listener opens a copy in the builder, which becomes a new listener")
   func duplicate() {
     var driver = driver("open")
     driver.press("W g d enter")
@@ -140,7 +140,7 @@ struct ListenerTests {
     #expect(driver.state.listeners[2].query == paid())
   }
 
-  @Test("A taken name is rejected if typed and numbered if generated")
+  @Test("A taken listener name is rejected if typed and numbered if generated")
   func unique() {
     var driver = driver("open")
     driver.press("W G down r")
@@ -156,7 +156,7 @@ struct ListenerTests {
     #expect(driver.state.listeners.map(\.name) == ["open", "opened", "opened 2"])
   }
 
-  @Test("A new name updates feed, tree and filters, and an empty one is generated")
+  @Test("Renaming a listener updates feed, tree and filters; an empty name is generated")
   func rename() {
     var driver = driver()
     driver.client(snapshot(driver.state.listeners[0].tag, "orders/a"), at: 1)
@@ -214,7 +214,7 @@ struct ListenerTests {
     #expect(driver.effects == [.terminal(.saveListeners(driver.state.listenerDefinitions, file: "listeners.toml"))])
   }
 
-  @Test("An existing file is replaced only on confirmation")
+  @Test("Saving listeners replaces an existing file only after confirmation")
   func replace() {
     var driver = driver()
     let save = Effect.terminal(.saveListeners([], file: "x", replaces: true))

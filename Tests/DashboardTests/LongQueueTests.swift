@@ -24,7 +24,7 @@ import Testing
     return driver
   }
 
-  @Test("The header and pane count all pending writes, and the pane lists a part")
+  @Test("Header and pane count all pending writes, and the pane lists some of them")
   func counts() {
     let screen = driver(49_200, of: 50_000).screen
     #expect(screen.contains("49 200 · 5 shown"))
@@ -41,7 +41,7 @@ import Testing
     #expect(!driver(8, of: 12).canvas().text(row: 0).contains("sent"))
   }
 
-  @Test("A document's newest batch is the last that changes it, even after it is sent")
+  @Test("A document's newest batch is updated when writes are canceled or leave the queue")
   func newest() {
     var driver = Driver()
     driver.client(

@@ -29,7 +29,7 @@ struct MembershipTests {
     .field(FieldFilter(FieldPath(name), op, value))
   }
 
-  @Test("Each condition is shown with the document's value")
+  @Test("Membership shows each condition with the document's value")
   func conditions() {
     let query = Query(
       path: ResourcePath("orders"),
@@ -43,7 +43,7 @@ struct MembershipTests {
       ])
   }
 
-  @Test("A document without the order field is excluded with that reason")
+  @Test("A document without the order field is excluded, for that reason")
   func ordering() {
     let query = Query(path: ResourcePath("orders"), explicitOrderBy: [OrderBy(FieldPath("rank"))])
     let membership = membership(query, of: order)
@@ -51,7 +51,7 @@ struct MembershipTests {
     #expect(membership.reasons == [.init(holds: false, text: "no field rank, which the order needs")])
   }
 
-  @Test("With a limit the position is shown, as outside or unknown if necessary")
+  @Test("With a limit the document's position is shown, or that it is outside or unknown")
   func limit() {
     let orders = (0..<50).map { document("orders/o\($0)", ["total": .integer(Int64($0))]) }
     let fifth = document("orders/o5", ["total": 5])
@@ -65,7 +65,7 @@ struct MembershipTests {
     #expect(unknown.verdict == "not known" && unknown.reasons.last?.holds == nil)
   }
 
-  @Test("Listeners to other collections and unknown documents are labeled")
+  @Test("Membership says if a listener reads another collection")
   func elsewhere() {
     #expect(membership(Query(path: ResourcePath("users")), of: order).verdict == "not here: it listens to users")
     #expect(

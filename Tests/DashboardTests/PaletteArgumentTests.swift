@@ -51,7 +51,7 @@ struct PaletteArgumentTests {
     #expect(!driver.effects.contains(.client(.setNetwork(enabled: true))))
   }
 
-  @Test("offline without a time stays offline until changed")
+  @Test("offline without a duration lasts until you go online")
   func alone() {
     var driver = typed("offline")
     driver.press("enter")
@@ -60,7 +60,7 @@ struct PaletteArgumentTests {
   }
 
   @Test(
-    "Each argument has its effect",
+    "Each command runs with its argument",
     arguments: [
       ("theme nord", Effect.terminal(.setTheme("nord"))),
       ("go orders/4hT0q9Lm", .client(.openDetail(key("orders/4hT0q9Lm")))),
@@ -116,7 +116,7 @@ struct PaletteArgumentTests {
         == "orders where status == \"new\" or status == \"paid\", at < 2026-03-02 00:00:00Z order at desc")
   }
 
-  @Test("A caret marks the position of an error, and a hint has none")
+  @Test("A caret marks the column of an error, and a hint has no caret")
   func caret() throws {
     let lines = typed("listen orders where n >> 5").screen.split(separator: "\n")
     let line = try #require(lines.firstIndex { $0.contains(":listen") || $0.contains(": listen") })
@@ -126,7 +126,7 @@ struct PaletteArgumentTests {
     #expect(!typed("latency ").screen.contains("^"))
   }
 
-  @Test("A plain number means seconds")
+  @Test("A number without a unit means seconds")
   func seconds() {
     #expect(typed("offline 30").screen.contains("online again after 30 s"))
   }

@@ -37,7 +37,7 @@ struct PaletteNameTests {
     #expect(command.name == name)
   }
 
-  @Test("Each name that the manual writes with a colon is that command")
+  @Test("Each palette command in the manual is found under its name")
   func manual() throws {
     let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(
       path: "../../Sources/Command/HearthCommand/Manual")
@@ -53,7 +53,7 @@ struct PaletteNameTests {
     for name in found { #expect(first(name, in: Scenario.online.play(size))?.name == name, "\(name)") }
   }
 
-  @Test("No two letters end, delete or discard anything")
+  @Test("No two letters run a command that quits, deletes or discards")
   func prefixes() {
     let letters = "abcdefghijklmnopqrstuvwxyz"
     var start = Scenario.online.play(size)
@@ -80,7 +80,7 @@ struct PaletteNameTests {
     }
   }
 
-  @Test("A part of a destructive name types the name, and the name runs it")
+  @Test("Part of a destructive command completes its name instead of running it")
   func destructive() {
     var driver = Scenario.online.play(size)
     driver.press(":")
@@ -92,7 +92,7 @@ struct PaletteNameTests {
     #expect(driver.effects.first == .terminal(.quit(code: 0)))
   }
 
-  @Test("Words are found by their starts, never by letters in between")
+  @Test("A search matches the start of words, never letters inside them")
   func words() {
     let driver = Scenario.online.play(size)
     #expect(first("targets", in: driver)?.name == "inside")
@@ -101,12 +101,12 @@ struct PaletteNameTests {
     #expect(first("earing", in: driver) == nil)
   }
 
-  @Test("The name of a key of a dialog says where it works")
+  @Test("Searching a dialog's command says in which dialog it works")
   func dialogs() {
     #expect(first("wall-order", in: Scenario.online.play(size))?.title == "wall-order is a command of: Wall")
   }
 
-  @Test("A row has the name first, and the selected one its whole description below")
+  @Test("A row starts with the command's name, and the selected one shows its description")
   func rows() {
     var driver = Scenario.online.play(Size(width: 80, height: 24))
     driver.press(":")
@@ -129,7 +129,7 @@ struct VisitedPathTests {
     return driver
   }
 
-  @Test("A document that does not exist leaves no collection in the tree")
+  @Test("Going to a missing document adds no collection to the tree")
   func document() {
     var driver = visiting("nothere/x")
     driver.press("esc")
@@ -137,7 +137,7 @@ struct VisitedPathTests {
     #expect(driver.state.browser.visited == nil)
   }
 
-  @Test("A collection without documents leaves the tree with the cursor, or with esc", arguments: ["k", "esc"])
+  @Test("A visited empty collection disappears when you leave it", arguments: ["k", "esc"])
   func collection(_ key: String) {
     var driver = visiting("nothere")
     #expect(driver.screen.contains("▾ nothere"))
@@ -145,7 +145,7 @@ struct VisitedPathTests {
     #expect(!driver.screen.contains("nothere"))
   }
 
-  @Test("A visited collection with documents stays")
+  @Test("A visited collection with documents stays in the tree")
   func found() {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     driver.press(":")

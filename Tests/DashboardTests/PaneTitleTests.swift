@@ -24,7 +24,7 @@ struct PaneTitleTests {
   /// The upper line of pane 1.
   private func title(_ driver: Driver) -> String { String(driver.canvas().text(row: 1).prefix(70)) }
 
-  @Test("The title names the selected row's collection only while it is scrolled off")
+  @Test("The pane title names the selected row's collection while that is scrolled off")
   func breadcrumb() {
     var driver = opened(Size(width: 120, height: 36))
     #expect(title(driver).contains(" 1 Collections ─"))
@@ -35,7 +35,7 @@ struct PaneTitleTests {
     #expect(title(driver).contains(" 1 Collections ─"))
   }
 
-  @Test("After its last document the title still names the rows' collection")
+  @Test("With the cursor on the next collection, the title still names the one in view")
   func nextCollection() {
     var driver = opened(Size(width: 80, height: 24))
     driver.client(.collections(below: .root, ["orders", "users"]), at: 1)
@@ -45,7 +45,7 @@ struct PaneTitleTests {
     #expect(title(driver).contains(" 1 orders ─"), "\(title(driver))")
   }
 
-  @Test("On a smaller screen the title names the collection too")
+  @Test("The title names the collection on smaller screens too")
   func narrow() {
     var driver = opened(Size(width: 80, height: 24))
     driver.press("j j j j j j j j j j j j j j j")
@@ -66,7 +66,7 @@ struct PaneTitleTests {
     #expect(driver.screen.contains("counter"), "\(driver.screen)")
   }
 
-  @Test("A count and its age are separated if there is room")
+  @Test("A count and its age are separated by spaces if there is room")
   func ages() {
     var driver = Driver(Size(width: 80, height: 24))
     driver.client(.collections(below: .root, ["users", "a-collection-with-a-long-name"]), at: 0)

@@ -24,7 +24,7 @@ struct PressedKeysTests {
   /// The line above the footer.
   private func line(_ driver: Driver) -> String { driver.canvas().text(row: 22) }
 
-  @Test("Pressed keys and counts are shown above the footer and disappear after seconds")
+  @Test("Pressed keys and repeat counts appear above the footer for three seconds")
   func presses() {
     var driver = shown()
     driver.press("j j j enter")
@@ -37,7 +37,7 @@ struct PressedKeysTests {
     #expect(!line(driver).contains("×3"), "\(line(driver))")
   }
 
-  @Test("The command toggles the key display, and off disables it")
+  @Test(":keys toggles the display of pressed keys, and :keys off disables it")
   func off() {
     var driver = Scenario.online.play(Size(width: 80, height: 24))
     driver.press("j j")
@@ -54,7 +54,7 @@ struct PressedKeysTests {
     #expect(line(driver).contains("j ×2"), "alone it switches")
   }
 
-  @Test("In the past pressed keys are shown too, timed by the current clock")
+  @Test("While the past is shown, pressed keys disappear by the current clock")
   func past() {
     var session = DashboardSession(shown().state)
     let now = session.live.now

@@ -40,7 +40,7 @@ struct RangeTests {
     #expect(driver.state.browser.cursor.id == .document(key(0)))
   }
 
-  @Test("shift with an arrow starts a range too")
+  @Test("Shift and an arrow also start a range")
   func shift() {
     var driver = opened()
     driver.press("shift-down shift-down shift-up")
@@ -63,7 +63,7 @@ struct RangeTests {
     #expect(driver.state.rangeCount == nil)
   }
 
-  @Test("Real data requires typing the collection's name")
+  @Test("Deleting a range of real data requires typing the collection's name")
   func real() {
     var driver = opened(.cloud)
     driver.press("v j d tab")
@@ -76,7 +76,7 @@ struct RangeTests {
     #expect(driver.effects.count == 1)
   }
 
-  @Test("A read-only dashboard rejects the deletion")
+  @Test("A read-only dashboard rejects deleting a range")
   func readOnly() {
     var driver = opened()
     driver.state.configuration.isReadOnly = true
@@ -85,7 +85,7 @@ struct RangeTests {
     #expect(driver.state.toasts.last?.text == driver.state.readOnlyReason)
   }
 
-  @Test("Single-row commands say so and keep the range", arguments: ["e", "enter", "space", "i", "m"])
+  @Test("A one-row command rejects a range with a message and keeps it", arguments: ["e", "enter", "space", "i", "m"])
   func single(_ key: String) {
     var driver = opened()
     driver.press("v j \(key)")
@@ -120,7 +120,7 @@ struct RangeTests {
     #expect(driver.state.toasts.last?.text == "the range ended: its first row is no longer loaded")
   }
 
-  @Test("A range of writes is canceled together, and those in flight are counted")
+  @Test("Canceling a range of writes skips those in flight and counts them")
   func writes() {
     var driver = Scenario.online.play(size)
     driver.press("2 g v G x")
@@ -133,7 +133,7 @@ struct RangeTests {
     #expect(driver.state.rangeCount == nil)
   }
 
-  @Test("Other panes say where ranges work")
+  @Test("v in other panes says where ranges work")
   func elsewhere() {
     var driver = opened()
     driver.press("4 v")

@@ -12,7 +12,7 @@ import Testing
 
 @Suite("Copy register")
 struct RegisterTests {
-  @Test("ctrl-v types the last copied text, whatever the terminal's clipboard has")
+  @Test("ctrl-v types the last text copied in the dashboard")
   func register() {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     driver.press("1 j")

@@ -42,7 +42,7 @@ struct RejectedWritesTests {
     #expect(driver.screen.contains("x drop"))
   }
 
-  @Test("The rule line that rejected a write is visible", arguments: [(120, 36), (200, 60)])
+  @Test("A rejected write's row shows the line of the deciding rule", arguments: [(120, 36), (200, 60)])
   func rules(width: Int, height: Int) {
     var driver = Scenario.online.play(Size(width: width, height: height))
     let refusal = RPCStatus(.permissionDenied, "Missing or insufficient permissions. 'create' @ L7")
@@ -89,7 +89,7 @@ struct RejectedWritesTests {
     #expect(driver.state.toasts.last?.text == "only a rejected write can be edited")
   }
 
-  @Test("Giving up an edit does not bring back an earlier field editor")
+  @Test("Giving up an edit in $EDITOR does not reopen an earlier field editor")
   func editGivenUp() {
     var driver = driver()
     var earlier = FieldEditor(.document(key("orders/a")), ["n": 1], in: database)
@@ -122,7 +122,7 @@ struct RejectedWritesTests {
     #expect(driver.state.toasts.last?.text == "no write was rejected")
   }
 
-  @Test("Marked pending and rejected writes are canceled and dropped with one question")
+  @Test("x on marked pending and rejected writes asks one question for both")
   func both() {
     var driver = driver()
     driver.press("k space g j space x")
@@ -173,7 +173,7 @@ struct ByteTextTests {
 
 @Suite("Snapshot causes")
 struct SnapshotReasonTests {
-  @Test("The feed shows every cause that its columns do not")
+  @Test("The feed shows each snapshot cause that its columns do not show")
   func reasons() {
     let causes: [(SnapshotCause, String?)] = [
       (.listenerAdded, "listener added"), (.localWrite(BatchID(1)), nil), (.acknowledged(BatchID(1)), nil),
@@ -198,13 +198,13 @@ struct SnapshotReasonTests {
     }
   }
 
-  @Test("Many lookups are counted instead of listed")
+  @Test("Many lookups in one snapshot are counted, not listed")
   func lookups() {
     let causes = (0..<5).map { SnapshotCause.limboResolved(key("users/u\($0)")) }
     #expect(SnapshotReasons.text(of: causes, separator: ", ") == "looked up u0, looked up u1, 3 more looked up")
   }
 
-  @Test("The ruler distinguishes unobserved time from online time")
+  @Test("The outage ruler distinguishes unknown time from online time")
   func ruler() {
     var history = OnlineHistory()
     history.note(isOffline: false, isKnown: false, at: at(0))

@@ -67,7 +67,7 @@ struct RequestsTests {
     #expect(!isAsking(driver))
   }
 
-  @Test("A row has time, verdict, user, method, path, line and evaluation time")
+  @Test("A request's row has time, verdict, user, method, path, line and evaluation time")
   func row() {
     var driver = opened()
     driver.client(.decisions(.success([decision(2, denial: "false for 'get' @ L7")])), at: 0.2)
@@ -89,7 +89,7 @@ struct RequestsTests {
     #expect(driver.screen.contains("rooms/r1"))
   }
 
-  @Test("A restarted server starts new numbers, and earlier decisions are removed")
+  @Test("A restarted server's decisions replace the earlier ones")
   func restarted() {
     var driver = opened()
     driver.client(.decisions(.success((1...9).map { decision($0) })), at: 0.2)
@@ -99,7 +99,7 @@ struct RequestsTests {
     #expect(driver.state.requests.all == [])
   }
 
-  @Test("Without server decisions the list says why and does not poll", arguments: ["embedded", "cloud"])
+  @Test("If the server reports no decisions, the list says why and does not poll", arguments: ["embedded", "cloud"])
   func untold(kind: String) {
     var driver = Driver(kind: kind == "cloud" ? .cloud : .embedded)
     driver.press("4 ]")
@@ -111,7 +111,7 @@ struct RequestsTests {
     driver.press("enter k g G space / esc esc")
   }
 
-  @Test("The newest is selected until another one is chosen, which then stays selected")
+  @Test("The list follows the newest decision until you select another")
   func selected() {
     var driver = opened()
     driver.client(.decisions(.success((1...3).map { decision($0) })), at: 0.1)
@@ -127,7 +127,7 @@ struct RequestsTests {
     #expect(driver.state.requests.selected?.number == 150)
   }
 
-  @Test("d filters denials, a the selected user's, / by text, and esc shows all")
+  @Test("d shows denials, a one user's requests, / filters by text, and esc shows all")
   func filters() {
     var driver = opened()
     let decisions = (1...9).map { decision($0, denial: $0 % 3 == 0 ? "false" : nil) }
@@ -152,7 +152,7 @@ struct RequestsTests {
     #expect(driver.state.feed.filter.isEmpty)
   }
 
-  @Test("enter shows the evaluated statements with values, and enter again the document")
+  @Test("enter opens a decision's statements with values, and enter again its document")
   func account() {
     var driver = opened()
     var denied = decision(2, denial: "false for 'get' @ L7")
@@ -181,7 +181,7 @@ struct RequestsTests {
     #expect(driver.state.detail?.key == key("rooms/r2"))
   }
 
-  @Test("A server that does not report rule values is labeled")
+  @Test("The request list says if the server does not report rule values")
   func silent() {
     var driver = opened()
     driver.client(.decisions(.success([decision(1, denial: "false")])), at: 0.1)
@@ -189,7 +189,9 @@ struct RequestsTests {
     #expect(driver.screen.contains("This server does not report its rules' values."))
   }
 
-  @Test("The list fits any size", arguments: [(24, 4), (1, 1), (60, 16), (200, 60), (30, 8), (50, 14), (80, 24)])
+  @Test(
+    "The request list fits any size",
+    arguments: [(24, 4), (1, 1), (60, 16), (200, 60), (30, 8), (50, 14), (80, 24)])
   func sizes(width: Int, height: Int) {
     var driver = opened(Size(width: width, height: height))
     driver.client(.decisions(.success((1...200).map { decision($0, denial: "x y") })), at: 0.2)

@@ -55,7 +55,7 @@ struct ResultViewTests {
       .first { $0.contains(" \(id) ") } ?? ""
   }
 
-  @Test("Rows follow the query's order with positions, and its fields come first")
+  @Test("Rows have the order and positions of the query, and its fields are first")
   func order() {
     let driver = opened()
     #expect(shown(driver) == ["a", "b", "c"])
@@ -66,7 +66,7 @@ struct ResultViewTests {
     #expect(driver.screen.contains("╌ limit 3 ╌"))
   }
 
-  @Test("Additions, changes and removals are marked briefly, removals with a reason")
+  @Test("A result briefly marks additions, changes and removals, removals with a reason")
   func changes() {
     var driver = opened()
     let new = Self.order("d", 70)
@@ -89,7 +89,7 @@ struct ResultViewTests {
     #expect(driver.screen.contains("c (was 3rd)"), "who left last stays named, with the time")
   }
 
-  @Test("A document leaves by deletion or by a value that does not match")
+  @Test("A removed row is reported as deleted, or with the value that no longer matches")
   func departures() {
     var driver = opened()
     let gone = Document(key: Self.first[1].key, version: nil, state: .missing)
@@ -103,7 +103,7 @@ struct ResultViewTests {
     #expect(!driver.screen.contains("╌ limit 3"), "fewer than the limit have no edge")
   }
 
-  @Test("The cursor follows its document, enter opens it, and esc returns to the tree")
+  @Test("In a result the cursor follows its document, and esc returns to the tree")
   func keys() {
     var driver = Driver(Size(width: 160, height: 40))
     driver.client(.collections(below: .root, ["orders"]), at: 0)
@@ -171,7 +171,7 @@ struct ResultViewTests {
     #expect(driver.screen.contains("3 of 9 sent"))
   }
 
-  @Test("A result of 10,000 rows is drawn and traversed by its visible rows")
+  @Test("A result of 10,000 rows can be drawn, and row 5,000 selected")
   func large() {
     var driver = opened(Size(width: 120, height: 36), Query(path: ResourcePath("orders")))
     let documents = (0..<10_000).map { Self.order("x\(10_000 + $0)", Int64($0)) }
@@ -222,7 +222,7 @@ struct ResultViewTests {
     #expect(driver.state.browser.result == nil)
   }
 
-  @Test("Columns stay while values change, and a field that begins to change is added")
+  @Test("A result keeps its columns as values change, and appends fields that change")
   func columns() {
     var driver = opened()
     let before = driver.state.browser.result?.columns.columns.map(\.name)
@@ -232,7 +232,7 @@ struct ResultViewTests {
     #expect(driver.state.browser.result?.columns.columns.map(\.name) == (before ?? []) + ["zz"])
   }
 
-  @Test("A listener's feed row opens its result, and a document's row the document")
+  @Test("In the feed, a listener's row opens its result and a document's row the document")
   func feed() {
     var driver = opened()
     driver.press("esc 4 R")

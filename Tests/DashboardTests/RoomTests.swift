@@ -22,7 +22,7 @@ struct RoomTests {
     return driver
   }
 
-  @Test("From 160 columns the document under the cursor has a separate column")
+  @Test("From 160 columns the selected document is shown in a separate column")
   func wide() {
     var driver = opened(Size(width: 160, height: 40))
     #expect(driver.screen.contains("0 orders/4hT0q9Lm"))
@@ -58,7 +58,7 @@ struct RoomTests {
     #expect(height(driver) == 3)
   }
 
-  @Test("The network pane shows reads and terminal traffic at a slow rate")
+  @Test("The network pane shows reads, and updates terminal traffic every ten seconds")
   func meters() {
     var driver = opened(Size(width: 120, height: 36))
     driver.press("g space")
@@ -100,7 +100,7 @@ struct RoomTests {
     #expect(driver.state.layout(size) == before)
   }
 
-  @Test("Answers and list rows can be clicked")
+  @Test("Answers in dialogs and rows in lists can be clicked")
   func dialogs() {
     let size = Size(width: 120, height: 36)
     var driver = opened(size)

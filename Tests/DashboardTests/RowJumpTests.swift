@@ -57,7 +57,7 @@ struct RowJumpTests {
     #expect(driver.screen.contains("\(grouped(row + 1)) of 10 000"))
   }
 
-  @Test("A row that is loaded or near the start needs no search")
+  @Test("Jumping to a loaded or early row needs no search")
   func near() {
     var driver = opened()
     go(&driver, "7")
@@ -65,7 +65,7 @@ struct RowJumpTests {
     #expect(driver.state.browser.cursor.id == .document(Scenario.events(6..<7)[0].key))
   }
 
-  @Test("Digits of panes focus them, other digits are a row for G, and esc clears them")
+  @Test("A digit focuses its pane or else starts a row number, which esc clears")
   func digits() {
     var driver = opened()
     driver.type("50")
@@ -77,7 +77,7 @@ struct RowJumpTests {
     #expect(driver.state.focus == .network)
   }
 
-  @Test("A search answered by the cache is labeled, and so is one without an answer")
+  @Test("A jump answered by the cache says so, and so does one without an answer")
   func offline() {
     var driver = opened()
     driver.client(.status(Scenario.status(1, isEnabled: false)), at: 1)

@@ -31,7 +31,7 @@ struct SearchingTests {
     #expect(driver.state.writes.rows.count == 3)
   }
 
-  @Test("Commands skip writes hidden by the filter, even if they are marked")
+  @Test("Commands ignore marked writes that the filter hides")
   func hidden() {
     var driver = Scenario.online.play(size)
     driver.press("2 g j space space /")

@@ -17,7 +17,7 @@ struct SessionBandTests {
     Timestamp(microseconds: (start + seconds) * 1_000_000 + milliseconds * 1_000)
   }
 
-  @Test("A second is drawn when it is over, and nothing moves while idle")
+  @Test("The band draws a second once it is over and does not change while idle")
   func seconds() throws {
     var band = SessionBand()
     #expect(band.shown(columns: 40, at: time(0)) == nil)
@@ -32,7 +32,7 @@ struct SessionBandTests {
     #expect(band.shown(columns: 40, at: time(5))?.steps.map(\.events) == [3, 0, 0, 0, 1])
   }
 
-  @Test("An outage fills its steps once an event occurs or it ends")
+  @Test("An outage fills the band's steps once it ends or another event occurs")
   func outage() {
     var band = SessionBand()
     band.note(events: 1, at: time(0))
@@ -58,7 +58,7 @@ struct SessionBandTests {
     #expect(shown.end(of: 0) < time(shown.length) && shown.end(of: 0) > time(shown.length - 1))
   }
 
-  @Test("The band shows events, writes, outcomes and outages above the feed for clicking")
+  @Test("The band above the feed shows events, writes and outages, and can be clicked")
   func drawn() throws {
     let size = Size(width: 120, height: 36)
     var scene = Shop.rejected(size, .unicode)

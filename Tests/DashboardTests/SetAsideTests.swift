@@ -38,7 +38,7 @@ struct SetAsideTests {
   }
 
   @Test(
-    "A set-aside write is labeled as such and never counted as rejected",
+    "A set-aside write is labeled as set aside and never counted as rejected",
     arguments: [(120, 36), (80, 24), (60, 16)])
   func told(width: Int, height: Int) {
     var driver = driver(Size(width: width, height: height))

@@ -39,7 +39,7 @@ struct SlowLineTests {
           hasPendingWrites: false, count: 200, causes: [.server(SnapshotVersion(at(20)))])), at: 20)
   }
 
-  @Test("A new feed row replaces the oldest in place, and a sign marks the newest")
+  @Test("On a slow line a new feed row replaces the oldest in place and is marked")
   func ring() throws {
     var driver = slow()
     for number in 0..<20 { try event(number, &driver) }
@@ -57,7 +57,7 @@ struct SlowLineTests {
     }
   }
 
-  @Test("Scrolling up shows the rows in order")
+  @Test("On a slow line, scrolling up shows the feed rows in order")
   func paused() throws {
     var driver = slow()
     for number in 0..<20 { try event(number, &driver) }
@@ -66,7 +66,7 @@ struct SlowLineTests {
     #expect(numbers.count > 3 && numbers == numbers.sorted())
   }
 
-  @Test("A click on a row of the ring selects it")
+  @Test("A click selects a feed row after new rows replaced old ones in place")
   func click() throws {
     var driver = slow()
     for number in 0..<21 { try event(number, &driver) }
@@ -77,7 +77,7 @@ struct SlowLineTests {
     #expect(driver.state.feed.selected?.key?.documentID == "new\(row)")
   }
 
-  @Test("Rows replaced between two frames are counted until the feed is viewed")
+  @Test("Rows replaced before they were drawn are counted until the feed is viewed")
   func overwritten() throws {
     var driver = slow()
     let passed = driver.state.feed.passed
@@ -111,7 +111,7 @@ struct SlowLineTests {
     #expect(driver.state.nextTick <= at(41))
   }
 
-  @Test("Every situation can be drawn at any size")
+  @Test("On a slow line every situation can be drawn at any size")
   func total() {
     for situation in Scenario.allCases {
       for size in [Size(width: 1, height: 1), Size(width: 30, height: 8), size, Size(width: 180, height: 44)] {

@@ -46,7 +46,7 @@ struct SortingTests {
     }
   }
 
-  @Test("s cycles id, columns and times, S reverses, and ties sort by id")
+  @Test("s sorts by id, columns and times in turn, S reverses, and ties sort by id")
   func keys() {
     var driver = opened()
     #expect(ids(driver) == "abcd")
@@ -62,7 +62,7 @@ struct SortingTests {
     #expect(ids(driver) == "abcd")
   }
 
-  @Test("The cursor follows its document, and the order lasts for the session")
+  @Test("Sorting keeps the cursor on its document, and reopening keeps the order")
   func cursor() {
     var driver = opened()
     driver.press("j j j")
@@ -76,7 +76,7 @@ struct SortingTests {
     #expect(driver.screen.contains("total▼"))
   }
 
-  @Test("A larger collection is queried in the field's order, as the title shows")
+  @Test("A partly loaded collection is queried in the chosen order")
   func large() {
     let first = (0..<60).map { Self.order("x\(100 + $0)", Int64($0), at: 0) }
     var driver = opened(first, total: 100_000)
@@ -98,7 +98,7 @@ struct SortingTests {
     #expect(driver.state.browser.windows[path]?.total == 100_000)
   }
 
-  @Test("A new order does not reuse the row number of the previous one")
+  @Test("Changing the order discards the previous order's row number")
   func places() {
     let first = (0..<60).map { Self.order("x\(100 + $0)", Int64(60 - $0), at: 0) }
     var driver = opened(first, total: 100_000)
@@ -111,7 +111,7 @@ struct SortingTests {
     #expect(!driver.screen.contains("0 before"))
   }
 
-  @Test("A window after a document starts at its value and id")
+  @Test("In a field order, a window starts at the document's value and id")
   func bounds() {
     let anchor = Self.order("k", 7, at: 0)
     let query = CollectionWindow.query(
@@ -121,7 +121,7 @@ struct SortingTests {
     #expect(throws: Never.self) { try query.validate() }
   }
 
-  @Test("In an oversized collection only loaded documents are ordered by change")
+  @Test("In a very large collection only loaded documents are sorted by change time")
   func known() {
     let documents = (0..<1000).map { Self.order("x\(1000 + $0)", 1, at: Double($0)) }
     var driver = opened(Array(documents.prefix(60)), total: 100_000)
@@ -140,7 +140,7 @@ struct SortingTests {
     #expect(driver.screen.contains("only loaded rows are counted"))
   }
 
-  @Test("With generated ids under a listener the newest change is on top")
+  @Test("Under a listener, documents with generated ids are sorted newest change first")
   func automatic() {
     let ids = (0..<5).map { "aaaaaaaaaaaaaaaaaaa\($0)" }
     var documents = ids.enumerated().map { Self.order($1, Int64($0), at: Double($0)) }

@@ -32,7 +32,7 @@ struct StateWordTests {
       at: seconds)
   }
 
-  @Test("An open document shows its source and since when")
+  @Test("An open document says whether it is the server's or cached, and since when")
   func source() {
     var driver = opened()
     tell(&driver, isFromCache: true, at: 2)
@@ -47,7 +47,7 @@ struct StateWordTests {
     #expect(!driver.screen.contains("as of 12:04") && !driver.screen.contains("not asked since"))
   }
 
-  @Test("Only spontaneous changes are events, unlike key presses, messages and questions")
+  @Test("Only changes from outside count as events, not key presses or messages")
   func idle() {
     var driver = opened()
     driver.tick(20)
@@ -72,7 +72,7 @@ struct StateWordTests {
     for word in StateWord.allCases { #expect(driver.screen.contains("\(word.text): \(word.meaning)"), "\(word)") }
   }
 
-  @Test("Listeners without a line in the reads are counted")
+  @Test("Listeners that do not fit in the list of reads are counted")
   func reads() {
     var driver = Driver(Size(width: 80, height: 24))
     var meters: [ReadMeter] = []

@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct TimeTextTests {
   @Test(
-    "Any timestamp in a document has a text",
+    "Any timestamp in a document can be shown as text",
     arguments: [Int64.min, .min + 1, -62_135_596_801, -1, 253_402_300_800, .max - 1, .max], [Int32.min, 0, .max])
   func anyTime(_ seconds: Int64, _ nanoseconds: Int32) {
     let time = Timestamp(seconds: seconds, nanoseconds: nanoseconds)

@@ -126,7 +126,7 @@ struct TimelineTests {
     return run
   }
 
-  @Test("Comma shows the previous event, period the next and escape the present")
+  @Test("Comma shows the previous event, period the next, and esc the present")
   func steps() {
     var run = run()
     run.press(",")
@@ -144,7 +144,7 @@ struct TimelineTests {
     #expect(run.session.past == nil)
   }
 
-  @Test("Events during the past are kept and shown only in the present")
+  @Test("Events that arrive while the past is shown appear only in the present")
   func meanwhile() {
     var run = run()
     run.press(", ,")
@@ -157,7 +157,7 @@ struct TimelineTests {
     #expect(run.session.live.feed.total == 12)
   }
 
-  @Test("A time of day, a duration or an event number leads to its moment")
+  @Test(":at goes to a time of day, to a time ago or to an event number")
   func places() {
     var run = run()
     run.press(":")
@@ -184,7 +184,7 @@ struct TimelineTests {
     }
   }
 
-  @Test("While the past is shown nothing is written or requested, with a message")
+  @Test("While the past is shown, writes and requests are rejected with a message")
   func refusal() {
     var run = run()
     run.press("1 , ,")
@@ -204,7 +204,7 @@ struct TimelineTests {
     #expect(run.session.past != nil)
   }
 
-  @Test("The viewer's focus, zoom and open document remain when the moment changes")
+  @Test("Moving in time keeps the viewer's focus, zoom and open document")
   func arrangement() {
     var run = run()
     run.press(", 4 +")

@@ -65,7 +65,7 @@ struct TransferTests {
     #expect(driver.effects == [.client(.cancelTransfer)])
   }
 
-  @Test("The summary shows counts, rejected lines with reasons, and where to continue")
+  @Test("The summary shows counts, rejected lines with reasons, and the next step")
   func account() {
     var driver = driver()
     driver.host(.transferring(TransferState(request)), at: 1)
@@ -84,7 +84,7 @@ struct TransferTests {
     #expect(driver.screen.contains("998 documents imported"))
   }
 
-  @Test("A transfer that ends in the background does not take the keys")
+  @Test("A transfer that ends in the background leaves the open dialog in place")
   func hidden() {
     var driver = driver()
     driver.host(.transferring(TransferState(request)), at: 1)

@@ -53,7 +53,7 @@ struct TreeColumnsTests {
     return Set(canvas.row(y).dropFirst(1).prefix(68).map(\.role))
   }
 
-  @Test("Columns are the fields whose values differ in any document")
+  @Test("Columns are the fields whose values differ between documents")
   func choice() {
     var documents = Self.orders
     documents[0] = document("orders/\(Self.ids[0])", ["hello": "world"])
@@ -81,7 +81,7 @@ struct TreeColumnsTests {
         == row.distance(from: row.startIndex, to: value.lowerBound))
   }
 
-  @Test("A longer value moves no column and truncates no other id")
+  @Test("A longer value moves no column and does not shorten other ids")
   func stillness() {
     var driver = opened()
     let before = (0..<12).map { row(driver, $0) }
@@ -93,7 +93,7 @@ struct TreeColumnsTests {
     #expect(row(driver, 3).prefix(17) == before[3].prefix(17))
   }
 
-  @Test("A changed document has a sign and a tint for 3 s, and a new one another sign")
+  @Test("A changed row has a sign and a tint for 3 s, and a new row another sign")
   func marks() {
     var driver = opened()
     driver.press("g")
@@ -125,7 +125,7 @@ struct TreeColumnsTests {
     #expect(!(0..<12).contains { row(driver, $0).contains("+") })
   }
 
-  @Test("A field that begins to change gets the first column, once")
+  @Test("A constant field that starts to change becomes the first column, only once")
   func stability() {
     let documents = Self.ids.enumerated().map { index, id in
       document("orders/\(id)", ["kind": .string(["a", "b"][index % 2]), "name": .string("n\(index)"), "hits": 0])
@@ -146,7 +146,7 @@ struct TreeColumnsTests {
     #expect(Set(heads).count == 1)
   }
 
-  @Test("Columns that you picked stay, whatever changes")
+  @Test("Columns that you picked stay when values change")
   func picked() {
     let documents = Self.ids.enumerated().map { index, id in
       document("orders/\(id)", ["kind": .string(["a", "b"][index % 2]), "hits": 0])
@@ -230,7 +230,7 @@ struct TreeColumnsTests {
 /// What the tree says of documents that the server no longer shows.
 @Suite("Denied rows")
 struct DeniedRowTests {
-  @Test("Rows of a collection whose reads are denied lose the sign of the server")
+  @Test("If reads are denied, the collection's rows lose the sign of server data")
   func denied() {
     var driver = Driver(Size(width: 120, height: 36))
     driver.client(.collections(below: .root, ["orders"]), at: 0)

@@ -14,7 +14,7 @@ import Testing
 
 @Suite("Typed commands")
 struct TypedCommandTests {
-  @Test("Semicolons separate commands, except inside quotes")
+  @Test("Semicolons separate typed commands, except inside quotes")
   func parts() throws {
     #expect(try TypedCommand.commands(in: "offline 30s; wall;  ") == ["offline 30s", "wall"])
     #expect(
@@ -25,7 +25,7 @@ struct TypedCommandTests {
   }
 
   @Test(
-    "An unknown command is rejected with its column",
+    "An unknown typed command is rejected with its column",
     arguments: [
       ("offlin 30s", 1, "no command is called offlin; did you mean offline?"),
       ("wall; ofline", 7, "no command is called ofline"), ("wall now", 6, "wall takes no argument"),

@@ -34,7 +34,7 @@ import Testing
     #expect(driver.screen.contains("e0999999"))
   }
 
-  @Test("Moving past a window's last document opens the next window around it")
+  @Test("Moving past the last loaded document loads a window around it")
   func slide() {
     var driver = Driver(size)
     driver.client(.collections(below: .root, ["events"]), at: 0.1)
@@ -132,7 +132,7 @@ import Testing
   // MARK: Writes and confirmation
 
   @Test(
-    "An acknowledged write fades in either order of queue and acknowledgement", arguments: [true, false])
+    "An acknowledged write fades out, whether or not the queue is reported first", arguments: [true, false])
   func acknowledgementOrder(_ isQueueFirst: Bool) {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     let rest = driver.state.writes.live.filter { $0.batch != BatchID(42) }.map(\.write)
@@ -146,7 +146,7 @@ import Testing
     #expect(!driver.screen.contains("acked 184 ms"))
   }
 
-  @Test("A held increment is explained once")
+  @Test("A pending increment is explained once")
   func heldIncrement() {
     var driver = Driver(size)
     let row = pendingWrite(46, .increment, "stats/today", at: at(1), .held)
@@ -157,7 +157,7 @@ import Testing
     #expect(driver.screen.contains("not idempotent"))
   }
 
-  @Test("Deleting asks, and the harmless answer is selected")
+  @Test("Deleting asks first, and the answer that deletes nothing is preselected")
   func delete() {
     var driver = Scenario.confirmDelete.play(size)
     driver.press("enter")
@@ -193,7 +193,7 @@ import Testing
     #expect(driver.effects == [.client(.cancelWrite(BatchID(43)))])
   }
 
-  @Test("Text that cannot be written is offered for editing again")
+  @Test("Text that could not be written can be edited again")
   func editorFailed() {
     var driver = Scenario.online.play(size)
     let request = EditRequest(.document(key("orders/4hT0q9Lm")), text: "{\"status\": }")
@@ -262,7 +262,7 @@ import Testing
     #expect(driver.state.nextTick == at(120))
   }
 
-  @Test("A clock set back adjusts ages, outages and fading on the screen")
+  @Test("If the clock is set back, ages and outages on the screen are adjusted")
   func clockSetBack() {
     var driver = Driver(size)
     driver.client(.status(Scenario.status(0)), at: 0)
@@ -282,7 +282,7 @@ import Testing
     #expect(!driver.screen.contains("something"))
   }
 
-  @Test("The event rate decays to zero within ten seconds and then costs nothing")
+  @Test("The event rate drops to zero within ten seconds and then needs no ticks")
   func decay() {
     var driver = Driver(size)
     driver.client(.status(Scenario.status(0)), at: 0)

@@ -68,7 +68,7 @@ struct VersionHistoryTests {
     #expect(driver.screen.contains("no field differs"))
   }
 
-  @Test("Browsed documents are recorded before they are opened")
+  @Test("Versions of browsed documents are recorded before a document is opened")
   func browser() {
     var driver = Driver(Self.size)
     driver.client(.collections(below: .root, ["orders"]), at: 0)
@@ -79,7 +79,7 @@ struct VersionHistoryTests {
     #expect(driver.screen.contains("\"new\"") && driver.screen.contains("\"paid\""))
   }
 
-  @Test("enter on a history row opens that version's diff, on a feed row that event's")
+  @Test("enter on a history or feed row opens the diff of that version")
   func enter() {
     var driver = opened()
     let listener = driver.state.listen(to: Query(path: ResourcePath("orders")), name: "orders")
@@ -104,7 +104,7 @@ struct VersionHistoryTests {
     #expect(driver.state.detail?.version == nil)
   }
 
-  @Test("Several listeners report a version once, and a late one is not new")
+  @Test("A version that several listeners report is recorded once")
   func once() {
     var driver = opened()
     _ = driver.state.listen(to: Query(path: ResourcePath("orders")), name: "a")
@@ -178,7 +178,7 @@ struct VersionHistoryTests {
     return driver
   }
 
-  @Test("Any two versions are compared: b marks one, and stepping selects the other")
+  @Test("b marks a version, and stepping compares it with any other")
   func anyTwo() {
     var driver = fourVersions()
     // The newest is marked, and the first one stepped to: of two the older one stands before.
@@ -208,7 +208,7 @@ struct VersionHistoryTests {
     #expect(driver.screen.contains("the marked version is no longer kept"))
   }
 
-  @Test("# opens the write that caused a version, if it is a local one")
+  @Test("# opens the local write that caused a version")
   func causingWrite() {
     var driver = opened()
     let patch = Mutation(

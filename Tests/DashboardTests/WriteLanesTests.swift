@@ -24,7 +24,7 @@ struct WriteLanesTests {
       journey, echoes: [.init("orders", at: at(0.003))], outages: outages, results: results, now: at(now))
   }
 
-  @Test("A direct write shows created, sent, acknowledged and received")
+  @Test("A write's timeline shows when it was created, sent, acknowledged and received")
   func direct() {
     var journey = WriteJourney(row(.queued))
     journey.note(row(.inFlight, tries: 1), at: at(0.004))
@@ -41,7 +41,7 @@ struct WriteLanesTests {
     #expect(lanes.scale.column(width: 35) == .milliseconds(1))
   }
 
-  @Test("A write during an outage has a separate lane and a shortened wait")
+  @Test("A write made offline shows the outage in a lane, with its wait shortened")
   func offline() {
     var journey = WriteJourney(row(.held))
     journey.note(row(.held), at: at(1))
@@ -56,7 +56,7 @@ struct WriteLanesTests {
     #expect(lanes.scale.breaks(width: 60).map(\.text) == ["39 s"])
   }
 
-  @Test("A frozen server shows two attempts with outcomes, drawn to scale")
+  @Test("With a frozen server a write's timeline shows two attempts with their outcomes")
   func frozen() {
     var journey = WriteJourney(row(.queued))
     journey.note(row(.inFlight, tries: 1), at: at(0.01))
@@ -73,7 +73,7 @@ struct WriteLanesTests {
     #expect(lanes.scale.breaks(width: 60).map(\.text) == ["48 s", "30 s"])
   }
 
-  @Test("A rejected write ends with its code, and one in flight has no end")
+  @Test("The timeline of a rejected write ends with its code; in flight it has no end")
   func rejected() {
     var journey = WriteJourney(row(.queued))
     journey.note(row(.inFlight, tries: 1), at: at(0.01))
@@ -85,7 +85,7 @@ struct WriteLanesTests {
     #expect(journey.tries.count == 1)
   }
 
-  @Test("The axis is valid for any times and any width")
+  @Test("A timeline's axis is valid for any times and any width")
   func bounds() {
     let odd: [[Timestamp]] = [
       [], [at(0)], [at(0), at(0)], [Timestamp(seconds: .min / 4), Timestamp(seconds: .max / 4)],
@@ -101,7 +101,7 @@ struct WriteLanesTests {
     }
   }
 
-  @Test("enter on a write draws its lanes if there is room, and otherwise lists them", arguments: [120, 80])
+  @Test("enter on a write draws its lanes, or lists its steps if there is no room", arguments: [120, 80])
   func screen(_ width: Int) {
     var driver = Scenario.online.play(Size(width: width, height: width == 120 ? 36 : 24))
     driver.press("2 g enter")

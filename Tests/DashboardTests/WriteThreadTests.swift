@@ -61,7 +61,7 @@ struct WriteThreadTests {
     #expect(driver.effects == [.client(.openDetail(key("orders/7Qf3xAzP")))])
   }
 
-  @Test("A document also written locally counts as remote if more of it differs")
+  @Test("A pending document counts as changed remotely if more than the write differs")
   func alsoMine() {
     let key = key("cities/SF")
     func city(_ name: String, _ n: Value, pending: Document.PendingWrites = .none) -> Document {

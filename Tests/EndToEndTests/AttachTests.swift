@@ -24,7 +24,7 @@ extension EndToEndTests.InTmux {
       return shop
     }
 
-    @Test("A program is listed, taken offline with pending writes, and leaves its screen")
+    @Test("attach lists a program, switches its network and reports when it ends")
     func dashboard() async throws {
       let shop = try await start()
       let list = try await HeadlessRun(["attach"], surroundings)

@@ -33,7 +33,7 @@ extension EndToEndTests.OnPseudoTerminal {
     }
 
     @Test(
-      "Screen options are rejected without a screen",
+      "Options of the screen are rejected by commands without a screen",
       arguments: ["plain -e wall", "draw 80x24 -e wall", "plain --slow"])
     func withoutScreen(arguments: String) async throws {
       let result = try await run(arguments, Surroundings())
@@ -47,7 +47,7 @@ extension EndToEndTests.OnPseudoTerminal {
         result.status == 73 && result.errors.contains("--log-file: /dev/null/x cannot be written"), "\(result.errors)")
     }
 
-    @Test("The demo does not start on a backend from the environment")
+    @Test("--demo is rejected while FIRESTORE_EMULATOR_HOST is set")
     func demo() async throws {
       let surroundings = try Surroundings()
       surroundings.environment["FIRESTORE_EMULATOR_HOST"] = "127.0.0.1:1"
@@ -92,7 +92,7 @@ extension EndToEndTests.InTmux {
     }
 
     @Test(
-      "A second dashboard shares the data and reports its memory cache and the first")
+      "A second dashboard shares the data, uses a memory cache and names the first")
     func shared() async throws {
       let surroundings = try Surroundings()
       #expect(try await HeadlessRun(["set", "items/a0", "{}"], surroundings).status == 0)
@@ -116,7 +116,7 @@ extension EndToEndTests.InTmux {
       try await hearth.wait(for: "the data in other hands") { $0.text.contains("This process has the data open now") }
     }
 
-    @Test("A damaged cache is kept next to a new one, and the user is notified")
+    @Test("A damaged cache is moved aside, and the user is notified")
     func damaged() async throws {
       let surroundings = try Surroundings()
       let cache = surroundings.cache

@@ -4,7 +4,7 @@ import Testing
 
 extension EndToEndTests.InTmux {
   @Suite("Several clients on one screen", .serialized) struct ClientSetTests {
-    @Test("Two clients are side by side or stacked, have own networks, and one can leave")
+    @Test("Two clients have separate networks, can be rearranged, and one can be removed")
     func two() async throws {
       let hearth = try await TmuxTerminal(
         ["--demo", "--in-memory", "--clients", "2"], in: Surroundings(), width: 160, height: 48)

@@ -17,7 +17,7 @@ extension EndToEndTests.InPipes {
 
     private func path(_ name: String) -> String { surroundings.folder.appending(path: name).path }
 
-    @Test("copy includes subcollections, and copy, export and delete report skipped ones")
+    @Test("copy includes subcollections, and commands that skip some report their count")
     func subcollections() async throws {
       for document in ["c/1", "c/1/s/x", "c/1/t/y", "c/2"] { _ = try await hearth("set", document, "n=1") }
       #expect(try await hearth("copy", "/", "data:\(path("whole"))").status == 0)
@@ -129,7 +129,7 @@ extension EndToEndTests.InPipes {
       #expect(try await hearth("sum", "o", "status").errors == "hearth: no document of o has a number in status.\n")
     }
 
-    @Test("count --by --limit prints the largest groups of all documents")
+    @Test("count --by --limit prints the largest of all groups")
     func groups() async throws {
       let lines = (0..<9).map { #"{"path": "o/\#($0)", "data": {"s": "\#($0 < 3 ? "old" : $0 < 8 ? "new" : "odd")"}}"# }
       _ = try await hearth("import", "-", input: lines.joined(separator: "\n"))
@@ -155,7 +155,7 @@ extension EndToEndTests.InPipes {
       #expect(run.status == 0 && run.output.contains("\"n\": 1"), "\(run.errors)")
     }
 
-    @Test("An export to a spreadsheet's name is refused with the way to CSV")
+    @Test("An export to a spreadsheet file is rejected with the command for CSV")
     func foreignExport() async throws {
       _ = try await hearth("set", "c/1", "n=1")
       let run = try await hearth("export", "c", "-o", path("x.xlsx"))
@@ -171,7 +171,7 @@ extension EndToEndTests.InPipes {
       #expect(run.status == 75 && run.errors.hasSuffix("stopped after 0.05 seconds.\n"), "\(run.errors)")
     }
 
-    @Test("edit and \\e refuse a screen editor without a terminal")
+    @Test("edit and \\e reject a screen editor without a terminal")
     func editors() async throws {
       surroundings.environment["EDITOR"] = nil
       for editor in [nil, "/usr/bin/vim -n"] {

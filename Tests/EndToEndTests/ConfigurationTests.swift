@@ -5,7 +5,7 @@ import Testing
 
 extension EndToEndTests.InTmux {
   @Suite(.serialized) struct ConfigurationTests {
-    @Test("A picked theme applies at the next start, and an unwritable folder is reported")
+    @Test("A picked theme is used at the next start, and an unwritable folder is reported")
     func remembered() async throws {
       let surroundings = try Surroundings()
       let hearth = try await TmuxTerminal(["--in-memory"], in: surroundings)
@@ -80,7 +80,7 @@ extension EndToEndTests.InTmux {
 extension EndToEndTests.OnPseudoTerminal {
   @Suite(.serialized) struct ReadingAgainTests {
     @Test(
-      "A symbolic link's target reloads on focus and by :reload, even if unchanged"
+      "The target of a symbolic link is reloaded on focus and by :reload"
     )
     func focus() async throws {
       let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())
@@ -146,7 +146,7 @@ extension EndToEndTests.OnPseudoTerminal {
       #expect(try await terminal.exitStatus(of: process) == 0)
     }
 
-    @Test("A chosen theme is kept, and the terminal is not queried")
+    @Test("With --theme that theme is used, and the terminal's colors are not queried")
     func chosen() async throws {
       let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())
       let process = try ChildProcess(

@@ -23,7 +23,7 @@ extension EndToEndTests.InPipes {
     }
 
     @Test(
-      "Data on a read-only file system is readable with its WAL and is not written",
+      "Data on a read-only file system can be read with its WAL and is not written",
       .enabled("mounting needs root") { await canMount() })
     func readOnlyDisk() async throws {
       let data = path("data")
@@ -104,7 +104,7 @@ extension EndToEndTests.InPipes {
       #expect(cloud.status == 64 && cloud.errors.contains("production"), "\(cloud.errors)")
     }
 
-    @Test("An export imports under another name from a file or pipe; a check writes nothing")
+    @Test("An export can be imported under another name from a file or pipe")
     func renamed() async throws {
       for path in ["cities/SF", "cities/SF/landmarks/x", "towns/A"] { _ = try await hearth("set", path, "x=1") }
       let all = try await hearth("export", "/").output
@@ -133,7 +133,7 @@ extension EndToEndTests.InPipes {
       #expect(try await hearth("shell", "--readonly", "-c", "import \(input)").status == 77)
     }
 
-    @Test("A repeated option adds values or is rejected, and copying / to itself fails")
+    @Test("Repeating an option adds a value or is rejected")
     func repeated() async throws {
       _ = try await hearth("set", "c/1", "n=1", "t=2", "z=3")
       let both = try await hearth("get", "c", "--select", "n", "--select", "t")
@@ -179,7 +179,7 @@ extension EndToEndTests.InPipes {
       #expect(try await hearth("ls").output == "c\n")
     }
 
-    @Test("An export reads one moment, or says that the server keeps no history")
+    @Test("An export reads one moment, or reports that the server keeps no history")
     func moment() async throws {
       _ = try await hearth("set", "c/1", "n=1")
       let run = try await hearth("export", "c")

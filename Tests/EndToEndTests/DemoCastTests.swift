@@ -137,7 +137,7 @@ extension EndToEndTests.OnPseudoTerminal {
       }
     }
 
-    @Test("An invalid line is reported with its number before the screen opens")
+    @Test("An invalid line of a demo script is reported before the screen opens")
     func wrong() async throws {
       let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())
       try surroundings.write("wrong.txt", "caption Fine\nwait 1s\ndance\n")

@@ -26,7 +26,7 @@ extension EndToEndTests.InPipes {
       return (try? FileManager.default.contentsOfDirectory(atPath: edits)) ?? []
     }
 
-    @Test("Only the fields changed in the editor are written, next to remote changes")
+    @Test("edit writes only the fields changed in the editor and keeps remote changes")
     func changes() async throws {
       _ = try await hearth("set", "c/1", "a=1", "b=1", "see=ref:c/2")
       try editing("sed -i 's/\"a\": 1/\"a\": 2/' \"$1\"; \(Surroundings.hearth) update c/1 b=5")
@@ -45,7 +45,7 @@ extension EndToEndTests.InPipes {
     }
 
     @Test(
-      "Conflicts, deletions, invalid text and failed editors keep the text unwritten"
+      "On a conflict, deletion or invalid text, edit writes nothing and keeps the text"
     )
     func refusals() async throws {
       _ = try await hearth("set", "c/1", "a=1", "b=1")

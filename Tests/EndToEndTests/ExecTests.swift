@@ -30,7 +30,7 @@ extension EndToEndTests.InPipes {
       #expect(run.output == "" && run.hasOneErrorLine, "\(run.errors)")
     }
 
-    @Test("The server answers when the command starts, and its variables lead to it")
+    @Test("exec starts its command once the server answers, with variables that lead to it")
     func variables() async throws {
       let run = try await hearth(
         "exec", "--project", "demo-shop", "-q", "--", "sh", "-ec",
@@ -80,7 +80,7 @@ extension EndToEndTests.InPipes {
       #expect(try await exec.exitStatus() == 7)
     }
 
-    @Test("An unknown command ends exec with 127, no command with an example")
+    @Test("exec exits with 127 for an unknown command, and shows an example without one")
     func missing() async throws {
       let absent = try await hearth("exec", "-q", "--", "no-such-program")
       #expect(absent.status == 127 && absent.hasOneErrorLine, "\(absent.errors)")
@@ -91,7 +91,7 @@ extension EndToEndTests.InPipes {
       #expect(loose.status == 64 && loose.errors.contains("hearth exec --rules x -- npm test"), "\(loose.errors)")
     }
 
-    @Test("exec reads a commented firebase.json and names other products once")
+    @Test("exec reads a commented firebase.json and names its other products once")
     func firebaseProject() async throws {
       let port = try ReservedPort()
       try surroundings.write(
@@ -173,7 +173,7 @@ extension EndToEndTests.InPipes {
       }
     }
 
-    @Test("An export of the Firebase CLI keeps its place in its folder")
+    @Test("Exporting over a Firebase CLI export keeps its folder and other products")
     func firebaseExport() async throws {
       #expect(try await hearth("set", "c/a", "n=1").status == 0)
       let inner = "seed/firestore_export"
@@ -208,7 +208,7 @@ extension EndToEndTests.InPipes {
       return try await ChildProcess.all(process.output)
     }
 
-    @Test("By default a server's data is in memory, which its first line says")
+    @Test("By default a server keeps its data in memory and says so in its first line")
     func memory() async throws {
       #expect(try await hearth("set", "mine/a", "x=1").status == 0)
       let server = try ChildProcess(

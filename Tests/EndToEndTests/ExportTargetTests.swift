@@ -25,7 +25,7 @@ extension EndToEndTests.OnPseudoTerminal {
       return lstat(path(name), &status) == 0 ? status.st_mode & S_IFMT : 0
     }
 
-    @Test("A symbolic link is followed, and its target is replaced")
+    @Test("An export to a symbolic link replaces the target of the link")
     func link() async throws {
       try surroundings.write("old", "the old backup\n")
       symlink("old", path("middle"))

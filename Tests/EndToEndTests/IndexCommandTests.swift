@@ -58,7 +58,7 @@ extension EndToEndTests.InPipes {
       #expect(deleted.status == 0 && deleted.output == "")
     }
 
-    @Test("A cache below its limit keeps everything, and gc previews evictions")
+    @Test("gc previews evictions and keeps everything while the cache is below its limit")
     func collect() async throws {
       try await fill()
       let due = try await hearth("cache", "gc")
@@ -70,7 +70,7 @@ extension EndToEndTests.InPipes {
       #expect(kept.output.contains(#""documentsReturned": 300"#), "\(kept.output)")
     }
 
-    @Test("An invalid definition is reported with line and column, and nothing changes")
+    @Test("An invalid index definition is reported with line and column; nothing changes")
     func wrong() async throws {
       try surroundings.write(
         "indexes.json",

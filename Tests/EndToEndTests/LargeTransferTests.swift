@@ -8,7 +8,7 @@ extension EndToEndTests.InPipes {
   @Suite(.serialized) struct LargeTransferTests {
     private static let count = Waiting.isFull ? 100_000 : 2_000
 
-    @Test("Imported documents export as the same set, from a backend or a server")
+    @Test("Imported documents are exported unchanged, from local data or a server")
     func transfer() async throws {
       let surroundings = try Surroundings()
       let filling = String(repeating: "é", count: 60)

@@ -49,7 +49,7 @@ extension EndToEndTests.InPipes {
       #expect(run.status == 0, "\(run.errors)")
     }
 
-    @Test("Tools read documents, and nothing is written by default")
+    @Test("MCP tools read documents, and by default no tool writes")
     func reading() async throws {
       try await hearth("set", "cities/SF", "name=San Francisco", "state=CA", "n=1")
       try await hearth("set", "cities/LA", "state=CA", "n=2")
@@ -86,7 +86,7 @@ extension EndToEndTests.InPipes {
       #expect(try await session.process.exitStatus() == 0)
     }
 
-    @Test("With --allow-writes documents are set, updated and deleted")
+    @Test("With --allow-writes, MCP tools set, update and delete documents")
     func writing() async throws {
       let session = try await Session(["--allow-writes"], surroundings)
       #expect(try await !session.call("set", #"{"path": "c/a", "data": {"n": 1, "s": "x"}}"#).isError)
@@ -100,7 +100,7 @@ extension EndToEndTests.InPipes {
       #expect(whole.contains("must be the path of a document"), "\(whole)")
     }
 
-    @Test("An answer is bounded and ends after a whole line")
+    @Test("A long answer of an MCP tool is cut after a whole line")
     func bounds() async throws {
       let filling = String(repeating: "x", count: 900)
       let lines = (0..<200).map { "{\"path\": \"c/d\(1_000 + $0)\", \"data\": {\"s\": \"\(filling)\"}}\n" }
@@ -116,7 +116,7 @@ extension EndToEndTests.InPipes {
       #expect(few.split(separator: "\n").count == 3)
     }
 
-    @Test("watch returns the changes of its time, and a ping is answered meanwhile")
+    @Test("The MCP tool watch returns changes, and pings are answered meanwhile")
     func watch() async throws {
       try await hearth("set", "c/a", "n=1")
       let session = try await Session([], surroundings)
@@ -132,7 +132,7 @@ extension EndToEndTests.InPipes {
       #expect(short.text.contains(#""type": "added", "path": "c/a""#) && !short.isError, "\(short)")
     }
 
-    @Test("Rules are checked and tested as a user")
+    @Test("MCP tools check rules and test a request as a user")
     func rules() async throws {
       let session = try await Session([], surroundings)
       let rules =
@@ -154,7 +154,7 @@ extension EndToEndTests.InPipes {
       #expect(both.contains(#""code": -32602"#))
     }
 
-    @Test("Collections and documents are resources")
+    @Test("MCP offers collections and documents as resources")
     func resources() async throws {
       try await hearth("set", "cities/S F", "n=1")
       let session = try await Session([], surroundings)
@@ -168,7 +168,7 @@ extension EndToEndTests.InPipes {
       }
     }
 
-    @Test("A running program's pending writes and network are shown")
+    @Test("MCP tools show a running program's pending writes and network")
     func program() async throws {
       surroundings.environment["HEARTH_INSPECT"] = "1"
       let program = try ChildProcess(
@@ -185,7 +185,7 @@ extension EndToEndTests.InPipes {
     }
 
     @Test(
-      "Errors have the codes of JSON-RPC, and the session goes on",
+      "MCP errors have JSON-RPC codes, and the session continues",
       arguments: [
         ("{oops", "null", -32_700), (#"{"jsonrpc": "1.0", "id": 1, "method": "ping"}"#, "1", -32_600),
         (#"{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}"#, "null", -32_600), ("[]", "null", -32_600),
@@ -220,7 +220,7 @@ extension EndToEndTests.InPipes {
       #expect(try await session.request("ping").hasSuffix(#""result": {}}"#))
     }
 
-    @Test("An unknown version gets the newest, and early requests are rejected")
+    @Test("An unknown MCP version gets the newest, and early requests are rejected")
     func versions() async throws {
       let process = try ChildProcess(
         [Surroundings.hearth, "mcp", "--in-memory"], environment: surroundings.environment, streams: .pipes)

@@ -21,7 +21,7 @@ extension EndToEndTests.InTmux {
       #expect(try await hearth.exitStatus() == 0)
     }
 
-    @Test("Offline writes show as pending without server updates, and sync once online")
+    @Test("Offline writes are shown as pending and are sent once online")
     func demo() async throws {
       let surroundings = try Surroundings()
       let hearth = try await TmuxTerminal(["--demo"], in: surroundings)
@@ -96,7 +96,7 @@ extension EndToEndTests.InTmux {
       try await hearth.wait(for: "no filter") { !$0.text.contains("filter Live feed") }
     }
 
-    @Test("A write pending for one data folder waits for it and is not sent to another")
+    @Test("A write pending for one data folder is not sent to another")
     func otherData() async throws {
       let surroundings = try Surroundings()
       let (a, b) = (surroundings.folder.path + "/a", surroundings.folder.path + "/b")

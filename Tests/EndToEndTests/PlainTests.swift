@@ -7,7 +7,7 @@ import Testing
 extension EndToEndTests.InShells {
   @Suite("hearth plain")
   struct PlainTests {
-    @Test("hearth plain prints state and events without escapes and ends with its reader")
+    @Test("hearth plain prints events without escapes and ends when its reader closes")
     func closedPipe() async throws {
       let surroundings = try Surroundings()
       let run = try await HeadlessRun(
@@ -92,7 +92,7 @@ extension EndToEndTests.InShells {
       #expect(!run.output.contains("→") && !run.output.contains("·"), "\(run.output)")
     }
 
-    @Test("A queue command counts every write of the commands before it")
+    @Test("A queue command counts the writes of all commands before it")
     func counted() async throws {
       let run = try await HeadlessRun(
         ["plain", "--in-memory"],
@@ -101,7 +101,7 @@ extension EndToEndTests.InShells {
       #expect(run.output.contains("queue: 20 writes pending"), "\(run.output)")
     }
 
-    @Test("--json prints one object per line for every event and requested part")
+    @Test("--json prints one object per line for each event and requested part")
     func json() async throws {
       let surroundings = try Surroundings()
       let run = try await HeadlessRun(
@@ -136,7 +136,7 @@ extension EndToEndTests.InShells {
       }
     }
 
-    @Test("A document prints all its tabs and the tree its counts, also as JSON and offline")
+    @Test("A document prints all its tabs, and the tree prints its counts")
     func panes() async throws {
       let run = try await HeadlessRun(
         ["plain", "--in-memory", "--listen", "cities"],
@@ -196,7 +196,7 @@ extension EndToEndTests.InShells {
       #expect(run.output.contains("not as expected: added did not happen"), "\(run.output)")
     }
 
-    @Test("--timeout ends it while input continues, with 1 for an unmet expectation")
+    @Test("--timeout ends hearth plain, with status 1 for an unmet expectation")
     func timeout() async throws {
       let surroundings = try Surroundings()
       for (words, status) in [("queue\n", CInt(0)), ("expect added within 10ms\n", 1)] {
@@ -218,7 +218,7 @@ extension EndToEndTests.InShells {
       #expect(run.output.contains("config.toml:1: unknown setting \"mouze\"; did you mean mouse?"), "\(run.output)")
     }
 
-    @Test("A real database is never read in full by default; invalid paths are reported")
+    @Test("hearth plain does not listen to a whole real database by default")
     func refused() async throws {
       for (arguments, status, word) in [
         (["plain", "--cloud", "--project", "p"], CInt(64), "--listen"), (["--listen", "a"], 64, "'--listen'"),

@@ -6,7 +6,7 @@ import Testing
 
 extension EndToEndTests.InTmux {
   @Suite("Live scenarios", .serialized) struct PlayLiveTests {
-    @Test("--step runs one step at a time at every size, and q exits with 0")
+    @Test("--step runs one step at a time on any screen size, and q exits with 0")
     func stepByStep() async throws {
       let hearth = try await TmuxTerminal(["play", "--live", "--step", "conflict"], in: Surroundings())
       try await hearth.wait("space runs a step")
@@ -29,7 +29,7 @@ extension EndToEndTests.InTmux {
       #expect(try await hearth.exitStatus() == 0)
     }
 
-    @Test("A failure keeps its reason, an edited file replays, and q exits with its status")
+    @Test("A failure keeps its reason, an edited file replays, and q exits with that status")
     func failure() async throws {
       let surroundings = try Surroundings()
       try surroundings.write("own.scenario", "# Nothing is there.\nlisten a\nexpect synced\n")
@@ -46,7 +46,7 @@ extension EndToEndTests.InTmux {
       #expect(try surroundings.text("errors").contains("line 3, expect results 3 within 1h"))
     }
 
-    @Test("Quitting before the end exits with 1 and reports the progress")
+    @Test("Quitting a scenario before its end exits with 1 and reports the progress")
     func left() async throws {
       let surroundings = try Surroundings()
       let hearth = try await TmuxTerminal(["play", "--live", "--pace", "1h", "offline"], in: surroundings)
@@ -95,7 +95,7 @@ extension EndToEndTests.OnPseudoTerminal {
         streams: .terminal(path: terminal.path))
     }
 
-    @Test("Each step is announced and waits for enter, and the end of input exits with 1")
+    @Test("With --step each step waits for enter, and the end of input exits with 1")
     func enter() async throws {
       let terminal = try PseudoTerminal()
       let process = try start("--step", "offline", on: terminal)
@@ -128,7 +128,7 @@ extension EndToEndTests.OnPseudoTerminal {
 extension EndToEndTests.InPipes {
   @Suite(.serialized) struct PlayScreenRefusalTests {
     @Test(
-      "Screens and keys need a terminal and one scenario, or exit with 64 and a reason",
+      "play rejects contradictory options, or --live without a terminal, with status 64",
       arguments: [
         (["--step", "offline"], "standard input is not one"), (["--step", "-"], "which has the scenario"),
         (["--live", "offline"], "not a terminal"), (["--live", "-"], "reads keys"),

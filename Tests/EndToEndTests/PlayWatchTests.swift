@@ -15,7 +15,7 @@ extension EndToEndTests.InPipes {
       try surroundings.write("own.scenario", "listen a\nexpect synced\n")
     }
 
-    @Test("A file is replayed when written, replaced or recreated, even after errors")
+    @Test("play --watch replays a file that is written, replaced or recreated")
     func again() async throws {
       let hearth = try ChildProcess(
         [Surroundings.hearth, "play", "--watch", file], environment: surroundings.environment, streams: .pipes)
@@ -43,7 +43,7 @@ extension EndToEndTests.InPipes {
       #expect(try await hearth.exitStatus() == 0)
     }
 
-    @Test("As JSON the steps and each run's result are printed until the reader closes")
+    @Test("--format json prints steps and each run's result until the reader closes")
     func json() async throws {
       let run = try await HeadlessRun(
         ["play", "--watch", "--format", "json", file], redirection: "| head -n 4", surroundings)
@@ -55,7 +55,7 @@ extension EndToEndTests.InPipes {
     }
 
     @Test(
-      "An unwatchable scenario exits with 64, and a missing file with 66",
+      "play --watch exits with 64 for what it cannot watch, 66 for a missing file",
       arguments: [
         (["--watch", "-"], 64, "Standard input does not"), (["--watch", "--all"], 64, "--all"),
         (["--watch", "conflict"], 64, "conflict is shipped"),

@@ -13,7 +13,7 @@ extension EndToEndTests.InTmux {
       return try #require(address.isEmpty ? nil : String(address))
     }
 
-    @Test("The dashboard opens with the first client, and shows listeners, calls and faults", arguments: [120, 80])
+    @Test("The proxy's dashboard shows the first client's listeners, calls and faults", arguments: [120, 80])
     func screen(width: Int) async throws {
       let surroundings = try Surroundings()
       let server = try await ServeProcess(surroundings)
@@ -49,7 +49,7 @@ extension EndToEndTests.InTmux {
       watcher.closeInput()
     }
 
-    @Test("--plain prints lines on a terminal too, and a port in use exits with 69")
+    @Test("--plain prints lines even on a terminal, and a port in use exits with 69")
     func plain() async throws {
       let surroundings = try Surroundings()
       let server = try await ServeProcess(surroundings)

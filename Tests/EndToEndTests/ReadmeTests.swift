@@ -17,7 +17,7 @@ extension EndToEndTests.OfPages {
     }
 
     @Test(
-      "A page's commands run in order as written from an empty home, with output",
+      "A page's commands run as written from an empty home, and each prints output",
       arguments: ReadmeBlock.pages)
     func commands(_ page: String) async throws {
       let blocks = try ReadmeBlock.all(of: page).filter { $0.place == nil }
@@ -51,7 +51,7 @@ extension EndToEndTests.OfPages {
       #expect(try await bash("hearth rules test firestore.rules cases.jsonl").output.contains("10"))
     }
 
-    @Test("The example action starts a server with its inputs and sets the environment")
+    @Test("The example action starts a server with its inputs and sets variables")
     func action() async throws {
       let example = ReadmeBlock.repository.appending(path: "Tests/Examples")
       try FileManager.default.copyItem(
@@ -107,7 +107,7 @@ extension EndToEndTests.OfPages {
       #expect(service.contains("    command: --open") && image.contains("\nCMD [\"--open\"]\n"))
     }
 
-    @Test("The scripts test the install and build commands of a page", arguments: ReadmeBlock.pages)
+    @Test("The CI scripts test a page's install and build commands", arguments: ReadmeBlock.pages)
     func scripts(_ page: String) throws {
       for block in try ReadmeBlock.all(of: page) {
         guard let place = block.place else { continue }

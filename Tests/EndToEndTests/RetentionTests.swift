@@ -36,7 +36,7 @@ extension EndToEndTests.InTmux {
       #expect(try await hearth.exitStatus() == 0)
     }
 
-    @Test("Retentions survive a restart, and a second dashboard in memory has separate ones")
+    @Test("Pins and lifetimes survive a restart, and a second dashboard has separate ones")
     func restart() async throws {
       let surroundings = try await filled()
       let first = try await TmuxTerminal([], in: surroundings)

@@ -19,7 +19,7 @@ extension EndToEndTests.InPipes {
       }
       """
 
-    @Test("A check prints every problem with file, line and column; exits 65 or 0")
+    @Test("rules check prints every problem with its position, and exits with 65 or 0")
     func check() async throws {
       let surroundings = try Surroundings()
       try surroundings.write("good.rules", Self.rules)
@@ -63,7 +63,7 @@ extension EndToEndTests.InPipes {
       }
     }
 
-    @Test("Cases with another result are printed with the deciding line and exit with 1")
+    @Test("Failed cases are printed with the deciding line, and the exit status is 1")
     func cases() async throws {
       let surroundings = try Surroundings()
       try surroundings.write("r.rules", Self.rules)
@@ -88,7 +88,7 @@ extension EndToEndTests.InPipes {
       #expect(run.lines[1] == "\(path)/cases.jsonl:6: list rooms is allowed, \(path)/r.rules:6", "\(run.output)")
     }
 
-    @Test("A run without any case is not a success")
+    @Test("rules test without any case is not a success")
     func none() async throws {
       let surroundings = try Surroundings()
       try surroundings.write("r.rules", Self.rules)
@@ -98,7 +98,7 @@ extension EndToEndTests.InPipes {
       #expect(run.status == 65 && run.hasOneErrorLine && run.output == "", "\(run.errors)")
     }
 
-    @Test("--as and --claims make a command a user, to whom the rules apply")
+    @Test("With --as and --claims a command is a user to whom the rules apply")
     func actingAsUser() async throws {
       let surroundings = try Surroundings()
       try surroundings.write(
@@ -135,7 +135,7 @@ extension EndToEndTests.InPipes {
       #expect(local.status == 64 && local.errors.contains("Name it with --emulator"), "\(local.errors)")
     }
 
-    @Test("With token checks, commands are administrators only with the secret")
+    @Test("If a server checks tokens, only commands with the secret are administrators")
     func administrator() async throws {
       let surroundings = try Surroundings()
       let path = surroundings.folder.path
@@ -181,7 +181,7 @@ extension EndToEndTests.InPipes {
       -----END PUBLIC KEY-----
       """
 
-    @Test("Readable secrets, writable keys and weak keys are rejected by name")
+    @Test("Secrets that others can read and keys that others can write are rejected")
     func weakAccess() async throws {
       let surroundings = try Surroundings()
       let path = surroundings.folder.path
@@ -255,7 +255,7 @@ extension EndToEndTests.InPipes {
       #expect(endless.status == 65 && endless.hasOneErrorLine && endless.errors.contains("16 MiB"), "\(endless.errors)")
     }
 
-    @Test("An invalid case is reported with its position and exits with 65")
+    @Test("An invalid rules test case is reported with its position and exits with 65")
     func unreadable() async throws {
       let surroundings = try Surroundings()
       try surroundings.write("r.rules", Self.rules)

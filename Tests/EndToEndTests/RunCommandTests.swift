@@ -30,7 +30,7 @@ extension EndToEndTests.InPipes {
       #expect(run.lines.count == 13 && run.lines.allSatisfy { $0.contains("  ok  ") })
     }
 
-    @Test("A timeout exits with 75 and the line, an unexpected event 1, an invalid step 65")
+    @Test("play exits with 75 on a timeout, 1 on an unexpected event, 65 on an invalid step")
     func failures() async throws {
       let late = try await play("offline\nset a/b {}\nexpect acknowledged within 50ms\nonline\n")
       #expect(late.status == 75 && late.hasOneErrorLine && late.errors.contains("line 3"))

@@ -15,7 +15,7 @@ extension EndToEndTests.InShells {
       try await HeadlessRun(arguments, input: input, surroundings)
     }
 
-    @Test("get prints every type of value byte for byte as set read it")
+    @Test("get prints each type of value exactly as set accepts it")
     func roundTrip() async throws {
       let document = """
         {
@@ -47,7 +47,7 @@ extension EndToEndTests.InShells {
       #expect(try await hearth("get", "cities/copy").output == document)
     }
 
-    @Test("A collection prints one line per document for conditions, order and limit")
+    @Test("A query prints one line per document, by conditions, order and limit")
     func query() async throws {
       for (id, state, population) in [("LA", "CA", 3_900_000), ("SF", "CA", 870_000), ("NY", "NY", 8_000_000)] {
         let document = "{\"state\": \"\(state)\", \"population\": \(population)}"
@@ -74,7 +74,7 @@ extension EndToEndTests.InShells {
     }
 
     @Test(
-      "create exits with 5 if the document exists, and --if-exists with 4 if not")
+      "create exits with 5 if the document exists; with --if-exists 4 if it does not")
     func conditions() async throws {
       #expect(try await hearth("create", "locks/a", "owner=me", "n=5").status == 0)
       let taken = try await hearth("create", "locks/a", "owner=you")
@@ -118,7 +118,7 @@ extension EndToEndTests.InShells {
     }
 
     @Test(
-      "diff exits with 0 for equal sides, 1 for different ones, another code on error")
+      "diff exits with 0 for equal sides, 1 for differences, and others for errors")
     func diff() async throws {
       for id in ["a", "b"] { #expect(try await hearth("set", "c/\(id)", "n=1").status == 0) }
       let file = surroundings.folder.appending(path: "backup.jsonl").path
@@ -214,7 +214,7 @@ extension EndToEndTests.InShells {
       #expect(run.output == "" && run.hasOneErrorLine && run.errors.contains(mentions), "\(run.errors)")
     }
 
-    @Test("Data folders are relative to the current one, and each database has its cache")
+    @Test("Data folders are relative to the current folder, and each has its own cache")
     func relativeFolders() async throws {
       let hearth = "'\(Surroundings.hearth)'"
       let script = """
@@ -231,7 +231,7 @@ extension EndToEndTests.InShells {
       #expect(output.contains("/c belongs to") && output.contains("another cache directory"), "\(output)")
     }
 
-    @Test("Unshared data of another process is not touched, and the error names it")
+    @Test("Data locked by another process is not touched, and the error names the process")
     func locked() async throws {
       let holder = try LocalBackend(
         BackendConfiguration(location: .directory(surroundings.backend), now: { Timestamp(seconds: 1_700_000_000) }))
@@ -240,7 +240,7 @@ extension EndToEndTests.InShells {
       withExtendedLifetime(holder) {}
     }
 
-    @Test("Damaged data is never an empty result: exit with 65, and repair restores it")
+    @Test("Damaged data exits with 65 instead of an empty result, and repair restores it")
     func damagedData() async throws {
       #expect(try await hearth("set", "cities/SF", "{\"name\": \"San Francisco\"}").status == 0)
       #expect(try await hearth("repair", "--data", surroundings.backend).status == 0)

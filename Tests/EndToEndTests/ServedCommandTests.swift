@@ -40,7 +40,7 @@ extension EndToEndTests.InPipes {
       #expect(try surroundings.text("out.jsonl") == lines.sorted().joined())
     }
 
-    @Test("An abandoned write is reported as possibly applied, not as failed")
+    @Test("A write without an answer is reported as possibly applied, not as failed")
     func givenUp() async throws {
       // Takes connections and never says a word.
       let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -63,7 +63,7 @@ extension EndToEndTests.InPipes {
       #expect(run.errors.contains("may have been applied"), "\(run.errors)")
     }
 
-    @Test("Watching a query prints one line per change of another process")
+    @Test("Watching a query prints one line per change made by another process")
     func watch() async throws {
       let server = try await ServeProcess(surroundings)
       let watch = try ChildProcess(
@@ -85,7 +85,7 @@ extension EndToEndTests.InPipes {
     }
 
     @Test(
-      "A missing server is one line and exit status 69, never an empty result",
+      "A missing server exits with 69 and one error line, never with an empty result",
       arguments: [
         "get a/b", "get a", "watch a", "watch a --until 1 --timeout 5s", "export a", "export --all", "set a/b {}",
         "update a/b n=1", "delete a/b", "delete a --recursive --yes",
@@ -145,7 +145,7 @@ extension EndToEndTests.InPipes {
       #expect(run.status == 77 && run.hasOneErrorLine && run.errors.contains("key.json"), "\(run.errors)")
     }
 
-    @Test("A server prints how to connect, and its first line names the data")
+    @Test("A server prints how to connect, and its first line describes the data")
     func announcement() async throws {
       let server = try await ServeProcess(surroundings, ["--data", path("served")])
       #expect(try await server.process.line() == "export FIRESTORE_EMULATOR_HOST=\(server.address)")
@@ -163,7 +163,7 @@ extension EndToEndTests.InPipes {
       #expect(said.contains("Without security rules") && said.contains("0.0.0.0"))
     }
 
-    @Test("A missing certificate is an input error, and a readable private key is rejected")
+    @Test("A missing certificate exits with 66, a private key that others can read with 77")
     func tlsFiles() async throws {
       try surroundings.write("key.pem", "none")
       let absent = try await HeadlessRun(
@@ -176,7 +176,7 @@ extension EndToEndTests.InPipes {
     }
 
     @Test(
-      "An invalid key file is reported in one line with exit status 77",
+      "An invalid key file exits with 77 and one error line",
       arguments: [
         ("not JSON", "not JSON"), (#"{"type": "service_account"}"#, "client_email"),
         (

@@ -36,7 +36,7 @@ extension EndToEndTests.InPipes {
       try await ServeProcess(surroundings, arguments)
     }
 
-    @Test("A server starts with an export and writes its clients' changes on exit")
+    @Test("A server starts with an export's documents and exports all changes on exit")
     func both() async throws {
       try await makeExport("seed", documents: 300)
       let server = try await serve(
@@ -54,7 +54,7 @@ extension EndToEndTests.InPipes {
       #expect(difference.output.contains("c/new"))
     }
 
-    @Test("A server starts with a file's documents only if its database is empty")
+    @Test("A seed file is loaded only if the database is empty")
     func seeded() async throws {
       try surroundings.write("seed.json", #"{"c": {"a": {"n": 1}, "b": {"n": 2}}}"#)
       for arguments in [[], ["--data", path("kept")], ["--data", path("kept")]] {
@@ -73,7 +73,7 @@ extension EndToEndTests.InPipes {
       #expect(bad.status == 65 && bad.errors.contains("does not name its path"), "\(bad.errors)")
     }
 
-    @Test("Closing the terminal ends it with its export too")
+    @Test("Closing the terminal also exports before the server ends")
     func hungUp() async throws {
       let server = try await serve("--in-memory", "--project-id", "p", "--export-on-exit", path("left"))
       let there = ["--emulator", server.address, "--project", "p"]
@@ -85,7 +85,7 @@ extension EndToEndTests.InPipes {
       #expect(try await hearth("import", "--dry-run", path("left"), "--in-memory").errors.contains("1 document"))
     }
 
-    @Test("An export on exit that is killed is complete or absent, and keeps the old one")
+    @Test("An export killed at exit is complete or absent, and the previous one is kept")
     func killed() async throws {
       try await makeExport("seed", documents: 2_000)
       for old in [false, true] {

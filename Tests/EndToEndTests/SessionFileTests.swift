@@ -50,7 +50,7 @@ extension EndToEndTests.InTmux {
       #expect(try await again.exitStatus() == 0)
     }
 
-    @Test("A killed session leaves a recording without its last second at most")
+    @Test("The recording of a killed session lacks at most its last second")
     func killed() async throws {
       let surroundings = try Surroundings()
       let file = surroundings.folder.appending(path: "s.ndjson").path
@@ -93,7 +93,7 @@ extension EndToEndTests.InTmux {
       #expect(picture.errors.hasPrefix("hearth: \(file):\(count): "), "\(picture.errors)")
     }
 
-    @Test("With --messages a recording has the protocol messages, printed and redacted too")
+    @Test("With --messages a recording has protocol messages, which can be redacted")
     func messages() async throws {
       let surroundings = try Surroundings()
       let path = { surroundings.folder.appending(path: $0 as String).path }
@@ -139,7 +139,7 @@ extension EndToEndTests.InTmux {
       #expect(redacted.output == told.output, "\(redacted.errors)")
     }
 
-    @Test("Missing messages and conflicting options are rejected with one line")
+    @Test("replay --messages rejects a recording without messages with one line")
     func withoutMessages() async throws {
       let surroundings = try Surroundings()
       let file = surroundings.folder.appending(path: "s.ndjson").path

@@ -27,7 +27,7 @@ extension EndToEndTests.InPipes {
         .flatMap { pid_t($0.prefix { $0.isNumber }) }
     }
 
-    @Test("Killed owners lose and repeat no accepted write, and watchers see all of them")
+    @Test("Killing owners neither loses nor repeats an accepted write")
     func takeovers() async throws {
       #expect(try await hearth("set", "c/total", "{\"n\": 0}").status == 0)
       var watchers: [CountWatcher] = []
@@ -58,7 +58,7 @@ extension EndToEndTests.InPipes {
       #expect(stored.output.contains("\"n\": \(accepted)}"), "\(stored.output)")
     }
 
-    @Test("A stopped owner is reported with a fix, and others continue once it resumes")
+    @Test("A stopped owner is reported with a fix, and clients continue once it resumes")
     func stopped() async throws {
       #expect(try await hearth("set", "c/a", "{}").status == 0)
       let first = try watch()
@@ -72,7 +72,7 @@ extension EndToEndTests.InPipes {
       #expect(try await hearth("get", "c/a").status == 0)
     }
 
-    @Test("An owner suspended by ctrl-z lets others continue, and repair names the holder")
+    @Test("If ctrl-z suspends the owner others continue, and repair names the owner")
     func suspended() async throws {
       #expect(try await hearth("set", "c/a", "{}").status == 0)
       // Its parent, this process, is in another session: no shell would continue it, and it is not stopped.
@@ -88,7 +88,7 @@ extension EndToEndTests.InPipes {
       for watcher in [first, second] { try await watcher.shows("c/b") }
     }
 
-    @Test("A second server is rejected with the first one's process, which continues", .timeLimit(.minutes(15)))
+    @Test("A second server is rejected with the first server's process, which continues", .timeLimit(.minutes(15)))
     func secondServer() async throws {
       let first = try await ServeProcess(surroundings, ["--local"])
       try surroundings.write("indexes.json", "{\"indexes\": []}")
@@ -105,7 +105,7 @@ extension EndToEndTests.InPipes {
       #expect(try await hearth("set", "c/d", "{}", "--emulator", first.address).status == 0)
     }
 
-    @Test("A server with rules takes the data from a watcher, also after a kill and restart")
+    @Test("A server with rules takes the data over from a watcher, even after a kill")
     func rules() async throws {
       #expect(try await hearth("set", "c/a", "{}").status == 0)
       let watcher = try watch()
@@ -136,7 +136,7 @@ extension EndToEndTests.InPipes {
       }
     }
 
-    @Test("A server takes the data from a watcher and regains it after ctrl-z on its port")
+    @Test("A server takes the data over from a watcher, and again after ctrl-z")
     func port() async throws {
       #expect(try await hearth("set", "c/a", "{}").status == 0)
       let watcher = try watch()

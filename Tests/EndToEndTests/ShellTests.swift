@@ -13,7 +13,7 @@ extension EndToEndTests.InShells {
       try await HeadlessRun(arguments, input: input, surroundings)
     }
 
-    @Test("Lines on standard input run in one process until one fails, reported by line")
+    @Test("Lines from standard input run in one process until one fails, named by line")
     func script() async throws {
       let lines = """
         # cities
@@ -43,7 +43,7 @@ extension EndToEndTests.InShells {
       #expect(try output.lines == ["2"] && surroundings.text("printed") == "2\n")
     }
 
-    @Test("Output can be piped and split into fields, and \\c switches the database")
+    @Test("Output can be piped or split into fields, and \\c switches the database")
     func conveniences() async throws {
       let lines = """
         set cities/SF name=SF
@@ -67,7 +67,7 @@ extension EndToEndTests.InShells {
       #expect(refused.lines == ["1"] && refused.status == 69 && refused.errors.contains("refuses"), "\(refused.errors)")
     }
 
-    @Test("The last command is edited and run again")
+    @Test("\\e edits the last command and runs it again")
     func editing() async throws {
       try surroundings.write("edit", "ls c\n")
       let run = try await hearth("shell", input: "set c/1 x=1\ncount c\n\\e\n")
@@ -75,7 +75,7 @@ extension EndToEndTests.InShells {
       #expect(try surroundings.text("given") == "count c\n")
     }
 
-    @Test("The last command repeats, and documents are written to and read from files")
+    @Test("\\watch repeats the last command, and \\copy writes and reads files")
     func repetition() async throws {
       let file = surroundings.folder.appending(path: "cities").path
       let lines = """
@@ -129,7 +129,7 @@ extension EndToEndTests.InShells {
     }
 
     @Test(
-      "Without a location option, the default connection or the variable applies")
+      "Without an option, the default connection or the variable selects the data")
     func defaultConnection() async throws {
       try FileManager.default.createDirectory(
         at: surroundings.folder.appending(path: "config/hearth"), withIntermediateDirectories: true)
@@ -166,7 +166,7 @@ extension EndToEndTests.InShells {
       #expect(try await hearth("count", "a").output == "0\n")
     }
 
-    @Test("A sum over no documents reports that there were none")
+    @Test("A sum over no documents prints 0 and says that there were none")
     func sum() async throws {
       _ = try await hearth("set", "cities/SF", "population=5")
       let swapped = try await hearth("sum", "population", "cities")
@@ -226,7 +226,7 @@ extension EndToEndTests.InShells {
 
 extension EndToEndTests.InTmux {
   @Suite(.serialized) struct ShellTerminalTests {
-    @Test("Lines are typed, completed and recalled; ctrl-c ends a watch; \\c reconnects")
+    @Test("The shell edits, completes and recalls lines, and ctrl-c ends a watch")
     func session() async throws {
       let surroundings = try Surroundings()
       try await surroundings.seed("cities", ["SF": "San Francisco", "Sacramento": "Sacramento"])

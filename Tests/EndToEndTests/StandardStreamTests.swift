@@ -31,7 +31,7 @@ extension EndToEndTests.InPipes {
       }
     }
 
-    @Test("Full, closed or unread standard error does not prevent the exit", arguments: ["/dev/full", "&-"])
+    @Test("A full or closed standard error does not change the exit status", arguments: ["/dev/full", "&-"])
     func unwritableErrors(target: String) async throws {
       #expect(try await hearth("get a/missing", "2>\(target)").status == 4)
       #expect(try await hearth("get a --limit x", "2>\(target)").status == 64)
@@ -43,7 +43,7 @@ extension EndToEndTests.InPipes {
       #expect(try await hearth("get a/missing --emulator \(server.address)", "2>&1").status == 4)
     }
 
-    @Test("Closed standard streams are not confused with files opened later")
+    @Test("A closed standard stream is not confused with a file opened later")
     func closed() async throws {
       try surroundings.write("in.jsonl", "{\"path\": \"a/b\", \"data\": {}}\n")
       let file = surroundings.folder.appending(path: "in.jsonl").path
@@ -53,7 +53,7 @@ extension EndToEndTests.InPipes {
       #expect(try await hearth("get a", "0<&- 2>&-").lines.count == 1)
     }
 
-    @Test("A program error ends it immediately without a backtrace", arguments: [SIGILL, SIGTRAP, SIGQUIT])
+    @Test("An internal error ends the program immediately without a backtrace", arguments: [SIGILL, SIGTRAP, SIGQUIT])
     func fatalSignal(signal: CInt) async throws {
       let server = try await ServeProcess(surroundings, redirection: "0<&0")
       kill(server.process.id, signal)
@@ -77,7 +77,7 @@ extension EndToEndTests.InPipes {
 
 extension EndToEndTests.OnPseudoTerminal {
   @Suite(.serialized) struct TerminalOutputTests {
-    @Test("A terminal gets escapes for invisible characters, and a pipe the original bytes")
+    @Test("Invisible characters are escaped for a terminal and unchanged in a pipe")
     func documents() async throws {
       let surroundings = try Surroundings()
       let document = "{\"a\": \"x\u{202e}y\u{200b}z\u{e0041}\", \"b\": \"👩\u{200d}🚀 می\u{200c}خواهم\"}"

@@ -37,7 +37,7 @@ extension EndToEndTests.OnPseudoTerminal {
       expectRestored(terminal, modes: modes)
     }
 
-    @Test("A trap in the program restores the terminal", arguments: [SIGILL, SIGTRAP, SIGSEGV, SIGABRT])
+    @Test("A crash of the program restores the terminal", arguments: [SIGILL, SIGTRAP, SIGSEGV, SIGABRT])
     func trapped(by signal: CInt) async throws {
       let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())
       // No core file.
@@ -51,7 +51,7 @@ extension EndToEndTests.OnPseudoTerminal {
       expectRestored(terminal, modes: modes)
     }
 
-    @Test("A trap with unread output restores the terminal")
+    @Test("A crash with unread output restores the terminal")
     func trappedUnread() async throws {
       let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())
       surroundings.environment["SWIFT_BACKTRACE"] = "enable=no"
@@ -87,7 +87,7 @@ extension EndToEndTests.OnPseudoTerminal {
       #expect(end.contains("a warning of a library\r\n"), "\(end.debugDescription)")
     }
 
-    @Test("After a trap the end of long standard error output appears")
+    @Test("After a crash the end of long standard error output appears")
     func errorsOfTrap() async throws {
       let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())
       surroundings.environment["SWIFT_BACKTRACE"] = "enable=no"
@@ -113,7 +113,7 @@ extension EndToEndTests.OnPseudoTerminal {
       #expect(try await terminal.exitStatus(of: process) == 0)
     }
 
-    @Test("--log-file and --log-level set the log's place and detail")
+    @Test("--log-file and --log-level set the log's file and level")
     func log() async throws {
       let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())
       let path = surroundings.folder.path + "/my.log"

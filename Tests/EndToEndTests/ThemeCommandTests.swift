@@ -6,7 +6,7 @@ import Testing
 extension EndToEndTests.InPipes {
   @Suite("hearth theme and hearth paths")
   struct ThemeCommandTests {
-    @Test("A check prints every problem with file and line; exits 65 or 0")
+    @Test("theme check prints every problem with file and line, and exits with 65 or 0")
     func check() async throws {
       let surroundings = try Surroundings()
       try surroundings.write("bad.toml", "schema = 1\ninherits = \"ember\"\n[palette]\nfg = \"#12\"\nmuted = 3\n")
@@ -55,7 +55,7 @@ extension EndToEndTests.InPipes {
       #expect(bad.status == 65 && bad.errors.hasPrefix("hearth: standard input:1: base00: "), "\(bad.errors)")
     }
 
-    @Test("The list has the 15 themes and the user's, broken ones with the reason")
+    @Test("theme list has the 15 built-in themes and yours, broken ones with the reason")
     func list() async throws {
       let surroundings = try Surroundings()
       try surroundings.configure("")
@@ -68,7 +68,7 @@ extension EndToEndTests.InPipes {
       )
     }
 
-    @Test("Every location is printed as text or as one object")
+    @Test("hearth paths prints every location as text or as one JSON object")
     func paths() async throws {
       let surroundings = try Surroundings()
       let text = try await HeadlessRun(["paths", "--data", "/d"], surroundings)

@@ -20,7 +20,7 @@ extension EndToEndTests.InPipes {
       (0..<count).map { "{\"path\": \"c/d\(100_000 + $0)\", \"data\": {\"n\": \($0)}}\n" }.joined()
     }
 
-    @Test("An empty compressed file, an endless input and an unused rename exit with 65")
+    @Test("An empty compressed file, an endless input or an unused rename exits with 65")
     func misleadingInputs() async throws {
       for name in ["a.jsonl.gz", "a.jsonl.zst"] {
         try Data().write(to: surroundings.folder.appending(path: name))
@@ -80,7 +80,7 @@ extension EndToEndTests.InPipes {
       #expect(!FileManager.default.fileExists(atPath: path("progress")))
     }
 
-    @Test("Importing plain documents twice changes nothing")
+    @Test("Importing the same plain documents twice creates no duplicates")
     func plain() async throws {
       try surroundings.write("people.json", "[{\"name\": \"Ada\"},\n {\"name\": \"Ada\"}]")
       try surroundings.write("cities.json", "{\"SF\": {\"state\": \"CA\"}, \"LA\": {\"state\": \"CA\"}}")
@@ -100,7 +100,7 @@ extension EndToEndTests.InPipes {
           """)
     }
 
-    @Test("An invalid line stops the import with its number, or is saved to a file")
+    @Test("An invalid line stops the import, or is saved to a file with --keep-going")
     func badLines() async throws {
       try surroundings.write("in.jsonl", "\(lines(2)){\"path\": \"c/x\", \"data\": {\"a\": }}\n\(lines(3))")
       let checked = try await hearth("import", path("in.jsonl"), "--dry-run")
@@ -119,7 +119,7 @@ extension EndToEndTests.InPipes {
       #expect(try await hearth("export", "c").output == lines(3))
     }
 
-    @Test("CSV and TSV from get import again, with the types that --dry-run shows")
+    @Test("CSV and TSV printed by get can be imported, with types shown by --dry-run")
     func rows() async throws {
       for id in ["a", "b"] {
         #expect(try await hearth("set", "c/\(id)", "n=5", "m.x=one, two", "zip=string:01").status == 0)
@@ -137,7 +137,7 @@ extension EndToEndTests.InPipes {
       #expect(wrong.status == 64 && wrong.hasOneErrorLine && wrong.errors.contains("hearth get"))
     }
 
-    @Test("Standard input is recognized like a file, and what is recognized is reported")
+    @Test("The format of standard input is recognized and reported")
     func recognizedInputs() async throws {
       let array = try await hearth(
         "import", "-", "--into", "a", "--id-field", "id", input: "[{\"id\": \"x\", \"n\": 1}]")

@@ -33,7 +33,7 @@ extension EndToEndTests.InTmux {
       try await hearth.wait("EXIT=0")
     }
 
-    @Test("--json prints the same numbers once a second")
+    @Test("hearth wall --json prints the wall's numbers once a second")
     func lines() async throws {
       _ = try await HeadlessRun(["set", "orders/o1", "state=new"], surroundings)
       let run = try await HeadlessRun(["wall", "--json"], redirection: "| head -n 2", surroundings)
@@ -48,7 +48,7 @@ extension EndToEndTests.InTmux {
       #expect((wall["outages"] as? [Int])?.allSatisfy { $0 == 0 } == true)
     }
 
-    @Test("--timeout ends the output with 0")
+    @Test("--timeout ends hearth wall with status 0")
     func timeout() async throws {
       let run = try await HeadlessRun(["wall", "--json", "--in-memory", "--timeout", "1500ms"], surroundings)
       #expect(run.status == 0 && run.errors.isEmpty && (1...2).contains(run.lines.count), "\(run.errors)\(run.output)")

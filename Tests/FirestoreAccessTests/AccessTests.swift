@@ -65,7 +65,7 @@ struct AccessTests {
     return ""
   }
 
-  @Test("Rules apply to users but not administrators, and a denial names its line")
+  @Test("Rules apply to users but not to administrators, and a denial names its line")
   func documents() async throws {
     let world = try World()
     try await world.alice.set("c/a", ["owner": .string("alice"), "n": .integer(1)])
@@ -83,7 +83,7 @@ struct AccessTests {
     try await get("c/a", world.owner)
   }
 
-  @Test("request.writeFields lists the fields of the update mask")
+  @Test("request.writeFields has the fields of the update mask")
   func writeFields() async throws {
     let condition = "request.writeFields == null || request.writeFields.hasOnly(['n'])"
     let world = try World(
@@ -103,7 +103,7 @@ struct AccessTests {
     _ = await denied { try await patch("role") }
   }
 
-  @Test("Rules read other documents, and getAfter reads them as after the commit")
+  @Test("Rules can read other documents, and getAfter() reads them as after the commit")
   func otherDocuments() async throws {
     let world = try World()
     try await world.owner.set("c/a", ["owner": .string("alice")])
@@ -150,7 +150,7 @@ struct AccessTests {
     try await world.alice.set("c/missing", ["owner": .string("alice"), "n": .integer(1)])
   }
 
-  @Test("A query must satisfy the rules by its filters, and lists need an administrator")
+  @Test("A query's filters must satisfy the rules, and listing needs an administrator")
   func queries() async throws {
     let world = try World()
     try await world.owner.set("c/a", ["open": .boolean(true)])
@@ -215,7 +215,7 @@ struct AccessTests {
     #expect(found == code)
   }
 
-  @Test("An unproven list is allowed with one warning unless proofs are strict")
+  @Test("A list that the rules cannot prove is allowed with a warning unless strict")
   func proofs() async throws {
     let text =
       "rules_version = '2'; service cloud.firestore { match /databases/{d}/documents/c/{id} { "
@@ -243,7 +243,7 @@ struct AccessTests {
     }
   }
 
-  @Test("Evaluations are counted and reported to watchers")
+  @Test("Rule evaluations are counted and reported to watchers")
   func told() async throws {
     let world = try World()
     try await world.alice.set("c/a", ["owner": .string("alice"), "n": .integer(1)])

@@ -20,7 +20,7 @@ struct DepartureTests {
   }
 
   @Test(
-    "A resuming client gets removals of its own documents and nothing of others'")
+    "A resuming client gets removals of its own documents only")
   func resume() async throws {
     let world = try RuledService(Self.owned)
     try await world.owner.set("notes/alice1", note("alice"))
@@ -88,7 +88,7 @@ struct DepartureTests {
     #expect(mallory.log.suffix(2) == ["DOC notes/a +[2] -[]", "DELETE notes/a +[] -[2]"])
   }
 
-  @Test("A removed member receives no later contents of the room, online or offline")
+  @Test("A member removed from a room receives no later contents, online or offline")
   func rooms() async throws {
     let world = try RuledService("match /rooms/{id} { allow read: if request.auth.uid in resource.data.members; }")
     func room(_ members: String..., text: String) -> Fields {
@@ -111,7 +111,7 @@ struct DepartureTests {
     #expect(mallory.log == ["GONE rooms/b -[2]"])
   }
 
-  @Test("A document that drops out of a limit has contents only if it stays readable")
+  @Test("A document that leaves a limit is sent with contents only if still readable")
   func windows() async throws {
     let world = try RuledService(
       "match /c/{id} { allow list: if request.query.limit <= 2; allow get: if resource.data.open == true; }")

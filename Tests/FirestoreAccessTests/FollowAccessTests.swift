@@ -38,7 +38,7 @@ struct FollowAccessTests {
     }
   }
 
-  @Test("New rules end a caller's notifications before the next commit")
+  @Test("New rules end a caller's commit notifications before the next commit")
   func later() async throws {
     let rules = AccessRules()
     let service = FirestoreService(backend: try makeService().backend, rules: rules)
@@ -55,7 +55,7 @@ struct FollowAccessTests {
     #expect(error?.code == .permissionDenied)
   }
 
-  @Test("A request without a database name is rejected")
+  @Test("A commit notification request without a database name is rejected")
   func bad() async throws {
     let service = try makeService()
     for request in [[], [0x0A, 0x02, 0x61], WireWriter.message { $0.field(1, string: "nothing") }] {

@@ -124,7 +124,7 @@ struct ListenerPropertyTests {
   }
 
   @Test(
-    "Streams carry only readable documents, converge, and repeat no lookups",
+    "Listeners receive only readable documents, converge and repeat no lookups",
     arguments: cases.indices, 1...UInt64(TestSize.count(1, full: 3)))
   func property(index: Int, seed: UInt64) async throws {
     let (tested, trace) = (Self.cases[index], "rules \(Self.cases[index].name), seed \(seed)")

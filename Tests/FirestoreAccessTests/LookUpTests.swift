@@ -56,7 +56,7 @@ struct LookUpTests {
   }
 
   @Test(
-    "A batch may look up 20 documents, each counted once",
+    "A batch may look up 20 documents, and repeated lookups count once",
     arguments: [
       ("w", 500, true), ("own", 20, true), ("own", 21, false), ("both", 19, true), ("both", 20, false),
       ("after", 11, true),
@@ -75,7 +75,7 @@ struct LookUpTests {
   }
 
   @Test(
-    "A read of several documents has the same lookup limit",
+    "A batch read has the same lookup limit as a batch write",
     arguments: [("w", 100, true), ("own", 20, true), ("own", 21, false), ("both", 19, true), ("both", 20, false)])
   func reads(_ collection: String, _ count: Int, _ allowed: Bool) async throws {
     let (_, me) = try await Self.services()

@@ -47,7 +47,7 @@ struct PipelineAccessTests {
     return try await service.messages(.executePipeline, request).reduce(0) { $0 + $1.all(2).count }
   }
 
-  @Test("Leading filters satisfy the rules like a query's, and administrators need none")
+  @Test("A pipeline's leading filters satisfy rules like a query's filters")
   func reading() async throws {
     let (owner, alice) = try await Self.services()
 
@@ -58,7 +58,7 @@ struct PipelineAccessTests {
   }
 
   @Test(
-    "Reads that the rules do not allow are denied in every stage",
+    "Pipeline reads that the rules do not allow are denied in every stage",
     arguments: [
       [all], [all, .init("limit", [.constant(.integer(1))]), open], [.init("database"), open],
       [.init("collection_group", [.path(""), .constant(.string("c"))])],

@@ -26,7 +26,7 @@ struct TokenTests {
 
   private static let claims = #"{"sub":"u","aud":"p","iss":"https://securetoken.google.com/p","exp":1500}"#
 
-  @Test("Anonymous callers, administrators and users are distinguished, with all claims")
+  @Test("A token identifies an anonymous caller, an administrator or a user with claims")
   func unsigned() throws {
     let reader = TokenReader()
     #expect(try reader.caller(nil) == .user(nil))

@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(
-    "A filter equals the real backend's test data bit for bit",
+    "A Bloom filter equals the real backend's test data bit for bit",
     arguments: [
       Golden(count: 1, rate: 1, byteCount: 0, padding: 0, hashCount: 0, checksum: 0xcbf2_9ce4_8422_2325),
       Golden(count: 1, rate: 0.01, byteCount: 2, padding: 5, hashCount: 8, checksum: 0x0a3a_7f07_b6a5_3521),
@@ -59,7 +59,7 @@ import Testing
     #expect(checksum == golden.checksum)
   }
 
-  @Test("A filter for no names has bits, so clients know that it is empty")
+  @Test("A Bloom filter for no names has bits, so clients know that it is empty")
   func empty() {
     let bits = BloomFilterBuilder(count: 0, falsePositiveRate: 0.01).bits
     #expect(!bits.bitmap.isEmpty && bits.bitmap.allSatisfy { $0 == 0 } && bits.hashCount > 0)

@@ -14,7 +14,7 @@ import Testing
     mutations.map { CommitOrder([$0], in: database) }
   }
 
-  @Test("Grouped commits see earlier ones, have separate versions and fail separately")
+  @Test("Commits in a group see earlier ones, get separate versions and fail separately")
   func each() async throws {
     let backend = try makeBackend()
     let results = await backend.commit(
@@ -34,7 +34,7 @@ import Testing
     #expect(try await backend.readTime(of: database) == answers[3].commitTime)
   }
 
-  @Test("If a group's transaction fails, each commit is stored in its own if possible")
+  @Test("If a group's transaction fails, its commits are stored one by one")
   func alone() async throws {
     let clock = TestClock()
     let backend = try makeBackend(clock: clock)
@@ -111,7 +111,7 @@ import Testing
     #expect(try await revived.commit(set("c/0", ["v": 3])).commitTime > last)
   }
 
-  @Test("The version of a commit without changes is not reused")
+  @Test("The version of a commit without changes is not used again")
   func unchanged() async throws {
     let directory = TemporaryFolder()
     let clock = TestClock(5_000_000)

@@ -90,7 +90,7 @@ import Testing
     #expect(response.results[2].transformResults == [5, 6])
   }
 
-  @Test("A commit has at most 500 transforms of a document, over all of its writes")
+  @Test("All writes to one document in a commit have at most 500 transforms together")
   func transformLimit() async throws {
     let backend = try makeBackend()
     func transforms(_ range: Range<Int>) -> Mutation {
@@ -105,7 +105,7 @@ import Testing
     #expect(error?.code == .invalidArgument && error?.message.contains("more than 500") == true)
   }
 
-  @Test("Creating a document twice in one commit is an invalid request")
+  @Test("Creating a document twice in one commit is an invalid argument")
   func insertTwice() async throws {
     let backend = try makeBackend()
     let error = await #expect(throws: RPCStatus.self) {
@@ -114,7 +114,7 @@ import Testing
     #expect(error?.code == .invalidArgument)
   }
 
-  @Test("A write without effect keeps the update time but gets a new commit time")
+  @Test("A write that changes nothing keeps the update time but gets a new commit time")
   func noEffect() async throws {
     let backend = try makeBackend()
     let first = try await backend.commit(set("c/a", ["n": 1, "v": 3]))
@@ -141,7 +141,7 @@ import Testing
     #expect(try await backend.read("c/a").version == third)
   }
 
-  @Test("A verify returns the current version and changes nothing")
+  @Test("A verify write returns the current version and changes nothing")
   func verify() async throws {
     let backend = try makeBackend()
     let first = try await backend.commit(set("c/a", ["n": 1])).commitTime
@@ -151,7 +151,7 @@ import Testing
     #expect(try await backend.read("c/a").version == first)
   }
 
-  @Test("A mask sets fields with values, deletes those without and leaves the others")
+  @Test("An update mask sets fields with values, deletes those without, keeps the others")
   func masks() async throws {
     let backend = try makeBackend()
     try await backend.commit(set("c/a", ["keep": 1, "gone": 2, "m": ["x": 1, "y": 2], "scalar": 3]))
@@ -164,7 +164,7 @@ import Testing
     #expect(try await backend.read("c/a").data?.fields == ["keep": 1, "m": ["x": 9], "scalar": ["deep": 1]])
   }
 
-  @Test("An empty mask creates a missing document as an empty one")
+  @Test("An update with an empty mask creates a missing document without fields")
   func emptyMask() async throws {
     let backend = try makeBackend()
     try await backend.commit(patch("c/a", [:], mask: []))
@@ -270,7 +270,7 @@ import Testing
     #expect(try await backend.readTime(of: database) == other.commitTime)
   }
 
-  @Test("Responses to a client's last batches are kept, and older ones are dropped")
+  @Test("Responses to a client's last batches are kept for retries, older ones are not")
   func boundedReplay() async throws {
     let backend = try makeBackend()
     func send(_ batch: Int64) async throws -> Value? {
@@ -284,7 +284,7 @@ import Testing
     #expect(try await send(3) == 193)
   }
 
-  @Test("A reused batch number with different contents is applied")
+  @Test("A reused batch number with other contents is applied")
   func otherContents() async throws {
     let backend = try makeBackend()
     let request = WriteRequestID(clientID: [1, 2], batchID: BatchID(7))
@@ -300,7 +300,7 @@ import Testing
     #expect(try await backend.readTime(of: database) == other.commitTime)
   }
 
-  @Test("Stream responses are kept for an hour or longer, and cache responses longer")
+  @Test("Stream responses are kept for at least an hour, and cache responses for longer")
   func answersAge() async throws {
     let clock = TestClock()
     let limits = AppliedRequests.Limits(rows: 3, streamAge: 1_000_000, cacheAge: 100_000_000, slice: 0)

@@ -47,7 +47,7 @@ import Testing
     #expect(try await stamp(backend).server == Timestamp(microseconds: 5_000_001_600))
   }
 
-  @Test("A clock that was in the future is reported once and does not stop commits")
+  @Test("A clock that was in the future is reported once and does not block commits")
   func future() async throws {
     let clock = TestClock(1_700_000_000_000_000)
     let reports = Mutex<[String]>([])

@@ -93,7 +93,7 @@ import Testing
     #expect(try Data(contentsOf: URL(filePath: folder.file)).isEmpty)
   }
 
-  @Test("A file that never existed is a new database, even if creation was interrupted")
+  @Test("A missing file means a new database, even if a creation was interrupted")
   func neverThere() async throws {
     let folder = TemporaryFolder()
     try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
@@ -111,7 +111,7 @@ import Testing
     #expect(try Data(contentsOf: URL(filePath: folder.file)).count > 4096)
   }
 
-  @Test("A truncated or deleted WAL leaves an earlier commit")
+  @Test("After its WAL is truncated or deleted, a database has an earlier commit")
   func cutLog() async throws {
     let folder = TemporaryFolder()
     do { try await makeBackend(.directory(folder.path)).commit(set("new/first", ["v": 0])) }
@@ -201,7 +201,7 @@ import Testing
     #expect(reports.withLock { $0.count } == 1)
   }
 
-  @Test("Removing a file or folder ends writes and streams within a second, by name")
+  @Test("Removing the file or its folder ends writes and streams within a second")
   func takenAway() async throws {
     for victim in ["", "/backend.sqlite3", "/backend.sqlite3-wal"] {
       let folder = TemporaryFolder()
@@ -253,7 +253,7 @@ import Testing
     #expect(try await new.read("c/new")["v"] == 1)
   }
 
-  @Test("A private copy is readable after its folder is deleted and rejects commits")
+  @Test("A private copy can be read after its folder is deleted, and rejects commits")
   func privateCopy() async throws {
     let folder = TemporaryFolder()
     do { try await makeBackend(.directory(folder.path)).commit(set("c/a", ["v": 1])) }

@@ -92,7 +92,7 @@ import Testing
     #expect(try await Contents(makeBackend(.directory(killed.path))) == Contents(backend))
   }
 
-  @Test("A repair that finds nothing does not report success", arguments: [0, 8_192])
+  @Test("A repair that recovers nothing does not report success", arguments: [0, 8_192])
   func nothingToSave(_ size: Int) async throws {
     let folder = TemporaryFolder()
     _ = try await folder.fill(10)
@@ -108,7 +108,7 @@ import Testing
     #expect(try damage(folder) == nil)
   }
 
-  @Test("After a repair commits are newer, clients restart, and retries are applied once")
+  @Test("After a repair, commit times increase and retries are applied once")
   func afterwards() async throws {
     let folder = TemporaryFolder()
     let request = WriteRequestID(clientID: [1], batchID: BatchID(1))
@@ -134,7 +134,7 @@ import Testing
     #expect(try await watch.messages().contains("RESET [2]"))
   }
 
-  @Test("An interrupted repair is finished by the next one, and nothing opens until then")
+  @Test("The next repair finishes an interrupted one, and until then nothing opens")
   func interrupted() async throws {
     let folder = TemporaryFolder()
     let contents = try await folder.fill(20)

@@ -56,7 +56,7 @@ import Testing
         == ["ADD [2]", "DELETE c/a +[] -[2]", "DOC c/d +[2] -[]", "CURRENT [2]", "SNAPSHOT"])
   }
 
-  @Test("A client that saw lost commits is reset", arguments: [true, false])
+  @Test("A client that has seen commits that were lost is reset", arguments: [true, false])
   func restoredCopy(_ commitsAfterwards: Bool) async throws {
     let folder = TemporaryFolder()
     let clock = TestClock(1_000_000)

@@ -28,7 +28,7 @@ import Testing
     return Array(clock.delays.dropFirst(before))
   }
 
-  @Test("A bandwidth delays requests and responses by their size until calm")
+  @Test("Limited bandwidth delays requests and responses by their size until calm")
   func bandwidth() async throws {
     try faults.perform(.bandwidth(1000, on: nil))
     // The commit, its answer, and the answer to the read.
@@ -40,7 +40,7 @@ import Testing
     #expect(try await self.waits(10_000).isEmpty)
   }
 
-  @Test("A slow reader delays only responses, and a limit on one call type no others")
+  @Test("A slow reader delays only responses, and a limit for writes delays no reads")
   func slowReader() async throws {
     try faults.perform(.slowReader(1000))
     let waits = try await waits(10_000)
@@ -52,7 +52,7 @@ import Testing
     #expect(others.count == 3 && others[0] > .seconds(10) && others[2] == .seconds(3))
   }
 
-  @Test("A share of writes is lost before reaching the backend until calm")
+  @Test("With loss, writes do not reach the backend until calm")
   func loss() async throws {
     try faults.perform(.loss(100, before: true))
     await #expect(throws: FaultInjector.broken) { try await datastore.commit([set("c/a", [:])]) }
@@ -61,7 +61,7 @@ import Testing
     _ = try await datastore.commit([set("c/a", [:])])
   }
 
-  @Test("Only the next read is rejected with the code, and calm cancels a pending fault")
+  @Test("A read fault rejects only the next read, and calm cancels pending faults")
   func read() async throws {
     try faults.perform(.event(.read(.resourceExhausted)))
     let error = await #expect(throws: RPCStatus.self) { try await datastore.lookup([key("c/a")]) }
@@ -76,7 +76,7 @@ import Testing
     #expect(faults.takeListenFault() == nil)
   }
 
-  @Test("A client rejects expire-token by name")
+  @Test("A client without a proxy rejects the fault expire-token")
   func refused() {
     #expect { try faults.perform(.event(.expireToken)) } throws: { error in
       guard let status = error as? RPCStatus else { return false }
@@ -112,7 +112,7 @@ import Testing
     #expect(try await sent(old, told: nil) == old.map { .token($0) })
   }
 
-  @Test("A restart ends open calls with unavailable and rejects nothing afterwards")
+  @Test("A restart ends open calls with unavailable, and later calls succeed")
   func restart() async throws {
     let status = try await InProcessDatastoreTests.watching(datastore, endsByItself: true) { _, events in
       #expect(InProcessDatastoreTests.isOpened(await events.next()))

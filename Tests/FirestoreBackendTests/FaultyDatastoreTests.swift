@@ -39,14 +39,14 @@ import Testing
     return (answers, status)
   }
 
-  @Test("Without faults every call passes")
+  @Test("Without faults every call reaches the backend")
   func transparent() async throws {
     let (answers, status) = await write(3)
     #expect(answers == 3 && status == nil)
     #expect(try await datastore.lookup([key("c/a")])[0]["v"] == 3)
   }
 
-  @Test("Going offline breaks streams and rejects calls, and going online restores them")
+  @Test("Going offline breaks streams and rejects calls until the network is back")
   func offline() async throws {
     let status = try await InProcessDatastoreTests.watching(datastore, endsByItself: true) { requests, events in
       #expect(InProcessDatastoreTests.isOpened(await events.next()))
@@ -72,7 +72,7 @@ import Testing
     #expect(try await backend.read("c/a")["v"] == 2)
   }
 
-  @Test("A lost request applies nothing")
+  @Test("A lost request is not applied")
   func lostRequest() async throws {
     faults.inject(.dropRequest)
     let (answers, status) = await write(2)
@@ -91,7 +91,7 @@ import Testing
     #expect(error?.code == code)
   }
 
-  @Test("While half open nothing arrives and no error is reported until the stream breaks")
+  @Test("A half-open stream delivers neither messages nor an error until it breaks")
   func halfOpen() async throws {
     var messages: Channel<WatchEvent>?
     let status = try await InProcessDatastoreTests.watching(datastore, endsByItself: true) { requests, events in

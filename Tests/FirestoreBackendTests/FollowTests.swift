@@ -27,7 +27,7 @@ struct FollowTests {
     #expect(await backend.followers.isEmpty)
   }
 
-  @Test("The first notification covers everything, and later ones list collections")
+  @Test("The first commit notification covers everything, later ones list collections")
   func news() async throws {
     let backend = try makeBackend()
     try await following(backend) { news in
@@ -57,7 +57,7 @@ struct FollowTests {
     }
   }
 
-  @Test("Unread notifications merge, and too many collections become everything")
+  @Test("Unread commit notifications merge; too many collections become everything")
   func burst() {
     var notices = CollectionNotices()
     #expect(notices.take() == nil)
@@ -90,7 +90,7 @@ struct FollowTests {
     }
   }
 
-  @Test("Notifications end with the status of the data")
+  @Test("Commit notifications end with the error that closed the data")
   func end() async throws {
     let backend = try makeBackend()
     let status = RPCStatus(.dataLoss, "gone")

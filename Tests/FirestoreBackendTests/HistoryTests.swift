@@ -45,7 +45,7 @@ struct HistoryTests {
     #expect(try await refusal("c/a", at: old, backend)?.hasSuffix("earlier versions are kept for an hour.") == true)
   }
 
-  @Test("Read times follow the clock, never go back, and can be read again after commits")
+  @Test("Read times follow the clock, never go back, and can be read again later")
   func readTimes() async throws {
     let backend = try makeBackend(clock: clock)
     let commit = try await backend.commit(set("c/a", ["v": 1])).commitTime
@@ -63,7 +63,7 @@ struct HistoryTests {
     #expect(try await value("c/a", at: later, backend) == 1)
   }
 
-  @Test("The last read time can be read at any age while nothing was committed since")
+  @Test("An old read time can still be read if nothing was committed since")
   func oldReadTime() async throws {
     let backend = try makeBackend(clock: clock)
     try await backend.commit(set("c/a", ["v": 1]))
@@ -77,7 +77,7 @@ struct HistoryTests {
     #expect(try await refusal("c/a", at: time, backend) != nil)
   }
 
-  @Test("A query and its count read the state of their time in both key directions")
+  @Test("A past query and its count use the same version in both key directions")
   func queryAtVersion() async throws {
     let backend = try makeBackend(clock: clock)
     let time = try await backend.commit(set("c/a", ["v": 1]), set("c/b", ["v": 2]), set("c/c", ["v": 3])).commitTime
@@ -131,7 +131,7 @@ struct HistoryTests {
     }
   }
 
-  @Test("Read times older than an hour are rejected unless nothing has changed since")
+  @Test("A read time older than an hour is rejected unless nothing has changed since")
   func pastExpires() async throws {
     let backend = try makeBackend(clock: clock)
     let first = try await backend.commit(set("c/a", ["v": 1])).commitTime
@@ -145,7 +145,7 @@ struct HistoryTests {
         + "an hour.")
   }
 
-  @Test("Clearing or replacing all data removes the history and reports it")
+  @Test("Clearing or replacing all data removes the history, and past reads say so")
   func replaced() async throws {
     let backend = try makeBackend(clock: clock)
     let first = try await backend.commit(set("c/a", ["v": 1])).commitTime

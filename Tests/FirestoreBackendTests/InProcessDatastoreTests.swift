@@ -56,7 +56,7 @@ import Testing
     #expect(await backend.watchCount == 0)
   }
 
-  @Test("A watch stream ends with its requests, and with an error after a bad request")
+  @Test("A watch stream ends when its requests end, and fails after a bad request")
   func ends() async throws {
     let backend = try makeBackend()
     let datastore = InProcessDatastore(backend: backend, database: database)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct LimitWindowTests {
   @Test(
-    "A limit window holds its limit and a reserve without overflow",
+    "A limit window's capacity is the limit plus a reserve, without overflow",
     arguments: [(1, 17), (100, 200), (1000, 1256), (Int.max - 1, .max), (.max, .max)])
   func capacity(limit: Int, capacity: Int) {
     let target = Query(path: ResourcePath("c"), limit: limit).target

@@ -52,7 +52,7 @@ struct LockTests {
     #expect(try await !isLocked(set("c/a", [:]), backend))
   }
 
-  @Test("A query locks its matches and what would match, and no other document")
+  @Test("A query locks its matches and documents that would match, and no others")
   func query() async throws {
     let backend = try makeBackend(clock: clock)
     try await backend.commit(set("c/in", ["v": 1]), set("c/out", ["v": 2]))
@@ -71,7 +71,7 @@ struct LockTests {
     #expect(try await !isLocked(set("d/new", ["v": 1]), backend))
   }
 
-  @Test("A transaction reads the present, and commits although earlier reads are older")
+  @Test("A transaction reads the latest version, and commits despite older reads")
   func present() async throws {
     let backend = try makeBackend(clock: clock)
     try await backend.commit(set("c/a", ["v": 1]), set("c/b", ["v": 1]))

@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test("A cached lookup needs no read, even if missing, and is per database")
+  @Test("A lookup is cached per database, even for a missing document")
   func kept() async throws {
     let backend = try makeBackend()
     let other = DatabaseID(project: "p", database: "other")

@@ -37,7 +37,7 @@ struct NearestNeighborsTests {
   }
 
   @Test(
-    "The result equals comparing every vector, with ties in query order",
+    "A vector search equals comparing every vector, with ties in query order",
     arguments: [NearestNeighbors.Measure.euclidean, .cosine, .dotProduct], [10, 40_000])
   func oracle(_ measure: NearestNeighbors.Measure, _ textBytes: Int) async throws {
     let all = documents(250, textBytes: textBytes)
@@ -83,7 +83,7 @@ struct NearestNeighborsTests {
     }
   }
 
-  @Test("Large documents are searched in slices that let other work run")
+  @Test("A vector search of large documents runs in slices that let other work run")
   func slices() async throws {
     let pauses = Atomic(0)
     let backend = try LocalBackend(

@@ -66,7 +66,7 @@ struct QueryCursorTests {
     ]
   }()
 
-  @Test("The chunks add up to the result, and none exceeds the size limit", arguments: [100, 20_000, 100_000])
+  @Test("The chunks of a result add up to it, and none exceeds the size limit", arguments: [100, 20_000, 100_000])
   func pieces(size: Int) async throws {
     let backend = try await filled(size: size)
     for query in Self.queries {
@@ -108,7 +108,7 @@ struct QueryCursorTests {
     #expect(documents.count == 60 && documents.allSatisfy { $0.storedSize < 500 })
   }
 
-  @Test("A result whose history is pruned ends with an error, never with mixed versions")
+  @Test("A read whose history is pruned ends with an error, never with mixed versions")
   func expiry() async throws {
     for (isTransaction, code) in [(false, StatusCode.unavailable), (true, .aborted)] {
       let backend = try LocalBackend(

@@ -28,7 +28,7 @@ import Testing
     #expect(try await backend.paths(descending) == ordered.reversed())
   }
 
-  @Test("Pages by document id meet without gap or overlap in both directions")
+  @Test("Pages by document id have no gap or overlap in either direction")
   func paging() async throws {
     let ids = (0..<25).map { "c/d\($0 + 10)" }
     let backend = try await backend(ids)
@@ -63,7 +63,7 @@ import Testing
     #expect(try await backend.paths(target) == ["c/101", "c/103", "c/105"])
   }
 
-  @Test("Other orders sort by value, then key, and omit documents without the field")
+  @Test("Orders by a field sort by value, then key, and omit documents without the field")
   func ordering() async throws {
     let backend = try makeBackend()
     try await backend.commit(
@@ -90,7 +90,7 @@ import Testing
     #expect(try await backend.paths(query("c", orderBy: byReference, limit: 2, start: start)) == ["c/2", "c/3"])
   }
 
-  @Test("A collection group covers every depth below its ancestor in path order")
+  @Test("A collection group covers all depths below its ancestor, in path order")
   func groups() async throws {
     let inside = ["a/1/m/x", "a/1/m/x/m/y", "a/1/m/z", "a/2/m/b", "m/q"]
     let backend = try await backend(inside + ["a/1", "a/1/mm/x", "b/1/n/m"])
@@ -101,7 +101,7 @@ import Testing
     #expect(try await backend.paths(group("m", limit: 2, start: start)) == ["a/1/m/z", "a/2/m/b"])
   }
 
-  @Test("Collection ids are listed once, including those with only nested documents")
+  @Test("Each collection id is listed once, even if it has only nested documents")
   func collectionIDs() async throws {
     let backend = try await backend(["a/1", "a-b/1", "a/2/s/1", "z/missing/t/1", "gone/1"])
     try await backend.commit(delete("gone/1"))
@@ -155,7 +155,7 @@ import Testing
     #expect(try await figures(backend, query("d"), .sum(n)) == [-2])
   }
 
-  @Test("Sums keep the cursor's order, and documents without the field do not count")
+  @Test("A sum uses the query's order and cursor, and skips documents without the field")
   func boundedSum() async throws {
     let backend = try makeBackend()
     try await backend.commit(set("c/a", ["n": 1]), set("c/b", [:]), set("c/d", ["n": 5]), set("c/e", ["n": 2]))

@@ -27,7 +27,7 @@ import Testing
     return watch
   }
 
-  @Test("Without changes only CURRENT and a snapshot are sent")
+  @Test("A resume without changes gets only CURRENT and a snapshot")
   func unchanged() async throws {
     let backend = try makeBackend()
     try await backend.commit(set("c/a", [:]), set("c/b", [:]))
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test("Only later changes are sent, with deletes and removals by name")
+  @Test("A resume gets only later changes, with deletes and removals by name")
   func changes() async throws {
     let backend = try makeBackend()
     let target = query("c", [field("n", .equal, 1)])
@@ -56,7 +56,7 @@ import Testing
       ])
   }
 
-  @Test("Changes to documents that were never in the target are not sent")
+  @Test("A resumed target gets no changes to documents that were never in it")
   func foreign() async throws {
     let backend = try makeBackend()
     let target = query("c", [field("n", .equal, 1)])
@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test("Past the history, a filter reveals removals, or a reset without a count")
+  @Test("If the history is too short, a resume sends a filter, or a reset without a count")
   func forgotten() async throws {
     let clock = TestClock()
     let backend = try makeBackend(clock: clock)
@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  @Test("A resumed limit query receives its additions, removals and changes")
+  @Test("A resumed limit query receives additions, removals and changes")
   func window() async throws {
     let backend = try makeBackend()
     let target = query("c", orderBy: [OrderBy(FieldPath("n"))], limit: 2)
@@ -122,7 +122,7 @@ import Testing
     #expect(filter.unchangedNames == expected.bits)
   }
 
-  @Test("A wrong expected count sends a filter, without names if no count is expected")
+  @Test("A resume with a wrong expected count gets a filter, without names if it is 0")
   func wrongCount() async throws {
     let backend = try makeBackend()
     try await backend.commit(set("c/a", [:]), set("c/b", [:]))
@@ -157,7 +157,7 @@ import Testing
     }
   }
 
-  @Test("A token from before the history resets the target, and a younger one does not")
+  @Test("A token older than the history resets the target, a newer one does not")
   func tooOld() async throws {
     let backend = try makeBackend(keptChanges: 10)
     try await backend.commit(set("c/first", [:]))
@@ -175,7 +175,7 @@ import Testing
     #expect(resumed.client.paths(2) == ["c/second"])
   }
 
-  @Test("A read time resumes like a token")
+  @Test("A target can resume from a read time as from a token")
   func readTime() async throws {
     let backend = try makeBackend()
     let time = try await backend.commit(set("c/a", [:])).commitTime

@@ -36,7 +36,7 @@ struct TransactionTests {
     #expect(try await backend.read("c/a")["v"] == 2)
   }
 
-  @Test("A client with endless transactions loses its own and does not block others")
+  @Test("A client that opens too many transactions loses its own, not those of others")
   func room() throws {
     var table = TransactionTable(at: 0, maximumOpen: 10)
     let (greedy, modest) = (ClientID(), ClientID())
@@ -72,7 +72,7 @@ struct TransactionTests {
     #expect(try await !backend.read("c/b").exists)
   }
 
-  @Test("A change to a query's result aborts, and other changes do not")
+  @Test("A change to a queried result aborts a transaction, and other changes do not")
   func queries() async throws {
     let backend = try makeBackend(clock: clock)
     try await backend.commit(set("c/a", ["v": 1]), set("c/b", ["v": 2]))
@@ -146,7 +146,7 @@ struct TransactionTests {
     await #expect(throws: expired) { _ = try await read("c/a", in: busy, backend) }
   }
 
-  @Test("Batched writes succeed separately, and a document may occur once")
+  @Test("Writes of a batch write succeed separately, and none may repeat a document")
   func batchWrite() async throws {
     let backend = try makeBackend(clock: clock)
     let results = try await backend.commitEach(
@@ -175,7 +175,7 @@ struct TransactionTests {
     #expect(try await search(.euclidean, threshold: 0.5) == ["c/a double(0.0)"])
   }
 
-  @Test("Queries over every collection below a path find documents at the given depth")
+  @Test("A query over all collections below a path finds documents at the given depth")
   func kindless() async throws {
     let backend = try makeBackend(clock: clock)
     try await backend.commit(set("a/1", [:]), set("b/2", [:]), set("a/1/c/3", [:]), set("a/1/c/3/d/4", [:]))

@@ -9,7 +9,7 @@ import Testing
 @testable import FirestoreBackend
 
 @Suite struct WatchTests {
-  @Test("A new target receives ADD, documents, CURRENT and a snapshot, then changes")
+  @Test("A new target receives ADD, documents, CURRENT and a snapshot, and then changes")
   func sequence() async throws {
     let backend = try makeBackend()
     try await backend.commit(set("c/a", ["n": 1]), set("d/x", [:]))
@@ -43,7 +43,7 @@ import Testing
     #expect(try await watch.messages() == ["DOC c/a +[2] -[4]", "SNAPSHOT"])
   }
 
-  @Test("A document target reports a missing document as deleted, and later changes")
+  @Test("A document target reports a missing document as deleted, and then its changes")
   func documentTarget() async throws {
     let backend = try makeBackend()
     var watch = await WatchDriver(backend)
@@ -161,7 +161,7 @@ import Testing
     #expect(watch.client.current == [2, 4])
   }
 
-  @Test("A step sends about 256 KiB of documents, and a snapshot when complete")
+  @Test("Each step sends about 256 KiB of documents, and the last one a snapshot")
   func steps() async throws {
     let backend = try makeBackend()
     let text = Value.string(String(repeating: "x", count: 50_000))
@@ -195,7 +195,7 @@ import Testing
     }
   }
 
-  @Test("Commits on both sides of a running read are sent correctly")
+  @Test("Commits before and after a running read's position are sent correctly")
   func commitsWhileReading() async throws {
     let backend = try makeBackend()
     let count = SessionTarget.stepSize * 3
@@ -229,7 +229,7 @@ import Testing
     #expect(watch.client.readTime == time)
   }
 
-  @Test("Deleting everything resets queries and deletes documents")
+  @Test("Deleting everything resets query targets and deletes document targets")
   func deleteAll() async throws {
     let backend = try makeBackend()
     try await backend.commit(set("c/a", [:]), set("c/b", [:]))
@@ -271,7 +271,7 @@ import Testing
   ]
 
   @Test(
-    "After every commit the messages add up to the query results",
+    "After every commit the sent messages add up to the query results",
     arguments: 1...TestSize.count(2, full: 6))
   func oracle(seed: Int) async throws {
     var random = SeededGenerator(seed: UInt64(seed))

@@ -44,7 +44,7 @@ struct WriteSequenceTests {
   }
 
   @Test(
-    "Conflicting writes are an invalid request, and all others succeed",
+    "Conflicting writes in a commit are an invalid request, and all others succeed",
     arguments: Kind.allCases, Kind.allCases)
   func pairs(_ first: Kind, _ second: Kind) async throws {
     for isThere in [false, true] {
@@ -60,7 +60,7 @@ struct WriteSequenceTests {
     }
   }
 
-  @Test("Only writes to the same document conflict, and only with the previous one")
+  @Test("A write conflicts only with the previous write to the same document")
   func sequences() async throws {
     let backend = try makeBackend()
     try await backend.commit(set("c/a", [:]), set("c/b", [:], .exists(false)))

@@ -50,7 +50,7 @@ import Testing
     #expect(browser.isActive)
   }
 
-  @Test("A connection over the limit is rejected in its own protocol, however it is split", arguments: [1, 3, 100])
+  @Test("A connection over the limit gets an error in its own protocol, even in pieces", arguments: [1, 3, 100])
   func refusal(piece: Int) throws {
     for (request, answer) in [
       ("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", "HTTP/1.1 503 Service Unavailable\r\n"),
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test("A silent connection over the limit is closed without a message")
+  @Test("A connection over the limit that sends nothing is closed without a message")
   func silentRefusal() throws {
     let channel = try connect(ConnectionRefusalHandler())
     loop.advanceTime(by: ConnectionRefusalHandler.patience)
@@ -79,7 +79,7 @@ import Testing
     #expect(try channel.sentText() == "")
   }
 
-  @Test("A loopback address makes a port local")
+  @Test("Only loopback addresses make a port local")
   func loopback() throws {
     for host in ["127.0.0.1", "127.3.2.1", "::1"] {
       #expect(try EmulatorServer.Configuration(host: host, port: 0).isLoopback)

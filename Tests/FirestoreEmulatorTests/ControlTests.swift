@@ -59,7 +59,7 @@ struct ControlTests {
     #expect(try await ask("/reset").status == 200)
   }
 
-  @Test("An export contains one moment of a database, and the next one replaces it")
+  @Test("An export contains one moment of a database, and a second export replaces it")
   func export() async throws {
     for number in 0..<1_200 { try backend.set("c/\(number)/below/x", "\(number)") }
     try backend.set("other/x", "😀")
@@ -77,7 +77,7 @@ struct ControlTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["e"])
   }
 
-  @Test("An export without a name gets one, in either notation of the request")
+  @Test("An export without a name gets a generated one")
   func names() async throws {
     let answer = try await export("\"database\": \"\(database.name)\", \"exportDirectory\": \"\(folder.path)\"")
 
@@ -119,7 +119,7 @@ struct ControlTests {
     for database in [database, other] { #expect(try await backend.collectionIDs(below: .root, in: database) == []) }
   }
 
-  @Test("Only a local request to a server that can stop shuts it down")
+  @Test("A shutdown request works only locally, and only if the server can stop")
   func shutDown() async throws {
     let stops = Atomic(0)
     func stop() { stops.add(1, ordering: .relaxed) }
@@ -162,7 +162,7 @@ struct ControlTests {
     ("POST", "/emulator/v1/projects/p:export", "EXPORT"), ("POST", "/shutdown", ""),
   ]
 
-  @Test("With keys, controlling the server needs the secret, even locally", arguments: [true, false])
+  @Test("A server with keys accepts control only with the secret, even locally", arguments: [true, false])
   func guarded(isLoopback: Bool) async throws {
     let stops = Atomic(0)
     let service = FirestoreService(backend: backend, rules: try guardedRules(owner: Self.secret))
@@ -189,7 +189,7 @@ struct ControlTests {
     #expect(work.refusal(of: "Bearer \(Self.secret)") == nil)
   }
 
-  @Test("With keys and no secret, control is denied; without keys, it is local only")
+  @Test("A server with keys and no secret denies control; without keys it is local only")
   func nobody() throws {
     let loopback = ControlOrigins(isLoopback: true)
     let locked = ControlWork(FirestoreService(backend: backend, rules: try guardedRules(owner: nil)), loopback)
@@ -205,7 +205,7 @@ struct ControlTests {
     #expect(ControlWork(FirestoreService(backend: backend, rules: rules), loopback).refusal(of: nil) == nil)
   }
 
-  @Test("On a server without rules, remote callers cannot set any")
+  @Test("On a server without rules, remote callers cannot set rules")
   func openRules() async throws {
     let rules = AccessRules()
     let work = ControlWork(FirestoreService(backend: backend, rules: rules), ControlOrigins(isLoopback: false))
@@ -218,7 +218,7 @@ struct ControlTests {
     #expect(answer.status.code == 403 && !rules.isActive)
   }
 
-  @Test("Only POST resets and shuts down", arguments: ["GET", "DELETE", "HEAD"])
+  @Test("Only POST requests can reset or shut down the server", arguments: ["GET", "DELETE", "HEAD"])
   func methods(method: String) {
     for target in ["/reset", "/shutdown", "/emulator/v1/projects/p:export"] {
       #expect(ControlRequest(method, target) == nil)
@@ -226,7 +226,7 @@ struct ControlTests {
     }
   }
 
-  @Test("A rule issue has a start and end position and is reported while the rules apply")
+  @Test("An issue in the rules is reported with its start and end")
   func issues() throws {
     let control = RulesControl(AccessRules(), of: "p")
     let rules = "service cloud.firestore { match /a/{b} { allow read if true; } }"
@@ -241,7 +241,7 @@ struct ControlTests {
     #expect(text(control.current()).contains(place))
   }
 
-  @Test("The coverage page contains the full rules text and the result of each expression")
+  @Test("The coverage page shows the rules' text with the result of each expression")
   func coveragePage() async throws {
     let text = """
       rules_version = '2';
@@ -283,7 +283,7 @@ struct ControlTests {
     #expect(String(buffer: none.body).contains("allow read, write: if true"))
   }
 
-  @Test("Requests are reported with the rules' values, and allowed ones on demand")
+  @Test("Denied requests are reported with the rules' values, allowed ones on demand")
   func requests() async throws {
     let text = """
       service cloud.firestore { match /databases/{d}/documents {
@@ -337,7 +337,7 @@ struct ControlTests {
     }
   }
 
-  @Test("An issue with the rules as a whole has no position")
+  @Test("An issue that concerns the whole rules file has no position")
   func noPlace() throws {
     let control = RulesControl(AccessRules(), of: "p")
     let rules = "service cloud.firestore { match /a/{b} { allow read; } }"

@@ -87,7 +87,7 @@ import Testing
   }
 
   @Test(
-    "An allowed page may use the data but not control the emulator",
+    "An allowed page may use the data but cannot control the emulator",
     arguments: ["null", "chrome-extension://abcdef", "http://app.test:3000", "https://my.example"], [true, false])
   func allowed(page: String, isLoopback: Bool) throws {
     let channel = try open(isLoopback: isLoopback, allowed: [page])
@@ -107,7 +107,7 @@ import Testing
     }
   }
 
-  @Test("An allowed internet page passes the browser's private network check")
+  @Test("An allowed page from the internet passes the private network preflight")
   func privateNetwork() throws {
     for (page, isAllowed) in [("https://my.example", true), ("https://other.example", false)] {
       let channel = try open(allowed: ["https://my.example"])
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test("Each rejected page is reported once with the option to allow it")
+  @Test("Each rejected page is reported once, with the option that allows it")
   func reported() throws {
     let told = Mutex<[String]>([])
     let channel = try open(allowed: ["null"]) { line in told.withLock { $0.append(line) } }
@@ -281,7 +281,7 @@ import Testing
     #expect(objection(.POST, ["Origin": "http://localhost:8080"]) == nil)
   }
 
-  @Test("Local names and pages are allowed, and any host without a browser on open ports")
+  @Test("A local port accepts local names and pages, and an open port any host")
   func own() {
     let local = ControlOrigins(isLoopback: true)
     for host in ["localhost:8080", "127.0.0.1:1", "127.1.2.3", "[::1]:8080", "LOCALHOST", "ui.localhost", nil] {
@@ -307,7 +307,7 @@ import Testing
   }
 
   @Test(
-    "Other paths are not control paths", arguments: ["documents//c", "documents/c//a", "documentsx", "documents/a%2Fb"])
+    "Paths outside the emulator's are not control paths", arguments: ["documents//c", "documents/c//a", "documentsx", "documents/a%2Fb"])
   func otherPaths(suffix: String) {
     let target = "/emulator/v1/projects/p/databases/(default)/\(suffix)"
     #expect(PlainRequest(HTTPRequestHead(version: .http1_1, method: .DELETE, uri: target)).wish == .unknown)

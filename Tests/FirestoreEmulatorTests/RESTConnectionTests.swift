@@ -33,7 +33,7 @@ import Testing
 
   private func status(_ answer: String) -> String { String(answer.prefix { $0 != "\r\n" }.dropFirst(9)) }
 
-  @Test("A pipelined request reads the document that the previous one wrote", arguments: [7, 100_000])
+  @Test("A pipelined request reads the document that the previous request wrote", arguments: [7, 100_000])
   func pipelined(piece: Int) throws {
     let channel = try open()
     let body = #"{"fields": {"a": {"stringValue": "é"}}}"#

@@ -36,7 +36,7 @@ struct ReflectionTests {
     }
   }
 
-  @Test("Services are listed, and files are found by name and by symbol")
+  @Test("Reflection lists services and finds files by name and by symbol")
   func questions() throws {
     let services = try answer(request(7, ""))
     #expect(services.kind == 6 && services.parts.count == 6)
@@ -48,7 +48,7 @@ struct ReflectionTests {
     #expect(try answer(request(6, "google.firestore.v1.Document")).kind == 5)
   }
 
-  @Test("An unknown symbol is an error in the response, not of the stream")
+  @Test("Reflection reports an unknown symbol in its response, not as a stream error")
   func unknown() throws {
     for request in [request(3, "x.proto"), request(4, "x"), request(6, "x"), [], [0x3a]] as [[UInt8]]
     where request != [0x3a] {
@@ -57,7 +57,7 @@ struct ReflectionTests {
     #expect(throws: RPCStatus.self) { try ReflectionAnswer(to: [0x3a]) }
   }
 
-  @Test("10,000 damaged requests are answered or rejected without a crash")
+  @Test("10,000 damaged reflection requests are answered or rejected without a crash")
   func mutations() throws {
     var random = SeededGenerator(seed: 76)
     let originals = [request(3, "google/type/latlng.proto"), request(4, "google.rpc.Status"), request(7, "*")]

@@ -86,7 +86,7 @@ import Testing
     return try connection.frames().flatMap(\.bytes)
   }
 
-  @Test("A gRPC listener that resumes under rules learns nothing of others' documents")
+  @Test("A gRPC listener that resumes under rules receives nothing of others' documents")
   func grpc() throws {
     let (backend, rules) = (try makeBackend(), try makeRules())
     try note(backend, "mine", "mallory", "hello")
@@ -113,7 +113,7 @@ import Testing
     _ = try second.channel.finish()
   }
 
-  @Test("A WebChannel listener that resumes learns nothing of others' documents")
+  @Test("A WebChannel listener that resumes receives nothing of others' documents")
   func webChannel() throws {
     let server = try BrowserFixture(rules: try makeRules())
     let headers = "headers=Authorization%3A\(Self.mallory.replacing(" ", with: "%20"))%0D%0A&"
@@ -148,7 +148,7 @@ import Testing
 
   private static let claims = #"{"sub":"mallory","aud":"p","iss":"https://securetoken.google.com/p","exp":1500}"#
 
-  @Test("A listener ends when its token expires, on either transport")
+  @Test("A listener ends when its token expires, on both transports")
   func expiry() throws {
     let (backend, rules, token) = (try makeBackend(), try makeRules(signed: true), Self.token(Self.claims))
     let connection = try listen(backend, rules, as: token)

@@ -53,7 +53,7 @@ struct EntityTests {
     #expect(found["missing/m1"] == nil)
   }
 
-  @Test("The database of documents and references is read")
+  @Test("Documents and references keep the database that the export names")
   func database() throws {
     var reader = try ExportReader(EmulatorExport.folder + "/second")
     let document = try #require(try reader.next()).document()
@@ -65,7 +65,7 @@ struct EntityTests {
     #expect(try reader.next() == nil)
   }
 
-  @Test("Records have the emulator's size, with properties sorted by name")
+  @Test("Written records have the size and bytes of the emulator's, apart from order")
   func sameSizes() throws {
     for record in try records(try bytes(of: EmulatorExport.output)) {
       let document = try EntityReader.document(record)
@@ -77,7 +77,7 @@ struct EntityTests {
     }
   }
 
-  @Test("Random documents round-trip")
+  @Test("Random documents round-trip through export records")
   func roundTrip() throws {
     var random = SeededGenerator(seed: 72)
     var count = 0
@@ -120,7 +120,7 @@ struct EntityTests {
     }
   }
 
-  @Test("Deep nesting is rejected before the stack overflows")
+  @Test("Deeply nested export records are rejected before the stack overflows")
   func depth() throws {
     let deep = (0..<200).reduce(Value.integer(1)) { value, _ in .map(["m": value]) }
     let record = try EntityWriter(home).record(key("c/d"), ["m": deep])

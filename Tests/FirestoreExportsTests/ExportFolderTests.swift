@@ -45,7 +45,7 @@ struct ExportFolderTests {
     #expect(try bytes(of: folder("none/none.overall_export_metadata")).count == 15)
   }
 
-  @Test("An export is found by its metadata file, its folder, or its parent folder")
+  @Test("An export is found by its metadata file, its folder or its parent folder")
   func location() throws {
     let folder = try TemporaryFolder.made()
     try export(folder("one"), [("c/d", [:])], in: home)
@@ -81,7 +81,7 @@ struct ExportFolderTests {
   }
 
   @Test(
-    "Backslashes in metadata do not lead out of the export", arguments: ["..\\x", "a\\..\\..\\x", "\\x", "a/..\\x"])
+    "A backslash in the metadata cannot lead out of the export", arguments: ["..\\x", "a\\..\\..\\x", "\\x", "a/..\\x"])
   func windowsEscape(name: String) {
     #expect(throws: ExportError.self) { try ExportLocation.file(name, namedBy: "/tmp/e/e.overall_export_metadata") }
   }
@@ -107,7 +107,7 @@ struct ExportFolderTests {
     #expect(try folder.names == ["e"])
   }
 
-  @Test("The next export of a name removes the leftovers of a killed process")
+  @Test("An export removes what a killed export of the same name left behind")
   func abandoned() throws {
     let folder = try TemporaryFolder.made()
     for name in [".e.part-999999999-1/all_namespaces", ".e.part-\(getpid())-9999", ".f.part-999999999-1"] {

@@ -18,7 +18,7 @@ struct RecordLogTests {
     #expect(try records(bytes, inPiecesOf: piece) == originals)
   }
 
-  @Test("A record is read from any position in a block", arguments: [0, 1, 100, 40_000])
+  @Test("A record can begin at any position in a block", arguments: [0, 1, 100, 40_000])
   func beginnings(length: Int) throws {
     let record = [UInt8](repeating: 0xee, count: length)
     // So many bytes of the block are left for it.
@@ -29,7 +29,7 @@ struct RecordLogTests {
     }
   }
 
-  @Test("Framing produces the same bytes as Google's emulator")
+  @Test("Record framing produces the same bytes as Google's emulator")
   func sameBytes() throws {
     for file in [EmulatorExport.output, EmulatorExport.all + "/emulator.overall_export_metadata"] {
       let original = try bytes(of: file)
@@ -63,7 +63,7 @@ struct RecordLogTests {
     #expect(damage(Array(long.prefix(32 * 1024)) + long)?.offset == 32 * 1024)
   }
 
-  @Test("An unterminated record stops at the size limit")
+  @Test("A record that exceeds the size limit is reported as damage")
   func limit() throws {
     let long = log([[UInt8](repeating: 7, count: 200_000)])
 

@@ -6,7 +6,7 @@ import Testing
 @Suite("Backend addresses")
 struct EndpointTests {
   @Test(
-    "Every common notation is parsed",
+    "Every common notation of a backend address is parsed",
     arguments: [
       ("127.0.0.1:8080", "127.0.0.1", 8080), ("localhost:1", "localhost", 1),
       ("http://localhost:8080/", "localhost", 8080),
@@ -43,7 +43,7 @@ struct EndpointTests {
     #expect(try Endpoint("https://h:1", security: .tls(trustRoots: nil), from: "--host").text == "h:1")
   }
 
-  @Test("An address is displayed as typed")
+  @Test("A backend address is displayed as typed")
   func text() {
     #expect(Endpoint(host: "::1", port: 80, security: .plaintext).text == "[::1]:80")
     #expect(Endpoint.cloudFirestore.text == "firestore.googleapis.com:443")

@@ -58,7 +58,7 @@ struct FailureTests {
     }
   #endif
 
-  @Test("A server that closes the connection because it expects TLS is reported")
+  @Test("A server that expects TLS and closes the connection is reported")
   func plaintextToTLS() async throws {
     // The answer of a TLS server to what is not TLS: an alert, and the end.
     let (channel, port) = try await listener { channel in

@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test("A request completes while its own task is blocked")
+  @Test("A request completes even if its caller's executor is blocked")
   func heldTask() async throws {
     let (asked, continuation) = AsyncStream.makeStream(of: Void.self)
     let server = try await TokenServer { _ in

@@ -55,7 +55,7 @@ struct TransportTests {
     #expect(farewell == .success(["c"]))
   }
 
-  @Test("Completed calls send no RESET, which servers could count as an attack")
+  @Test("A completed call sends no RESET frame, which servers may count as an attack")
   func manyCalls() async throws {
     try await ScriptedPeer.run { _, stream in
       Self.answered(stream)

@@ -12,7 +12,7 @@ private func parse(_ text: String) throws -> (fields: Fields, transforms: [Field
 @Suite("Documents as JSON")
 struct DocumentJSONTests {
   @Test(
-    "Each type has a notation",
+    "Each type has a JSON notation",
     arguments: [
       ("null", Value.null), ("true", .boolean(true)), ("12", .integer(12)), ("-0", .integer(0)),
       ("12.0", .double(12)), ("1e2", .double(100)), ("-0.0", .double(-0.0)), ("\"x\"", .string("x")),
@@ -67,7 +67,7 @@ struct DocumentJSONTests {
   }
 
   @Test(
-    "Errors report the position and the expected syntax",
+    "JSON errors report the position and the expected syntax",
     arguments: [
       ("", 1, 1, "Expected a value, found the end of the text."),
       ("[1]", 1, 1, "Expected an object with the document's fields, found an array."),
@@ -100,7 +100,7 @@ struct DocumentJSONTests {
     #expect(error.reason.contains(reason), "\(error)")
   }
 
-  @Test("Nesting beyond the limit is rejected without a crash")
+  @Test("JSON nested beyond the limit is rejected without a crash")
   func nesting() {
     let text = String(repeating: "[", count: 100_000)
     #expect(throws: JSONError.self) { try JSONSyntax(parsing: text) }

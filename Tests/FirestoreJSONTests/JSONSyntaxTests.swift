@@ -4,7 +4,7 @@ import Testing
 
 @Suite("JSON syntax")
 struct JSONSyntaxTests {
-  @Test("Parsed values record their line and column")
+  @Test("Parsed JSON values record their line and column")
   func places() throws {
     let syntax = try JSONSyntax(parsing: "{\r\n\t\"🐵\": [1,\n  2.0]}")
 
@@ -19,7 +19,7 @@ struct JSONSyntaxTests {
     #expect(elements.map(\.kindName) == ["an integer", "a number"])
   }
 
-  @Test("Escape sequences decode to their characters")
+  @Test("JSON escape sequences decode to their characters")
   func escapes() throws {
     let syntax = try JSONSyntax(parsing: #""\"\\\/\b\f\n\r\t\u00e9\uD83D\uDC35""#)
 
@@ -40,7 +40,7 @@ struct JSONSyntaxTests {
     }
   }
 
-  @Test("Non-ASCII control characters are escaped for terminals")
+  @Test("Control characters outside ASCII are escaped for terminals too")
   func controlCharacters() {
     #expect(JSONSyntax(.string("\u{1b}[2J\u{9b}é")).lineText == "\"\\u001b[2J\\u009bé\"")
   }

@@ -34,7 +34,7 @@ struct WriteJSONTests {
     Mutation(key: key, operation: .verify, precondition: .exists(true)),
   ]
 
-  @Test("Every write round-trips through text", arguments: mutations)
+  @Test("Every write round-trips through JSON text", arguments: mutations)
   func roundTrip(_ mutation: Mutation) throws {
     let text = WriteJSON.text(of: [mutation], relativeTo: database)
     #expect(try WriteJSON.parse(text, database: database) == [mutation], "\(text)")

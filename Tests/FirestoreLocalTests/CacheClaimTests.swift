@@ -69,7 +69,7 @@ struct CacheClaimTests {
     store.requestID(of: MutationBatch(id: BatchID(1), localWriteTime: now, mutations: [])).clientID
   }
 
-  @Test("A cache without pending writes is replaced when another database opens it")
+  @Test("Another database may replace a cache that has no pending writes")
   func replaced() throws {
     let old = try LocalStore(configuration(CacheClaim(others)))
     let first = identity(of: old)
@@ -83,7 +83,7 @@ struct CacheClaimTests {
     #expect(first != second)
   }
 
-  @Test("A rejected write counts as pending for ownership")
+  @Test("A rejected write protects a cache from replacement, like a pending one")
   func rejected() throws {
     var store = try LocalStore(configuration(CacheClaim(others)))
     let batch = try store.write([set("cities/SF", [:])], at: now).batchID
@@ -94,7 +94,7 @@ struct CacheClaimTests {
     #expect(refusal(CacheClaim(ours, replacesOthers: true))?.kind == .foreign)
   }
 
-  @Test("An unclaimed cache becomes the first opener's, with its queue")
+  @Test("An unclaimed cache, with its queue, belongs to the first database that opens it")
   func ownerless() throws {
     try use(nil, queueing: "cities/SF")
 
@@ -103,7 +103,7 @@ struct CacheClaimTests {
     #expect(refusal(CacheClaim(others))?.kind == .foreign)
   }
 
-  @Test("A cache marked as damaged but found intact keeps its owner")
+  @Test("A cache that was marked as damaged but is intact keeps its owner")
   func verified() throws {
     try use(ours, queueing: "cities/SF")
     #expect(FileManager.default.createFile(atPath: place.databasePath + ".damaged", contents: nil))

@@ -40,7 +40,7 @@ import Testing
     #expect(next?.kind == .corrupt)
   }
 
-  @Test("A pending write moved to another user on disk is not sent")
+  @Test("A pending write that was moved to another user on disk is not sent")
   func user() throws {
     var store = try filled(Place(.memory))
     _ = try store.changeUser(to: "ada")
@@ -113,7 +113,7 @@ import Testing
   /// Gives the target of `rooms` another document, in the table and in its index.
   private static let exchange = "UPDATE target_documents SET document = (SELECT max(id) FROM documents)"
 
-  @Test("Listening again detects a target whose documents were exchanged on disk")
+  @Test("Listening again detects that a target's documents were exchanged on disk")
   func members() throws {
     for isScan in [true, false] {
       let place = Place(.durable)
@@ -139,7 +139,7 @@ import Testing
     }
   }
 
-  @Test("A query does not reuse a previous result whose documents were exchanged on disk")
+  @Test("A query detects that its previous result's documents were exchanged on disk")
   func previousResult() throws {
     let place = Place(.durable)
     var store = try place.open()

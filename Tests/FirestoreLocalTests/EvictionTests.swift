@@ -16,7 +16,7 @@ struct EvictionTests {
   }
 
   @Test(
-    "Documents without a listener or pending write are evicted, and the rest counted", arguments: Storage.allCases)
+    "Eviction removes unused documents and counts those that it keeps", arguments: Storage.allCases)
   func kept(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()
@@ -44,7 +44,7 @@ struct EvictionTests {
     try close(store)
   }
 
-  @Test("An evicted query without a listener is read again in full")
+  @Test("After its documents were evicted, a query is read again in full")
   func forgotten() throws {
     let place = Place(.durable)
     var store = try place.open()
@@ -66,7 +66,7 @@ struct EvictionTests {
     try close(store)
   }
 
-  @Test("Many documents are evicted in slices, and an unknown collection has none")
+  @Test("Many documents are evicted in slices, and an unknown collection evicts none")
   func slices() throws {
     let place = Place(.memory)
     var store = try place.open()
@@ -83,7 +83,7 @@ struct EvictionTests {
     try close(store)
   }
 
-  @Test("Eviction by age evicts only documents not sent or confirmed since", arguments: Storage.allCases)
+  @Test("Eviction by age keeps documents that were sent or confirmed since then", arguments: Storage.allCases)
   func age(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()

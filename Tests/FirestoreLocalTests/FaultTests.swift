@@ -29,7 +29,7 @@ struct FaultTests {
   }
 
   @Test(
-    "A failing action changes nothing and succeeds when repeated",
+    "A store action that fails changes nothing and succeeds when repeated",
     arguments: [StoreAction.writeLocally, .acknowledgeBatch, .rejectBatch, .applyRemoteEvent, .handleUserChange],
     Storage.allCases)
   func nothingHalfDone(_ action: StoreAction, _ storage: Storage) throws {
@@ -68,7 +68,7 @@ struct FaultTests {
     #expect(repeated != before)
   }
 
-  @Test("Reads can be made to fail by name")
+  @Test("Tests can make store reads fail by name")
   func reads() throws {
     let place = Place(.memory)
     var store = try place.open()

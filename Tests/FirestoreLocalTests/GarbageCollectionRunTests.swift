@@ -42,7 +42,7 @@ struct GarbageCollectionRunTests {
     try store.execute(collection(name), usingPreviousResults: false).documents.count
   }
 
-  @Test("A run takes many slices, and each leaves a consistent cache", arguments: Storage.allCases)
+  @Test("Garbage collection takes many slices, and each leaves a consistent cache", arguments: Storage.allCases)
   func slices(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try filled(place)
@@ -66,7 +66,7 @@ struct GarbageCollectionRunTests {
     #expect(left == [0, 2000, 2000])
   }
 
-  @Test("A run stopped after any slice leaves a consistent cache, and the next finishes")
+  @Test("Garbage collection stopped after any slice leaves a consistent cache")
   func interrupted() throws {
     let original = Place(.durable)
     try filled(original).close()
@@ -106,7 +106,7 @@ struct GarbageCollectionRunTests {
     }
   }
 
-  @Test("A document that comes into use between two slices is kept", arguments: Storage.allCases)
+  @Test("Garbage collection keeps a document that comes into use between two slices", arguments: Storage.allCases)
   func changes(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()

@@ -39,7 +39,7 @@ struct IndexTailTests {
     return sorted.prefix(3).map(\.key.documentID)
   }
 
-  @Test("Entries are written in batches and are found before they are written", arguments: Storage.allCases)
+  @Test("Index entries are written in batches, and documents are found before that", arguments: Storage.allCases)
   func batches(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try open(place, maximumCount: 10)
@@ -61,7 +61,7 @@ struct IndexTailTests {
     try close(store)
   }
 
-  @Test("Document changes are indexed with or without entries, also after a restart")
+  @Test("A changed document is found by index before and after its entries are written")
   func changes() throws {
     let place = Place(.durable)
     var store = try open(place, maximumCount: 4)

@@ -160,7 +160,7 @@ struct IndexTests {
     #expect(result.documents.count > 590)
   }
 
-  @Test("Pending writes determine what an index finds", arguments: Storage.allCases)
+  @Test("An index finds documents by the values of pending writes", arguments: Storage.allCases)
   func overlay(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()
@@ -180,7 +180,7 @@ struct IndexTests {
     try close(store)
   }
 
-  @Test("A backfill resumes after a restart")
+  @Test("Filling an index resumes after a restart")
   func restart() throws {
     let place = Place(.durable)
     var store = try place.open()
@@ -204,7 +204,7 @@ struct IndexTests {
     try close(store)
   }
 
-  @Test("A new configuration keeps unchanged indexes and drops the others' entries", arguments: Storage.allCases)
+  @Test("A new configuration keeps unchanged indexes and drops the others", arguments: Storage.allCases)
   func configuration(_ storage: Storage) throws {
     var store = try Place(storage).open()
     store.backfillPacer = .pieces(10)
@@ -232,7 +232,7 @@ struct IndexTests {
     #expect(rest.isEmpty)
   }
 
-  @Test("A failed change leaves indexes and documents unchanged")
+  @Test("A failed change leaves indexes and documents as they were")
   func undone() throws {
     var store = try Place(.memory).open()
     try store.setIndexes([try index(ascending("state"))])
@@ -244,7 +244,7 @@ struct IndexTests {
     try close(store)
   }
 
-  @Test("A damaged definition loses only its own index")
+  @Test("A damaged index definition loses only its own index")
   func damagedDefinition() throws {
     let place = Place(.durable)
     var store = try place.open()
@@ -328,7 +328,7 @@ struct IndexTests {
 
   // MARK: Definitions
 
-  @Test("An invalid definition is rejected with the reason")
+  @Test("An invalid index definition is rejected with the reason")
   func definitions() throws {
     func reason(_ group: String, _ fields: FieldIndex.Field...) -> String? {
       do throws(ModelError) {

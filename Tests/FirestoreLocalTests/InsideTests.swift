@@ -20,7 +20,7 @@ struct InsideTests {
       matches: (0..<count).map { doc("rooms/\($0)", at: 1) }, remoteKeys: [], plan: plan, documentsScanned: count * 2)
   }
 
-  @Test("Query times are grouped by collection size, with the slowest as 99th percentile")
+  @Test("Query times are grouped by collection size, with the 99th percentile")
   func percentiles() throws {
     let times = Times()
     let ledger = QueryLedger { times.now }
@@ -50,7 +50,7 @@ struct InsideTests {
     #expect(ledger.queries().first?.classes.map(\.runs) == [1, 5, 200])
   }
 
-  @Test("The most recent queries and runs are kept")
+  @Test("Only the most recent queries and runs are kept")
   func bounds() throws {
     let times = Times()
     let ledger = QueryLedger { times.now }
@@ -107,7 +107,7 @@ struct InsideTests {
   }
 
   @Test(
-    "A survey counts overlays by collection for all users, and every table's rows", arguments: Storage.allCases)
+    "A survey counts overlays of all users by collection, and every table's rows", arguments: Storage.allCases)
   func contents(_ storage: Storage) throws {
     var store = try Place(storage).open()
     let id = try store.allocateTarget(collection("rooms").target).id
@@ -194,7 +194,7 @@ struct InsideTests {
     try close(store)
   }
 
-  @Test("Eviction candidates are listed by last use, results and documents")
+  @Test("Eviction candidates are listed by last use, first results and then documents")
   func victims() throws {
     var store = try Place(.memory).open()
     _ = try store.apply(event(at: 4, [doc("loose/a", at: 4), doc("loose/b", at: 4)]))

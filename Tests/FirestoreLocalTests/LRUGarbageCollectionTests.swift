@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Least-recently-used garbage collection")
 struct LRUGarbageCollectionTests {
-  @Test("Only a cache above the size threshold is collected", arguments: Storage.allCases)
+  @Test("Only a cache above the size threshold is garbage-collected", arguments: Storage.allCases)
   func threshold(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()
@@ -51,7 +51,7 @@ struct LRUGarbageCollectionTests {
     #expect(known == cached)
   }
 
-  @Test("Referenced documents are kept", arguments: Storage.allCases)
+  @Test("Garbage collection keeps referenced documents", arguments: Storage.allCases)
   func references(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()
@@ -80,7 +80,7 @@ struct LRUGarbageCollectionTests {
     #expect(plain == nil)
   }
 
-  @Test("Documents in a view are kept, and documents that left it are evicted")
+  @Test("Garbage collection keeps documents in a view, not those that left it")
   func shown() throws {
     let place = Place(.memory)
     var store = try place.open()
@@ -123,7 +123,7 @@ struct LRUGarbageCollectionTests {
     #expect(names == ["a", "c"])
   }
 
-  @Test("Collection frees disk space")
+  @Test("Garbage collection frees disk space")
   func shrinks() throws {
     let place = Place(.durable)
     var store = try place.open()
@@ -145,7 +145,7 @@ struct LRUGarbageCollectionTests {
     #expect(try #require(file) < full / 4)
   }
 
-  @Test("A cache without collection keeps everything")
+  @Test("A cache without garbage collection keeps everything")
   func never() throws {
     let place = Place(.memory)
     var store = try place.open(.never)

@@ -58,7 +58,7 @@ struct MirrorTests {
     return Array(sorted.prefix(query.limit ?? .max))
   }
 
-  @Test("A scan returns the same as comparing every document, also after changes")
+  @Test("An in-memory scan equals comparing every document, also after changes")
   func answers() throws {
     let place = Place(.memory)
     var store = try place.open()
@@ -83,7 +83,7 @@ struct MirrorTests {
     }
   }
 
-  @Test("A change that is rolled back is not visible")
+  @Test("A change that is rolled back is not visible to in-memory scans")
   func rollback() throws {
     let place = Place(.memory)
     var store = try place.open()

@@ -102,7 +102,7 @@ struct OpeningTests {
     #expect(batch == BatchID(1))
   }
 
-  @Test("A batch keeps its id after a restart")
+  @Test("A batch keeps its request id after a restart")
   func batchIdentity() throws {
     let place = Place(.durable)
     var store = try place.open()
@@ -121,7 +121,7 @@ struct OpeningTests {
     #expect(other.clientID != id.clientID)
   }
 
-  @Test("Each user has a separate client id, and a server keeps responses per id")
+  @Test("Each user has a separate client id, for which a server keeps responses")
   func senders() throws {
     var store = try Place(.durable).open()
     _ = try store.write([set("rooms/a", [:])], at: now)
@@ -134,7 +134,7 @@ struct OpeningTests {
     #expect(WriteRequestID(label: signedIn.label) == signedIn)
   }
 
-  @Test("A cache with a truncated WAL reuses a batch number but never a request id")
+  @Test("After its WAL is truncated, a cache reuses a batch number but no request id")
   func cutLog() throws {
     let place = Place(.durable)
     var store = try place.open()

@@ -35,7 +35,7 @@ struct OtherUsersTests {
     transform(.serverTimestamp),
   ]
 
-  @Test("Documents follow acknowledgements and remote versions without reading them", arguments: 0..<4)
+  @Test("A document follows another user's acknowledged writes without being read", arguments: 0..<4)
   func unread(_ kind: Int) throws {
     let place = Place(.durable)
     var clients = try Clients.open(place)
@@ -62,7 +62,7 @@ struct OtherUsersTests {
     try close(clients.bob)
   }
 
-  @Test("Acknowledgements and events cost the same however many of them are pending")
+  @Test("Another user's pending writes do not make acknowledgements and events slower")
   func cost() throws {
     func work(waiting count: Int) throws -> [StatementWork] {
       let place = Place(.durable)

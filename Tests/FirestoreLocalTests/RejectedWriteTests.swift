@@ -91,7 +91,7 @@ struct RejectedWriteTests {
     }
   }
 
-  @Test("A replacement write replaces the rejected one atomically")
+  @Test("A new write and the drop of the rejected one it replaces are atomic")
   func resent() throws {
     var store = try Place(.memory).open()
     let batch = try store.write([set("rooms/a", ["x": .integer(1)])], at: now).batchID
@@ -120,7 +120,7 @@ struct RejectedWriteTests {
     #expect(try store.pendingBatches().map(\.id) == [batch])
   }
 
-  @Test("A rejected write can be dropped once, and all can be dropped together")
+  @Test("A rejected write can be dropped only once, and all can be dropped together")
   func dropped() throws {
     var store = try Place(.memory).open()
     var batches: [BatchID] = []

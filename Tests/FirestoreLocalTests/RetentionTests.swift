@@ -32,7 +32,7 @@ struct RetentionTests {
   }
 
   @Test(
-    "Retentions keep their order, one of each kind per query",
+    "Pins and lifetimes keep their order, with one of each kind per query",
     arguments: Storage.allCases)
   func stored(_ storage: Storage) throws {
     var store = try Place(storage).open()
@@ -51,7 +51,7 @@ struct RetentionTests {
     try close(store)
   }
 
-  @Test("Retentions survive a restart without any listener")
+  @Test("Pins and lifetimes survive a restart without any listener")
   func restart() throws {
     let place = Place(.durable)
     var store = try place.open()
@@ -71,7 +71,7 @@ struct RetentionTests {
     try close(store)
   }
 
-  @Test("A pinned result keeps its token, so a listener need not read it again")
+  @Test("A pinned result keeps its resume token after its listener stops")
   func target() throws {
     var store = try Place(.memory).open()
     for query in [Self.done, collection("halls")] {
@@ -123,7 +123,7 @@ struct RetentionTests {
     try close(store)
   }
 
-  @Test("Evicting a query removes only its documents, in slices, also for few matches")
+  @Test("Evicting a query evicts only its matches, in slices")
   func query() throws {
     var store = try Place(.memory).open()
     _ = try store.apply(
@@ -163,7 +163,7 @@ struct RetentionTests {
     try close(store)
   }
 
-  @Test("A changed retention is damage, and their number is limited")
+  @Test("A pin or lifetime changed on disk is damage, and their number is limited")
   func bounds() throws {
     var store = try Place(.memory).open()
     for number in 0..<RetentionTable.most { try store.set(pin(collection("c\(number)"))) }

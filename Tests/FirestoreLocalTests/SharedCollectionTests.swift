@@ -28,7 +28,7 @@ struct SharedCollectionTests {
     try store.collectGarbage(thresholdBytes: 0, percentile: 100, maximumSequenceNumbers: 1000)
   }
 
-  @Test("Collection keeps another client's listened targets and documents")
+  @Test("Garbage collection keeps the targets and documents that other clients listen to")
   func shownElsewhere() throws {
     var primary = try openPrimary()
     var other = try open()
@@ -51,7 +51,7 @@ struct SharedCollectionTests {
     try close(primary)
   }
 
-  @Test("All documents that match a limit query are kept")
+  @Test("Garbage collection keeps all documents that match another client's limit query")
   func limited() throws {
     var primary = try openPrimary()
     var other = try open()

@@ -27,7 +27,7 @@ import Testing
 
   private static let time = Timestamp(seconds: 0)
 
-  @Test("Primary client eligibility")
+  @Test("A client may become primary depending on network, visibility and the lease")
   func candidates() {
     func client(_ alive: Int64, network: Bool, visible: Bool) -> SharingTables.Client {
       SharingTables.Client(id: 2, alive: alive, usesNetwork: network, isVisible: visible, heard: 0)
@@ -53,7 +53,7 @@ import Testing
     #expect(may(true, true, lease: (2, 20_000_001), []))
   }
 
-  @Test("A notice reads back as written")
+  @Test("A notice to other clients reads back as written")
   func notices() throws {
     let response = CommitResponse(
       commitTime: SnapshotVersion(microseconds: 5),
@@ -97,7 +97,7 @@ import Testing
     second.close()
   }
 
-  @Test("Another user's pending write is applied to new versions of the document (S9)")
+  @Test("Another user's pending write is applied to a new version of the document (S9)")
   func otherUsers() throws {
     var first = try open()
     var second = try open()
@@ -120,7 +120,7 @@ import Testing
     second.close()
   }
 
-  @Test("A client that lost its lease cannot store primary-only changes")
+  @Test("A client that lost the lease cannot store changes reserved to the primary")
   func lostLease() throws {
     var first = try open()
     var second = try open()

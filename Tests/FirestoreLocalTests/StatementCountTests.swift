@@ -56,7 +56,7 @@ struct StatementCountTests {
     return counts
   }
 
-  @Test("A shared cache adds few statements per transaction")
+  @Test("A shared cache adds one to three SQL statements per transaction")
   func counts() throws {
     let single = try counts(isShared: false)
     let shared = try counts(isShared: true)

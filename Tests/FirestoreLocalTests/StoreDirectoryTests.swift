@@ -158,7 +158,7 @@ import Testing
     }
   }
 
-  @Test("A WAL without its database is damage, and both are kept under one name", arguments: ["missing", "empty"])
+  @Test("A WAL without its database is damage, and both files are moved together", arguments: ["missing", "empty"])
   func logAlone(_ state: String) throws {
     let place = try killed()
     try FileManager.default.removeItem(atPath: place.databasePath)
@@ -179,7 +179,7 @@ import Testing
     #expect(try contents(place.databasePath + ".damaged-1-wal") == log)
   }
 
-  @Test("A second damaged cache is kept next to the first")
+  @Test("A second damaged cache is moved aside under another name than the first")
   func damagedTwice() throws {
     let place = try killed()
     for number in 1...2 {

@@ -58,7 +58,7 @@ struct StreamPositionTests {
     try close(store)
   }
 
-  @Test("A target named by a message has its own position", arguments: Storage.allCases)
+  @Test("A target that a message names takes the position of that message", arguments: Storage.allCases)
   func named(_ storage: Storage) throws {
     var store = try Place(storage).open()
     let (first, second) = (try store.allocateTarget(rooms).id, try store.allocateTarget(halls).id)
@@ -78,7 +78,7 @@ struct StreamPositionTests {
     #expect(mismatched == ["d 4", nil])
   }
 
-  @Test("A new stream's position does not apply to the previous stream's targets")
+  @Test("A new stream's position does not apply to targets of the previous stream")
   func newStream() throws {
     var store = try Place(.memory).open()
     let (first, second) = (try store.allocateTarget(rooms).id, try store.allocateTarget(halls).id)
@@ -91,7 +91,7 @@ struct StreamPositionTests {
     #expect([first, second].map { text(store.activeTarget($0)) } == ["d 4", "b 2"])
   }
 
-  @Test("A follower's position is stored every five minutes and on release")
+  @Test("The position of a target is stored every five minutes and on release")
   func stored() throws {
     /// The position on disk, as a store opened after a crash would see it.
     func stored(after times: [Int64], released: Bool = false) throws -> String? {

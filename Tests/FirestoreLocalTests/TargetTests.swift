@@ -26,7 +26,7 @@ struct TargetTests {
     #expect(returned.id == first.id)
   }
 
-  @Test("Mirrored queries share a target", arguments: Storage.allCases)
+  @Test("A query and its limit-to-last mirror share a target", arguments: Storage.allCases)
   func mirrors(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()
@@ -56,7 +56,7 @@ struct TargetTests {
     #expect(next == TargetID(4))
   }
 
-  @Test("A failed allocation consumes no id", arguments: Storage.allCases)
+  @Test("A failed target allocation consumes no target id", arguments: Storage.allCases)
   func failedAllocation(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()
@@ -96,7 +96,7 @@ struct TargetTests {
     #expect(keys == [key("rooms/a")])
   }
 
-  @Test("A released target is inactive even if releasing fails", arguments: Storage.allCases)
+  @Test("A released target is inactive even if storing the release fails", arguments: Storage.allCases)
   func failedRelease(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()

@@ -61,7 +61,7 @@ struct WatchTests {
     #expect(changes == [key("rooms/a"): echo])
   }
 
-  @Test("A missing document without a version is removed", arguments: Storage.allCases)
+  @Test("A document reported missing without a version is removed from the cache", arguments: Storage.allCases)
   func lostAccess(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()
@@ -83,7 +83,7 @@ struct WatchTests {
     try close(store)
   }
 
-  @Test("Membership follows target changes", arguments: Storage.allCases)
+  @Test("A target's members follow the target changes of events", arguments: Storage.allCases)
   func membership(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()
@@ -100,7 +100,7 @@ struct WatchTests {
     #expect(unseen == nil)
   }
 
-  @Test("A mismatch clears token and membership but keeps the same event's additions", arguments: Storage.allCases)
+  @Test("A mismatch clears a target's token and members, except those of the same event", arguments: Storage.allCases)
   func mismatch(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()
@@ -140,7 +140,7 @@ struct WatchTests {
     #expect(last == version(5))
   }
 
-  @Test("A token-only event is stored if there is none, every five minutes and on release")
+  @Test("A token without changes is stored first, then every five minutes and on release")
   func tokenRule() throws {
     let fiveMinutes: Int64 = 5 * 60 * 1_000_000
     let query = collection("rooms").target

@@ -42,7 +42,7 @@ struct WriteTests {
     #expect(next == nil)
   }
 
-  @Test("An acknowledged document is not pending for a later no-op write (S9)", arguments: Storage.allCases)
+  @Test("A pending no-op write does not mark an acknowledged document as pending (S9)", arguments: Storage.allCases)
   func laterWriteDoesNothing(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()
@@ -76,7 +76,7 @@ struct WriteTests {
     try close(store)
   }
 
-  @Test("A patch of an unknown document is invisible until the document arrives", arguments: Storage.allCases)
+  @Test("A patch of a document not in the cache is invisible until the document arrives", arguments: Storage.allCases)
   func patchOfUnknown(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()
@@ -91,7 +91,7 @@ struct WriteTests {
     try close(store)
   }
 
-  @Test("A pending patch of a document deleted elsewhere hides it", arguments: Storage.allCases)
+  @Test("If a document is deleted remotely, a pending patch does not show it", arguments: Storage.allCases)
   func patchOfDeleted(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()
@@ -105,7 +105,7 @@ struct WriteTests {
     try close(store)
   }
 
-  @Test("An increment keeps its base when the remote value changes first", arguments: Storage.allCases)
+  @Test("A pending increment keeps its base value when the remote value changes", arguments: Storage.allCases)
   func incrementIsPinned(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()
@@ -153,7 +153,7 @@ struct WriteTests {
   }
 
   @Test(
-    "An acknowledged patch of an uncached document leaves an unknown document", arguments: Storage.allCases)
+    "An acknowledged patch of a document not in the cache leaves its contents unknown", arguments: Storage.allCases)
   func unknownDocument(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()

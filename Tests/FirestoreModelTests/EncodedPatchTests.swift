@@ -60,7 +60,7 @@ struct EncodedPatchTests {
     }
   }
 
-  @Test("Equality ignores the representation and a server timestamp's previous value")
+  @Test("Equality ignores the representation and a pending timestamp's previous value")
   func equality() {
     func stamped(_ previous: Int64) -> Fields {
       ["a": .integer(1), "t": .serverTimestamp(ServerTimestamp(localWriteTime: now, previous: .integer(previous)))]

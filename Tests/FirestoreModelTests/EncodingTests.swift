@@ -26,7 +26,7 @@ struct EncodingTests {
   }
 
   @Test(
-    "Encoding round-trips, and equal fields have equal bytes", arguments: 0..<300 as Range<UInt64>
+    "Encoded fields round-trip, and equal fields have equal bytes", arguments: 0..<300 as Range<UInt64>
   )
   func roundTrip(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
@@ -64,7 +64,7 @@ struct EncodingTests {
     }
   }
 
-  @Test("The contents of a vector or a server timestamp are not fields")
+  @Test("The parts of a vector or server timestamp cannot be read as fields")
   func typedMaps() {
     let estimate = ServerTimestamp(localWriteTime: Timestamp(seconds: 1, nanoseconds: 5), previous: .string("was"))
     let fields: Fields = ["v": .vector([1]), "s": .serverTimestamp(estimate)]
@@ -92,7 +92,7 @@ struct EncodingTests {
   }
 
   @Test(
-    "Validation rejects damaged bytes or makes them canonical, and never traps",
+    "Validating damaged field bytes rejects them or makes them canonical",
     arguments: 0..<60 as Range<UInt64>)
   func garbage(seed: UInt64) {
     var random = SeededGenerator(seed: seed)

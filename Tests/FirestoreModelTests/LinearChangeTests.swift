@@ -9,7 +9,7 @@ import Testing
   private static let many = (0..<15_000).map { Value.integer(Int64($0)) }
   private static let doubles = (0..<15_000).map { Value.double(Double($0)) }
 
-  @Test("Array transforms run in linear time and match equal numbers of both types")
+  @Test("Array transforms take linear time and match equal integers and doubles")
   func arrays() {
     let time = Timestamp(seconds: 0, nanoseconds: 0)
     let union = FieldTransform.Operation.arrayUnion(Self.doubles + Self.many)

@@ -87,7 +87,7 @@ struct LocalMutationTests {
     #expect(document.state == .missing && document.hasLocalMutations && mask == .all)
   }
 
-  @Test("A server timestamp shows the local write time and the last confirmed value")
+  @Test("A pending server timestamp has the local write time and the confirmed value")
   func serverTimestamp() {
     let transform = FieldTransform(path: FieldPath("t"), operation: .serverTimestamp)
     let once = patch([:], .init([]), .exists(true), [transform])
@@ -153,7 +153,7 @@ struct LocalMutationTests {
         == .integer(42))
   }
 
-  @Test("An increment's base is the current number or 0; other transforms need no base")
+  @Test("An increment's base is the current number or 0; other transforms have no base")
   func baseMutations() {
     let transforms = ["n", "s", "m.x"].map {
       FieldTransform(
@@ -216,7 +216,7 @@ struct AcknowledgedMutationTests {
     #expect(document.state == .unknown && document.version == result.version && document.hasCommittedMutations)
   }
 
-  @Test("Transform results from the backend win, and array results are computed")
+  @Test("The backend's transform results are used, and array results are computed")
   func answers() {
     var document = found(["n": .integer(1), "l": .array([.integer(1)])])
     let transforms = [

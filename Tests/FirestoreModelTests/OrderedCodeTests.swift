@@ -32,7 +32,7 @@ struct OrderedCodeTests {
     }
   }
 
-  @Test("Numbers are encoded as published")
+  @Test("Ordered code encodes numbers as published")
   func numbers() throws {
     try check("numbers") { code, item in
       let bits = try #require(item["bits"] as? String)
@@ -40,12 +40,12 @@ struct OrderedCodeTests {
     }
   }
 
-  @Test("Strings are encoded as published")
+  @Test("Ordered code encodes strings as published")
   func strings() throws {
     try check("strings") { code, item in code.append(try #require(item["text"] as? String)) }
   }
 
-  @Test("Bytes and prefix ends are encoded as published")
+  @Test("Ordered code encodes bytes and prefix ends as published")
   func byteStrings() throws {
     try check("bytes") { code, item in code.append(try bytes(item["hex"])) }
     var infinity = OrderedCode()

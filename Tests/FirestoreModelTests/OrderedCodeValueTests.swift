@@ -56,7 +56,7 @@ struct OrderedCodeValueTests {
     left == right ? .equal : left.lexicographicallyPrecedes(right) ? .ascending : .descending
   }
 
-  @Test("Codes sort like the values in both directions, and none is a prefix of another")
+  @Test("Ordered codes sort like their values in both directions; none is a prefix")
   func order() {
     for left in Self.values {
       for right in Self.values {
@@ -70,7 +70,7 @@ struct OrderedCodeValueTests {
     }
   }
 
-  @Test("A stored value and a decoded value have the same code")
+  @Test("A stored value and a decoded value have the same ordered code")
   func stored() {
     for value in Self.values {
       let fields = EncodedFields(["x": value])
@@ -83,7 +83,7 @@ struct OrderedCodeValueTests {
     }
   }
 
-  @Test("The first byte identifies the type and is never 0 or 255")
+  @Test("The first byte of an ordered code identifies the type and is never 0 or 255")
   func ranks() {
     for value in Self.values {
       #expect(code(value).first == OrderedCode.rank(of: value))

@@ -93,13 +93,13 @@ struct PathTests {
     #expect(error.message.contains(reason), "\(error)")
   }
 
-  @Test("Encoding quotes every segment that is not a plain identifier", arguments: ["a-b", "1a", "ü", "a b"])
+  @Test("Encoding a field path quotes segments that are not plain identifiers", arguments: ["a-b", "1a", "ü", "a b"])
   func wireFieldPaths(text: String) throws {
     #expect(throws: ModelError.self) { try FieldPath(wireText: text) }
     #expect(try FieldPath(wireText: "x.`\(text)`") == FieldPath(segments: ["x", text]))
   }
 
-  @Test("Canonical text parses to the same path", arguments: 0..<100 as Range<UInt64>)
+  @Test("A field path's canonical text parses to the same path", arguments: 0..<100 as Range<UInt64>)
   func canonicalText(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let path = FieldPath(segments: ["first"] + random.list(upTo: 3) { $0.name() })

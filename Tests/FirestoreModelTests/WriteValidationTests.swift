@@ -56,7 +56,7 @@ struct WriteValidationTests {
     try fields.validateForWrite()
   }
 
-  @Test("Validation covers a write's path, mask, transforms and size")
+  @Test("A write's path, mask, transforms and size are validated")
   func mutations() throws {
     func mutation(
       _ path: String = "c/d", _ operation: Mutation.Operation = .set([:]), _ transforms: [FieldTransform] = []

@@ -76,7 +76,7 @@ struct CheckTests {
     #expect(status?.message.hasPrefix(text) == true, "\(status?.message ?? "")")
   }
 
-  @Test("A variable is visible after its definition and in subqueries, but not in unions")
+  @Test("A variable is visible after its definition and in subqueries, not in unions")
   func variables() throws {
     let known = stage("select", named([("x", .variable("v"))]))
     let define = stage("let", named([("v", field("n"))]))
@@ -98,7 +98,7 @@ struct CheckTests {
     #expect(check(stage("where", walk)) == nil && check(stage("where", walk), known) == unknown)
   }
 
-  @Test("Only the options of a stage are accepted")
+  @Test("A stage accepts only its own options")
   func options() throws {
     var limit = stage("limit", 1)
     limit.options = ["index_mode": "x"]

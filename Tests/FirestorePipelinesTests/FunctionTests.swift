@@ -124,14 +124,14 @@ struct FunctionTests {
       111_195.0),
   ]
 
-  @Test("Each function returns its documented value", arguments: arithmetic + comparison + strings + collections)
+  @Test("Pipeline functions return documented values", arguments: arithmetic + comparison + strings + collections)
   func values(_ example: Example) async throws {
     let found = try await value(example.expression, for: Self.document)
     #expect(found == example.expected)
   }
 
   @Test(
-    "An undefined result is an error",
+    "A pipeline function with an undefined result fails",
     arguments: [
       call("add", 9_223_372_036_854_775_807, 1), call("divide", 1, 0), call("mod", 1, 0), call("add", "a", 1),
       call("abs", -9_223_372_036_854_775_808), call("sqrt", -1), call("ln", 0), call("log10", -1),
@@ -149,7 +149,7 @@ struct FunctionTests {
     await #expect(throws: RPCStatus.self) { try await value(expression, for: Self.document) }
   }
 
-  @Test("A negative length is rejected in production's words", arguments: ["array_slice", "substring"])
+  @Test("A negative length is rejected with production's error message", arguments: ["array_slice", "substring"])
   func negativeLength(function: String) async throws {
     let whole: ExpressionMessage = function == "substring" ? "text" : .constant([1, 2])
     let error = await #expect(throws: RPCStatus.self) {
@@ -158,7 +158,7 @@ struct FunctionTests {
     #expect(error?.message.contains("length must be non-negative") == true)
   }
 
-  @Test("A value may reach 16 MiB but not exceed it")
+  @Test("A pipeline value may reach 16 MiB but not exceed it")
   func size() async throws {
     let document: Fields = ["t": .string(String(repeating: "x", count: 1 << 20)), "two": [1, 2]]
     let text = call("string_repeat", field("t"), 15)

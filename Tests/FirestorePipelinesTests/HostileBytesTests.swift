@@ -50,7 +50,7 @@ struct HostileBytesTests {
     #expect(throws: WireError.self) { try WireReader.read(bytes) { reader throws(WireError) in try reader.pipeline() } }
   }
 
-  @Test("Numbers at the limits of their range are handled", arguments: [Int64.min, -1, 0, .max])
+  @Test("Extreme numbers in stages and functions give results or errors", arguments: [Int64.min, -1, 0, .max])
   func extremes(_ number: Int64) async throws {
     let (end, all) = (ExpressionMessage.constant(.integer(number)), stage("collection", .path("/books")))
     let search = PipelineMessage.Stage(
@@ -89,7 +89,7 @@ struct HostileBytesTests {
     #expect(try await results(message.stages).isEmpty)
   }
 
-  @Test("Any bytes produce results or an error status")
+  @Test("Any bytes sent as a pipeline produce results or an error status")
   func mutations() async throws {
     var generator = SeededGenerator(seed: 26)
     let originals = Self.pipelines.map { pipeline in WireWriter.message { $0.pipeline(pipeline) } }

@@ -24,7 +24,7 @@ struct StageTests {
     #expect(found[1].key == key("books/b2"))
   }
 
-  @Test("Every input stage returns its documents")
+  @Test("Each input stage returns its documents")
   func inputs() async throws {
     #expect(try await fields(stage("collection_group", .path(""), "reviews")).count == 3)
     #expect(try await fields(stage("database")).count == 8)
@@ -35,7 +35,7 @@ struct StageTests {
     #expect(literals == [["a": 1], ["b": 2]])
   }
 
-  @Test("Sort, offset and limit: absent values sort first, and ties by name")
+  @Test("Absent values sort first, ties sort by name, and offset comes before limit")
   func sorting() async throws {
     let order = stage("sort", order("year"))
     #expect(try await titles(order) == ["Beowulf", "Emma", "Persuasion", "Ulysses", "Dune"])
@@ -56,7 +56,7 @@ struct StageTests {
     #expect(part == Array(whole[5..<22]))
   }
 
-  @Test("Fields are added, removed and replaced")
+  @Test("Pipeline stages add, remove and replace fields")
   func reshaping() async throws {
     let one = [stage("documents", .path("books/b1"))]
     let added = try await results(
@@ -104,7 +104,7 @@ struct StageTests {
     #expect(none == [["n": 0, "s": .null, "m": .null]])
   }
 
-  @Test("Groups of absent values and of null are one group, whose value is null")
+  @Test("distinct and aggregate put absent values and null into one group")
   func absentGroups() async throws {
     let documents = ListedDocuments([("c/a", ["x": 1]), ("c/b", [:]), ("c/d", ["x": .null]), ("c/e", ["y": 1])])
     let named = named([("x", field("x"))])
@@ -205,7 +205,7 @@ struct StageTests {
     }
   }
 
-  @Test("Slices shrink for large or many documents")
+  @Test("Slices have fewer documents if the documents are large or many")
   func growth() async throws {
     let documents = ListedDocuments(
       (0..<6).map { ("c/d\($0)", ["t": .string(String(repeating: "x", count: 300_000))]) })

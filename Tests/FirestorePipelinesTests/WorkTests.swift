@@ -220,7 +220,7 @@ struct WorkTests {
     for patience in Array(some) + last { #expect(await count(Caller(patience: patience)) == nil) }
   }
 
-  @Test("An expression error does not hide that the caller disconnected")
+  @Test("An expression that handles errors still stops when the caller disconnects")
   func hidden() async throws {
     let walk = call("array_filter", field("a"), "x", call("less_than", .variable("x"), 3))
     let hidden = call("if_error", call("array_length", walk), call("is_error", walk))

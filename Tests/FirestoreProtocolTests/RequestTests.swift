@@ -17,7 +17,7 @@ struct RequestTests {
 
   private func bytes(_ write: (inout WireWriter) -> Void) -> [UInt8] { WireWriter.message(write) }
 
-  @Test("Commit")
+  @Test("A Commit request equals the generated message")
   func commit() throws {
     for seed in seeds {
       var random = SeededGenerator(seed: seed)
@@ -40,7 +40,7 @@ struct RequestTests {
     }
   }
 
-  @Test("Write, with the label that identifies it permanently")
+  @Test("A Write request equals the generated message, with its permanent request id")
   func write() throws {
     for seed in seeds {
       var random = SeededGenerator(seed: seed)
@@ -59,7 +59,7 @@ struct RequestTests {
     try expectSame(bytes { $0.writeHandshake(in: database) }, handshake, "handshake")
   }
 
-  @Test("An invalid write label identifies no request")
+  @Test("An invalid write label is not accepted as a request id")
   func labels() {
     let id = WriteRequestID(clientID: [0, 15, 255], batchID: BatchID(42))
     #expect(id.label == "000fff-42")
@@ -67,7 +67,7 @@ struct RequestTests {
     for label in ["", "-", "0-1", "zz-1", "00-x", "00-1-2"] { #expect(WriteRequestID(label: label) == nil) }
   }
 
-  @Test("BatchGetDocuments")
+  @Test("A BatchGetDocuments request equals the generated message")
   func batchGet() throws {
     for seed in seeds {
       var random = SeededGenerator(seed: seed)
@@ -82,7 +82,7 @@ struct RequestTests {
     }
   }
 
-  @Test("RunQuery, and the stored form of a query")
+  @Test("A RunQuery request and a stored query equal the generated message")
   func runQuery() throws {
     for seed in seeds {
       var random = SeededGenerator(seed: seed)
@@ -104,7 +104,7 @@ struct RequestTests {
     }
   }
 
-  @Test("Requests carry a read time and a field mask, including names only")
+  @Test("Requests carry a read time and a field mask, also one for names only")
   func views() throws {
     let (key, target) = (DocumentKey(unchecked: ResourcePath("a/b")), Samples.queries[0].target)
     let paths = [FieldPath(segments: ["m", "b c"]), FieldPath("a")]
@@ -165,7 +165,7 @@ struct RequestTests {
     #expect(request.structuredQuery.limit.value == .max)
   }
 
-  @Test("RunAggregationQuery request")
+  @Test("A RunAggregationQuery request equals the generated message")
   func aggregation() throws {
     for seed in seeds {
       var random = SeededGenerator(seed: seed)
@@ -185,7 +185,7 @@ struct RequestTests {
   }
 
   @Test(
-    "An aggregation request omits the order by name if the other orders imply it",
+    "An aggregation request omits the order by name if other orders imply it",
     arguments: [
       ([], nil, []), ([OrderBy(FieldPath("a"), .descending)], nil, ["a"]),
       ([OrderBy(.documentID, .descending)], nil, ["__name__"]),
@@ -204,7 +204,7 @@ struct RequestTests {
     #expect(request.structuredAggregationQuery.structuredQuery.orderBy.map(\.field.fieldPath) == sent)
   }
 
-  @Test("ListCollectionIds and ListDocuments requests", arguments: ["", "more"])
+  @Test("ListCollectionIds and ListDocuments requests equal the generated messages", arguments: ["", "more"])
   func listing(token: String) throws {
     for parent: ResourcePath in [.root, ResourcePath("a/ü")] {
       let ids = Wire.ListCollectionIdsRequest.with { request in
@@ -227,7 +227,7 @@ struct RequestTests {
     }
   }
 
-  @Test("Listen request")
+  @Test("A Listen request equals the generated message")
   func listen() throws {
     for seed in seeds {
       var random = SeededGenerator(seed: seed)

@@ -16,7 +16,7 @@ struct ResponseTests {
 
   private func bytes(_ write: (inout WireWriter) -> Void) -> [UInt8] { WireWriter.message(write) }
 
-  @Test("Commit and Write; a delete has the commit's time")
+  @Test("Commit and Write responses round-trip, with the commit time for deletes")
   func commit() throws {
     for seed in seeds {
       var random = SeededGenerator(seed: seed)
@@ -44,7 +44,7 @@ struct ResponseTests {
       + response.results.map { [.timestamp($0.version.timestamp)] + $0.transformResults }
   }
 
-  @Test("BatchGetDocuments and RunQuery")
+  @Test("BatchGetDocuments and RunQuery responses round-trip")
   func reads() throws {
     for seed in seeds {
       var random = SeededGenerator(seed: seed)
@@ -85,7 +85,7 @@ struct ResponseTests {
     }
   }
 
-  @Test("RunAggregationQuery; a message without a result has no values")
+  @Test("A RunAggregationQuery response round-trips, even without a result")
   func aggregation() throws {
     for seed in seeds {
       var random = SeededGenerator(seed: seed)
@@ -105,7 +105,7 @@ struct ResponseTests {
     #expect(try read(opening) { reader throws(WireError) in try reader.aggregationResponse() } == nil)
   }
 
-  @Test("ListCollectionIds and ListDocuments; a document without times is missing")
+  @Test("Listing responses round-trip, and a document without times is missing")
   func listing() throws {
     for seed in seeds {
       var random = SeededGenerator(seed: seed)
@@ -133,7 +133,7 @@ struct ResponseTests {
     }
   }
 
-  @Test("Listen response")
+  @Test("A Listen response round-trips")
   func watchChanges() throws {
     for seed in seeds {
       var random = SeededGenerator(seed: seed)

@@ -26,7 +26,7 @@ struct ServedMessageTests {
     }
   }
 
-  @Test("Documents: Get, Create, Update, Delete")
+  @Test("The server reads Get, Create, Update and Delete requests")
   func documents() throws {
     var random = SeededGenerator(seed: 1)
     let fields = random.fields(depth: 2)
@@ -64,7 +64,7 @@ struct ServedMessageTests {
     #expect(deleted.name == delete.name && deleted.precondition == .updateTime(Samples.version))
   }
 
-  @Test("Transactions: begin, read, commit and roll back")
+  @Test("The server reads requests to begin, use and end a transaction")
   func transactions() throws {
     let options: [(Wire.TransactionOptions, String)] = [
       (.with { $0.readOnly = .init() }, "new, at the latest"),
@@ -93,7 +93,7 @@ struct ServedMessageTests {
     try expectSame(WireWriter.message { $0.beginTransactionResponse([7]) }, begun, "")
   }
 
-  @Test("Writes in the encoding of older clients")
+  @Test("The server reads transforms in the encoding of older clients")
   func transforms() throws {
     let write = Wire.Write.with { write in
       write.transform.document = name("c/a")
@@ -112,7 +112,7 @@ struct ServedMessageTests {
       document == name("c/a") && transforms.map(\.path) == ["t", "u"] && transforms.map(\.serverValue) == [1, 0])
   }
 
-  @Test("Queries: explain, aggregation, partition and listen")
+  @Test("The server reads explain, aggregation, partition and listen requests")
   func queries() throws {
     let run = Wire.RunQueryRequest.with { request in
       (request.parent, request.structuredQuery, request.explainOptions.analyze) = ("p", .init(), true)
@@ -156,7 +156,7 @@ struct ServedMessageTests {
     #expect(names == [name("c/a"), name("c/b")] && listened.removed == nil)
   }
 
-  @Test("Responses: BatchWrite, PartitionQuery and explain metrics")
+  @Test("The server writes BatchWrite, PartitionQuery and explain responses")
   func responses() throws {
     let mutations = ["c/a", "c/b"].map { path in
       Mutation(key: DocumentKey(unchecked: ResourcePath(path)), operation: .set([:]))

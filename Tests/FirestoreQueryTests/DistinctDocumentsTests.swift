@@ -6,7 +6,7 @@ import Testing
 @Suite("Document sets of distinct documents")
 struct DistinctDocumentsTests {
   @Test(
-    "A set of distinct documents is sorted and does not change its source array",
+    "A set of distinct documents is sorted, and its source array stays unchanged",
     arguments: [Query.c(order: order("-n")), Query.c(), Query.c(order: [OrderBy(.documentID, .descending)])])
   func distinct(query: Query) {
     for count in [0, 1, 31, 32, 33, 500] {

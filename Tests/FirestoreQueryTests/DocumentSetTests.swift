@@ -28,7 +28,7 @@ struct DocumentSetTests {
   }
 
   @Test(
-    "Any sequence of edits matches a sorted array and leaves copies unchanged",
+    "A document set equals a sorted array after any edits, and copies stay unchanged",
     arguments: 0..<UInt64(TestSize.count(3, full: 12))
   )
   func edits(seed: UInt64) {
@@ -67,7 +67,7 @@ struct DocumentSetTests {
     }
   }
 
-  @Test("Chunks and groups split, become empty and are removed correctly", arguments: [0, 1])
+  @Test("Chunks and groups of a document set split and are removed correctly", arguments: [0, 1])
   func manyDocuments(_ number: Int) {
     var random = SeededGenerator(seed: UInt64(number))
     let query = Self.queries[number]

@@ -21,7 +21,7 @@ struct DocumentSortingTests {
   ]
 
   @Test(
-    "Sorting equals comparing every pair",
+    "Sorting documents equals comparing every pair",
     arguments: [[], order("n"), order("-n"), order("n", "-m"), order("-n", "m"), [OrderBy(.documentID, .descending)]])
   func oracle(orderBy: [OrderBy]) {
     let query = Query.c(order: orderBy)

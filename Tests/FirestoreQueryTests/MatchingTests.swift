@@ -144,7 +144,7 @@ struct MatchingTests {
     }
   }
 
-  @Test("Stored bytes match a target like the decoded document")
+  @Test("A document matches a target in stored bytes as it does decoded")
   func inPlace() {
     let target = Query.c(.field("a.b", .greaterThan, .integer(1)), order: order("a.b")).target
     for value in [Value.integer(1), .integer(2), .string("x")] {

@@ -63,7 +63,7 @@ struct HostileBodyTests {
     #expect(counts[200, default: 0] > 0 && counts[400, default: 0] > 0, "seed \(seed): \(counts)")
   }
 
-  @Test("Unlimited nesting is rejected")
+  @Test("A request body with unlimited nesting is rejected")
   func depth() async throws {
     let service = try makeService()
     for text in ["[", #"{"a":"#, #"{"fields":{"a":{"mapValue":"#] {

@@ -11,7 +11,7 @@ struct IssueTests {
   }
 
   @Test(
-    "An issue has its position",
+    "An issue in the rules has its position",
     arguments: [
       ("service cloud.firestore { match /x { allow read if; } }", 1, 49, "Missing ':' before 'if' condition."),
       ("service cloud.firestore {}", 1, 26, "The 'service' body must contain at least one declaration."),
@@ -50,7 +50,7 @@ struct IssueTests {
     #expect(Ruleset.compile([RulesFile(name: "r", content: text)]).ruleset == nil)
   }
 
-  @Test("Parsing continues after an error and finds several")
+  @Test("Parsing rules continues after an error and finds several errors")
   func several() {
     let issues = Self.issues(
       "service cloud.firestore { match /a/b { allow read if true; allow write: true; match /c/ { } allow get: if (; } }"
@@ -116,7 +116,7 @@ struct IssueTests {
     }
   }
 
-  @Test("Mutated files are parsed or rejected, and each issue lies inside the file")
+  @Test("Mutated rules files are parsed or rejected, and each issue lies inside the file")
   func mutations() throws {
     var generator = SeededGenerator(seed: 15)
     let seeds = try VerdictTable("requests").lines.map(\.rules) + VerdictTable("conditions").lines.map(\.rules)

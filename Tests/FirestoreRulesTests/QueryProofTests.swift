@@ -26,7 +26,7 @@ struct QueryProofTests {
   }
 
   @Test(
-    "Without a proof, fields that the query does not name are absent",
+    "Fields that the query does not name count as absent if no proof succeeds",
     arguments: [
       ("!('fans' in resource.data)", "[]", true, ["fans"]),
       ("!('fans' in resource.data) || 'me' in resource.data.fans", #"[["public", "==", true]]"#, true, ["fans"]),
@@ -129,14 +129,14 @@ struct QueryProofTests {
     #expect(try !Self.allows("\(condition) && resource.data.o == 'you'", filters))
   }
 
-  @Test("A default value is provable if the query requires the field")
+  @Test("A default value can be proven if the query constrains the field")
   func defaults() throws {
     #expect(try Self.allows("resource.data.get('deleted', false) == false", #"[["deleted", "==", false]]"#))
     #expect(try Self.allows("resource.data.get('deleted', false) != true", #"[["deleted", "!=", true]]"#))
     #expect(try Self.allows("resource.data.get(['m', 'k'], 0) >= 1", #"[["m.k", ">", 1]]"#))
   }
 
-  @Test("A query that cannot match is checked by its other filters")
+  @Test("A query that cannot match is proven by its other filters")
   func nothing() throws {
     #expect(try Self.allows("true", #"[{"or": []}]"#))
     #expect(try Self.allows("resource.data.o == request.auth.uid", #"[{"or": []}, ["o", "==", "me"]]"#))

@@ -44,7 +44,7 @@ struct RequestMemberTests {
   }
 
   @Test(
-    "Each member exists for the same methods as in the emulator",
+    "Members of request and resource exist for the same methods as in the emulator",
     arguments: [
       ("request.auth.uid == 'u1'", all), ("request.auth.token.email == 'a@b.c'", all),
       ("request.auth.token.sub == 'u1'", all), ("request.auth.keys().hasOnly(['uid', 'token'])", all),

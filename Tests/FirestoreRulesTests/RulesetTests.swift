@@ -33,7 +33,7 @@ struct RulesetTests {
 
   private static var none: FixedDocuments { FixedDocuments() }
 
-  @Test("A second service of another name is ignored, and its names are not checked")
+  @Test("A second service in the file, such as storage, is ignored and not checked")
   func services() {
     let firestore = "service cloud.firestore { match /{path=**} { allow read: if true; } }"
     let storage =
@@ -47,7 +47,7 @@ struct RulesetTests {
     }
   }
 
-  @Test("The verdict has the values of debug with their lines, once for each call")
+  @Test("A verdict has the values of debug() with their lines, once for each call")
   func debug() throws {
     let ruleset = try Self.compile(
       """
@@ -62,7 +62,7 @@ struct RulesetTests {
     }
   }
 
-  @Test("A verdict lists the evaluated statements with results and the deciding one")
+  @Test("A verdict lists the evaluated statements and the deciding one")
   func outcomes() throws {
     let ruleset = try Self.compile(
       """
@@ -94,7 +94,7 @@ struct RulesetTests {
     #expect(verdict.denial == "\nevaluation error at L3:16 for 'get' @ L3, false for 'get' @ L4, false for 'get' @ L3")
   }
 
-  @Test("A document looked up repeatedly counts once, and the eleventh is denied")
+  @Test("Repeated lookups of a document count once, and an eleventh document is denied")
   func accesses() throws {
     let path = { (id: String) in "/databases/$(database)/documents/roles/\(id)" }
     let ruleset = try Self.compile(
@@ -116,7 +116,7 @@ struct RulesetTests {
   }
 
   @Test(
-    "Edge values behave as in the emulator",
+    "Extreme values in rules behave as in the emulator",
     arguments: [
       ("'abc'[0:0] == ''", false), ("'abc'[1:1] == ''", true), ("'abc'[2:2] == ''", true), ("'abc'[3:3] == ''", false),
       ("''[0:0] == ''", false), ("''[:] == ''", false), ("'abc'[3:] == ''", false), ("'abc'[:] == 'abc'", true),

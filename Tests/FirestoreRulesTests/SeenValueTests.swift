@@ -30,7 +30,7 @@ struct SeenValueTests {
     outcome.values.map { "\($0.expression) \($0.isFailure ? "!" : "=") \($0.value)" }
   }
 
-  @Test("A denial lists the values in each evaluated statement with their source text")
+  @Test("A denial lists each evaluated statement's values with their source text")
   func denied() throws {
     let ruleset = try Self.compile(
       """
@@ -55,7 +55,7 @@ struct SeenValueTests {
       ruleset.statement(of: verdict.outcomes[1]) == "allow update: if request.auth != null && owns(resource.data)")
   }
 
-  @Test("An expression without a value reports how far it was evaluated")
+  @Test("An expression that fails reports how far it was evaluated")
   func failed() throws {
     let ruleset = try Self.compile("match /notes/{note} { allow update: if request.auth.uid == resource.data.owner; }")
     let verdict = ruleset.decide(try Self.update([:], uid: nil), FixedDocuments())
@@ -66,7 +66,7 @@ struct SeenValueTests {
       ])
   }
 
-  @Test("Values of allowed requests are reported only on request")
+  @Test("Rule values of allowed requests are reported only if requested")
   func allowed() throws {
     let ruleset = try Self.compile("match /notes/{note} { allow update: if resource.data.owner == 'bob'; }")
     let request = SharedRequest(try Self.update([:]))
@@ -77,7 +77,7 @@ struct SeenValueTests {
     #expect(verdict.isAllowed && verdict.outcomes.map(\.values) == [[SeenValue("resource.data.owner", "\"bob\"")]])
   }
 
-  @Test("At most the last 16 values are reported, each with 200 characters")
+  @Test("A decision reports at most its last 16 values, each with 200 characters")
   func bounds() throws {
     let long = String(repeating: "long ", count: 100)
     let numbers = (0..<500).map { Value.integer($0) }

@@ -35,7 +35,7 @@ import Testing
     #expect(try connection.exists("SELECT 1 FROM t WHERE id = ?", 6))
   }
 
-  @Test("A scan stops on request, and the statement can run again")
+  @Test("A scan stops when the caller asks, and its statement can run again")
   func scan() throws {
     for id in 1...9 { try add(id, id) }
     for end in [3, 5] as [Int64] {

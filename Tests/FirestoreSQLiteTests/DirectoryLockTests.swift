@@ -49,7 +49,7 @@ import Testing
     #expect(error?.message.contains("other users can write to it (mode 0777)") == true)
   }
 
-  @Test("A process is reported as the directory's owner only if it has it open")
+  @Test("A process is reported as the directory's owner only if it has the lock open")
   func holder() throws {
     let directory = TemporaryFolder()
     _ = try lock(directory.path)
@@ -72,7 +72,7 @@ import Testing
     withExtendedLifetime(own.notices) {}
   }
 
-  @Test("Directory access by owner, mode and user")
+  @Test("A directory is used, restricted or rejected by its owner and mode")
   func verdicts() {
     func verdict(_ owner: UInt32, _ mode: UInt32, shared: Bool = false, user: UInt32) -> DirectoryPermissions.Verdict {
       DirectoryPermissions(owner: owner, mode: mode, isShared: shared).verdict(for: user)

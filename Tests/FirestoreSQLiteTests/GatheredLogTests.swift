@@ -23,7 +23,7 @@ import Testing
 
   private static let contents = "SELECT count(*) * 1000003 + coalesce(sum(n * id), 0) + sum(length(x)) FROM t"
 
-  @Test("A copy of the files after each commit contains the commit", arguments: 1...TestSize.count(4, full: 60))
+  @Test("A copy of the files after any commit contains that commit", arguments: 1...TestSize.count(4, full: 60))
   func everyCommit(_ seed: Int) throws {
     let directory = TemporaryFolder()
     try directory.make()
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test("Frames are readable before the commit that writes them to the WAL")
+  @Test("Gathered WAL frames can be read before the commit that writes them")
   func reads() throws {
     let directory = TemporaryFolder()
     try directory.make()

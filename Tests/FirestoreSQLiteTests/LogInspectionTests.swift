@@ -37,7 +37,7 @@ import Testing
     try? Connection(path: files.path, called: "database").integer("SELECT count(*) FROM t")
   }
 
-  @Test("A truncated write is not reported")
+  @Test("A WAL that ends within a frame is not reported as damage")
   func tornTail() throws {
     let directory = TemporaryFolder()
     let files = try Self.killed(directory, commits: 6)
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test("Frames without a commit are not reported")
+  @Test("Trailing WAL frames without a commit are not reported as damage")
   func unfinishedTransaction() throws {
     let directory = TemporaryFolder()
     let files = try Self.killed(directory, commits: 3, unfinished: true)
@@ -65,7 +65,7 @@ import Testing
     #expect(try LogInspection.prepare(again) == [])
   }
 
-  @Test("Frames of an earlier WAL are not reported")
+  @Test("WAL frames of an earlier WAL are not reported as damage")
   func earlierGeneration() throws {
     let directory = TemporaryFolder()
     try directory.make()
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test("The open mark distinguishes a power failure from a kill")
+  @Test("An open mark from an earlier boot means a power failure, not a kill")
   func openMark() throws {
     let directory = TemporaryFolder()
     try directory.make()

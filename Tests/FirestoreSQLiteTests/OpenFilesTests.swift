@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test("A renamed or replaced folder is a loss", arguments: [false, true])
+  @Test("Renaming or replacing the folder counts as a loss of the files", arguments: [false, true])
   func renamed(isReplaced: Bool) throws {
     let (directory, files) = try Self.made()
     let open = try #require(OpenFiles(files, consequence: ""))
@@ -63,7 +63,7 @@ import Testing
     #expect(loss?.kind == .gone && loss?.message.contains("\(directory.path) was renamed or replaced") == true)
   }
 
-  @Test("A WAL created later is watched from then on")
+  @Test("A WAL that is created later is watched from then on")
   func laterLog() throws {
     let (directory, files) = try Self.made()
     defer { withExtendedLifetime(directory) {} }
@@ -76,7 +76,7 @@ import Testing
     #expect(Self.loss(open, at: now + 102)?.kind == .gone)
   }
 
-  @Test("A loss is reported without polling")
+  @Test("A lost file is reported without polling")
   func told() async throws {
     let (directory, files) = try Self.made()
     defer { try? FileManager.default.removeItem(atPath: directory.path) }

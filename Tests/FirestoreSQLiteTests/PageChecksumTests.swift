@@ -25,7 +25,7 @@ import Testing
 
   private static let everything = "SELECT sum(id) + count(x) + sum(length(x)) FROM t"
 
-  @Test("A database with checksums is readable in a folder with any name")
+  @Test("A database with checksums can be opened in a folder with unusual characters")
   func reads() throws {
     let directory = TemporaryFolder()
     try directory.make()

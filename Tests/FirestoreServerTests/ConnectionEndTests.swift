@@ -42,7 +42,7 @@ import Testing
     #expect(!connection.channel.isActive)
   }
 
-  @Test("An idle connection in a shutdown closes only on the matching PING reply")
+  @Test("During a shutdown an idle connection closes once the client answers its PING")
   func answers() throws {
     connection.quiesce()
     let announcement = try connection.frames()
@@ -52,7 +52,7 @@ import Testing
     #expect(try connection.summaries() == ["GOAWAY 0"] && !connection.channel.isActive)
   }
 
-  @Test("A client that does not acknowledge is disconnected")
+  @Test("A client that does not answer a shutdown is disconnected")
   func silence() throws {
     try begin(1)
     connection.quiesce()
@@ -60,7 +60,7 @@ import Testing
     #expect(!connection.channel.isActive)
   }
 
-  @Test("An idle connection closes cleanly after minutes, or immediately if unresponsive")
+  @Test("An idle connection gets GOAWAY after ten minutes, and closes without an answer")
   func idle() throws {
     try begin(1)
     loop.advanceTime(by: .hours(1))
@@ -73,7 +73,7 @@ import Testing
     #expect(!connection.channel.isActive)
   }
 
-  @Test("A broken connection with calls of each kind is released completely")
+  @Test("A connection that breaks during calls releases all memory")
   func broken() throws {
     let backend = try makeBackend()
     weak var frames: FrameConnection?
@@ -107,7 +107,7 @@ import Testing
     #expect(!channel.isActive)
   }
 
-  @Test("A RESET does not overtake the end of a response that waits for the client")
+  @Test("A RESET is sent only after the rest of its stream's response")
   func order() throws {
     let connection = try TestConnection(CallPipeline(try makeService(), on: loop), on: loop, window: 10)
     try connection.send(1, .headers(.call("Listen")), .data(ListenCallTests.addTarget, isLast: false))

@@ -32,7 +32,7 @@ import Testing
     return try TestConnection(pipeline, on: loop, window: window)
   }
 
-  @Test("A request over the memory limit is reset, and other calls' data is kept")
+  @Test("A request over the memory limit is reset, and other calls keep their data")
   func requests() throws {
     let connection = try connect()
     try connection.send(1, .headers(.call("RunQuery")), .data(Self.part(8_000), isLast: false))
@@ -43,7 +43,7 @@ import Testing
     #expect(connection.budget.held.requests == 0)
   }
 
-  @Test("Answered messages of an open stream no longer count")
+  @Test("Processed messages of an open stream no longer count as memory")
   func answered() throws {
     let connection = try connect()
     func request(_ target: UInt64) -> [UInt8] {
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test("Responses count until the client accepts them, then waiting requests continue")
+  @Test("A response counts as memory until the client accepts it; requests wait meanwhile")
   func responses() throws {
     try backend.set("c/a", String(repeating: "x", count: 30_000))
     let connection = try connect(window: 0)
@@ -86,7 +86,7 @@ import Testing
     #expect(connection.budget.held.responses == 0)
   }
 
-  @Test("If all connections exceed the limit, the one that uses most is closed")
+  @Test("If all connections exceed the limit, the one that uses most memory is closed")
   func total() throws {
     let pipeline = CallPipeline(FirestoreService(backend: backend), on: loop, Self.limits, total: 25_000)
     let (modest, greedy) = (try connect(pipeline, window: 0), try connect(pipeline, window: 0))
@@ -169,7 +169,7 @@ import Testing
     #expect(try await group.submit { server.total + budgets.reduce(0) { $0 + $1.held.responses } }.get() == 0)
   }
 
-  @Test("Small responses count while the client's window is full")
+  @Test("Small responses count as memory too while the client's window is full")
   func smallResponses() throws {
     try backend.set("c/a", "x")
     let connection = try connect(window: 0)
@@ -209,7 +209,7 @@ import Testing
     #expect(said.filter { !$0.hasSuffix("RESET") }.sorted() == ["1 END 1", "3 END 1", "7 HEADERS"])
   }
 
-  @Test("A prompt call ends at its deadline even if its request is incomplete")
+  @Test("A call ends at its deadline even if its request is incomplete")
   func halfOpenDeadline() throws {
     let connection = try connect()
     var headers = HPACKHeaders.call("GetDocument")
@@ -221,7 +221,7 @@ import Testing
     #expect(try connection.summaries().first == "END 4")
   }
 
-  @Test("A client that only widens windows is disconnected, but an active reader is not")
+  @Test("A client that only sends window updates is disconnected, an active reader is not")
   func windowUpdates() throws {
     try backend.set("c/a", String(repeating: "x", count: 100 << 10))
     let connection = try connect()

@@ -39,7 +39,7 @@ import Testing
     #expect(try hasEnded(11))
   }
 
-  @Test("Server resets that the client provokes count too")
+  @Test("Resets that the server sends for invalid requests count as a flood too")
   func inducedReset() throws {
     var malformed = HPACKHeaders.call("GetDocument")
     malformed.add(name: "connection", value: "close")
@@ -95,7 +95,7 @@ import Testing
     #expect(try hasEnded(3))
   }
 
-  @Test("A window overflow by a setting closes the connection, and repeats do nothing")
+  @Test("A setting that overflows a window closes the connection, repeats do not")
   func settings() throws {
     try connection.send(1, .headers(.call("Listen")))
     let window = [0, 4] + TestFrame.bigEndian(70_000)

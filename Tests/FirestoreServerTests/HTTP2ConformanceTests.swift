@@ -185,7 +185,7 @@ import Testing
       "3.4 the preface and empty SETTINGS", TestConnection.preface + TestFrame.bytes(.settings), .accepted),
   ]
 
-  @Test("A connection begins with the preface and SETTINGS", arguments: beginnings)
+  @Test("The server requires the preface and SETTINGS first, as RFC 9113 specifies", arguments: beginnings)
   func beginning(_ row: ConformanceRow) throws {
     let channel = EmbeddedChannel(loop: loop)
     let pipeline = CallPipeline(try makeService(), on: loop)
@@ -199,7 +199,7 @@ import Testing
       ConformanceRow.reaction(in: try TestFrame.take(from: &received), isActive: channel.isActive) == row.reaction)
   }
 
-  @Test("A frame after the end of a request closes the connection", arguments: [TestFrame.Kind.data, .headers])
+  @Test("A frame after the end of its request closes the connection", arguments: [TestFrame.Kind.data, .headers])
   func halfClosed(_ kind: TestFrame.Kind) throws {
     let connection = try TestConnection(CallPipeline(try makeServedService(), on: loop), on: loop, window: 0)
     try connection.send(Self.open + Self.request)
@@ -277,7 +277,7 @@ import Testing
     Head(description: "8.1.1 content-length above the body", fields: with(("content-length", "1000"))),
   ]
 
-  @Test("The server rejects a malformed request on its stream only", arguments: malformedHeads)
+  @Test("A malformed request is rejected on its stream only", arguments: malformedHeads)
   func malformed(_ head: Head) throws {
     let connection = try TestConnection(CallPipeline(try makeService(), on: loop), on: loop)
     try connection.send(TestFrame.headers(1, head.fields) + Self.request)
@@ -298,7 +298,7 @@ import Testing
     Head(description: "timeout of eight digits", fields: with(("grpc-timeout", "99999999H"))),
   ]
 
-  @Test("The server accepts unusual requests that are well formed", arguments: wellFormedHeads)
+  @Test("An unusual request that is well formed is accepted", arguments: wellFormedHeads)
   func wellFormed(_ head: Head) throws {
     let connection = try TestConnection(CallPipeline(try makeService(), on: loop), on: loop)
     try connection.send(TestFrame.headers(1, head.fields) + Self.request)
@@ -306,7 +306,7 @@ import Testing
   }
 
   @Test(
-    "The server rejects trailers with pseudo-headers, invalid fields or no end",
+    "Trailers with pseudo-headers, invalid fields or no end are rejected",
     arguments: [([(":path", "/")], true), ([("A", "b")], true), ([("a", "b")], false)])
   func trailers(_ fields: [(String, String)], isLast: Bool) throws {
     let connection = try TestConnection(CallPipeline(try makeService(), on: loop), on: loop)
@@ -334,7 +334,7 @@ import Testing
 
   // MARK: gRPC
 
-  @Test("A call with more metadata than allowed fails alone, and later calls are served")
+  @Test("A call with too much metadata fails, and later calls succeed")
   func largeHead() throws {
     let connection = try TestConnection(CallPipeline(try makeService(), on: loop), on: loop)
     let large = Self.with(("x", String(repeating: "x", count: 20_000)))

@@ -94,7 +94,7 @@ import Testing
     #expect(try answers() == ["1 HEADERS", "1 DATA", "1 END 0"])
   }
 
-  @Test("While responses are unread, requests wait in order, without canceled ones")
+  @Test("While responses are unread, requests wait in order, except canceled ones")
   func waiting() throws {
     let limits = ConnectionLimits(
       streams: 10, windowBytes: 65_535, requestBytes: 1 << 20, responseBytes: 20_000, windowUpdates: 100)

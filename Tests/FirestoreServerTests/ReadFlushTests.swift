@@ -25,7 +25,7 @@ import Testing
     return pieces
   }
 
-  @Test("Small writes are sent together on the next turn, fulfilling their promises")
+  @Test("Small writes are sent together on the next turn")
   func gathered() throws {
     let written = ["a", "b", "c"].map(write)
     channel.flush()

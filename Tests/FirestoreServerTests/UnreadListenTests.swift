@@ -67,7 +67,7 @@ import Testing
     #expect(connection.budget.held.responses == 0)
   }
 
-  @Test("Changes during a pause are stored by name and sent in parts")
+  @Test("Changes during a listener's pause use no memory and are sent later in parts")
   func changed() throws {
     try connection.send(1, .headers(.call("Listen")), .data(Self.addTarget, isLast: false))
     for _ in 0..<20 {
@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  @Test("A turn serves every listener of a commit, or as many as fit if each is slow")
+  @Test("A turn serves every listener, or fewer if each takes long")
   func turns() {
     let loop = EmbeddedEventLoop()
     let clock = NIOLoopBoundBox(NIODeadline.uptimeNanoseconds(0), eventLoop: loop)

@@ -18,7 +18,7 @@ struct BatchGetTests {
   }
 
   @Test(
-    "A batch reads one version and returns existing documents first",
+    "A batch get reads one version and returns existing documents first",
     arguments: [10, 40_000])
   func oneTime(size: Int) async throws {
     let service = try makeService()

@@ -19,7 +19,7 @@ struct DatabasesTests {
     _ = try await service.backend.commit([mutation], in: database)
   }
 
-  @Test("A database is listed while it has documents, by project or across projects")
+  @Test("A database is listed while it has documents, by project or for all projects")
   func occupied() async throws {
     let service = try makeService()
     let databases = [("p", "(default)"), ("p", "other"), ("q", "(default)")].map {

@@ -15,7 +15,7 @@ import Testing
       state: exists ? .found(DocumentData(["v": 1])) : .missing)
   }
 
-  @Test("A message depends only on its change, not on earlier messages")
+  @Test("A reused message equals one encoded anew for its change")
   func same() throws {
     let other = DatabaseID(project: "p", database: "other")
     let later = SnapshotVersion(microseconds: 8)

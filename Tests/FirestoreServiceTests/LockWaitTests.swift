@@ -45,7 +45,7 @@ struct LockWaitTests {
     return service
   }
 
-  @Test("A request's mode takes precedence over the server's", arguments: [0, 1, 2] as [UInt64])
+  @Test("A request's concurrency mode takes precedence over the server's", arguments: [0, 1, 2] as [UInt64])
   func mode(named: UInt64) async throws {
     for server in [ConcurrencyMode.optimistic, .pessimistic] {
       let service = try service(server, patience: .zero)
@@ -58,7 +58,7 @@ struct LockWaitTests {
     }
   }
 
-  @Test("A write waits until the transaction ends, and is then applied")
+  @Test("A write to a locked document waits until the transaction ends")
   func waits() async throws {
     let service = try service(.pessimistic)
     let id = try await begin(service, mode: 0)
@@ -89,7 +89,7 @@ struct LockWaitTests {
     #expect(try Message(await waiting.value).all(2).count == 2)
   }
 
-  @Test("A transaction that waits in vain is aborted and releases its locks")
+  @Test("A transaction whose wait for a lock times out is aborted and frees its locks")
   func inVain() async throws {
     let service = try service(.pessimistic, patience: .zero)
     let (first, second) = (try await begin(service, mode: 0), try await begin(service, mode: 0))

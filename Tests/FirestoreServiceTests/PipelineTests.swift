@@ -34,7 +34,7 @@ struct PipelineTests {
     return service
   }
 
-  @Test("Results have names and times, and an empty result is one message with a time")
+  @Test("Pipeline results have names and times; an empty result is a message with a time")
   func messages() async throws {
     let service = try await service()
     let messages = try await service.messages(.executePipeline, request([Self.all]))
@@ -45,7 +45,7 @@ struct PipelineTests {
     #expect(none.count == 1 && none[0].all(2).isEmpty && none[0][3] != nil)
   }
 
-  @Test("Large results are sent in several messages")
+  @Test("Large pipeline results are sent in several messages")
   func pieces() async throws {
     let service = try await service()
     for number in 4...9 { try await service.set("c/\(number)", ["t": .string(String(repeating: "x", count: 30_000))]) }
@@ -67,7 +67,7 @@ struct PipelineTests {
     #expect(now.flatMap { $0.all(2) }.count == 8)
   }
 
-  @Test("A new transaction's id is sent first, and changes to its reads abort it")
+  @Test("A pipeline can begin a transaction, and a change to its reads aborts it")
   func transactions() async throws {
     let service = try await service()
     let messages = try await service.messages(
@@ -100,7 +100,7 @@ struct PipelineTests {
     #expect(try await service.messages(.executePipeline, request([Self.all]))[0].all(2).isEmpty)
   }
 
-  @Test("An explained pipeline runs or not as requested; other options are rejected")
+  @Test("A pipeline can be explained without running it; other options are rejected")
   func explain() async throws {
     let service = try await service()
     func text(_ message: Message?) -> String? { message?[4]?[1].flatMap { $0[2]?.text(1) } }
@@ -120,7 +120,7 @@ struct PipelineTests {
     }
   }
 
-  @Test("A request without a pipeline or without a database is rejected")
+  @Test("A pipeline request without a pipeline or a database is rejected")
   func refusals() async throws {
     let service = try makeService()
     for request in [bytes { $0.field(1, string: database) }, bytes { _ in }, [0x0a, 0x7f]] {

@@ -35,7 +35,7 @@ struct QueryTests {
     return service
   }
 
-  @Test("A query sends one message per document, with done in the last")
+  @Test("A query sends one message per document and sets done in the last")
   func messages() async throws {
     let service = try await service()
     let all = try await run(service) { _ in }
@@ -45,7 +45,7 @@ struct QueryTests {
     #expect(none.count == 1 && none[0][1] == nil && none[0].integer(6) == 1)
   }
 
-  @Test("In a chunked result the first message has the skip count and the last has done")
+  @Test("A chunked result has the skip count in its first message and done in its last")
   func pieces() async throws {
     let service = try makeService()
     for index in 0..<40 {
@@ -57,7 +57,7 @@ struct QueryTests {
     #expect(all.map { $0.integer(6) } == Array(repeating: nil, count: 36) + [1])
   }
 
-  @Test("An unsatisfiable filter with NOT_IN is empty, and NOT_IN within OR is rejected")
+  @Test("NOT_IN with a filter that cannot match is empty, and within OR it is rejected")
   func notIn() async throws {
     let service = try await service()
     func composite(_ writer: inout WireWriter, _ op: UInt64, _ filters: [(op: UInt64, value: Value)]) {
@@ -85,7 +85,7 @@ struct QueryTests {
     #expect(refusal?.message == "'NOT_IN' cannot be used in the same query with 'IN', 'ARRAY_CONTAINS_ANY' or 'OR'.")
   }
 
-  @Test("A name equality with inequalities needs an inequality on the name too")
+  @Test("An equality on the name beside inequalities needs an inequality on the name too")
   func nameBesideInequalities() async throws {
     let service = try await service()
     func name(_ id: String) -> Value {
@@ -152,7 +152,7 @@ struct QueryTests {
     #expect(refusal?.code == .invalidArgument && refusal?.message.contains("at most 100") == true)
   }
 
-  @Test("An explanation names the index of Cloud Firestore and its counts")
+  @Test("An explanation names the index that Cloud Firestore would use, with counts")
   func index() async throws {
     let service = try await service()
     let messages = try await service.messages(
@@ -175,7 +175,7 @@ struct QueryTests {
     #expect(names == ["documents_scanned", "index_entries_scanned", "billing_details"])
   }
 
-  @Test("A query is explained without running it or after its results", arguments: [false, true])
+  @Test("An explanation is sent without running the query, or after its results", arguments: [false, true])
   func explanation(isRun: Bool) async throws {
     let service = try await service()
     let messages = try await service.messages(
@@ -195,7 +195,7 @@ struct QueryTests {
     #expect(metrics.has(2) == isRun)
   }
 
-  @Test("A collection group below a document is paged only by name")
+  @Test("A collection group below a document can be paged only by name")
   func groupBelowDocument() async throws {
     let service = try makeService()
     for id in ["a", "b", "c"] { try await service.set("root/r/children/\(id)", ["n": .integer(1)]) }
@@ -242,7 +242,7 @@ struct QueryTests {
   }
 
   @Test(
-    "A sum is rejected if its field would have to follow the name in an index",
+    "A sum is rejected if an index would need its field after the name",
     arguments: [
       ("", "c", false, [], nil, nil), ("", "c", false, ["__name__"], nil, "value"),
       ("", "c", false, ["value", "__name__"], nil, nil), ("", "c", false, ["o", "__name__"], nil, "value"),
@@ -306,7 +306,7 @@ struct QueryTests {
     #expect(try await service.messages(.runAggregationQuery, request { $0.field(1) { _ in } }).count == 1)
   }
 
-  @Test("A page of large documents ends early, and the next page continues")
+  @Test("A page of large documents ends early, and the next page continues from there")
   func largePages() async throws {
     let service = try makeService()
     let text = Value.string(String(repeating: "x", count: 900_000))

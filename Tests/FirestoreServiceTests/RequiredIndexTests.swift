@@ -25,7 +25,7 @@ struct RequiredIndexTests {
   ).target
 
   @Test(
-    "An index serves equality fields in any order, then its order; indexes merge",
+    "An index serves equalities in any order before its order; several can be merged",
     arguments: [
       ([], false),
       ([index([("a", .ascending), ("b", .ascending), ("d", .descending)])], true),
@@ -59,7 +59,7 @@ struct RequiredIndexTests {
     #expect(CompositeIndex.needed(for: query) == down)
   }
 
-  @Test("A read backwards without equalities needs an index by name descending")
+  @Test("A descending read by name without equalities needs an index")
   func backwards() {
     let down = [OrderBy(.documentID, .descending)]
     let equal = [Filter.field(FieldFilter(FieldPath("a"), .equal, .integer(1)))]
@@ -110,7 +110,7 @@ struct RequiredIndexTests {
     #expect(try await service.messages(.runQuery, request).count == 1)
   }
 
-  @Test("Without required indexes every query runs and its index is recorded once")
+  @Test("Without required indexes each query runs, and its index is recorded once")
   func notRequired() async throws {
     let indexes = ServedIndexes()
     let service = FirestoreService(backend: try makeService().backend, indexes: indexes)

@@ -81,7 +81,7 @@ struct StreamTests {
     }
   }
 
-  @Test("Targets on one stream share one message per document")
+  @Test("A document in several targets of a stream is sent once")
   func severalTargets() async throws {
     let service = try makeService()
     try await listen(service) { conversation in
@@ -100,7 +100,7 @@ struct StreamTests {
     }
   }
 
-  @Test("A reset carries the version that has been sent completely")
+  @Test("A reset has the time of the last version that was sent completely")
   func resetTime() async throws {
     let service = try makeService()
     try await service.set("c/a", [:])
@@ -116,7 +116,7 @@ struct StreamTests {
     }
   }
 
-  @Test("A target of several documents receives messages for exactly those documents")
+  @Test("A target of several documents receives exactly their messages")
   func severalDocuments() async throws {
     let service = try makeService()
     try await service.set("c/a", [:])
@@ -156,7 +156,7 @@ struct StreamTests {
     }
   }
 
-  @Test("A token sends only later changes, and a filter if the count may be wrong")
+  @Test("A resume token leads to later changes only, plus a filter if the count differs")
   func resume() async throws {
     let service = try makeService()
     for path in ["c/a", "c/b", "c/c"] { try await service.set(path, [:]) }

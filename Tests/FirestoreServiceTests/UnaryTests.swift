@@ -24,7 +24,7 @@ struct UnaryTests {
     }
   }
 
-  @Test("A mask selects fields, and an empty mask leaves only the name")
+  @Test("A read mask selects fields, and an empty mask leaves only the name")
   func masks() async throws {
     let service = try makeService()
     try await service.set("c/a", ["n": .integer(1), "m": .map(["k": .string("v"), "l": .null])])
@@ -37,7 +37,7 @@ struct UnaryTests {
     #expect(try await get().isEmpty)
   }
 
-  @Test("A document without an id gets one of twenty letters and digits")
+  @Test("A document created without an id gets one of twenty letters and digits")
   func createDocument() async throws {
     let service = try makeService()
     let request = bytes { writer in
@@ -103,7 +103,7 @@ struct UnaryTests {
     #expect(second.text(2) == nil)
   }
 
-  @Test("A delete result has no version, and every other write result has one")
+  @Test("Each write result has an update time, except those of deletes")
   func commitResults() async throws {
     let service = try makeService()
     let response = try Message(

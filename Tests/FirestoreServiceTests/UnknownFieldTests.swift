@@ -39,7 +39,7 @@ struct UnknownFieldTests {
     #expect(try Message(answer).fields == ["n": .integer(1)])
   }
 
-  @Test("A write request with an id is applied once on any stream")
+  @Test("A write request with an id is applied only once, even on another stream")
   func labelledWrites() async throws {
     let service = try makeService()
     func increment(label: String) -> [UInt8] {
@@ -72,7 +72,7 @@ struct UnknownFieldTests {
     #expect(document.fields["n"] == .integer(5))
   }
 
-  @Test("A token from beyond the stream's position is rejected")
+  @Test("A stream token from the future is rejected")
   func impossibleToken() async throws {
     let service = try makeService()
     for token in [[UInt8](repeating: 0xFF, count: 8), [0x7F] + [UInt8](repeating: 0xFF, count: 7)] {

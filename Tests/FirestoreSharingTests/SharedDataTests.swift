@@ -15,7 +15,7 @@ import Testing
 
 @Suite("Shared data directory", .timeLimit(.minutes(10)))
 struct SharedDataTests {
-  @Test("A second opener attaches, and both use the same data and see each other")
+  @Test("A second process attaches to the data, and both list each other")
   func attaches() async throws {
     let folder = try Folder()
     let first = try SharedData.open(folder.path, as: "first")
@@ -49,7 +49,7 @@ struct SharedDataTests {
     await second.wait { $0.role == .owner || third.peers.role == .owner }
   }
 
-  @Test("A suspended owner hands the data over and attaches to the new owner later")
+  @Test("A suspended owner hands the data over, and later attaches to the new owner")
   func handsOver() async throws {
     let folder = try Folder()
     let first = try SharedData.open(folder.path, patience: .seconds(60))
@@ -77,7 +77,7 @@ struct SharedDataTests {
     await stream.value
   }
 
-  @Test("A handed-over directory without takers returns to its owner")
+  @Test("If no process takes the data that an owner handed over, the owner reopens it")
   func handsOverAlone() async throws {
     let folder = try Folder()
     let data = try SharedData.open(folder.path, patience: .seconds(60))
@@ -91,7 +91,7 @@ struct SharedDataTests {
     #expect(data.peers.role == .owner)
   }
 
-  @Test("A process can repeatedly claim the data from its owner without losses")
+  @Test("Processes can claim the data from each other repeatedly without losses")
   func claims() async throws {
     let folder = try Folder()
     let first = try SharedData.open(folder.path, patience: .seconds(60))
@@ -111,7 +111,7 @@ struct SharedDataTests {
     }
   }
 
-  @Test("A process that serves the data on a port keeps it and reports itself")
+  @Test("A process that serves the data on a port keeps it and is named in the error")
   func keepsClaimed() async throws {
     let folder = try Folder()
     let first = try SharedData.open(folder.path, as: "the server", pausesForPort: true)
@@ -122,7 +122,7 @@ struct SharedDataTests {
     #expect(first.peers.role == .owner)
   }
 
-  @Test("The users of the data can be listed without opening it")
+  @Test("The processes that use the data can be listed without opening it")
   func users() async throws {
     let folder = try Folder()
     #expect(SharedData.users(of: folder.path).isEmpty)
@@ -138,7 +138,7 @@ struct SharedDataTests {
     #expect(try SharedData.open(folder.path + "/../data/") === first)
   }
 
-  @Test("Data closed by this process can be reopened, however long closing takes")
+  @Test("Data that this process is closing can be reopened, however long closing takes")
   func again() async throws {
     let folder = try Folder()
     var first: SharedData? = try SharedData.open(folder.path)

@@ -30,7 +30,7 @@ struct SocketTests {
     #expect(data == nil && access(folder.socket, F_OK) != 0)
   }
 
-  @Test("Trusted peers are the user and root, and for root also the directory's owner")
+  @Test("The socket trusts its user and root, and as root also the directory's owner")
   func trusted() {
     #expect(SocketPeer.trustedUsers(of: 1_000, owner: 2_000) == [1_000, 0])
     #expect(SocketPeer.trustedUsers(of: 0, owner: 1_000) == [0, 1_000])
@@ -48,7 +48,7 @@ struct SocketTests {
     #expect(try await first.datastore(for: database).count("c/a") == .integer(1))
   }
 
-  @Test("A file in the socket's place stays, and the data is unshared with a notice")
+  @Test("A file in the socket's place is kept, and the data is not shared, with a notice")
   func inTheWay() async throws {
     let folder = try Folder()
     try Data("mine".utf8).write(to: URL(filePath: folder.socket))
@@ -70,7 +70,7 @@ struct SocketTests {
     #expect(error.kind == .notPrivate && error.message.contains("chmod"))
   }
 
-  @Test("An owner or guest of another version is reported with instructions")
+  @Test("An owner or client of another version is reported with instructions")
   func versions() async throws {
     let folder = try Folder()
     let lock = try DirectoryLock(directory: folder.path, called: "data directory", own: [])
@@ -96,7 +96,7 @@ struct SocketTests {
     #expect(data.peers.others.isEmpty)
   }
 
-  @Test("A non-waiting opener gets data with a silent owner and connects once it is gone")
+  @Test("With a silent owner, opening returns at once and connects when the owner is gone")
   func withoutWaiting() async throws {
     let folder = try Folder()
     var lock: DirectoryLockHolder? = try DirectoryLockHolder(folder)
@@ -114,7 +114,7 @@ struct SocketTests {
     _ = try await store.commit([increment("c/a")])
   }
 
-  @Test("A silent owner is reported to waiting callers, which continue once it is gone")
+  @Test("A silent owner is reported to callers that wait, until it is gone")
   func silent() async throws {
     let folder = try Folder()
     var lock: DirectoryLockHolder? = try DirectoryLockHolder(folder)
@@ -178,7 +178,7 @@ struct SocketTests {
     withExtendedLifetime(data) {}
   }
 
-  @Test("An owner that ignores a claim is reported as the holder of the data")
+  @Test("An owner that ignores a claim is reported as the process that holds the data")
   func claimFromSilent() async throws {
     let folder = try Folder()
     let lock = try DirectoryLock(directory: folder.path, called: "data directory", own: [])

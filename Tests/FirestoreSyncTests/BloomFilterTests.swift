@@ -26,7 +26,7 @@ import Testing
     #expect(bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() == expected)
   }
 
-  @Test("A filter contains a name only if all of its bits are set")
+  @Test("A Bloom filter contains a name only if all of its bits are set")
   func membership() throws {
     let filter = try BloomFilter(BloomFilterBits(bitmap: [1, 1, 1, 0], padding: 3, hashCount: 5))
     let root = "projects/test-project/databases/(default)/documents/"
@@ -35,7 +35,7 @@ import Testing
     #expect(!filter.mightContain(root + "notes/y"))
   }
 
-  @Test("A filter without bits contains nothing")
+  @Test("A Bloom filter without bits contains nothing")
   func empty() throws {
     let filter = try BloomFilter(BloomFilterBits(bitmap: [], padding: 0, hashCount: 0))
 
@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test(
-    "Inconsistent filter parameters are rejected",
+    "Inconsistent Bloom filter parameters are rejected",
     arguments: [
       BloomFilterBits(bitmap: [1], padding: 8, hashCount: 1), BloomFilterBits(bitmap: [1], padding: -1, hashCount: 1),
       BloomFilterBits(bitmap: [1], padding: 0, hashCount: -1), BloomFilterBits(bitmap: [1], padding: 0, hashCount: 0),

@@ -29,7 +29,7 @@ struct BundleReaderTests {
     ).queries.first?.query
   }
 
-  @Test("Documents with every type of value are read as written")
+  @Test("Bundled documents with every type of value are read as written")
   func documents() throws {
     for seed in 0..<200 as Range<UInt64> {
       var generator = SeededGenerator(seed: seed)
@@ -50,7 +50,7 @@ struct BundleReaderTests {
     }
   }
 
-  @Test("A query keeps its collection, conditions, order, cursors and limit")
+  @Test("A bundled query keeps its collection, conditions, order, cursors and limit")
   func queries() throws {
     let read = try query(
       #"""
@@ -84,7 +84,7 @@ struct BundleReaderTests {
   }
 
   @Test(
-    "An invalid element is reported with its problem",
+    "An invalid bundle element is reported with its problem",
     arguments: [
       (#"{"namedQuery": {"name": "q"}}"#, "named query"), (#"{"color": {}}"#, "Unknown element"),
       (#"{"documentMetadata": {"name": "rooms/a", "readTime": "2026-01-01T00:00:00Z"}}"#, "does not begin with"),

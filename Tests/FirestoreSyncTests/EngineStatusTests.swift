@@ -14,7 +14,7 @@ import Testing
 struct EngineStatusTests {
   private let gone = RPCStatus(.unavailable, "gone")
 
-  @Test("Each send increments a write's attempts, and its error is the stream's last")
+  @Test("Each send increments a write's attempts, and its error is the stream's last one")
   func attempts() async throws {
     try await EngineHarness.run { test in
       let handle = test.engine.write([set("rooms/a", ["text": .string("hello")])])
@@ -97,7 +97,7 @@ struct EngineStatusTests {
     }
   }
 
-  @Test("A long queue is reported by its ends and total, and measured incrementally")
+  @Test("The status of a long queue has its first and last writes and the total")
   func longQueue() async throws {
     try await EngineHarness.run { test in
       await test.engine.disableNetwork()
@@ -197,7 +197,7 @@ struct EngineStatusTests {
     }
   }
 
-  @Test("A backend that is silent for ten seconds differs from an unreachable one")
+  @Test("A backend that is silent for ten seconds has another reason than unreachable")
   func silence() async throws {
     try await EngineHarness.run { test in
       _ = test.listen("rooms")

@@ -135,7 +135,7 @@ import Testing
     }
   }
 
-  @Test("A flapping network switches immediately and then at each interval")
+  @Test("A flapping network goes down immediately and then changes at each interval")
   func flap() async throws {
     try await run { engine in
       let mailbox = listen(engine)

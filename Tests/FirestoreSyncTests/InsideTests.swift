@@ -37,7 +37,7 @@ struct InsideTests {
     }
   }
 
-  @Test("A limbo document is reported while its lookup runs")
+  @Test("A document in limbo is reported while its lookup runs")
   func lookups() async throws {
     try await EngineHarness.run { test in
       let (_, mailbox) = test.listen("rooms")
@@ -63,7 +63,7 @@ struct InsideTests {
     }
   }
 
-  @Test("The first and the first server snapshot are timed from the first listener")
+  @Test("The delays until the first and the first server snapshot are measured")
   func beginning() async throws {
     try await EngineHarness.run { test in
       #expect(try await test.engine.inside().beginning.firstSnapshot == nil)
@@ -81,7 +81,7 @@ struct InsideTests {
     }
   }
 
-  @Test("Messages are counted in both directions, and silence runs since the last one")
+  @Test("Messages are counted in both directions, with the time since the last one")
   func meters() async throws {
     try await EngineHarness.run { test in
       let (_, mailbox) = test.listen("rooms")

@@ -22,7 +22,7 @@ import Testing
     return harness
   }
 
-  @Test("A backend snapshot reaches the listeners of all targets in one delivery (S1)")
+  @Test("All listeners of a backend snapshot receive it in one delivery (S1)")
   func snapshotTogether() throws {
     var harness = try CoreHarness()
     harness.listen(1, to: "rooms")
@@ -45,7 +45,7 @@ import Testing
     #expect(delivered.allSatisfy { !$0.snapshot.isFromCache })
   }
 
-  @Test("An existence filter counts the last snapshot's keys and later changes (S2)")
+  @Test("An existence filter is compared with the last snapshot and later changes (S2)")
   func filterCounts() throws {
     var harness = try synced("rooms/a")
 
@@ -62,7 +62,7 @@ import Testing
     #expect(afterRemoval, "the target is asked for again although its one document adds up")
   }
 
-  @Test("A lookup that found its document does not later report it as deleted (S2)")
+  @Test("A lookup that found its document never reports it as deleted later (S2)")
   func lookupFound() throws {
     var harness = try synced("rooms/a")
     _ = harness.receive(.documentRemoved(key("rooms/a"), removed: [rooms]), .snapshot(at(6), nil))
@@ -117,7 +117,7 @@ import Testing
     #expect(harness.core.writes.queue.pipeline.map(\.batch.id) == Array(batches.dropFirst(2)))
   }
 
-  @Test("Waiting for pending writes ends with cancelled only if the user changes")
+  @Test("Only a change of user ends a wait for pending writes with cancelled")
   func userChangeEndsWait() throws {
     var harness = try CoreHarness()
     _ = try harness.write(set("rooms/a"))
@@ -135,7 +135,7 @@ import Testing
     #expect(ends(ended) == [.cancelled])
   }
 
-  @Test("A removal awaits confirmation as soon as its request is handed out (S5)")
+  @Test("A removed target awaits a response once its request is handed out (S5)")
   func removalOwed() throws {
     var harness = try synced()
     _ = harness.effects { core in core.stopListening(ListenerID(1)) }
@@ -165,7 +165,7 @@ import Testing
     #expect(try harness.core.store.document(key("rooms/b")) == nil)
   }
 
-  @Test("A delayed first snapshot joins the delivery that turns views from-cache (S7)")
+  @Test("Going offline delivers delayed first snapshots together with all others (S7)")
   func offlineReleases() throws {
     var harness = try synced()
     harness.listen(2, to: "halls")
@@ -178,7 +178,7 @@ import Testing
     #expect(delivered.allSatisfy { $0.snapshot.isFromCache })
   }
 
-  @Test("Messages of an abandoned write stream resolve and remove no write (S8)")
+  @Test("A message of an abandoned write stream neither resolves nor removes a write (S8)")
   func oldWriteStream() throws {
     var harness = try CoreHarness()
     let batch = try harness.write(set("rooms/a")).batch

@@ -26,7 +26,7 @@ struct OperationCostTests {
     var engine = 0, backend = 0, reader = 0
   }
 
-  @Test("Listening to three documents")
+  @Test("Listening to three documents sends 1 message and receives 6")
   func listen() async throws {
     try await run { world in
       let cost = try await world.cost { world.listen("rooms") }
@@ -36,7 +36,7 @@ struct OperationCostTests {
     }
   }
 
-  @Test("Writing with a listener until the acknowledged document is shown")
+  @Test("A write with a listener sends 1 message and receives 3")
   func write() async throws {
     try await run { world in
       world.listen("rooms")
@@ -48,7 +48,7 @@ struct OperationCostTests {
     }
   }
 
-  @Test("Writing with a listener offline until the document is shown")
+  @Test("An offline write with a listener takes one engine job and one reader job")
   func offlineWrite() async throws {
     try await run { world in
       world.listen("rooms")
@@ -60,7 +60,7 @@ struct OperationCostTests {
     }
   }
 
-  @Test("A remote change until a listener receives it")
+  @Test("A remote change is received by its listener in 2 messages")
   func change() async throws {
     try await run { world in
       world.listen("rooms")

@@ -23,7 +23,7 @@ struct OptimisticTransactionTests {
 
   private func version(_ seconds: Int64) -> SnapshotVersion { SnapshotVersion(Timestamp(seconds: seconds)) }
 
-  @Test("Documents that were read get preconditions, and others do not")
+  @Test("In a transaction, documents that were read get preconditions, others do not")
   func preconditions() throws {
     var transaction = OptimisticTransaction()
     try transaction.note([found(a, at: 1), missing(b, at: 9)])
@@ -33,7 +33,7 @@ struct OptimisticTransactionTests {
         == [.updateTime(version(1)), .none, .exists(false), .none])
   }
 
-  @Test("Documents that were read but not written are verified")
+  @Test("Documents that were read but not written are verified at commit")
   func verification() throws {
     var transaction = OptimisticTransaction()
     try transaction.note([missing(b, at: 9), found(a, at: 1)])
@@ -44,7 +44,7 @@ struct OptimisticTransactionTests {
       ])
   }
 
-  @Test("Different reads of one document abort, except two missing ones")
+  @Test("Reading different versions of a document aborts, unless both are missing")
   func changedBetweenReads() throws {
     var transaction = OptimisticTransaction()
     try transaction.note([found(a, at: 1), missing(b, at: 1)])
@@ -53,7 +53,7 @@ struct OptimisticTransactionTests {
     #expect { try transaction.note([missing(a, at: 2)]) } throws: { ($0 as? RPCStatus)?.code == .aborted }
   }
 
-  @Test("The commit reports the first invalid write")
+  @Test("A transaction's commit reports its first invalid write")
   func failure() throws {
     var transaction = OptimisticTransaction()
     try transaction.note([missing(a, at: 1)])

@@ -30,7 +30,7 @@ struct PipelineTests {
     return writes
   }
 
-  @Test("A permanent error rejects the oldest batch in flight, and all others are resent")
+  @Test("A permanent error rejects only the oldest batch in flight; the others are resent")
   func failedWriteStream() {
     var refusing = Self.writes()
     var losing = Self.writes()
@@ -72,7 +72,7 @@ struct PipelineTests {
     #expect(misfit == nil && fitting?.id == BatchID(1))
   }
 
-  @Test("S5: Only requested targets receive messages, and a new stream resets them")
+  @Test("S5: A requested target awaits one response, and a stopped stream awaits none")
   func watchedTarget() throws {
     var watching = WatchPipeline(database: database)
     let target = TargetData(id: TargetID(2), target: query("rooms").target, sequenceNumber: 1)
@@ -97,7 +97,7 @@ struct PipelineTests {
     #expect(closed == 1 && !watching.isDue && !watching.plan.hasRequests)
   }
 
-  @Test("A stream that cannot open reports offline even if the watch state is unknown")
+  @Test("A write stream that cannot open counts as offline if the watch state is unknown")
   func connectivity() {
     var network = Connectivity()
     network.failed(Self.gone)

@@ -15,7 +15,7 @@ import Testing
 
   private func figures(_ meters: ReadMeters) -> [Int] { meters.meters(of: [data]).flatMap { [$0.sent, $0.kept] } }
 
-  @Test("Documents count each time they are sent, and deletions do not count")
+  @Test("A document counts as a read each time it is sent, and a deletion does not count")
   func sent() {
     var meters = ReadMeters()
     #expect(figures(meters) == [])
@@ -30,7 +30,7 @@ import Testing
     #expect(figures(meters) == [])
   }
 
-  @Test("A current resumed target counts the unsent documents as saved")
+  @Test("When a resumed target is current, its documents not sent count as saved reads")
   func kept() {
     var meters = ReadMeters()
     meters.requested(id, resumingWith: 10)

@@ -126,7 +126,7 @@ struct SharedCacheTests {
     #expect(try primary.store.pendingBatches().map(\.id) == [first])
   }
 
-  @Test("A new primary client completes a cancellation that its predecessor missed")
+  @Test("A new primary client completes a cancellation that the old one missed")
   func cancelAfterSuccession() throws {
     var primary = try core()
     var other = try core()
@@ -142,7 +142,7 @@ struct SharedCacheTests {
     primary.hear()
   }
 
-  @Test("A client receives updates for a query that another client stopped listening to")
+  @Test("A client gets updates of a query to which another client stopped listening")
   func listenedToBefore() async throws {
     let backend = try LocalBackend(BackendConfiguration(location: .memory, now: Self.now))
     _ = try await backend.commit([set("rooms/a")], in: database)
@@ -161,7 +161,7 @@ struct SharedCacheTests {
     }
   }
 
-  @Test("Messages of a new primary count before the old primary learns of it")
+  @Test("A new primary's messages are accepted before the old primary has noticed it")
   func lateSuccession() throws {
     var last = try core()
     var next = try core()

@@ -36,7 +36,7 @@ struct SnapshotCauseTests {
     return batch
   }
 
-  @Test("The snapshot of an acknowledged write has it as cause, even if it is delayed")
+  @Test("An acknowledgement is the cause of the snapshot that shows it, even if delayed")
   func acknowledged() throws {
     var harness = try CoreHarness()
     let batch = try update(&harness)
@@ -69,7 +69,7 @@ struct SnapshotCauseTests {
     effects.contains { if case .schedule(.unwatchedResults, _) = $0 { true } else { false } }
   }
 
-  @Test("A listener on the cache learns after a pause that its write was acknowledged")
+  @Test("A cache listener learns of the acknowledgement of its write after a pause")
   func acknowledgedInCache() throws {
     var harness = try CoreHarness()
     _ = harness.effects {

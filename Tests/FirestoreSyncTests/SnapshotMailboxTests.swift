@@ -36,7 +36,7 @@ import Testing
     #expect(read.causes == [.listenerAdded, .server(at(1)), .server(at(2))])
   }
 
-  @Test("A larger mailbox separates snapshots, merges when full and ends with the error")
+  @Test("A larger mailbox keeps snapshots separate until it is full, and then merges")
   func severalUnread() async throws {
     let (a, b, c) = (doc("rooms/a", at: 1), doc("rooms/b", at: 1), doc("rooms/c", at: 1))
     let mailbox = SnapshotMailbox(capacity: 2)
@@ -53,7 +53,7 @@ import Testing
     #expect(await mailbox.next() == nil)
   }
 
-  @Test("Causes are unique, and only the newest are kept")
+  @Test("A merged snapshot lists each cause once, and only the newest ones")
   func causes() async throws {
     let mailbox = SnapshotMailbox()
     for version in 0..<100 { mailbox.put(snapshot(from: [], to: [], [], .server(at(Int64(version / 2))))) }
@@ -79,7 +79,7 @@ import Testing
     #expect(ended)
   }
 
-  @Test("A waiting reader receives a snapshot immediately, and none after finish")
+  @Test("A waiting reader receives a new snapshot immediately, and none after finish")
   func waiting() async throws {
     let mailbox = SnapshotMailbox()
     async let read = mailbox.snapshot()
@@ -92,7 +92,7 @@ import Testing
     #expect(ended)
   }
 
-  @Test("A canceled reader stops waiting")
+  @Test("A canceled reader stops waiting for a snapshot")
   func cancelled() async {
     let mailbox = SnapshotMailbox()
     let reader = Task { await mailbox.next() == nil }

@@ -13,7 +13,7 @@ import Testing
   }
 
   @Test(
-    "The data is found next to the clone from any file in it", arguments: [[String: String](), ["HEARTH_SPEC": ""]])
+    "The specification data is found next to the clone from any file in it", arguments: [[String: String](), ["HEARTH_SPEC": ""]])
   func beside(environment: [String: String]) throws {
     try withClone { clone, specs in
       let file = clone.appendingPathComponent("Tests/Deep/File.swift")
@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test("Missing data is reported with the skipped tests and how to get it")
+  @Test("Missing specification data is reported with the skipped tests")
   func notice() {
     let notice = SpecFiles.notice(for: "ordered code", isRequired: false)
     #expect(notice.contains("ordered code is not tested") && notice.contains("HEARTH_SPEC"))

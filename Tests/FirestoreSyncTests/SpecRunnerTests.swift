@@ -50,14 +50,14 @@ import Testing
     return SpecRun.failure(of: test, on: storage)
   }
 
-  @Test("A correct test passes on both storages", arguments: SpecStorage.allCases)
+  @Test("A correct specification test passes on both storages", arguments: SpecStorage.allCases)
   func passes(storage: SpecStorage) throws {
     let mismatch = try Self.mismatch(Self.file(Self.steps), storage)
     #expect(mismatch == nil, "\(mismatch?.description ?? "")")
   }
 
   @Test(
-    "A wrong expectation of each type fails at its step",
+    "A wrong expectation of each type fails a specification test at its step",
     arguments: [
       (#""added":[\#(document("notes/x", 1000))]"#, #""added":[\#(document("notes/x", 1001))]"#, "events"),
       (#""added":[\#(document("notes/x", 1000))]"#, #""modified":[\#(document("notes/x", 1000))]"#, "events"),
@@ -90,14 +90,14 @@ import Testing
     #expect(mismatch?.subject == subject)
   }
 
-  @Test("A missing event fails")
+  @Test("A specification test fails if an event is not expected")
   func missingEvent() throws {
     let unexpected = [Self.steps[0], #"{"userSet":["notes/y",{"n":1}]}"#]
     #expect(try Self.mismatch(Self.file(unexpected))?.subject == "events")
   }
 
   @Test(
-    "Unknown input is an error that names it",
+    "Unknown input in a specification test is an error that names it",
     arguments: [
       ("{", "1:2"), (#"{"A":1}"#, "Expected an object"),
       (file([#"{"userDance":true}"#]), "userDance"),
@@ -116,7 +116,7 @@ import Testing
     }
   }
 
-  @Test("Tests are skipped only for a known reason")
+  @Test("Specification tests are skipped only for a known reason")
   func skipping() throws {
     func reason(_ tags: String, _ storage: SpecStorage) throws -> String? {
       try SpecTest.parse(Self.file([], tags: tags), file: "own").first?.reasonToSkip(on: storage)
@@ -132,7 +132,7 @@ import Testing
   }
 
   @Test(
-    "Unknown members and values of the wrong type in a step are errors",
+    "Unknown members and wrong types in a specification step are errors",
     arguments: [
       #"{"userListen":{"query":\#(q),"targetId":2,"mood":1}}"#,
       #"{"userListen":{"query":\#(q),"targetId":2,"options":{"mood":1}}}"#,
@@ -172,7 +172,7 @@ import Testing
     }
   }
 
-  @Test("A test with several clients needs the multi-client tag")
+  @Test("A specification test with several clients needs the multi-client tag")
   func severalClients() throws {
     let two = Self.file([]).replacingOccurrences(of: #""numClients":1"#, with: #""numClients":2"#)
     #expect(throws: SpecFormatError.self) { try SpecTest.parse(two, file: "own.json") }
@@ -180,7 +180,7 @@ import Testing
     #expect(throws: Never.self) { try SpecTest.parse(tagged, file: "own.json") }
   }
 
-  @Test("Running an unscheduled timer runs due work and does not fail")
+  @Test("Running a timer that is not scheduled runs due work and does not fail")
   func unscheduledTimer() throws {
     let offline =
       #""expectedSnapshotEvents":[{"query":\#(Self.q),"errorCode":0,"fromCache":true,"#
@@ -193,7 +193,7 @@ import Testing
     #expect(try Self.mismatch(Self.file([listen, #"{"runTimer":"online_state_timeout",\#(offline)}"#])) == nil)
   }
 
-  @Test("The target id of a listen is compared even while the store fails")
+  @Test("A listener's target id is compared even while the store fails")
   func targetIDWhileStoreFails() throws {
     func text(_ id: Int) -> String {
       Self.file([
@@ -208,7 +208,7 @@ import Testing
   }
 
   @Test(
-    "All published tests pass, multi-client ones on a shareable store",
+    "All published specification tests pass, multi-client ones on a shareable store",
     .enabled(if: SpecFiles.areThere(for: "the published spec")),
     arguments: [(SpecStorage.memory, 147), (SpecStorage.durable, 211)])
   func published(storage: SpecStorage, count: Int) throws {

@@ -70,7 +70,7 @@ import Testing
     #expect(writes.measured(ends: 2).map(\.batch.id.rawValue) == [151, 152, 199, 200])
   }
 
-  @Test("A sent batch is not new when it is reported again, even with an empty queue")
+  @Test("A sent batch is not reported as new again, even after the queue is empty")
   func newest() {
     var writes = PendingWrites((1...200).map { Self.batch($0) })
     for id in 1...200 { writes.remove(BatchID(Int64(id))) }
@@ -79,7 +79,7 @@ import Testing
     #expect(!writes.isNew(BatchID(200)) && writes.isNew(BatchID(201)))
   }
 
-  @Test("The first attempt is immediate, and later delays grow up to 90 seconds")
+  @Test("The first connection attempt is immediate; later delays grow up to 90 seconds")
   func backoff() {
     var backoff = Backoff()
     var generator = CountingGenerator()
@@ -122,7 +122,7 @@ import Testing
     #expect(opensNew)
   }
 
-  @Test("One failed attempt means offline, but a failure after being online means unknown")
+  @Test("A failed first attempt means offline, and a failure while online means unknown")
   func onlineState() {
     var tracker = OnlineStateTracker()
     let started = tracker.watchStreamStarted()
@@ -138,7 +138,7 @@ import Testing
     #expect(tracker.state == .unknown)
   }
 
-  @Test("Silence means offline after the timeout unless the timer was canceled")
+  @Test("A silent backend counts as offline after the timeout")
   func silence() {
     var tracker = OnlineStateTracker()
     tracker.timedOut()

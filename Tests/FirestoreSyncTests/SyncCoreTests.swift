@@ -46,7 +46,7 @@ import Testing
     #expect(effects.deliveries.first?.first?.snapshot.causes == [.rejected(batch, status)])
   }
 
-  @Test("A batch outcome lists up to twenty documents and counts the rest")
+  @Test("The outcome of a batch lists up to twenty documents and counts the rest")
   func outcomes() throws {
     var harness = try CoreHarness()
     let (_, _) = try harness.write(set("rooms/a", ["n": 1], .exists(false)))
@@ -98,7 +98,7 @@ import Testing
     #expect(harness.core.writes.queue.pipeline.map(\.batch.id) == [batch])
   }
 
-  @Test("S5: A confirmation is expected as soon as the request is handed out")
+  @Test("S5: A target awaits a response once its listen request is handed out")
   func owedWhenHandedOut() throws {
     var harness = try CoreHarness()
     _ = harness.effects { core in
@@ -140,7 +140,7 @@ import Testing
     #expect(rest)
   }
 
-  @Test("An unsent listen request needs no removal request")
+  @Test("A listen request that was never sent needs no removal request")
   func neverSent() throws {
     var harness = try CoreHarness()
     harness.listen(1, to: "rooms")
@@ -211,7 +211,7 @@ import Testing
     #expect(isQuiet)
   }
 
-  @Test("A change updates only views whose collection can match")
+  @Test("A change does not update views of other collections")
   func untouchedViews() throws {
     var harness = try CoreHarness()
     for id in 1...50 { harness.listen(id, to: "halls\(id)") }
@@ -221,7 +221,7 @@ import Testing
     #expect(effects.deliveries.isEmpty)
   }
 
-  @Test("A large result in parts reports each part's changes and the previous documents")
+  @Test("A large result sent in parts reports each part's changes with the old documents")
   func largeResult() throws {
     var harness = try CoreHarness()
     harness.listen(1, to: "rooms")
@@ -277,7 +277,7 @@ import Testing
     #expect(harness.core.writes.queue.isEmpty)
   }
 
-  @Test("A write in mid-queue can be canceled, and the others keep their order (S4)")
+  @Test("Canceling a write in mid-queue keeps the order of the others (S4)")
   func cancelMiddle() throws {
     var harness = try CoreHarness()
     let batches = try (0..<3).map { try harness.write(set("rooms/\($0)")).batch }

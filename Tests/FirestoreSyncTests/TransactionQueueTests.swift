@@ -21,7 +21,7 @@ struct TransactionQueueTests {
     return loser
   }
 
-  @Test("A failure's cause is a transaction that commits documents this one read")
+  @Test("A transaction fails because of one that commits documents it has read")
   func causes() async {
     let (one, other) = (turns.begin(), turns.begin())
     await turns.reads([a], one)
@@ -72,7 +72,7 @@ struct TransactionQueueTests {
     turns.end(number, isCommitted: false)
   }
 
-  @Test("A nested transaction does not wait for its enclosing transaction")
+  @Test("A nested transaction does not wait for the transaction around it")
   func nested() async {
     let first = await overtaken([a])
     await turns.turn(first, [a], atMost: .seconds(600))
@@ -86,7 +86,7 @@ struct TransactionQueueTests {
     #expect(turns.count == 0)
   }
 
-  @Test("A wait ends at its limit and when its task is canceled")
+  @Test("A transaction's wait ends at its limit and when its task is canceled")
   func limits() async {
     let first = await overtaken([a])
     let second = await overtaken([a])

@@ -22,7 +22,7 @@ import Testing
     try aggregator.receive(.added([target]), targets: targets)
   }
 
-  @Test("S5: A target's messages count only after all confirmations")
+  @Test("S5: A target's messages count only after all its requests are confirmed")
   mutating func owedResponses() throws {
     let targets = holding()
     aggregator.requestHandedOut(target)
@@ -41,7 +41,7 @@ import Testing
     #expect(event.targetChanges[target]?.added == [key("rooms/a")])
   }
 
-  @Test("S2: A document is new to a target if the last snapshot's keys lack it")
+  @Test("S2: A document is added if it was not in the target's last snapshot")
   mutating func addedOrModified() throws {
     let targets = holding("rooms/a")
     try confirm(targets)
@@ -67,7 +67,7 @@ import Testing
     #expect(change?.removed == [])
   }
 
-  @Test("A reset removes documents that are not sent again")
+  @Test("After a reset, documents that are not sent again are removed")
   mutating func reset() throws {
     let targets = holding("rooms/a", "rooms/b")
     try confirm(targets)
@@ -81,7 +81,7 @@ import Testing
     #expect(change?.isCurrent == false)
   }
 
-  @Test("A full read removes documents that are not sent again")
+  @Test("After a full read, documents that are not sent again are removed")
   mutating func wholeAgain() throws {
     let targets = holding("rooms/a", "rooms/b")
     aggregator.requestHandedOut(target)
@@ -96,7 +96,7 @@ import Testing
     #expect(change?.removed == [key("rooms/b")])
   }
 
-  @Test("A resumed query keeps documents that are not sent again")
+  @Test("After a resume, documents that are not sent again are kept")
   mutating func resumed() throws {
     let targets = holding("rooms/a", "rooms/b")
     try confirm(targets)
@@ -133,7 +133,7 @@ import Testing
     WatchedTarget(target: query(id == TargetID(2) ? "rooms" : "halls").target, purpose: .listen, syncedKeys: [[]])
   }
 
-  @Test("A snapshot names the targets with messages, and the others follow its position")
+  @Test("A snapshot names only targets with messages; the others follow its position")
   mutating func followers() throws {
     try follow(both)
 
@@ -149,7 +149,7 @@ import Testing
     #expect(silent.targetChanges.isEmpty && silent.position.token == nil)
   }
 
-  @Test("A target has the last token that applied to it, named or not")
+  @Test("A target has the last token that applied to it, from a message or a snapshot")
   mutating func lastToken() throws {
     try follow(both)
     try aggregator.receive(.snapshot(at(2), token("two")), targets: both)
@@ -166,7 +166,7 @@ import Testing
     #expect(own?.resumeToken == token("mine") && later?.resumeToken == token("mine"))
   }
 
-  @Test("A target with a new request stops following until it is confirmed")
+  @Test("A target with a new request does not follow the position until it is confirmed")
   mutating func leaving() throws {
     try follow(both)
 
@@ -183,7 +183,7 @@ import Testing
     #expect(again.targetChanges[other]?.isCurrent == false)
   }
 
-  @Test("A lookup's position is always reported by name")
+  @Test("The position of a lookup's target is always reported by name")
   mutating func lookups() throws {
     let known = WatchedTarget(
       target: query("rooms/a").target, purpose: .limboResolution, syncedKeys: [[key("rooms/a")]])
@@ -213,7 +213,7 @@ import Testing
     #expect(second.documents.isEmpty && second.targetChanges.isEmpty)
   }
 
-  @Test("A document that left its target between two snapshots is missing at the next")
+  @Test("A document that left its target between two snapshots is missing at the next one")
   mutating func missingLater() throws {
     let holding = WatchedTarget(target: query("rooms/a").target, purpose: .listen, syncedKeys: [[key("rooms/a")]])
     let empty = WatchedTarget(target: query("rooms/a").target, purpose: .listen, syncedKeys: [[]])
@@ -255,7 +255,7 @@ import Testing
     #expect(event.targetChanges[target]?.removed == [key("rooms/a"), key("rooms/b")])
   }
 
-  @Test("A current document target without a document reports it as missing")
+  @Test("A document target that is current without its document reports it as missing")
   mutating func missingDocument() throws {
     let known = WatchedTarget(target: query("rooms/a").target, purpose: .limboResolution, syncedKeys: [[]])
     let targets: WatchChangeAggregator.Targets = { $0 == TargetID(1) ? known : nil }

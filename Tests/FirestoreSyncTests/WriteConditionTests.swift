@@ -59,7 +59,7 @@ struct WriteConditionTests {
     #expect(delays(effects).isEmpty)
   }
 
-  @Test("A write that fails when offline leaves no trace")
+  @Test("A write that must fail offline leaves nothing in the queue")
   func offline() throws {
     var harness = try CoreHarness()
     harness.listen(1, to: "rooms")

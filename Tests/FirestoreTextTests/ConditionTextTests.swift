@@ -95,13 +95,13 @@ private func c(_ op: FieldFilter.Operator, _ value: Value) -> Filter { .field(Fi
     ),
   ]
 
-  @Test("A condition is a field, an operator and a value; words need no quotes", arguments: conditions)
+  @Test("A condition is a field, an operator and a value, and words need no quotes", arguments: conditions)
   func reads(text: String, filter: FieldFilter) throws {
     #expect(try parse(text) == filter)
   }
 
   @Test(
-    "and and or join conditions, and binds tighter, and parentheses group",
+    "In conditions, && binds tighter than ||, and parentheses group",
     arguments: [
       ("a == 1 and b == x y", [a(.equal, .integer(1)), b(.equal, .string("x y"))]),
       ("a == 1 AND (b == x && c==2)", [a(.equal, .integer(1)), b(.equal, .string("x")), c(.equal, .integer(2))]),
@@ -135,7 +135,7 @@ private func c(_ op: FieldFilter.Operator, _ value: Value) -> Filter { .field(Fi
   }
 
   @Test(
-    "Errors report their column",
+    "An error in a condition reports its column",
     arguments: [
       ("", 1), ("== CA", 1), ("state", 6), ("state = = CA", 7), ("state => CA", 7), ("state is CA", 7),
       ("state == ", 10), ("a..b == 1", 1),
@@ -179,7 +179,7 @@ private func c(_ op: FieldFilter.Operator, _ value: Value) -> Filter { .field(Fi
     #expect(try FieldPathText.parse("first-name.ž_1") == FieldPath(segments: ["first-name", "ž_1"]))
   }
 
-  @Test("In a collection group, an id is a path from the root")
+  @Test("In a collection group, a document id is a full path")
   func groupNames() throws {
     let key = DocumentKey(unchecked: ResourcePath("cities/SF"))
     #expect(try parse("__name__ == cities/SF", group: "cities").value == .reference(database, key))

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct FaultTextTests {
   @Test(
-    "Each fault has a notation",
+    "Each fault can be written as text",
     arguments: [
       ("latency 200ms", FaultChange.latency(.milliseconds(200), jitter: .zero, on: nil)),
       ("latency 200ms jitter 100ms on watch", .latency(.milliseconds(200), jitter: .milliseconds(100), on: .watch)),
@@ -30,7 +30,7 @@ import Testing
     #expect(try FaultText.parse(FaultText.words(of: change)) == change, "\(FaultText.words(of: change))")
   }
 
-  @Test("The changes between any two settings convert one into the other")
+  @Test("The changes from one setting to another, applied in order, produce it")
   func changes() {
     let all: [FaultChange] = [
       .latency(.milliseconds(200), jitter: .milliseconds(50), on: nil),
@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  @Test("The summary lists active faults; up and calm end the faults they name")
+  @Test("A summary lists the active faults, and up and calm end faults")
   func summary() throws {
     var settings = FaultSettings()
     for text in ["latency 200ms jitter 50ms", "latency 1s on watch", "loss 10%", "loss 5% before", "bandwidth 20kB"] {

@@ -38,7 +38,7 @@ import Testing
 
 @Suite struct DurationTextTests {
   @Test(
-    "A duration has units or counts seconds",
+    "A duration has units, or is a number of seconds",
     arguments: [
       ("500ms", Duration.milliseconds(500)), ("5s", .seconds(5)), ("1.5m", .seconds(90)), ("2", .seconds(2)),
       ("30", .seconds(30)), ("0.5", .milliseconds(500)), ("1h30m", .seconds(5400)), ("1m1s1ms", .milliseconds(61_001)),

@@ -51,7 +51,7 @@ private func document(_ path: String, _ fields: Fields) -> Document {
     #expect(census.sorted.first?.firstWithout?.path.text == "c/0")
   }
 
-  @Test("A rate of 100 % means all documents, and 0 % none")
+  @Test("A rate is 100 % only if all documents have the field, and 0 % only if none has")
   func rates() {
     #expect(FieldCensus.rate(99_999, of: 100_000) == "99.9 %")
     #expect(FieldCensus.rate(1, of: 100_000) == "0.1 %")

@@ -28,7 +28,7 @@ struct ClientSetRecordingTests {
     event.json(JSONContext(redaction: names.map { Redaction($0) })).lineText
   }
 
-  @Test("Conflicts and acknowledgements keep exactly the values that are not redacted")
+  @Test("Redacting a field hides its values in conflicts and acknowledgements, not others")
   func redacted() {
     for event in [contested, answered] {
       #expect(text(event).contains("Lee"))
@@ -38,7 +38,7 @@ struct ClientSetRecordingTests {
     }
   }
 
-  @Test("Any redaction hides the user of a rule decision")
+  @Test("Any redaction hides the user in rule decisions")
   func deciding() {
     let decision = RuleDecision(
       number: 1, time: Timestamp(seconds: 1), method: "get", path: ResourcePath("cities/SF"), user: "uid-7",
@@ -48,7 +48,7 @@ struct ClientSetRecordingTests {
     #expect(!text(event, hiding: "mayor").contains("uid-7"))
   }
 
-  @Test("Client users are hidden only if all values are")
+  @Test("The users of clients are hidden only if all values are redacted")
   func users() throws {
     let facts = ClientSetFacts(own: "one", clients: [.init(name: "one"), .init(name: "bob", user: "uid-7", unsent: 2)])
     #expect(try Redaction("*").redacted(facts).clients[1].user?.contains("uid-7") == false)
@@ -56,7 +56,7 @@ struct ClientSetRecordingTests {
     #expect(try Redaction("mayor").redacted(facts) == facts)
   }
 
-  @Test("Client state reads back from a file, including its absence")
+  @Test("The clients on a screen, or their absence, read back from a recording")
   func decoded() throws {
     let facts = ClientSetFacts(own: "bob", clients: [.init(name: "one", isDurable: true), .init(name: "bob")])
     for told in [facts, nil] {

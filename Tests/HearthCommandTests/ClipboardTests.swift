@@ -26,7 +26,7 @@ struct ClipboardTests {
   }
 
   @Test(
-    "The first working method is used and named",
+    "Copying uses the first working method and names it",
     arguments: [
       (["WAYLAND_DISPLAY": "w", "DISPLAY": ":0"], "wl-copy", "Copied 3 bytes via wl-copy."),
       (["WAYLAND_DISPLAY": "w", "DISPLAY": ":0"], "xclip", "Copied 3 bytes via xclip."),
@@ -42,7 +42,7 @@ struct ClipboardTests {
     #expect(result.tried.last?.hasPrefix(working) == true)
   }
 
-  @Test("Without a program the text is sent to the terminal, and failures are listed")
+  @Test("Without a clipboard program, copying uses the terminal and lists failures")
   func terminal() async {
     let plain = await copy("é", [:])
     #expect(plain.sent == ["\u{1b}]52;c;w6k=\u{7}"] && plain.tried == [])
@@ -52,7 +52,7 @@ struct ClipboardTests {
     #expect(failed.outcome.message.hasSuffix("does not confirm it. xclip, xsel, tmux failed."))
   }
 
-  @Test("Text over the terminals' limit is not sent, and the error gives the limit")
+  @Test("Copied text over the terminal's limit is not sent, and the error gives the limit")
   func limit() async {
     let most = String(repeating: "x", count: 56_244)
     let fits = await copy(most, [:])
@@ -66,7 +66,7 @@ struct ClipboardTests {
     #expect(await copy(most + "x", ["TMUX": "t"], working: ["tmux"]).outcome.isCopied)
   }
 
-  @Test("The configured command is tried first, also over ssh")
+  @Test("The configured copy command is tried first, also over ssh")
   func own() async {
     let environment = ["WAYLAND_DISPLAY": "w", "TMUX": "t", "SSH_CONNECTION": "c"]
     let works = await copy("abc", environment, working: ["sh"], command: "nc -q0 desk 5556")
@@ -78,7 +78,7 @@ struct ClipboardTests {
     #expect(alone.sent.count == 1 && alone.outcome.message.hasSuffix("does not confirm it. nc failed."))
   }
 
-  @Test("Text that no method accepts is saved in a private file with a notice")
+  @Test("Text that no copy method accepts is saved in a private file with a notice")
   func file() async throws {
     let folder = try TemporaryFolder.made()
     let path = folder.path + "/state/clip"
@@ -98,7 +98,7 @@ struct ClipboardTests {
     #expect(!nowhere.outcome.isCopied && nowhere.outcome.message.contains("/dev/null/clip cannot be written"))
   }
 
-  @Test("A program that is missing, fails or reads nothing is not a success")
+  @Test("A clipboard program that is missing, fails or reads nothing is not a success")
   func programs() async {
     // As `hearth` does from its start.
     signal(SIGPIPE, SIG_IGN)

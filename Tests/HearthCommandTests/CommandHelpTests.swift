@@ -8,7 +8,7 @@ import Testing
 @Suite("Mistyped commands")
 struct CommandHelpTests {
   @Test(
-    "The nearest command at that position is suggested",
+    "A mistyped command suggests the nearest command at that position",
     arguments: [
       (["impotr"], "impotr", "import"), (["theme", "chek"], "chek", "check"),
       (["theme", "lst"], "lst", "list"), (["gte"], "gte", "get"), (["deleet"], "deleet", "delete"),
@@ -19,7 +19,7 @@ struct CommandHelpTests {
   }
 
   @Test(
-    "A name from another program suggests the equivalent command",
+    "A command name of another program suggests the equivalent command",
     arguments: [("rm", "delete"), ("list", "ls"), ("cat", "get"), ("MV", "move"), ("insert", "add")])
   func synonyms(_ name: String, _ command: String) {
     let text = CommandHelp.complaint("Error: Unexpected argument '\(name)'", arguments: ["hearth", name, "a/b"])
@@ -29,7 +29,7 @@ struct CommandHelpTests {
   }
 
   @Test(
-    "Arguments in another program's order or words get the correct form",
+    "Arguments in another program's order or wording suggest the correct form",
     arguments: [
       ("'ls'", "-C local ls", ". The command comes first: hearth ls -C local"),
       ("'cities'", "cities get", ". The command comes first: hearth get cities"),
@@ -49,7 +49,7 @@ struct CommandHelpTests {
   }
 
   @Test(
-    "A line of another program gets Hearth's line, with its options",
+    "A whole command line of another program suggests Hearth's, with its options",
     arguments: [
       ("emulators:exec|npm test", "hearth exec -- npm test"),
       (
@@ -76,7 +76,7 @@ struct CommandHelpTests {
     }
   }
 
-  @Test("A foreign word with an option gets the answer that the word alone gets")
+  @Test("A foreign command with an option gets the same answer as without it")
   func foreignWordWithOption() {
     let text = CommandHelp.complaint(
       "Error: Unknown option '--all-collections'", arguments: ["hearth", "firestore:delete", "--all-collections"])
@@ -92,7 +92,7 @@ struct CommandHelpTests {
   }
 
   @Test(
-    "A foreign word without a command here gets the way to the same result",
+    "A foreign command without an equivalent is answered with another way to do it",
     arguments: [
       ("completion bash", "--generate-completion-script bash"),
       ("completions zsh", "--generate-completion-script bash"), ("use demo", "-C CONNECTION"), ("init", "no setup"),
@@ -108,7 +108,7 @@ struct CommandHelpTests {
     }
   }
 
-  @Test("A word for documents before the verb is left out of the suggested line")
+  @Test("If a word such as documents precedes the command, the suggested line omits it")
   func groupWord() {
     let text = CommandHelp.complaint(
       "Error: 3 unexpected arguments: 'documents', 'get', 'a/b'", arguments: ["hearth", "documents", "get", "a/b"])
@@ -147,7 +147,7 @@ struct CommandHelpTests {
         == reason + ". The command comes first: hearth \(words[0]) \(option) \(words[1...].joined(separator: " "))")
   }
 
-  @Test("An option that the command lacks gets the command or redirection that has it")
+  @Test("An option that get lacks suggests the command or redirection that replaces it")
   func optionAnswers() {
     for (option, way) in [("--group-by", "hearth count PATH --by FIELD"), ("-o", "> FILE"), ("--output", "> FILE")] {
       let text = CommandHelp.complaint("Error: Unknown option '\(option)'", arguments: ["hearth", "get", "a", option])

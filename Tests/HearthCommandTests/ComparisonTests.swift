@@ -23,7 +23,7 @@ private func side(_ documents: [(String, Fields)], _ owner: DatabaseID = databas
     return (lines, outcome)
   }
 
-  @Test("Documents on one side are shown in full, and others by their differing fields")
+  @Test("diff shows documents on one side in full, others by their differing fields")
   func differences() async throws {
     let before = side([
       ("c/a", ["n": 1]), ("c/b", ["m": .map(["x": 1, "y": 2]), "same": true, "gone": "x"]), ("c/b/s/t", [:]),
@@ -53,7 +53,7 @@ private func side(_ documents: [(String, Fields)], _ owner: DatabaseID = databas
     #expect(outcome == Comparison.Outcome(modified: 1, equal: 1))
   }
 
-  @Test("Two collections are compared by their relative paths")
+  @Test("diff compares two collections by relative paths")
   func relative() async throws {
     let (lines, outcome) = try await compare(
       side([("c/a", [:]), ("c/b", [:])]), side([("x/y/d/a", [:]), ("x/y/d/a/s/t", [:])]), prefixes: (1, 3))
@@ -61,7 +61,7 @@ private func side(_ documents: [(String, Fields)], _ owner: DatabaseID = databas
     #expect(outcome == Comparison.Outcome(removed: 1, added: 1, equal: 1))
   }
 
-  @Test("Two empty sides are equal")
+  @Test("diff treats two empty sides as equal")
   func empty() async throws {
     #expect(try await compare(side([]), side([])).outcome == Comparison.Outcome())
   }

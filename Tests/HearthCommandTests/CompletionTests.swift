@@ -101,7 +101,7 @@ import Testing
     #expect(await values("sum", "nope", "") == [])
   }
 
-  @Test("A large collection offers one page and says that there are more")
+  @Test("Completion in a large collection offers one page and says that there is more")
   func bounded() async throws {
     let keys = (0..<150).map { DocumentKey(unchecked: ResourcePath("many/id\($0)")) }
     _ = try await datastore.commit(keys.map { Mutation(key: $0, operation: .set([:])) })
@@ -131,7 +131,7 @@ import Testing
     #expect(await ShellCompletion(of: "get # ci", engine: engine) == nil)
   }
 
-  @Test("Other shells get the replacement text and no messages")
+  @Test("Completion in other shells gets the replacement text and no messages")
   func scripts() async throws {
     try await seed()
     func answer(_ shell: String, _ arguments: String...) async -> String {

@@ -56,14 +56,14 @@ struct CompressionTests {
     #expect(try decompressed(short, format, piece: 1, room: 1) == text(3))
   }
 
-  @Test("Concatenated members and frames are read as one, and trailing zeros are ignored", arguments: formats)
+  @Test("Concatenated gzip members and zstd frames are read as one file", arguments: formats)
   func members(_ format: CompressionFormat) throws {
     var packed = try compressed(text(10), format) + compressed([], format) + compressed(text(400, seed: 2), format)
     if format == .gzip { packed += [UInt8](repeating: 0, count: 300) }
     #expect(try decompressed(packed, format, piece: 5, room: 64) == text(10) + text(400, seed: 2))
   }
 
-  @Test("Truncated or changed data is detected at every position", arguments: formats)
+  @Test("Truncated or changed compressed data is detected at every position", arguments: formats)
   func damages(_ format: CompressionFormat) throws {
     let packed = try compressed(text(20), format)
     for count in 1..<packed.count {
@@ -119,7 +119,7 @@ struct CompressedInputTests {
   }
 
   @Test(
-    "A file is recognized by its first bytes, and can be resumed after any document",
+    "A compressed file is recognized by its first bytes, and its import can resume",
     arguments: ["in.jsonl", "in.gz"])
   func contents(_ name: String) throws {
     for bytes in [try gzip("{}\n{\"a\": 1}\n"), Array("{}\n{\"a\": 1}\n".utf8)] {
@@ -138,7 +138,7 @@ struct CompressedInputTests {
     }
   }
 
-  @Test("A truncated file is read up to the damage, and the position is reported")
+  @Test("A truncated compressed file is read up to the damage, which is reported")
   func truncated() throws {
     // More than one batch, and hard to compress, so that much of it is there without the end.
     var random = SeededGenerator(seed: 5)
@@ -160,7 +160,7 @@ struct CompressedInputTests {
   }
 
   @Test(
-    "A format that only other programs read is reported with their names", arguments: ["in.jsonl", "in.csv", "in.json"])
+    "A compression format that Hearth lacks is reported with programs that read it", arguments: ["in.jsonl", "in.csv", "in.json"])
   func foreign(_ name: String) throws {
     try withFile(name, [0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00, 0x0A]) { path in
       var input = try ImportInput(path, TransferFormat(fileName: name))

@@ -111,14 +111,14 @@ struct ConfigurationFileTests {
     #expect(file.theme == "nord" && file.mouse == nil)
   }
 
-  @Test("A file of another format is one problem")
+  @Test("A file that is not TOML is reported as one problem")
   func garbage() {
     let file = parse(String(repeating: "<html>\n", count: 50))
 
     #expect(file.problems == ["config.toml:1: not a TOML file; the file is ignored"])
   }
 
-  @Test("Key tables apply to the whole screen or a part of it, each key with its line")
+  @Test("Key tables apply to the whole screen or to one part, and keep each key's line")
   func keys() {
     let file = parse(
       """
@@ -139,7 +139,7 @@ struct ConfigurationFileTests {
       ])
   }
 
-  @Test("An unreadable file is a problem, and a missing one is not")
+  @Test("An unreadable configuration file is reported, and a missing one is not")
   func unreadable() throws {
     let folder = try TemporaryFolder.made()
     #expect(ConfigurationFile.read(folder.path, name: "config.toml").problems.count == 1)

@@ -15,7 +15,7 @@ import Testing
 /// Changes by others that a write, or an edit, did not know of.
 @Suite("Conflicts", .timeLimit(.minutes(10))) @MainActor
 struct ConflictTests {
-  @Test("A write over unseen values is reported per field, and one on other fields is not")
+  @Test("A write over unseen values is reported per field, one to other fields is not")
   func replaced() async throws {
     try await BridgeHarness.run { test in
       try await test.conflict()
@@ -28,7 +28,7 @@ struct ConflictTests {
     }
   }
 
-  @Test("An acknowledgement names its documents, whether the queue was seen or not")
+  @Test("An acknowledgement names its documents, even if the queue was never shown")
   func acknowledged() async throws {
     try await BridgeHarness.run { test in
       test.bridge.perform(.write([set("orders/a", ["n": 1], .exists(false)), set("orders/b", ["n": 1])]))
@@ -41,7 +41,7 @@ struct ConflictTests {
     }
   }
 
-  @Test("A set or delete replaces all remote changes, and an increment none")
+  @Test("A set or delete overwrites all remote changes, and an increment overwrites none")
   func operations() {
     let orders = key("orders/a")
     func replaced(_ mutation: Mutation, theirs: UndoLog.Contents) -> [String] {
@@ -75,7 +75,7 @@ struct ConflictTests {
     }
   }
 
-  @Test("A removed document has its state: deleted locally or remotely, or changed")
+  @Test("A removed document is reported as deleted locally, deleted remotely or changed")
   func departures() async throws {
     try await BridgeHarness.run { test in
       try await test.others(

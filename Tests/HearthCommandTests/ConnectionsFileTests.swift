@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test(
-    "Options that contradict the connection are rejected with both names",
+    "An option that contradicts the connection is rejected, naming both",
     arguments: [
       (["-C", "local", "--emulator", "h:1"], ["--connection local", "--emulator"]),
       (["-C", "local", "--data", "/x"], ["--connection local", "--data"]),
@@ -109,7 +109,7 @@ import Testing
     #expect(failure?.status == .configuration && failure?.message == text)
   }
 
-  @Test("A file with invalid TOML has no connections, as read-only could be on that line")
+  @Test("If the file is not valid TOML, no connection is used, as one may be read-only")
   func broken() {
     let file = file("[prod]\ncloud = true\nreadonly = yes please\n")
     #expect(file.connections == [] && file.problems.first?.text.hasPrefix("connections.toml:3: ") == true)
@@ -128,7 +128,7 @@ import Testing
     #expect(error.map { StorageOptions.message(for: $0) }?.contains("connections.toml:2: [odd]") == true)
   }
 
-  @Test("A compared side may be a connection with its project, database and time")
+  @Test("A side of diff may be a connection with its project, database and time")
   func compared() throws {
     let file = file("[there]\nemulator = \"localhost:81\"\nproject = \"p\"\n")
     try ConnectionsFile.$given.withValue(file) {
@@ -145,7 +145,7 @@ import Testing
     }
   }
 
-  @Test("In a shell, commands without a backend use the shell's, plus their own options")
+  @Test("In a shell, commands without a backend use the shell's and add their own options")
   func inherited() throws {
     let shell = ShellSurroundings(try options("-C", "local"))
     try Surroundings.$current.withValue(shell) {

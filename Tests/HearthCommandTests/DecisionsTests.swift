@@ -24,7 +24,7 @@ struct DecisionsTests {
     #expect(decision.milliseconds == nil && decision.statements == nil)
   }
 
-  @Test("Time, statements and values are read as far as they are reported")
+  @Test("A decision's time, statements and values are read as far as reported")
   func whole() throws {
     let decision = try #require(
       try read(
@@ -56,7 +56,7 @@ struct DecisionsTests {
   }
 
   @Test(
-    "A watched program's server is asked if it is a local emulator without TLS",
+    "Only a local emulator without TLS is asked for an attached program's decisions",
     arguments: [
       (InspectionGreeting.BackendKind.emulator, "127.0.0.1:8080", false, true), (.emulator, "localhost:9", false, true),
       (.emulator, "127.0.0.1:8080", true, false), (.emulator, "10.0.0.1:8080", false, false),

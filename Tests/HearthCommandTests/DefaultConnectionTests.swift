@@ -15,7 +15,7 @@ import Testing
     try work(Paths(environment: ["HOME": folder.path]))
   }
 
-  @Test("The variable overrides the chosen default, and an empty one means none")
+  @Test("HEARTH_CONNECTION overrides the chosen default, and an empty value means none")
   func order() throws {
     try withPaths { paths in
       func name(_ environment: [String: String]) -> String? { DefaultConnection(paths, environment)?.name }

@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test(
-    "The first row determines the separator",
+    "The first row of a file determines the separator",
     arguments: [
       ("a,b;c\n1", ","), ("a;b\n1,5;2", ";"), ("a\tb\n", "\t"), ("a|b", "|"), ("\"a;b\",c\n", ","), ("a\n1;2", ","),
       ("", ","),
@@ -75,7 +75,7 @@ import Testing
     #expect(doubles.first?.operation == .set(["v": .double(1e30)]))
   }
 
-  @Test("Rows are independent of chunks, quotes protect line breaks, blank lines skipped")
+  @Test("Rows do not depend on chunks, quotes keep line breaks, blank lines are skipped")
   func splitting() throws {
     let text = "\u{feff}a,b\r\n\"x\ny\",\"\"\"q\"\"\"\n\n5\" disk,z"
     for chunk in [1, 2, 3, 1000] {
@@ -88,7 +88,7 @@ import Testing
     #expect(try DelimitedRow(Array("a\\tb\t\\\\\t".utf8), .tab).cells.map(\.text) == ["a\tb", "\\", ""])
   }
 
-  @Test("A column's type fits all cells; zero-padded codes are text; empty cells no field")
+  @Test("A column's type fits all its cells, and an empty cell adds no field")
   func types() throws {
     let text = """
       path,n,x,zip,ok,at,list,m.a,m.b,s
@@ -132,7 +132,7 @@ import Testing
     } throws: { ($0 as? JSONError)?.reason.contains("is for Excel") == true }
   }
 
-  @Test("A given type applies, and plain documents get their ids from a column")
+  @Test("Columns have the given types, and plain documents get their ids from a column")
   func given() throws {
     let types = try ColumnTypesText.parse("n=string, who=ref")
     let found = try mutations(

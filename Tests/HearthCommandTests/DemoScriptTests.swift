@@ -26,7 +26,7 @@ struct DemoScriptTests {
     quit
     """
 
-  @Test("Each line is a step, and keys have a pace")
+  @Test("Each line of a demo script is a step, and keys are typed at a pace")
   func steps() throws {
     let steps = try DemoScript.parse(script, name: "s").steps
     #expect(
@@ -38,7 +38,7 @@ struct DemoScriptTests {
   }
 
   @Test(
-    "An invalid line is reported with its number",
+    "An invalid line of a demo script is reported with its number",
     arguments: [
       ("dance", "dance is not a step"), ("keys 1 nokey", "nokey is not a key"), ("wait long", "a number with a unit"),
     ])
@@ -53,7 +53,7 @@ struct DemoScriptTests {
     return request
   }
 
-  @Test("A script on the sample shop gives an identical recording each time")
+  @Test("A script on the sample shop gives the same recording each time")
   func cast() throws {
     let data = try request(script).cast().data()
     #expect(data == (try request(script).cast().data()))
@@ -68,7 +68,7 @@ struct DemoScriptTests {
     #expect((times.last ?? 0) > 5 && (times.last ?? 0) < 15)
   }
 
-  @Test("The picture of a script shows its end")
+  @Test("A picture of a demo script shows the end of the script")
   func picture() throws {
     let drawn = try request("caption Unplugged\nkeys o 2\nwait 1s\n").rendered()
     #expect(drawn.contains("OFFLINE") && drawn.contains("Unplugged"))

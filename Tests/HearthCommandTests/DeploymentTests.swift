@@ -10,7 +10,7 @@ import Testing
     return DeployedIndex(try JSONSyntax(parsing: "{\"name\": \"\(name)\", \"fields\": [\(fields)]}"))
   }
 
-  @Test("A backup omits the trailing name of an index")
+  @Test("A backup omits a trailing name from an index definition")
   func name() throws {
     let index = try index(
       #"{"fieldPath": "a", "order": "ASCENDING"}, {"fieldPath": "b", "order": "DESCENDING"}, "#
@@ -22,7 +22,7 @@ import Testing
         + #"{"fieldPath": "b", "order": "DESCENDING"}]}"#)
   }
 
-  @Test("A backup keeps a name in the other direction and a vector's dimension")
+  @Test("A backup keeps a trailing name in the other direction, and vector dimensions")
   func other() throws {
     let turned = try index(
       #"{"fieldPath": "a", "order": "ASCENDING"}, {"fieldPath": "__name__", "order": "DESCENDING"}"#)
@@ -33,7 +33,7 @@ import Testing
     #expect(DeployedIndex(try JSONSyntax(parsing: #"{"fields": []}"#)) == nil)
   }
 
-  @Test("A backup reads a lifetime in any state and skips the wildcard field")
+  @Test("A backup includes a TTL policy in any state and skips the wildcard field")
   func overrides() throws {
     func field(_ name: String, _ rest: String) throws -> FieldOverride? {
       FieldOverride(

@@ -67,7 +67,7 @@ struct DescendantTests {
     #expect(datastore.calls.load(ordering: .relaxed) <= 2)
   }
 
-  @Test("An error during a visit ends it with that error")
+  @Test("An error while visiting descendants ends the visit with that error")
   func failure() async throws {
     struct Enough: Error {}
     let datastore = try datastore()
@@ -82,7 +82,7 @@ struct DescendantTests {
     #expect(count == 3)
   }
 
-  @Test("A handed-over value waits for its predecessor, and none is lost at the end")
+  @Test("Elements pass from producer to consumer in order, and none is lost at the end")
   func handoff() async {
     let handoff = ElementChannel<Int>()
     async let given: Void = {

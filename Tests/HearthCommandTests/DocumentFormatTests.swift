@@ -70,7 +70,7 @@ private func document(_ path: String, _ fields: Fields) -> Document {
     return (lines, table.leftOut.map(\.canonicalText))
   }
 
-  @Test("Without paths tables have only fields, and for several queries full paths")
+  @Test("Tables omit paths on request, and have full paths for several queries")
   func naming() throws {
     let some = [document("c/a", ["n": 1]), document("d/b", ["n": 22])]
     #expect(try table(some, width: 80, named: .nothing).0.map(\.text) == ["      n", "integer", "      1", "     22"])
@@ -98,7 +98,7 @@ private func document(_ path: String, _ fields: Fields) -> Document {
     #expect(left == [])
   }
 
-  @Test("A narrow terminal gets narrow and fewer columns, and omissions are known")
+  @Test("A narrow terminal gets narrower and fewer columns, and omitted ones are known")
   func narrow() throws {
     let long = String(repeating: "x", count: 30)
     let wide = [document("c/a", ["a": .string(long), "b": .string(long), "z": .string("12345678")])]
@@ -108,7 +108,7 @@ private func document(_ path: String, _ fields: Fields) -> Document {
     #expect(try table([], width: 80).0 == [])
   }
 
-  @Test("A value cannot move the cursor or break a row")
+  @Test("A printed value cannot move the cursor or break a row")
   func hostile() throws {
     let lines = try table([document("c/a", ["s": "x\u{1B}[2J\ny"])], width: 80).0
     #expect(lines.last == "a     x␛[2J\\ny")

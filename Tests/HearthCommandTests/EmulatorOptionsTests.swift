@@ -43,7 +43,7 @@ struct EmulatorOptionsTests {
   }
 
   @Test(
-    "Options that would have no effect are rejected",
+    "Emulator options that would have no effect are rejected",
     arguments: [
       ["true"], ["--single_project_mode", "--project-id", "p", "false"], ["--single_project_mode"],
       ["--database-mode", "datastore-mode"], ["--export-name", "e"], ["--export-on-exit", "x", "--export-name", "a/b"],

@@ -23,7 +23,7 @@ struct FieldEditTests {
       transforms: transforms.map { [FieldTransform(path: FieldPath("n"), operation: $0)] } ?? [])
   }
 
-  @Test("An edit writes its fields and transforms, and is undone as one")
+  @Test("An edit writes its fields and transforms together, and one undo reverts both")
   func written() async throws {
     try await BridgeHarness.run { test in
       try await test.others(set("orders/a", ["status": "new", "n": 1, "note": "x"]))
@@ -101,7 +101,7 @@ struct FieldEditTests {
     return DocumentEdit.status(of: edit, try #require(edit.mutation(of: Self.order)), now: document)
   }
 
-  @Test("Changes to other fields, increments and server-set times do not ask")
+  @Test("Remote changes to other fields, incremented fields and server times do not ask")
   func beside() throws {
     #expect(try status(Self.edit(["n": 1], ["n": 2]), now: ["n": 1, "m": 1]) == .beside([FieldPath("m")]))
     #expect(

@@ -19,7 +19,7 @@ private func document(_ id: String, _ fields: Fields) -> Document {
     return groups
   }
 
-  @Test("Equal numbers form one group; a missing value differs from null and empty text")
+  @Test("In grouping, equal numbers are one group, and missing differs from null")
   func equality() throws {
     let groups = try groups(
       "n",
@@ -35,7 +35,7 @@ private func document(_ id: String, _ fields: Fields) -> Document {
     #expect(groups.sorted.map(\.documents) == [1, 2, 3, 1, 1])
   }
 
-  @Test("Several fields form one group per combination, even a field named count")
+  @Test("Grouping by several fields forms one group per combination of values")
   func combinations() throws {
     let groups = try groups(
       "count,m.x",

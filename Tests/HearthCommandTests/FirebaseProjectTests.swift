@@ -22,7 +22,7 @@ struct FirebaseProjectTests {
     return try #require(try FirebaseProject.read("\(folder.path)/firebase.json"))
   }
 
-  @Test("Rules, indexes and address are read, with paths relative to the file")
+  @Test("Rules, indexes and address are read from firebase.json, with relative paths")
   func whole() throws {
     let project = try project(
       """
@@ -37,7 +37,7 @@ struct FirebaseProjectTests {
     #expect(project.others == ["storage", "functions", "auth"])
   }
 
-  @Test("Several databases have separate rules; one database's rules hold for all")
+  @Test("Each of several databases has its own rules; a single entry's rules apply to all")
   func databases() throws {
     let several = try project(
       #"{"firestore": [{"database": "(default)", "rules": "a.rules"}, {"database": "logs", "rules": "b.rules"}]}"#)
@@ -51,7 +51,7 @@ struct FirebaseProjectTests {
     #expect(options.access.rules == "\(folder.path)/a.rules" && options.access.databaseRules.isEmpty)
   }
 
-  @Test("Transactions are optimistic unless --concurrency says otherwise")
+  @Test("Transactions are optimistic unless --concurrency is pessimistic")
   func concurrency() throws {
     let usual = try ServeOptions.parse([]).access
     #expect(usual.concurrency == .optimistic && usual.enforced == nil)
@@ -60,7 +60,7 @@ struct FirebaseProjectTests {
     #expect(throws: (any Error).self) { try ServeOptions.parse(["--concurrency", "locking"]) }
   }
 
-  @Test("Options on the command line come first")
+  @Test("Options on the command line override firebase.json")
   func options() throws {
     let project = try project(
       #"{"firestore": {"rules": "a.rules"}, "emulators": {"firestore": {"host": "::1", "port": 9000}}}"#)
@@ -80,7 +80,7 @@ struct FirebaseProjectTests {
     #expect(project.project("other") == "other")
   }
 
-  @Test("A bare --require-indexes uses the project's file, or names what is missing")
+  @Test("A bare --require-indexes uses the index file of firebase.json, or fails")
   func indexes() throws {
     var options = try ServeOptions.parse(["--require-indexes", "firebase.json"])
     try options.complete(from: try project(#"{"firestore": {"indexes": "i.json"}}"#))
@@ -91,7 +91,7 @@ struct FirebaseProjectTests {
   }
 
   @Test(
-    "An invalid file is named with line and column",
+    "An invalid firebase.json is reported with line and column",
     arguments: [
       (#"{"firestore": 1}"#, ":1:15: \"firestore\" must be an object"),
       (#"{"emulators": {"firestore": {"port": "x"}}}"#, "\"port\" must be a number"),
@@ -104,7 +104,7 @@ struct FirebaseProjectTests {
     #expect(failure?.status == .badData && failure?.message.contains(reason) == true, "\(failure?.message ?? "")")
   }
 
-  @Test("A named file that does not exist is an error, and a directory without one is not")
+  @Test("A missing --config file is an error, a directory without firebase.json is not")
   func absent() throws {
     #expect(throws: CommandFailure.self) { try FirebaseProject.read("\(folder.path)/none.json") }
     #expect(try FirebaseProject.read(nil) == nil)
@@ -113,7 +113,7 @@ struct FirebaseProjectTests {
   // MARK: Arguments
 
   @Test(
-    "The Firebase CLI's arguments become Hearth's",
+    "The Firebase CLI's arguments are translated to Hearth's",
     arguments: [
       ("serve --only firestore --project p", "serve --project p"),
       ("serve --only=firestore,auth", "serve"),
@@ -136,7 +136,7 @@ struct FirebaseProjectTests {
     #expect(try EmulatorArguments(names(given))?.words == names(expected))
   }
 
-  @Test("Each foreign spelling is reported once, and other commands are unchanged")
+  @Test("Each translated argument is reported once, and other commands are unchanged")
   func remarks() throws {
     let translated = try #require(
       try EmulatorArguments(["exec", "--import", "/nowhere", "--export-on-exit", "--only", "firestore,auth", "--", "x"])
@@ -152,7 +152,7 @@ struct FirebaseProjectTests {
   }
 
   @Test(
-    "Arguments without a folder or without Firestore are rejected",
+    "Firebase CLI arguments without a folder or without Firestore are rejected",
     arguments: [["exec", "--export-on-exit", "--", "x"], ["serve", "--only", "auth"], ["serve", "--import"]])
   func rejected(_ arguments: [String]) { #expect(throws: CommandFailure.self) { try EmulatorArguments(arguments) } }
 }

@@ -78,7 +78,7 @@ struct ForeignImportTests {
   }
 
   @Test(
-    "Collections are recognized in each form of the common tools",
+    "Collections are recognized in the files of all common tools",
     arguments: [
       (
         #"{"__collections__": {"c": {"a": {"n": 1, "__collections__": {"s": {"x": {"n": 2}}}}, "b": {}}}}"#,
@@ -119,7 +119,7 @@ struct ForeignImportTests {
     #expect(outcome.notes.contains { $0.contains(note) }, "\(outcome.notes)")
   }
 
-  @Test("A file is the same however it is indented, compressed or named")
+  @Test("A file's indentation, compression and name do not change its documents")
   func layouts() async throws {
     let pretty = "\u{feff}{\n  \"c\": {\n    \"a\": {\"n\": 1},\n    \"b\": {\"n\": 2}\n  }\n}\n"
     let expected = ["c/a {\"n\": 1}", "c/b {\"n\": 2}"]
@@ -134,7 +134,7 @@ struct ForeignImportTests {
     #expect(try await imported("id;n\na;1\nb;2\n", as: "in", into: "d", idField: "id").documents.count == 4)
   }
 
-  @Test("--into moves the only collection of a tree, and never makes a document of it")
+  @Test("--into renames a tree's only collection instead of making it a document")
   func intoTree() async throws {
     let tree = #"{"users": {"u1": {"n": 1}, "u2": {"n": 2}}}"#
     #expect(try await imported(tree, into: "users").documents == ["users/u1 {\"n\": 1}", "users/u2 {\"n\": 2}"])
@@ -150,7 +150,7 @@ struct ForeignImportTests {
     #expect(moved.documents == [#"{"path": "z/u1", "data": {}}"#, #"{"path": "z/u1/s/x", "data": {}}"#])
   }
 
-  @Test("A document of maps on one line remains one document")
+  @Test("One line with a document that has only maps is one document")
   func linesOfMaps() async throws {
     for name in ["in.jsonl", "in"] {
       let outcome = try await imported(#"{"m": {"x": 1}}"#, as: name, into: "c", dry: true)
@@ -160,14 +160,14 @@ struct ForeignImportTests {
     #expect(tree.documents == [#"{"path": "c/a", "data": {"n": 1}}"#])
   }
 
-  @Test("Derived ids are reported, and empty collections are not documents")
+  @Test("Derived ids are reported, and an empty collection creates no document")
   func derived() async throws {
     let outcome = try await imported(#"[{"id": "x", "n": 1}]"#, into: "c", dry: true)
     #expect(outcome.notes == ["read: 1 object with derived IDs. To use the field id, add --id-field id."])
     #expect(try await imported(#"{"users": []}"#).documents.isEmpty)
   }
 
-  @Test("Documents by id with maps only remain documents of --into")
+  @Test("Documents by id that have only maps are imported into --into as documents")
   func documentsOfMaps() async throws {
     let outcome = try await imported(#"{"u1": {"p": {"n": 1}}, "u2": {"p": {"n": 2}}}"#, into: "c")
     #expect(outcome.documents == ["c/u1 {\"p\": {\"n\": 1}}", "c/u2 {\"p\": {\"n\": 2}}"])
@@ -175,7 +175,7 @@ struct ForeignImportTests {
   }
 
   @Test(
-    "An unreadable file is identified, with the command that works",
+    "A file that cannot be imported is identified, with a command that works",
     arguments: [
       (#"{"u1": {"n": 1}}"#, "in.json", nil, "documents by id (u1)", "in.json --into COLLECTION"),
       (#"{"name": "Ada", "n": 1}"#, "in.json", nil, "is one document (name, n)", "hearth set COLLECTION/ID - <"),
@@ -235,7 +235,7 @@ struct ForeignImportTests {
       corrected.documents == ["c/a {\"n\": 1}", #"c/b {"t": {"$timestamp": "1970-01-01T00:00:01Z"}, "x": 1}"#])
   }
 
-  @Test("UTF-16 is named with the command that converts it")
+  @Test("A UTF-16 file is rejected with the command that converts it")
   func wideText() async throws {
     let path = folder("in.csv")
     try Data([0xff, 0xfe, 0x61, 0x00]).write(to: URL(filePath: path))
@@ -247,7 +247,7 @@ struct ForeignImportTests {
     }
   }
 
-  @Test("An expanded record of many documents is committed in parts")
+  @Test("A record that expands to many documents is committed in parts")
   func manyDocuments() async throws {
     let inner = (0..<1_200).map { "\"d\($0)\": {\"n\": 1}" }.joined(separator: ", ")
     let outcome = try await imported("{\"c\": {\"a\": {\"n\": 1, \"__collections__\": {\"s\": {\(inner)}}}}}")

@@ -20,7 +20,7 @@ struct ForeignValueTests {
   }
 
   @Test(
-    "Objects that stand for one value become that value, and are counted",
+    "Objects that represent a single value are converted to it and counted",
     arguments: [
       (
         #"{"_seconds": 1600000000, "_nanoseconds": 5}"#, #"{"$timestamp": "2020-09-13T12:26:40.000000005Z"}"#,
@@ -68,7 +68,7 @@ struct ForeignValueTests {
   }
 
   @Test(
-    "Other objects remain maps",
+    "Objects that only resemble another tool's value remain maps",
     arguments: [
       #"{"_seconds": 1}"#, #"{"seconds": 1, "nanoseconds": -1}"#, #"{"_latitude": 91, "_longitude": 2}"#,
       #"{"seconds": "x", "nanoseconds": "y"}"#, #"{"type": "Buffer", "size": 1}"#, #"{"_path": "c/d", "n": 1}"#,
@@ -80,7 +80,7 @@ struct ForeignValueTests {
     #expect(try JSONSyntax(parsing: value).names == plain.names && lines.isEmpty, "\(value) \(lines)")
   }
 
-  @Test("A map like a timestamp in Hearth's own export remains a map")
+  @Test("In Hearth's own export a map that looks like a timestamp remains a map")
   func own() throws {
     let (value, lines) = try read(#"{"_seconds": 1, "_nanoseconds": 0}"#, isOwn: true)
     #expect(value == #"{"_nanoseconds": 0, "_seconds": 1}"#)

@@ -58,7 +58,7 @@ struct FrameTests {
     #expect(readme.contains(".github/\(picture.name).svg"))
   }
 
-  @Test("A moment is always the same screen and shows its named state")
+  @Test("A moment always gives the same screen, with the state in its name")
   func moments() throws {
     for scene in PlayedShop.Scene.allCases {
       let picture = Picture(name: "", scene: scene)
@@ -116,7 +116,7 @@ struct FrameTests {
       XMLCheck().isWellFormed(svg) && svg.contains("&lt;a&amp;b&gt; &quot;") && svg.contains("<title>&lt;&amp;&gt;"))
   }
 
-  @Test("Columns stay aligned: a run is as wide as its cells, and wide cells are separate")
+  @Test("Columns of a picture stay aligned, with wide characters drawn separately")
   func columns() throws {
     var canvas = Canvas(size: Size(width: 10, height: 2))
     canvas.put("ab漢c", at: Point(x: 1, y: 1))
@@ -130,7 +130,7 @@ struct FrameTests {
     #expect(svg.contains("x=\"50\" y=\"38\" textLength=\"8.4\""))
   }
 
-  @Test("ANSI text is the plain text with color sequences")
+  @Test("A screen as ANSI text is its plain text with color sequences")
   func ansi() throws {
     let picture = Picture(name: "", size: Size(width: 60, height: 16), scene: .online)
     let plain = try request(picture, format: .text).rendered()
@@ -143,7 +143,7 @@ struct FrameTests {
     #expect(colored.contains("38;2;"))
   }
 
-  @Test("An invalid size or key is reported", arguments: ["120", "0x1", "axb", "120x36x1", "9999x10"])
+  @Test("draw reports an invalid size or key", arguments: ["120", "0x1", "axb", "120x36x1", "9999x10"])
   func wrong(size: String) {
     #expect(throws: (any Error).self) { try FrameSizeText.parse(size) }
     #expect(throws: (any Error).self) { try KeySequenceText.parse("j ctrl-") }

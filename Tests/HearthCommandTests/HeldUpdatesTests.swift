@@ -24,7 +24,7 @@ struct HeldUpdatesTests {
     func take(_ second: Int64, isHeld: Bool = false) { news.take(.tick(Timestamp(seconds: second)), isHeld: isHeld) }
   }
 
-  @Test("Held events happen before later events that are not held")
+  @Test("Held events are applied before a later event that is not held")
   func order() {
     let screen = Screen()
     screen.take(1, isHeld: true)
@@ -38,7 +38,7 @@ struct HeldUpdatesTests {
     #expect(screen.happened == [1, 2, 3, 4, 5])
   }
 
-  @Test("Events that an action causes happen after those already waiting")
+  @Test("Events caused by an event are applied after those already waiting")
   func consequences() {
     let screen = Screen(consequences: [1: 10, 10: 11])
     screen.take(1, isHeld: true)

@@ -25,7 +25,7 @@ import Testing
       .onlyMutation(for: record)
   }
 
-  @Test("A record's path is given, or is its name")
+  @Test("A record's path is its path member or its name")
   func paths() throws {
     let exported = try mutation(record("{\"data\": {\"a\": 1}, \"path\": \"c/d\", \"updateTime\": \"x\"}"))
     #expect(exported == Mutation(key: DocumentKey(unchecked: ResourcePath("c/d")), operation: .set(["a": .integer(1)])))
@@ -33,7 +33,7 @@ import Testing
     #expect(try mutation(record("{}", name: "\"d\\u0041\""), into: "c").key.path.text == "c/dA")
   }
 
-  @Test("A plain document gets its id from a field, which it keeps")
+  @Test("A plain document gets its id from a field, and keeps that field")
   func ids() throws {
     let byText = try mutation(record("{\"m\": {\"id\": \"x\"}}"), into: "c", idField: FieldPath(segments: ["m", "id"]))
     #expect(byText.key.path.text == "c/x")
@@ -146,7 +146,7 @@ struct RenamedImportTests {
     for wrong in ["c", "c=d/1", "=d"] { #expect(throws: (any Error).self) { try CollectionRename(parsing: wrong) } }
   }
 
-  @Test("A check shows ten resulting documents and writes nothing")
+  @Test("import --dry-run shows ten resulting documents and writes nothing")
   func shown() async throws {
     var shown: [String] = []
     let paths = try await imported(
@@ -210,7 +210,7 @@ struct RenamedImportTests {
     return run.done
   }
 
-  @Test("The last of several writes to a document wins with any number of batches")
+  @Test("The last of several writes to a document wins, however they are batched")
   func order() async throws {
     let path = try file((0..<5000).map { line($0 % 700, $0) })
     let done = try await run(path)
@@ -257,7 +257,7 @@ struct RenamedImportTests {
     #expect(Set(try await values().keys) == Set((0..<700).map(String.init)))
   }
 
-  @Test("Invalid documents can be saved aside")
+  @Test("An import can save invalid documents to a file")
   func rejects() async throws {
     var lines = (0..<1300).map { line($0, $0) }
     lines[3] = "{"
@@ -274,7 +274,7 @@ struct RenamedImportTests {
 }
 
 @Suite struct TransferProgressTests {
-  @Test("Progress shows documents, rate, share and remaining time")
+  @Test("Import progress shows documents, rate, share and remaining time")
   func line() {
     #expect(TransferProgress.line(500, fraction: 0.25, after: .seconds(2)) == "500 documents, 250/s, 25 %, 0:06 left")
     #expect(TransferProgress.line(1, fraction: nil, after: .seconds(1)) == "1 document, 1/s")

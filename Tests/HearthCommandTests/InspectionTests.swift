@@ -125,7 +125,7 @@ struct InspectionTests {
     #expect(try program.programs().entries.isEmpty)
   }
 
-  @Test("A viewer changes nothing, and a departing controller re-enables the network")
+  @Test("A viewer cannot change a program, and its network is restored after a controller")
   func control() async throws {
     let program = try Program()
     let looker = try program.watch()
@@ -140,7 +140,7 @@ struct InspectionTests {
     await program.client.terminate()
   }
 
-  @Test("Extreme numbers and text in a request are answered safely")
+  @Test("A watcher's request with extreme numbers and text is answered safely")
   func extremeRequests() async throws {
     let program = try Program()
     try await program.write("orders/a", ["n": 1])
@@ -300,7 +300,7 @@ struct InspectionTests {
     await program.client.terminate()
   }
 
-  @Test("The list removes leftovers of ended programs and names unresponsive ones")
+  @Test("Listing programs removes leftovers of ended ones and names unresponsive ones")
   func list() async throws {
     let program = try Program()
     // No process has the number: it is above what the system gives.
@@ -362,7 +362,7 @@ struct InspectionTests {
     }
   }
 
-  @Test("The environment overrides the settings")
+  @Test("HEARTH_INSPECT in the environment overrides the program's settings")
   func permission() {
     let settings = FirestoreSettings()
     #expect(!InspectionPermission.isGiven(unlessSaid: settings.values.isInspectable, [:]))

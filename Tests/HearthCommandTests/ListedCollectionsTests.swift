@@ -6,7 +6,7 @@ import Testing
 @testable import HearthCommand
 
 @Suite struct ListedCollectionsTests {
-  @Test("The response to an older request never removes a collection")
+  @Test("The response to an older listing never removes a collection")
   func order() {
     var listings = ListedCollections()
     let older = listings.begin()
@@ -19,7 +19,7 @@ import Testing
     #expect(listings[.root] == ["cities"])
   }
 
-  @Test("A listing appears in parts, and a later one replaces them")
+  @Test("A listing can arrive in parts, and a later listing replaces it")
   func parts() {
     var listings = ListedCollections()
     let first = listings.begin()
@@ -32,7 +32,7 @@ import Testing
     #expect(listings[.root] == ["rooms"])
   }
 
-  @Test("A collection known from a document outlasts listings that started earlier")
+  @Test("A collection known from a document is kept despite listings that started earlier")
   func shownByDocument() {
     var listings = ListedCollections()
     let key = DocumentKey(unchecked: ResourcePath("cities/SF"))

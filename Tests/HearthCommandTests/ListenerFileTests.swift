@@ -100,7 +100,7 @@ struct ListenerFileTests {
     #expect(read.definitions == definitions)
   }
 
-  @Test("A query that the file cannot represent is reported, not changed")
+  @Test("A query that the file format cannot represent is reported instead of changed")
   func left() {
     let query = Query(path: ResourcePath("c"), start: Bound(values: [.integer(1)], isInclusive: true))
     let (text, left) = ListenerFile.text(
@@ -172,7 +172,7 @@ struct ListenerFileTests {
     #expect(mode == 0o600)
   }
 
-  @Test("A damaged file is reported and kept, and its valid listeners return")
+  @Test("A damaged listener file is reported and kept, and its valid listeners open")
   func damaged() throws {
     var first = kept
     _ = first.keep([users, orders])
@@ -192,7 +192,7 @@ struct ListenerFileTests {
     #expect(try String(contentsOfFile: second.path + ".bad", encoding: .utf8).contains("path = orders"))
   }
 
-  @Test("An unwritable file is reported once and does not stop the session")
+  @Test("An unwritable listener file is reported once and does not stop the session")
   func unwritable() throws {
     try folder.write(".local/state/hearth/listeners", "a file where the folder should be")
     var first = kept

@@ -61,7 +61,7 @@ import Testing
     #expect(counted.json == #"{"path": "a", "type": "collection", "documents": 3}"#)
   }
 
-  @Test("Rows print as lines, cells, a template or a table, and unknown columns fail")
+  @Test("Rows can be lines, columns, a template or a table; an unknown column is an error")
   func rows() throws {
     let entries = [
       ListedEntry.collection(ResourcePath("a"), documents: 3), .collection(ResourcePath("b,c"), documents: nil),
@@ -95,7 +95,7 @@ import Testing
     #expect(throws: (any Error).self) { try printed("--csv", "--json") }
   }
 
-  @Test("A tree shows all or some levels, and for large collections a part and the rest")
+  @Test("A tree shows all levels or some, and a part of each large collection")
   func trees() async throws {
     try await write("a/b", "a/ghost/c/d", "a/ghost/c/e/f/g", "x/1", "x/2", "x/3", "x/4")
     #expect(

@@ -13,7 +13,7 @@ struct ManualTextTests {
 
   private func lines(_ source: String) -> [String] { plain.lines(of: source).map(\.text) }
 
-  @Test("Paragraphs wrap at words, list items hang, and code is unchanged")
+  @Test("Manual paragraphs wrap at words, list items hang, and code is unchanged")
   func prose() {
     #expect(
       lines(
@@ -60,7 +60,7 @@ struct ManualTextTests {
   }
 
   @Test(
-    "No line of a page exceeds the terminal's width, except code", arguments: ManualPage.all.map(\.topic),
+    "No line of a manual page exceeds the terminal's width, except code", arguments: ManualPage.all.map(\.topic),
     [40, 80, 100])
   func widths(_ topic: String, _ width: Int) throws {
     let page = try #require(ManualPage.named(topic))
@@ -74,7 +74,7 @@ struct ManualTextTests {
     }
   }
 
-  @Test("A topic is a page, its name completes, and the help lists it")
+  @Test("Each manual topic is a page, completes by name and is listed in the help")
   func topics() async throws {
     #expect(ManualPage.asked(["help", "queries"])?.title == "Queries, values, orders, durations")
     #expect(ManualPage.asked(["help"]) == nil && ManualPage.asked(["help", "theme", "check"]) == nil)

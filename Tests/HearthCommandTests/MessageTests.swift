@@ -109,7 +109,7 @@ struct MessageTests {
     for token in ["resumeToken", "streamToken"] { #expect(!all.contains(token)) }
   }
 
-  @Test("A message line reads back as written and has a text form")
+  @Test("A recorded message reads back as written, and can be printed as a sentence")
   func lines() async throws {
     let lines = try await session()
     for event in lines {
@@ -160,7 +160,7 @@ struct MessageTests {
     for (event, text) in zip(redacted, texts) { #expect(line(event) == text) }
   }
 
-  @Test("A message without a known schema loses its content")
+  @Test("Redaction drops the content of a message that has no known schema")
   func unknown() throws {
     let redaction = Redaction("a")
     let json = try JSONSyntax(parsing: #"{"writes": [{"update": {"name": "x", "fields": {}}}], "color": "red"}"#)
@@ -181,7 +181,7 @@ struct MessageTests {
 
   // MARK: Bounds
 
-  @Test("A large message keeps only its size, and excess messages only their number")
+  @Test("Only the size of a large message is kept, and only the count of excess messages")
   func bounds() throws {
     let names = DocumentNames(database)
     var event = ProtocolEvent(.response, at: Timestamp(seconds: 1), stream: 1, method: "Listen")

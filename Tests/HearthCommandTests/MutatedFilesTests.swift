@@ -96,7 +96,7 @@ import Testing
     problem.hasPrefix("\(name):") && problem.dropFirst(name.count + 1).first?.isNumber == true
   }
 
-  @Test("No mutated file crashes its reader, and each problem has its line", arguments: [1, 2, 3, 4])
+  @Test("Mutated files do not crash their readers, and each problem has its line", arguments: [1, 2, 3, 4])
   func mutations(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let database = DatabaseID(project: "p", database: "(default)")

@@ -21,7 +21,7 @@ struct PageTests {
     #expect(readme.split(whereSeparator: \.isWhitespace).count <= 1_400)
   }
 
-  @Test("Links, folders, files and scripts exist", arguments: try Page.all())
+  @Test("Links, folders, files and scripts on manual pages exist", arguments: try Page.all())
   func paths(_ page: Page) {
     for link in page.links where !page.has(link) { Issue.record("\(page.path): there is no \(link)") }
     for span in page.spans {
@@ -52,7 +52,7 @@ struct PageTests {
     }
   }
 
-  @Test("Commands and their options exist", arguments: try Page.all())
+  @Test("Commands and options on manual pages exist", arguments: try Page.all())
   func commands(_ page: Page) {
     for line in page.spans + page.lines {
       for words in Self.commandLines(in: line) {
@@ -61,7 +61,7 @@ struct PageTests {
     }
   }
 
-  @Test("Options mentioned without a command belong to some command", arguments: try Page.all())
+  @Test("Options on manual pages belong to some command", arguments: try Page.all())
   func options(_ page: Page) {
     // `swift test` and the Firebase CLI have them.
     let others: Set<String> = ["--filter", "--only", "--import"]
@@ -78,7 +78,7 @@ struct PageTests {
 
   // MARK: Tables
 
-  @Test("Keys in tables are bound to a command", arguments: ["README.md", Page.manual + "Dashboard.md"])
+  @Test("Keys in the manual's tables are bound to a command", arguments: ["README.md", Page.manual + "Dashboard.md"])
   func keys(_ path: String) throws {
     let bound = Set(Keymap.standard.commands.flatMap(\.keys))
     let rows = try Page(path).rows(under: "keys")

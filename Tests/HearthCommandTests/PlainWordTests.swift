@@ -42,7 +42,7 @@ struct PlainWordTests {
     #expect(try parser.word("  ") == nil && parser.word("# no word") == nil)
   }
 
-  @Test("Each part of the dashboard is a command, with an optional --json")
+  @Test("Each part of the dashboard can be printed by a command, optionally as JSON")
   func parts() throws {
     for subject in PlainSubject.allCases {
       for (line, wantsJSON) in [(subject.rawValue, false), ("\(subject.rawValue)  --json", true)] {
@@ -131,7 +131,7 @@ struct PlainWordTests {
     #expect(events.unread.isEmpty)
   }
 
-  @Test("A change counts as unexpected, and a listener becoming synced does not")
+  @Test("expect nothing fails for a change, but not for a listener that becomes synced")
   func surprises() {
     var events = PlainEvents()
     note(snapshot([], syncs: true), in: &events)
@@ -140,7 +140,7 @@ struct PlainWordTests {
     #expect(takesSurprise(&events)?.description == "removed c/a on rows")
   }
 
-  @Test("Only the newest of many events are kept")
+  @Test("Of many unread events only the newest are kept for expectations")
   func bound() {
     var events = PlainEvents()
     for number in 0..<PlainEvents.limit + 5 {

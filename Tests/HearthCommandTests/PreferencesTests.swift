@@ -63,7 +63,7 @@ struct PreferencesTests {
     #expect(found.slug == "ember" && found.notices == ["~/.config/hearth/themes/ember.toml:1: schema must be 1"])
   }
 
-  @Test("A damaged memory file counts as empty, and the next choice repairs it")
+  @Test("A damaged file of remembered choices counts as empty and is then replaced")
   func damaged() throws {
     try folder.write(".local/state/hearth/remembered.json", "{")
     #expect(RememberedChoices.read(paths.memoryFile) == RememberedChoices())
@@ -73,7 +73,7 @@ struct PreferencesTests {
     #expect(RememberedChoices.read(paths.memoryFile).commands == ["offline 30s", "theme nord"])
   }
 
-  @Test("An unwritable memory file is reported and stops nothing")
+  @Test("An unwritable file of remembered choices is reported and stops nothing")
   func unwritable() throws {
     try folder.write(".local/state/hearth", "a file where the folder should be")
     #expect(throws: (any Error).self) { try RememberedChoices(theme: "nord").write(paths.memoryFile) }

@@ -19,7 +19,7 @@ import Testing
     try QueriedPath.parse(arguments).query(in: database)
   }
 
-  @Test("A cursor has the order's values, single or as a list, and then the id")
+  @Test("A cursor has the order's values, alone or as a list, and optionally an id")
   func cursors() throws {
     let ordered = try query(
       "cities", "--order", "state", "--order", "n:desc", "--start-at", "CA", "--end-before", "[NY, 5, x1]")
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test("A selection keeps maps with selected fields and ignores missing fields")
+  @Test("--select keeps maps with selected fields and ignores missing fields")
   func selection() throws {
     let selection = try FieldSelection(parsing: "name, a.b,`x,y`")
     #expect(selection.paths == [FieldPath("name"), FieldPath(segments: ["a", "b"]), FieldPath("x,y")])
@@ -81,7 +81,7 @@ import Testing
     return ids
   }
 
-  @Test("An offset skips documents in query order, before the limit and after the cursor")
+  @Test("An offset counts from the cursor, in query order, before the limit applies")
   func offset() async throws {
     #expect(try await ids(limit: 3, dropping: 2) == ["2", "3", "4"])
     let half = [OrderBy(FieldPath("half"), .descending)]

@@ -46,12 +46,12 @@ import Testing
     ("{}", .json, []),
   ]
 
-  @Test("Records are the same however the bytes arrive", arguments: inputs)
+  @Test("The records do not depend on the chunks in which the bytes arrive", arguments: inputs)
   func chunks(text: String, format: TransferFormat, expected: [String]) throws {
     for chunk in [1, 2, 3, 7, 1000] { #expect(try texts(records(text, format, chunk: chunk)) == expected) }
   }
 
-  @Test("Reading can resume before every document", arguments: inputs)
+  @Test("Reading an import file can resume before every document", arguments: inputs)
   func resumes(text: String, format: TransferFormat, expected: [String]) throws {
     let all = try records(text, format, chunk: 1000)
     for (index, record) in all.enumerated() {
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test("Each document has its position")
+  @Test("Each imported document has its position in the file")
   func places() throws {
     let lines = try records("{}\n\n{}", .jsonl, chunk: 1)
     #expect(lines.map(\.place.line) == [1, 3] && lines.map(\.place.offset) == [0, 4])
@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test(
-    "Input that is not a list of documents is rejected with its position, repeatedly",
+    "Input that is not a list of documents is rejected with its position",
     arguments: [
       ("5", 1, 1), ("", 1, 1), ("[{} {}]", 1, 5), ("[{}", 1, 4), ("[{},", 1, 5), ("[{}] x", 1, 6), ("[{\"a\"", 1, 2),
       ("{5: {}}", 1, 2), ("{\"a\" {}}", 1, 6), ("[,]", 1, 2), ("[{},\n\n}", 3, 1),

@@ -161,7 +161,7 @@ struct RecordingDraftTests {
     }
   }
 
-  @Test("Reordered lines are rejected with a line number", arguments: 0..<30)
+  @Test("A session with reordered lines is rejected with a line number", arguments: 0..<30)
   func shuffled(seed: UInt64) async throws {
     let folder = try TemporaryFolder.made()
     let file = URL(fileURLWithPath: folder.path).appending(path: "s.ndjson").path

@@ -34,7 +34,7 @@ struct RecordingTests {
     #expect(throws: CommandFailure(.noInput, "\(folder.path) is a directory.")) { try Recording(path: folder.path) }
   }
 
-  @Test("An endless line is rejected before it fills the memory", arguments: [true, false])
+  @Test("An endless line of a recording is rejected before it fills the memory", arguments: [true, false])
   func endlessLine(hasHeader: Bool) throws {
     let folder = try TemporaryFolder.made()
     let path = folder.path + "/sparse"
@@ -53,7 +53,7 @@ struct RecordingTests {
     return session
   }
 
-  @Test("A recording from west of Greenwich, with the mouse left of its pane, is read")
+  @Test("Negative numbers in a recording are read, as for time zones and the mouse")
   func negativeNumbers() throws {
     let session = Self.session(1, steps: 1)
     var configuration = session.initial.configuration
@@ -139,7 +139,7 @@ struct RecordingTests {
     #expect(broken?.hasPrefix("file:1: ") == true)
   }
 
-  @Test("A damaged line is reported and skipped, and the rest is shown")
+  @Test("A damaged line of a recording is reported and skipped, and the rest is shown")
   func damaged() throws {
     let session = Self.session(4, steps: 10)
     var lines = try Self.file(session).split(separator: UInt8(ascii: "\n")).map { Data($0) }
@@ -193,7 +193,7 @@ struct RecordingTests {
     #expect(kept("listen users where email == secret") == [""])
   }
 
-  @Test("Redaction reports the removed fields and those that were not found")
+  @Test("Redaction reports the removed fields, and rejects names that did not occur")
   func account() throws {
     let redaction = Redaction("secret,m.n,emial")
     _ = redaction.fields(["secret": 1, "email": "a", "m": .map(["secret": 2])])
@@ -205,7 +205,7 @@ struct RecordingTests {
     #expect(Redaction("a").account.text.hasPrefix("no field values"))
   }
 
-  @Test("Redacted dialog input keeps its length, and its listener is still created")
+  @Test("Redacted input keeps its length, and a listener it created keeps its query")
   func typed() throws {
     var session = RandomSession(Size(width: 120, height: 36), seed: 1)
     func press(_ keys: String) {
@@ -297,7 +297,7 @@ struct RecordingTests {
     #expect(reasons == ["No space left on device"])
   }
 
-  @Test("Data waiting for a slow disk is limited")
+  @Test("Recorded data that waits for a slow disk is limited")
   @MainActor func slow() async throws {
     let path = recording.path
     var reasons: [String] = []
@@ -307,7 +307,7 @@ struct RecordingTests {
     #expect(reasons == ["the disk is slower than the events"])
   }
 
-  @Test("A cast has a header, a line per frame and a line per resize")
+  @Test("A cast has a header and a line for each frame and resize")
   func cast() throws {
     let items: [Cast.Item] = [
       .header(Size(width: 80, height: 24), Date(timeIntervalSince1970: 1_772_452_800)),

@@ -118,7 +118,7 @@ struct ScreenClientTests {
   }
 
   @Test(
-    "Two clients, one offline, write a field: both learn of the conflict and converge",
+    "If two clients write a field, one of them offline, both report it and converge",
     .timeLimit(.minutes(10)))
   func replaced() async throws {
     try await StageHarness.run { harness in

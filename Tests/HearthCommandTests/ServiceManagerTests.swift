@@ -13,13 +13,13 @@ struct ServiceManagerTests {
     return nil
   }
 
-  @Test("Without the variable, or with an empty one, no manager is notified")
+  @Test("Without NOTIFY_SOCKET, or with an empty one, no service manager is notified")
   func unset() throws {
     #expect(try ServiceManager(environment: [:]) == nil)
     #expect(try ServiceManager(environment: ["NOTIFY_SOCKET": ""]) == nil)
   }
 
-  @Test("Only a path or an abstract name of at most 108 bytes is an address")
+  @Test("The socket's address is a path or an abstract name of at most 108 bytes")
   func addresses() {
     for address in ["/run/systemd/notify", "@notify", "/" + String(repeating: "n", count: 107)] {
       #expect(reason(address) == nil)

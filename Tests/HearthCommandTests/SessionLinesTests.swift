@@ -50,7 +50,7 @@ struct SessionLinesTests {
 
   private func text(_ value: JSONSyntax?) -> String? { value?.lineText }
 
-  @Test("The queue lists pending and set-aside writes, and the feed a line per row")
+  @Test("The queue prints pending and set-aside writes, and the feed one line per row")
   func parts() throws {
     let state = session()
     let queue = try parsed(try #require(SessionLines.lines(of: .queue, state).first))
@@ -197,7 +197,7 @@ struct SessionLinesTests {
     #expect(lines.contains { $0.contains("owner = \"ada\"") }, "\(lines)")
   }
 
-  @Test("A stream prints each row once, and queue and status on change")
+  @Test("A stream prints each feed row once, and queue and status when they change")
   func stream() throws {
     var (state, lines) = (session(), SessionLines())
     let first = lines.news(of: state)
@@ -213,7 +213,7 @@ struct SessionLinesTests {
     #expect(text(next.last?["text"]) == #""a \"b\"""#)
   }
 
-  @Test("The parts are also printed as sentences")
+  @Test("The parts of the dashboard are also printed as sentences")
   func sentences() {
     let state = session()
     let queue = PlainSummary.lines(of: .queue, state)

@@ -22,14 +22,14 @@ import Testing
     #expect(attributes[.posixPermissions] as? Int == 0o600)
   }
 
-  @Test("Repeated and empty entries and those after a space are not saved")
+  @Test("The history omits repeated and empty lines, and lines that begin with a space")
   func leftOut() {
     var history = ShellHistory(file)
     for entry in ["ls", "ls", "", "  ", " secret", "get a\n", "ls"] { history.add(entry) }
     #expect(kept() == ["ls", "get a", "ls"])
   }
 
-  @Test("Two shells append to one file")
+  @Test("Two shells append to one history file")
   func shared() {
     var (one, two) = (ShellHistory(file), ShellHistory(file))
     one.add("a")
@@ -38,7 +38,7 @@ import Testing
     #expect(one.entries == ["a", "c"] && kept() == ["a", "b", "c"])
   }
 
-  @Test("A damaged file loses only the damage, and an unwritable one is reported")
+  @Test("A damaged history file loses only the damage; an unwritable one is reported")
   func damaged() throws {
     try FileManager.default.createDirectory(atPath: folder.path + "/state", withIntermediateDirectories: true)
     try Data([0x67, 0x0A, 0xFF, 0xFE, 0x0A, 0x0A, 0x68]).write(to: URL(filePath: file))
@@ -49,7 +49,7 @@ import Testing
     #expect(history.problem?.contains(folder.path) == true && history.entries == ["ls"])
   }
 
-  @Test("The file has a size limit and keeps the newest entries")
+  @Test("The shell history has a size limit and keeps the newest entries")
   func bounded() throws {
     try FileManager.default.createDirectory(atPath: folder.path + "/state", withIntermediateDirectories: true)
     let many = (0..<4 * ShellHistory.limit).map { "command number \($0) with some words" }

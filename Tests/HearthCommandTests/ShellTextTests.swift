@@ -15,7 +15,7 @@ import Testing
   }
 
   @Test(
-    "Spaces separate words, and quotes, backslashes and brackets join them",
+    "Spaces separate words; quotes, backslashes and brackets keep them together",
     arguments: [
       ("get  cities\t--limit 10", ["get", "cities", "--limit", "10"]),
       ("get cities --where 'state == CA and x > \"5\"'", ["get", "cities", "--where", "state == CA and x > \"5\""]),

@@ -35,13 +35,13 @@ struct ShotTests {
     return (session, start)
   }
 
-  @Test("The file extension selects the format", arguments: ["a.svg", "b.x.ANSI", "/tmp/c.txt", "d.cast"])
+  @Test("A screenshot's file extension selects its format", arguments: ["a.svg", "b.x.ANSI", "/tmp/c.txt", "d.cast"])
   func formats(_ name: String) { #expect(Shot.Format(ofFile: name) != nil) }
 
-  @Test("A name without a known extension is invalid", arguments: ["a", "a.png", "svg", ""])
+  @Test("A screenshot name without a known extension is invalid", arguments: ["a", "a.png", "svg", ""])
   func others(_ name: String) { #expect(Shot.Format(ofFile: name) == nil) }
 
-  @Test("A still shows the screen, and a picture its caption")
+  @Test("A still shows the screen as text, ANSI or SVG, and the SVG has a title")
   func still() throws {
     let (session, _) = session(seconds: 3)
     let shot = try shot()
@@ -51,7 +51,7 @@ struct ShotTests {
     #expect(shot.text(of: view(session.live), as: .ansi).contains("38;2;"))
   }
 
-  @Test("A replayed part of a session ends at the present from any start")
+  @Test("A replayed part of a session ends at the present, wherever it starts")
   func parts() {
     let (session, start) = session(seconds: 60)
     for second in [0, 20, 59] {
@@ -60,7 +60,7 @@ struct ShotTests {
     }
   }
 
-  @Test("A cast has only the last seconds as full screens, ending with the present")
+  @Test("A screenshot cast has only the last seconds and ends with the present")
   func cast() throws {
     let (session, start) = session(seconds: 90)
     let now = start.advanced(seconds: 89)

@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test(
-    "Ids that escape the folder, empty folders and contradictions are rejected",
+    "Unsafe ids, empty folders and contradictory options are rejected",
     arguments: [
       (["--project", ".."], "\"..\""), (["--project", "a/b"], "slash"), (["--database", "."], "\".\""),
       (["--data", ""], "--data is empty"), (["--cache", ""], "--cache is empty"),
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test("A project named in a key file must be valid unless another one is given")
+  @Test("A key file's project must be valid, unless an option names another project")
   func keyFile() throws {
     let file = TemporaryFolder()
     try Data(#"{"type": "service_account", "project_id": "../../x"}"#.utf8).write(to: URL(fileURLWithPath: file.path))

@@ -50,7 +50,7 @@ struct TrueScreenTests {
     return text.firstMatch(of: #/^([\d ]+) docs? ?$/#).flatMap { Int($0.1.replacing(" ", with: "")) }
   }
 
-  @Test("Counts: every collection's count is correct soon after any commit")
+  @Test("Every collection's count is correct shortly after any commit")
   func numbers() async throws {
     try await WatchedScreen.run { screen in
       var random = SeededGenerator(seed: 29)
@@ -91,7 +91,7 @@ struct TrueScreenTests {
     }
   }
 
-  @Test("Labels: pending and server values are never confused")
+  @Test("Pending values and the server's values are never confused")
   func labels() async throws {
     try await WatchedScreen.run { screen in
       try await screen.others(set("items/a", ["n": 0]))
@@ -121,7 +121,7 @@ struct TrueScreenTests {
     }
   }
 
-  @Test("States: nothing is acknowledged, online or in sync while offline")
+  @Test("While offline, nothing is shown as acknowledged, online or in sync")
   func states() async throws {
     try await WatchedScreen.run { screen in
       try await screen.others(set("items/a", ["n": 0]))
@@ -158,7 +158,7 @@ struct TrueScreenTests {
     }
   }
 
-  @Test("Ages: without notifications no count is shown as too recent")
+  @Test("Without notifications a count never looks more recent than it is")
   func ages() async throws {
     try await WatchedScreen.run(tellsCommits: false, clockStands: true) { screen in
       try await screen.others(set("a/x", ["n": 1]), set("b/x", ["n": 1]), set("b/y", ["n": 1]))
@@ -181,7 +181,7 @@ struct TrueScreenTests {
     }
   }
 
-  @Test("Offline: known counts keep an age, and unloaded data is not called empty")
+  @Test("Offline, known counts keep their age, and unloaded data is not called empty")
   func offline() async throws {
     try await WatchedScreen.run(clockStands: true) { screen in
       try await screen.others(set("a/x", ["n": 1]), set("users/ada", ["n": 1]), set("users/bob", ["n": 2]))

@@ -16,7 +16,7 @@ import Testing
   }
 
   @Test(
-    "Undo restores only the changed fields and deletes created documents")
+    "Undo restores only the fields that a write changed, or deletes what it created")
   func reversal() throws {
     let changed = change(.fields(["n": 1, "o": 1]), .fields(["n": 2, "o": 1]))
     #expect(
@@ -41,7 +41,7 @@ import Testing
     #expect(reversal.transforms == [FieldTransform(path: FieldPath("n"), operation: .increment(-2))])
   }
 
-  @Test("Only fields that undo would overwrite count as touched, not computed values")
+  @Test("A document counts as unchanged if undo would overwrite only its own values")
   func untouched() {
     let time = FieldTransform(path: FieldPath("at"), operation: .serverTimestamp)
     let made = change(.absent, .fields(["n": 2, "at": .null]), [time])

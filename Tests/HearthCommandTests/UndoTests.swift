@@ -34,7 +34,7 @@ struct UndoTests {
     }
   }
 
-  @Test("Documents deleted together return together")
+  @Test("Undo restores together the documents that were deleted together")
   func bulk() async throws {
     try await BridgeHarness.run { test in
       let paths = ["orders/a", "orders/b", "orders/c"]
@@ -75,7 +75,7 @@ struct UndoTests {
     return try await test.nextOfHost { if case .undoConflict(let conflict) = $0 { conflict } else { nil } }
   }
 
-  @Test("Undo after a conflict asks, and puts back what the write replaced", arguments: [true, false])
+  @Test("Undo after a conflict asks, and restores what the write replaced or what it saw", arguments: [true, false])
   func replaced(_ isTheirs: Bool) async throws {
     try await BridgeHarness.run { test in
       var conflict = try await conflicting(test)
@@ -90,7 +90,7 @@ struct UndoTests {
     }
   }
 
-  @Test("The answer to a conflict's question no longer counts after another change")
+  @Test("If the document changes again, the answer to an undo question is asked for anew")
   func staleAnswer() async throws {
     try await BridgeHarness.run { test in
       let conflict = try await conflicting(test)

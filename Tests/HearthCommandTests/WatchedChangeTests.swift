@@ -32,7 +32,7 @@ import Testing
     return WatchedChange(DocumentChange(kind: kind, document: now), in: snapshot, at: time)
   }
 
-  @Test("A new document is a line with all of its fields")
+  @Test("watch prints a new document as a line with all of its fields")
   func added() {
     let change = change(.added, document(["name": .string("SF"), "n": .integer(1)]))
     #expect(change.text(in: database, utcOffset: 3600) == "13:04:16.882  added     cities/SF  n 1, name \"SF\"")
@@ -43,7 +43,7 @@ import Testing
         + "\"time\": \"1970-01-01T12:04:16.882Z\"}")
   }
 
-  @Test("A change is a line with its changed fields")
+  @Test("watch prints a change as a line with the changed fields")
   func modified() {
     let before = document(["a": .integer(1), "b": .integer(1), "gone": .null])
     let now = document(["a": .integer(1), "b": .integer(2), "new": .boolean(true)], pending: .local)
@@ -55,14 +55,14 @@ import Testing
       change.json(in: database).contains("\"changed\": [\"b\", \"gone\", \"new\"], \"data\": {\"a\": 1, \"b\": 2, "))
   }
 
-  @Test("A removed document is a line with its path, safe for terminals")
+  @Test("watch prints a removed document as a line with its path, safe for terminals")
   func removed() {
     let change = change(.removed, document(["a": .string("\u{1b}]0;x\u{7}")]))
     #expect(change.text(in: database, utcOffset: 0) == "12:04:16.882  removed   cities/SF")
     #expect(!change.json(in: database).unicodeScalars.contains("\u{1b}"))
   }
 
-  @Test("Whole seconds have milliseconds too, and days start at local midnight")
+  @Test("A time of day always has milliseconds and uses the local time zone")
   func timeOfDay() {
     #expect(Timestamp(seconds: 86_399).timeOfDay(utcOffset: 0) == "23:59:59.000")
     #expect(Timestamp(seconds: 86_399, nanoseconds: 5_000_001).timeOfDay(utcOffset: 1) == "00:00:00.005")

@@ -95,7 +95,7 @@ struct WatchedProxyTests {
     #expect(refusal?.code == .unimplemented && refusal?.message.contains("messages only") == true)
   }
 
-  @Test("The proxy itself shows all clients, with their names and calls")
+  @Test("The proxy's own entry shows all clients with their names and calls")
   func everyone() async throws {
     let watched = try Watched()
     try watched.note(ProxyTraffic.lines(Self.listening))
@@ -124,7 +124,7 @@ struct WatchedProxyTests {
     #expect(!events.isEmpty)
   }
 
-  @Test("A client that stays away for a minute is forgotten, and its watchers are told")
+  @Test("The proxy forgets a client after a minute's absence and notifies its watchers")
   func departed() async throws {
     let watched = try Watched()
     try watched.note(ProxyTraffic.lines(Self.listening))
@@ -140,7 +140,7 @@ struct WatchedProxyTests {
     guard case .closed? = last else { return #expect(Bool(false), "\(String(describing: last))") }
   }
 
-  @Test("A document that a reset target does not receive again is removed")
+  @Test("After a reset, a document that the target does not receive again is removed")
   func reset() throws {
     var clients = ProxiedClients()
     var changes: [(DocumentChange.Kind, String)] = []

@@ -18,7 +18,7 @@ import Testing
     return try WriteArgument.update(key, changes, removing: removing, database: database)
   }
 
-  @Test("A value that parses as JSON is JSON, and any other text a string")
+  @Test("A written value that parses as JSON is JSON, and any other text is a string")
   func values() throws {
     let mutation = try update(["a=1", "b=x=y", "c=", "d=\"1\"", "e.f=[true]", "`g=h`=null"])
     let fields: Fields = [
@@ -44,7 +44,7 @@ import Testing
     #expect(error.reason.contains(meant) && error.reason.contains("As text, write string:"), "\(error.reason)")
   }
 
-  @Test("An arithmetic assignment is rejected with the increment it resembles")
+  @Test("An arithmetic assignment is rejected and suggests the increment")
   func arithmetic() throws {
     for (text, column, meant) in [
       ("n-=1", 2, #"Did you mean n={"$increment": -1}? "#), ("n+=2.5", 2, #"Did you mean n={"$increment": 2.5}? "#),
@@ -75,7 +75,7 @@ import Testing
       ])
   }
 
-  @Test("Times, word lists and quotes mean the same in writes and conditions")
+  @Test("Times, lists of words and quotes mean the same in writes and in conditions")
   func sameValues() throws {
     for text in [
       "2026-03-02T11:58:03Z", "[a, 5, ref:users/ada]", "'x y'", "NaN", "timestamp:2026-03-02", "\"a\"", "geo:1,2",
@@ -99,7 +99,7 @@ import Testing
       ])
   }
 
-  @Test("A removed field is in the mask and has no value")
+  @Test("A removed field is in the mask, without a value")
   func removal() throws {
     let mutation = try update([], removing: [FieldPath("a")])
     #expect(mutation.operation == .patch([:], FieldMask([FieldPath("a")])))

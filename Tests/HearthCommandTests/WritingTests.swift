@@ -60,7 +60,7 @@ private struct Ground {
     #expect(try await delete("a", in: ground) == 0)
   }
 
-  @Test("Deleting documents deletes their descendants, and nested roots count once")
+  @Test("Deleting documents also deletes their descendants, each only once")
   func documents() async throws {
     let ground = try await Ground(["a/b": [:], "a/b/c/d": [:], "a/bc": [:], "a/ghost/c/d": [:]])
     #expect(try await delete("a/b/c/d", "a/b", "a/ghost", in: ground) == 3)
@@ -79,7 +79,7 @@ private struct Ground {
 }
 
 @Suite struct BulkWriterTests {
-  @Test("A document that fails its precondition is skipped, and all others are written")
+  @Test("A document that fails its precondition is skipped, and the others are written")
   func skipping() async throws {
     var documents: [String: Fields] = [:]
     for number in 0..<20 where number != 7 { documents["a/\(number)"] = ["n": 0] }
@@ -177,7 +177,7 @@ private struct Ground {
     #expect(try await ground.fields("b/x") == ["n": 1])
   }
 
-  @Test("Incompatible paths and an empty source are distinguished")
+  @Test("An invalid target path and an empty source have different exit statuses")
   func refusals() async throws {
     let ground = try await Ground(documents)
     func status(_ source: String, _ named: String, recursive: Bool = true) async -> CInt? {
@@ -203,7 +203,7 @@ private struct Ground {
       isElsewhere: true, isRecursive: true)
   }
 
-  @Test("Copying a whole database adjusts its references to the destination")
+  @Test("Copying a database rewrites references to it, and keeps references to others")
   func elsewhere() async throws {
     var documents = documents
     let foreign = Value.reference(DatabaseID(project: "third", database: "d"), key("a/x"))
@@ -228,7 +228,7 @@ private struct Ground {
     #expect(try await again.run { _ in }.written == 4)
   }
 
-  @Test("A move to another database writes first and keeps documents changed meanwhile")
+  @Test("A move to another database keeps source documents that changed meanwhile")
   func moveElsewhere() async throws {
     let (ground, there) = (try await Ground(documents), try await Ground([:], in: other))
     var move = transfer("a", from: ground, to: there)
@@ -240,7 +240,7 @@ private struct Ground {
     #expect(try await there.paths() == ["a/ghost/sub/t", "a/x", "a/x/sub/s", "a/y"])
   }
 
-  @Test("A destination has the source's project and database unless options differ")
+  @Test("A destination has the source's project and database unless an option names one")
   func destinations() throws {
     let here = try StorageOptions.parse(["--data", "/d", "--project", "p", "--database", "b"]).locations
     func there(_ arguments: String...) throws -> String {

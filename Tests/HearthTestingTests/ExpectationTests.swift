@@ -21,7 +21,7 @@ struct ExpectationTests {
     throw Failed()
   }
 
-  @Test("A missing snapshot reports the received ones with location, seed and time")
+  @Test("A missing expected snapshot reports those received, with seed and time")
   func snapshot() async throws {
     let line = #line + 4
     let failure = try await failure(seed: 42) { stage, client in
@@ -39,7 +39,7 @@ struct ExpectationTests {
   }
 
   @Test(
-    "Each snapshot expectation skips snapshots that do not match",
+    "A snapshot expectation that is not met reports the snapshots it skipped",
     arguments: [
       .fromCache, .pendingWrites, .empty, .count(2), .documents("LA"), .field("state", "NY", of: "SF"),
       .field("state", 1, of: "SF"), .field("state", "CA", of: "LA"), .modified("SF"), .removed("SF"), .added("LA"),
@@ -54,7 +54,7 @@ struct ExpectationTests {
     #expect(failure.kind == .notInTime && failure.reason.contains(wanted.description), "\(failure)")
   }
 
-  @Test("A synced result without pending writes is not met while offline")
+  @Test("Expecting a synced result or no pending writes fails while offline")
   func offline() async throws {
     for wanted in [SnapshotExpectation.synced, .noPendingWrites] {
       let failure = try await failure { _, client in
@@ -92,7 +92,7 @@ struct ExpectationTests {
     #expect(ended.reason.contains("the listener ended with permission-denied"), "\(ended)")
   }
 
-  @Test("A listener that continues or fails otherwise does not match an expected failure")
+  @Test("Expecting a failure fails if the listener continues or fails with another code")
   func listenerFailure() async throws {
     let goesOn = try await failure { _, client in
       let listener = try await client.listen(to: client.db.collection("cities"))
@@ -113,7 +113,7 @@ struct ExpectationTests {
     #expect(snapshot.kind == .surprise && snapshot.reason.contains("failed-precondition"), "\(snapshot)")
   }
 
-  @Test("Unexpected pending writes, connections and results are reported as they are")
+  @Test("Unmet expectations of pending writes, connection and results report the values")
   func clients() async throws {
     let pending = try await failure { _, client in
       try await client.goOffline()
@@ -166,7 +166,7 @@ struct ExpectationTests {
     #expect(apart.kind == .disagreement && apart.reason.hasSuffix("the listener of a lacks a/b."), "\(apart)")
   }
 
-  @Test("Invalid names, words, foreign queries and an ended stage are rejected")
+  @Test("Invalid names, faults and queries, and calls after the end, are rejected")
   func misuse() async throws {
     let taken = try await failure { stage, _ in _ = try await stage.client("ada") }
     #expect(taken.kind == .misuse && taken.reason.contains("there is a client ada already"), "\(taken)")
@@ -187,7 +187,7 @@ struct ExpectationTests {
     await #expect(throws: FirestoreError.self) { try await client.db.document("a/b").getDocument() }
   }
 
-  @Test("A body that never ends is stopped by the time limit, and its errors pass through")
+  @Test("A test body that never ends is stopped by the time limit")
   func ends() async throws {
     let endless = try await failure(longest: .seconds(7 * 86_400)) { _, client in
       for try await _ in client.db.collection("a").snapshots {}

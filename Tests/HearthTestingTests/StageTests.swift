@@ -28,7 +28,7 @@ struct StageTests {
     }
   }
 
-  @Test("A local write arrives from the cache first, then synced, and nothing more")
+  @Test("A local write reaches its listener from the cache first, and then synced")
   func ownWrite() async throws {
     try await TestStage.run { stage in
       let client = try await stage.client()
@@ -123,7 +123,7 @@ struct StageTests {
     }
   }
 
-  @Test("Another thread's work gets real time while simulated time stands still")
+  @Test("Simulated time stands still while another thread works")
   func standingStill() async throws {
     try await TestStage.run { stage in
       let before = stage.elapsed

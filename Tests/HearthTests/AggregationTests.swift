@@ -16,7 +16,7 @@ struct AggregationTests {
     try await batch.commit()
   }
 
-  @Test("The backend counts a query's documents")
+  @Test("count returns the number of a query's documents at the backend")
   func count() async throws {
     try await TestDatabase.run { test async throws in
       let cities = test.db.collection("cities")

@@ -84,7 +84,7 @@ struct AppleHabitTests {
     #expect(FirebaseApp.app() == .default)
   }
 
-  @Test("Queries in sets and dictionaries are equal if they ask the same")
+  @Test("Equal queries are equal in sets and as dictionary keys")
   func sets() {
     let (db, other) = (database(), database())
     let cities = db.collection("cities")
@@ -132,7 +132,7 @@ struct AppleHabitTests {
     #expect(options.isEqual(options.copy()) && !options.isEqual(TransactionOptions()))
   }
 
-  @Test("The current value of every observable is available without a loop")
+  @Test("The current value of each observable can be read without a loop")
   func current() async throws {
     let db = database()
     #expect(try await db.onlineState.current.isNetworkEnabled)

@@ -6,7 +6,7 @@ import Testing
 /// The size of the cache, and its collection on demand.
 @Suite(.timeLimit(.minutes(10)))
 struct CacheStatusTests {
-  @Test("The status counts cached documents and reports the size limit")
+  @Test("The cache status counts cached documents and reports the size limit")
   func status() async throws {
     try await TestDatabase.run { test async throws in
       let settings = FirestoreSettings()

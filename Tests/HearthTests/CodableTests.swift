@@ -45,7 +45,7 @@ struct CodableTests {
       districts: ["Mission": 9], nickname: nil)
   }
 
-  @Test("A value round-trips with its document id and server time")
+  @Test("A Codable value round-trips with its document id and server time")
   func roundTrip() async throws {
     try await TestDatabase.run { test async throws in
       let document = test.db.document("cities/SF")
@@ -71,7 +71,7 @@ struct CodableTests {
     }
   }
 
-  @Test("Every write method accepts values, and every read method returns them")
+  @Test("Every write method accepts Codable values, and every read method returns them")
   func waysToWriteAndRead() async throws {
     struct Item: Codable, Equatable, Sendable {
       @DocumentID var reference: DocumentReference?
@@ -160,7 +160,7 @@ struct CodableTests {
     #expect(encoded["time"] is FieldValue)
   }
 
-  @Test("A decoding error names the path")
+  @Test("A decoding error names the coding path")
   func decodingErrors() {
     struct Inner: Decodable {
       struct Element: Decodable { var count: Int }

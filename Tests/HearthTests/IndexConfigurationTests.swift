@@ -13,7 +13,7 @@ struct IndexConfigurationTests {
     )
   }
 
-  @Test("Comments, a byte order mark and trailing commas are read")
+  @Test("Index files may have comments, a byte order mark and trailing commas")
   func comments() throws {
     let file = try read(
       """
@@ -34,7 +34,7 @@ struct IndexConfigurationTests {
     #expect(file.warnings == ["line 9, column 3: A comma precedes \"]\". firebase-tools rejects it. Remove the comma."])
   }
 
-  @Test("The form before 2019 is read")
+  @Test("The index file format used before 2019 is read")
   func oldForm() throws {
     let file = try read(
       """
@@ -47,7 +47,7 @@ struct IndexConfigurationTests {
     #expect(file.warnings.isEmpty)
   }
 
-  @Test("An override has one index for each mode and scope; null members are absent")
+  @Test("A field override has one index for each mode and scope")
   func overrides() throws {
     let file = try read(
       """
@@ -61,7 +61,7 @@ struct IndexConfigurationTests {
     #expect(file.warnings.isEmpty)
   }
 
-  @Test("A field with two modes is kept for a server and reported for a cache")
+  @Test("An index with one field in two modes works for a server, not for a cache")
   func twice() throws {
     let file = try read(
       """
@@ -75,7 +75,7 @@ struct IndexConfigurationTests {
   }
 
   @Test(
-    "An unknown member costs a warning, and its index only if necessary",
+    "An unknown member of an index file is a warning; its index is kept if possible",
     arguments: [
       (
         #""label": {"a": 1}, "fields": [{"fieldPath": "a", "order": "ASCENDING"}]"#, "indexes[0].label is unknown", true
@@ -106,7 +106,7 @@ struct IndexConfigurationTests {
     #expect(file.warnings.last?.contains(warning) == true, "\(file.warnings)")
   }
 
-  @Test("The lists of gcloud are read, with the collection in the index's name")
+  @Test("Index lists of gcloud are read, with the collection from the index's name")
   func listed() throws {
     let file = try read(
       """

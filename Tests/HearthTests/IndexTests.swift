@@ -66,7 +66,7 @@ struct IndexTests {
   }
 
   @Test(
-    "An invalid configuration is reported with line, column, entry and reason",
+    "An invalid index configuration is reported with line, column, entry and reason",
     arguments: [
       ("[]", "line 1, column 1: It must be an object"),
       ("{\"indexes\": 1}", "line 1, column 13: indexes must be a list, not an integer"),
@@ -112,7 +112,7 @@ struct IndexTests {
     }
   }
 
-  @Test("An invalid typed definition gives the reason; vector indexes are skipped")
+  @Test("An invalid typed index definition gives the reason; vector indexes are skipped")
   func otherDefinitions() async throws {
     try await TestDatabase.run { test async throws in
       await expect(.invalidArgument, "names b twice") {

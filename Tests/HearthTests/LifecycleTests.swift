@@ -81,7 +81,7 @@ struct LifecycleTests {
     for await _ in db.onlineState { Issue.record("A client that is over has no connection.") }
   }
 
-  @Test("Termination fails pending calls, silences callbacks and ends sequences")
+  @Test("Termination fails pending calls, stops callbacks and ends sequences")
   func underWay() async throws {
     let db = Firestore.firestore(app: FirestoreApp(name: UUID().uuidString, backend: .inMemory.patient))
     try await db.disableNetwork()

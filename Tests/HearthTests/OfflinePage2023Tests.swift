@@ -7,7 +7,7 @@ import Testing
 /// The page "Access data offline" with cache settings: each call, option and property of its Swift samples.
 @Suite(.timeLimit(.minutes(10)))
 struct OfflinePage2023Tests {
-  @Test("The page's settings work: a memory cache leaves no files")
+  @Test("The documented memory cache settings leave no files")
   func memoryCache() async throws {
     try await DurableDatabase.run { place async throws in
       let db = place.firestore()
@@ -25,7 +25,7 @@ struct OfflinePage2023Tests {
   }
 
   @Test(
-    "The page's settings work: a durable cache is on disk and reports its excess"
+    "The documented persistent cache is on disk and reports its size limit"
   )
   func durableCache() async throws {
     try await DurableDatabase.run { place async throws in
@@ -48,7 +48,7 @@ struct OfflinePage2023Tests {
     }
   }
 
-  @Test("Invalid sizes make every call fail until corrected", arguments: [0, 999_999, -2])
+  @Test("An invalid cache size makes every call fail until it is corrected", arguments: [0, 999_999, -2])
   func wrongSizes(size: Int64) async throws {
     try await TestDatabase.run { test async throws in
       let settings = FirestoreSettings()
@@ -65,7 +65,7 @@ struct OfflinePage2023Tests {
     }
   }
 
-  @Test("Settings cannot change after first use, and restoring them recovers the client")
+  @Test("Changed settings after first use make calls fail until they are restored")
   func lateSettings() async throws {
     try await TestDatabase.run { test async throws in
       let inForce = test.db.settings
@@ -199,7 +199,7 @@ struct OfflinePage2023Tests {
     }
   }
 
-  @Test("The page's index configuration is not JSON, and the error gives the position")
+  @Test("The documented index configuration is not valid JSON, and the error says where")
   func indexConfigurationOfThePage() async throws {
     try await TestDatabase.run { test async throws in
       let indexConfigJson = """

@@ -21,7 +21,7 @@ struct PipelineTests {
     return books
   }
 
-  @Test("Documents are filtered, sorted, changed and limited")
+  @Test("A pipeline filters, sorts, changes and limits documents")
   func documents() async throws {
     try await TestDatabase.run { test async throws in
       let books = try await Self.books(test.db)
@@ -93,7 +93,7 @@ struct PipelineTests {
     }
   }
 
-  @Test("An invalid stage fails the execution")
+  @Test("An invalid stage fails the pipeline's execution")
   func mistakes() async throws {
     try await TestDatabase.run { test async throws in
       let books = test.db.pipeline().collection("books")

@@ -67,7 +67,7 @@ struct QueryTests {
     }
   }
 
-  @Test("Pages continue after a document")
+  @Test("A page of a query continues after a document")
   func pages() async throws {
     try await TestDatabase.run { test async throws in
       try await Self.fill(test.other)

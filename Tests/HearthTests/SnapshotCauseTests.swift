@@ -89,7 +89,7 @@ struct SnapshotCauseTests {
     try await db.terminate()
   }
 
-  @Test("A cause has a readable description")
+  @Test("A snapshot cause has a readable description")
   func descriptions() {
     let causes: [SnapshotCause] = [
       .listenerAdded, .localWrite(3), .acknowledged(3), .rejected(3, FirestoreError(.permissionDenied, "no")),

@@ -6,7 +6,7 @@ import Testing
 /// Listeners as asynchronous sequences.
 @Suite(.timeLimit(.minutes(10)))
 struct SnapshotSequenceTests {
-  @Test("Options select metadata changes and the source")
+  @Test("Listen options select metadata changes and the source")
   func options() async throws {
     try await TestDatabase.run { test async throws in
       try await test.other.document("cities/SF").setData(["name": "San Francisco"])

@@ -63,7 +63,7 @@ struct StorageTests {
     try await own.terminate()
   }
 
-  @Test("Recreated data receives no old queued writes, and a cache without any is reset")
+  @Test("Writes queued for deleted data are not sent to the data that replaced it")
   func replacedData() async throws {
     let app = app(.embedded(directory: folder.path))
     try await queue("cities/SF", app)
@@ -165,7 +165,7 @@ struct StorageTests {
   }
 
   @Test(
-    "Locked data fails every call with its holder and remedies until released")
+    "Locked data fails every call, naming its holder, until it is released")
   func heldElsewhere() async throws {
     let directory = folder.path
     let holder = LocalBackendHolder(directory)
@@ -196,7 +196,7 @@ struct StorageTests {
     try await db.terminate()
   }
 
-  @Test("A directory names the same data as --data of the commands, in either layout")
+  @Test("A directory given to the library is the same data as --data of the command")
   func sameFolder() async throws {
     let (new, old) = (folder.path + "/new", folder.path + "/old")
     #expect(Backend.dataFolder(of: new) == new)

@@ -74,7 +74,7 @@ struct StoredDecodingTests {
   /// - Parameter isWaiting: whether the data is that of a write that waits, which is held decoded, or came from the server
   ///   in its encoding.
   @Test(
-    "Any stored field decodes or fails like the same data from the program",
+    "Stored fields decode, or fail to decode, like the data that was written",
     arguments: [true, false])
   func sameAsGiven(isWaiting: Bool) async throws {
     try await TestDatabase.run { test async throws in
@@ -105,7 +105,7 @@ struct StoredDecodingTests {
     }
   }
 
-  @Test("Keys are converted equally, and the first of two colliding names wins")
+  @Test("Coding keys are converted alike, and of two names that collide the first wins")
   func convertedNames() async throws {
     struct Item: Codable {
       var oneTwo: Int

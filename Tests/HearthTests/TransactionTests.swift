@@ -21,7 +21,7 @@ struct TransactionTests {
     try result.get()
   }
 
-  @Test("The SDK's block reads, writes and passes its value to the completion")
+  @Test("Apple's transaction block reads, writes and passes its value to the completion")
   func blockWithCompletion() async throws {
     try await withClients { db, _ async throws in
       let city = db.document("cities/SF")
@@ -49,7 +49,7 @@ struct TransactionTests {
     }
   }
 
-  @Test("The SDK's block can be awaited, with options, and throws its error")
+  @Test("Apple's transaction block can be awaited, with options, and its error is thrown")
   func awaitedBlock() async throws {
     try await withClients { db, _ async throws in
       let city = db.document("cities/SF")
@@ -98,7 +98,7 @@ struct TransactionTests {
     }
   }
 
-  @Test("A document that was only read must stay unchanged, or missing")
+  @Test("A transaction is retried if a document that it read was changed or created")
   func conflictOnReads() async throws {
     try await withClients { db, other async throws in
       let (read, written) = (db.document("cities/read"), db.document("cities/written"))

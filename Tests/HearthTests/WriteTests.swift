@@ -6,7 +6,7 @@ import Testing
 /// Both stages of writes, batches, and what is known about the queue.
 @Suite(.timeLimit(.minutes(10)))
 struct WriteTests {
-  @Test("Offline, the local stage of a write completes and the other waits")
+  @Test("Offline, a write's local stage completes and its acknowledgement waits")
   func twoStages() async throws {
     try await TestDatabase.run { test async throws in
       try await test.db.disableNetwork()
@@ -139,7 +139,7 @@ struct WriteTests {
     }
   }
 
-  @Test("The in-sync listener fires after all listeners that a change affects")
+  @Test("The in-sync listener is called after all listeners that a change affects")
   func snapshotsInSync() async throws {
     try await TestDatabase.run { test async throws in
       let events = Events<String>()

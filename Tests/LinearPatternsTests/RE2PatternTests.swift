@@ -6,7 +6,7 @@ import Testing
 @Suite("RE2 pattern syntax")
 struct RE2PatternTests {
   @Test(
-    "A pattern matches the whole text or not",
+    "An RE2 pattern matches the whole text or not",
     arguments: [
       ("a.c", "abc", true), ("a.c", "abcd", false), ("b", "abc", false), ("", "", true), ("a|ab", "ab", true),
       (".", "\n", false), ("(?s).", "\n", true), ("(?i)a(?-i)b", "Ab", true), ("(?i)a(?-i)b", "AB", false),
@@ -64,7 +64,7 @@ struct RE2PatternTests {
     #expect(try Pattern(re2: pattern).replacing(in: text, with: template, work: &work) == expected)
   }
 
-  @Test("An unknown group is an error, and so is excessive work")
+  @Test("A reference to an unknown group is an error, and so is excessive work")
   func failures() throws {
     var work = 10_000
     #expect(throws: Pattern.EditFailure.unknownGroup) {

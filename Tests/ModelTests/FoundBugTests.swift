@@ -51,7 +51,7 @@ import Testing
     #expect(failure == nil)
   }
 
-  @Test("An acknowledged document is not pending for a later no-op write (S9)")
+  @Test("A pending no-op write does not mark an acknowledged document as pending (S9)")
   func laterWriteDoesNothing() async throws {
     var create = set("rooms/r0", ["a": .integer(2)])
     create.precondition = .exists(false)
@@ -68,7 +68,7 @@ import Testing
 
   // MARK: Results that start from a target's documents
 
-  @Test("A write within a full limit hides later documents until the user changes")
+  @Test("After a user change, a full limit that had a pending write shows later documents")
   func pendingWriteWithinTheLimit() async throws {
     let collecting = ModelClient.Setup(
       isDurable: false, policy: .leastRecentlyUsed(thresholdBytes: 0), maximumLimboResolutions: 1)
@@ -94,7 +94,7 @@ import Testing
   private let recent = ModelClient.Setup(
     isDurable: false, policy: .leastRecentlyUsed(thresholdBytes: 0), maximumLimboResolutions: 100)
 
-  @Test("A cached document that left its target is found by every query plan")
+  @Test("Every query plan finds a cached document that has left its target")
   func leftTheTarget() async throws {
     let failure = try await fails(
       [recent],
@@ -106,7 +106,7 @@ import Testing
     #expect(failure == nil)
   }
 
-  @Test("A document that moves up into a limit is found by every query plan")
+  @Test("Every query plan finds a document that moves up into a limit")
   func movedUpIntoTheLimit() async throws {
     func room(_ name: String, _ x: Int64) -> Mutation { set("rooms/\(name)", ["d": .map(["x": .integer(x)])]) }
 
@@ -121,7 +121,7 @@ import Testing
     #expect(failure == nil)
   }
 
-  @Test("A document hidden by a canceled write is found by every query plan")
+  @Test("Every query plan finds a document that a canceled write had hidden")
   func hiddenByCancelledWrite() async throws {
     let room = set("rooms/r5", ["a": .integer(4)])
 
@@ -135,7 +135,7 @@ import Testing
     #expect(failure == nil)
   }
 
-  @Test("Every document of an old bundle is found by every query plan")
+  @Test("Every query plan finds the documents of an old bundle")
   func oldBundle() async throws {
     let failure = try await fails(
       [recent],
@@ -163,7 +163,7 @@ import Testing
     #expect(failure == nil)
   }
 
-  @Test("A server timestamp does not show a patch's value without a document (S9)")
+  @Test("A pending server timestamp does not reveal the value of a failed patch (S9)")
   func timestampOverPatchWithoutDocument() async throws {
     var (patch, timestamp) = (set("msgs/m0", [:]), set("msgs/m0", ["a": .integer(3)]))
     patch.operation = .patch(["t": .integer(2)], FieldMask([FieldPath("t")]))
@@ -248,7 +248,7 @@ import Testing
     #expect(failure == nil)
   }
 
-  @Test("A lookup ends with its view even if another view shares the target")
+  @Test("A lookup ends with its view even if another view has the same target")
   func mirroredViewInLimbo() async throws {
     let failure = try await fails(
       [recent],

@@ -33,7 +33,7 @@ import Testing
     try await check(ModelRun(seed: seed, steps: Self.stepsPerSeed))
   }
 
-  @Test("Random runs that once found a bug", arguments: remembered)
+  @Test("Runs with seeds that once found a bug satisfy S1 to S10", arguments: remembered)
   func rememberedRun(_ seed: UInt64) async throws {
     try await check(ModelRun(seed: seed, steps: Self.stepsPerSeed, .first))
   }

@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test("Frames with brackets and two-unit characters are read in pieces of any size")
+  @Test("WebChannel frames are read in pieces of any size, even with brackets in strings")
   func frames() throws {
     let arrays = [
       ChannelArray(number: 1, content: Array(#"[{"a":"]\\\"[😀é"}]"#.utf8)),
@@ -94,7 +94,7 @@ import Testing
     #expect(nothing == nil)
   }
 
-  @Test("Message numbers are mapped between client and server in any order")
+  @Test("The proxy translates message numbers between client and server")
   func numbers() {
     var session = ProxiedSession()
     func said(_ numbers: Int...) -> [ChannelArray] { numbers.map { ChannelArray(number: $0, content: [UInt8($0)]) } }
@@ -113,7 +113,7 @@ import Testing
     #expect(numbers(said(4)) == [5] && session.isOver)
   }
 
-  @Test("The body for the server omits rejected targets and keeps the message count")
+  @Test("The body sent to the server omits rejected targets and keeps the message count")
   func refusedTargets() {
     let body = "count=2&ofs=3&req0___data__=%7B%22database%22%3A%22d%22%2C%22addTarget%22%3A%7B%22targetId%22%3A6%7D%7D"
     let refused = RefusedTargets(Array((body + "&req1___data__=%7B%7D").utf8))

@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  @Test("Rejected calls do not affect the headers of later calls")
+  @Test("Calls succeed after rejected calls, whose headers the server never saw")
   func tables() async throws {
     try await served { proxy, datastore in
       for number in 0..<40 {
@@ -109,7 +109,7 @@ import Testing
     }
   }
 
-  @Test("The window of rejected calls is returned, so large calls keep passing")
+  @Test("Rejected calls give their window back, so large calls continue to pass")
   func dropped() async throws {
     try await served([.down(.write)]) { proxy, datastore in
       for _ in 0..<30 {

@@ -217,7 +217,7 @@ import Testing
     }
   }
 
-  @Test("Streams and messages are reported by name without contents")
+  @Test("The proxy reports streams and messages by name, without contents")
   func told() async throws {
     let events = Mutex<[ProtocolEvent]>([])
     try await served([], { event in events.withLock { $0.append(event) } }) { _, endpoint in

@@ -45,7 +45,7 @@ struct RefusedFrameTests {
   }
 
   #if HEARTH_ORACLES
-    @Test("HTTP/2 rules apply over TLS")
+    @Test("Invalid HTTP/2 frames are rejected over TLS too")
     func overTLS() async throws {
       let certificate = try TestCertificate(names: ["localhost"])
       let capital = RawRequest.call("GetDocument") + [("Abc", "d")]

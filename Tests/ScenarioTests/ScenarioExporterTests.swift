@@ -48,7 +48,7 @@ struct ScenarioExporterTests {
         causes: [isOfServer ? .server(SnapshotVersion(Timestamp(seconds: 1))) : .listenerAdded]))
   }
 
-  @Test("Events of one moment are expected in their order of arrival")
+  @Test("Events at the same moment are expected in their order of arrival")
   func orders() async throws {
     let expectations = [
       "expect synced on cities", "expect acknowledged cities/SF", "expect metadata cities/SF on cities",
@@ -166,7 +166,7 @@ struct ScenarioExporterTests {
       ])
   }
 
-  @Test("An unexplained rejection becomes a fault, and one due to server data does not")
+  @Test("A rejection becomes a fault, unless the server's data explains it")
   func refusals() {
     let set = Mutation(key: key("a/b"), operation: .set([:]))
     #expect(
@@ -188,7 +188,7 @@ struct ScenarioExporterTests {
       ])
   }
 
-  @Test("Writes pending at the end are reported and sent")
+  @Test("An exported scenario reports writes pending at its end and sends them")
   func ends() async throws {
     let set = Mutation(key: key("a/b"), operation: .set([:]))
     let lines = lines(.network(isOn: false), .write(1, [set]))
@@ -201,7 +201,7 @@ struct ScenarioExporterTests {
     #expect(checked.failure == nil && checked.unmet.isEmpty)
   }
 
-  @Test("An unmet expectation becomes a comment, and an earlier one is moved")
+  @Test("An expectation that is not met becomes a comment, or moves to where it is met")
   func check() async throws {
     let text = """
       listen a

@@ -55,7 +55,7 @@ import class Hearth.Client
     try ScenarioParser(database: database).scenario(text, of: "test")
   }
 
-  @Test("Each built-in scenario passes with an observer too", arguments: ShippedScenario.all)
+  @Test("Each built-in scenario passes with an observer and prints the same lines", arguments: ShippedScenario.all)
   func same(_ shipped: ShippedScenario) async throws {
     let scenario = try ScenarioParser(database: database).scenario(shipped.text, of: shipped.name)
     let alone = try await lines(scenario)
@@ -86,7 +86,7 @@ import class Hearth.Client
     #expect(run.failure == CommandFailure(.failure, "enough") && run.lines.count == 1)
   }
 
-  @Test("Client names are known in order before the clients open")
+  @Test("The names of a scenario's clients are known before they open")
   func names() throws {
     #expect(try scenario("client bob\nclient ada\nserver: set a/b {}\nbob: offline").clientNames == ["bob", "ada"])
     #expect(try scenario("caption x\nlisten a").clientNames == ["client"])

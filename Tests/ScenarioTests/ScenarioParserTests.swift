@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test("A listener has a query's conditions, orders and limit; quoted words are values")
+  @Test("listen takes a query's conditions, orders and limit, and quoted words as values")
   func listen() throws {
     let steps = try parser.steps(
       "listen cities where state == 'no limit here' where n > 3 order n:desc limit 5", of: "file")
@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test(
-    "An invalid line is reported with its number",
+    "An invalid line of a scenario is reported with its number",
     arguments: [
       "wait", "wait for rain", "offline now", "listen", "listen cities//x", "listen cities limit x",
       "listen cities limit 0",
@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  @Test("An error has its column, and an excerpt points to it")
+  @Test("An error in a scenario has its column, and an excerpt points to it")
   func column() throws {
     let failure = try #require(throws: CommandFailure.self) {
       try parser.steps("  listen  cities where a == 'x' oder b == 2", of: "file")
@@ -108,7 +108,7 @@ import Testing
     #expect(update.message.hasPrefix("file, line 1, column 18: Did you mean null?"), "\(update.message)")
   }
 
-  @Test("Quotes and brackets keep an update's value together")
+  @Test("An update's value may contain spaces within quotes and brackets")
   func assignments() throws {
     let steps = try parser.steps(
       "update c/d a='x y' b=[p, 2] c={\"m\": \"x y\"} d=it's `e f`=\"g h\"", of: "file")
@@ -152,7 +152,7 @@ import Testing
     #expect(clients == "file, line 101: A scenario can have at most 100 clients.")
   }
 
-  @Test("With named clients each step has a client")
+  @Test("In a scenario with named clients each step names its client")
   func owners() throws {
     let steps = try parser.steps("client ada user u1\nada: set a/b {}\nserver: delete a/b\nexpect same", of: "file")
     #expect(steps.map(\.client) == ["ada", "ada", "server", nil])

@@ -53,7 +53,7 @@ import Testing
     #expect(failure?.status == .permissionDenied, "\(failure as Any)")
   }
 
-  @Test("Writes not sent because the scenario ends offline are reported")
+  @Test("A scenario that ends offline reports the writes that were not sent")
   func unsent() async throws {
     let notes = Mutex<[String]>([])
     let scenario = try ScenarioParser(database: database).scenario("offline\nset a/b {}", of: "test")
@@ -65,7 +65,7 @@ import Testing
     #expect(notes.withLock { $0 } == ["write #1, set a/b, was not sent."])
   }
 
-  @Test("Clients that never converge are reported, and those that converge are the same")
+  @Test("expect same fails if the clients never converge")
   func same() async throws {
     let apart = try await failure(
       "client ada\nclient bob\nada: listen a\nbob: listen a\nbob: offline\nada: set a/b {}\nexpect same within 1m")

@@ -10,7 +10,7 @@ import Testing
   private let parser = ScenarioParser(database: database)
 
   @Test(
-    "An error is reported with its position",
+    "An error in a scenario's rules or bundles is reported with its position",
     arguments: [
       ("rules\nmatch /a/{b} {\n  allow read: if ;\n}\nend", "line 3, column 18: "),
       ("offline\nrules\nservice cloud.firestore {\n  match /a {{\n}\nend", "line 4, column "),

@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test(
-    "An unmet state exits with 75 and names the step",
+    "An expected state that is not met exits with 75 and names the step",
     arguments: [
       "client ada\nclient bob shares ada\nada: expect no streams",
       "client ada\nclient bob shares ada\nbob: expect streams",
@@ -35,7 +35,7 @@ import Testing
       failure?.status == .tryAgain && failure?.message.hasPrefix("test, line \(last), ") == true, "\(failure as Any)")
   }
 
-  @Test("An estimate is looked for in the named listener's result")
+  @Test("expect estimate looks at the result of the listener that it names")
   func estimateOfListener() async throws {
     let start = """
       listen a where n == 1 as mine

@@ -7,7 +7,7 @@ import Testing
 @Suite struct VirtualLoopTests {
   private let loop = VirtualLoop()
 
-  @Test("Time advances to the next sleeper when nothing is left to do")
+  @Test("Simulated time advances to the next sleeping task when nothing else can run")
   func time() async throws {
     let clock = loop.clock
     let order = await Task(executorPreference: loop) {

@@ -70,7 +70,7 @@ import Testing
   }
 
   @Test(
-    "An ambiguous prefix becomes a key after a pause",
+    "An ambiguous input prefix becomes a key after a pause",
     arguments: [
       ("\u{1B}", ["esc"]), ("\u{1B}\u{1B}", ["esc", "esc"]), ("\u{1B}[", ["alt-["]), ("\u{1B}O", ["alt-O"]),
       ("\u{1B}]", ["alt-]"]), ("\u{1B}\u{1B}[", ["esc", "alt-["]),
@@ -86,7 +86,7 @@ import Testing
   }
 
   @Test(
-    "Flushing does not turn half a sequence into a key",
+    "Flushing input does not turn half a sequence into a key",
     arguments: ["\u{1B}[1;", "\u{1B}]11;rgb", "\u{1B}[200~abc\u{1B}"])
   func unflushed(text: String) {
     var parser = InputParser()
@@ -126,7 +126,7 @@ import Testing
     #expect(events == [.paste(String(repeating: "x", count: 1 << 20)), Self.key("q")])
   }
 
-  @Test("Random bytes never trap and parse the same however they are split")
+  @Test("Random input bytes never trap and parse the same however they are split")
   func fuzz() {
     var random = SeededGenerator(seed: 42)
     let alphabet = Array("\u{1B}\u{1B}\u{1B}[[[O]P?<;:0159~AMRmnuZI\\\u{7}\u{3}\rx é漢".utf8) + [0xFF, 0x80, 0xE2]

@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test(
-    "Notations for the same terminal input are the same key",
+    "Two notations for the same terminal input are the same key",
     arguments: [
       ("ctrl-m", "enter"), ("ctrl-i", "tab"), ("ctrl-[", "esc"), ("ctrl-h", "backspace"), ("shift-a", "A"),
       ("Ctrl-D", "ctrl-d"),
@@ -30,12 +30,12 @@ import Testing
     #expect(Key(spelling)?.description == canonical)
   }
 
-  @Test("An invalid key name has no value", arguments: ["", "ctrl-", "foo", "f0", "f99", "\n", "\u{1B}", "ab"])
+  @Test("An invalid key name is not a key", arguments: ["", "ctrl-", "foo", "f0", "f99", "\n", "\u{1B}", "ab"])
   func nonsense(text: String) {
     #expect(Key(text) == nil)
   }
 
-  @Test("Only unmodified characters are typed into a field")
+  @Test("Only keys without modifiers type a character into a field")
   func typed() {
     #expect(Key("G")?.typedCharacter == "G")
     #expect(Key("space")?.typedCharacter == " ")

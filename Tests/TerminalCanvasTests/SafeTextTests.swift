@@ -42,7 +42,7 @@ import Testing
     #expect(Array(SafeText.sanitized(text).unicodeScalars) == Array(shown.unicodeScalars))
   }
 
-  @Test("A cluster keeps at most two combining marks and one base width")
+  @Test("A character keeps at most two combining marks and the width of its base")
   func zalgo() {
     let clusters = Array(SafeText("a" + String(repeating: "\u{301}", count: 50) + "b"))
 
@@ -50,7 +50,7 @@ import Testing
     #expect(clusters[0].scalars.count == 3)
   }
 
-  @Test("Sanitizing is idempotent")
+  @Test("Making text safe for terminals is idempotent")
   func idempotent() {
     var random = SeededGenerator(seed: 7)
     for _ in 0..<500 {

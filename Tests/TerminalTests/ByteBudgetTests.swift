@@ -115,7 +115,7 @@ extension PainterTests {
       client(.status(status))
     }
 
-    @Test("An event at the feed's end costs at most 150 bytes, 250 with its follow-ups")
+    @Test("An event at the end of the feed costs at most 150 bytes, 250 with later ticks")
     mutating func feedEvent() {
       defer { painter.close() }
       for number in 0..<40 {
@@ -209,7 +209,7 @@ extension PainterTests {
       #expect(sum == 0)
     }
 
-    @Test("A focus change costs at most 160 bytes, 170 from the feed")
+    @Test("A focus change costs at most 160 bytes, or 170 if the feed had the focus")
     mutating func focus() {
       defer { painter.close() }
       for _ in 0..<40 { event() }

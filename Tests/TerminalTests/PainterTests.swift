@@ -55,7 +55,7 @@ import Testing
     #expect(TerminalCapabilities.relative(of: "vt52") == nil)
   }
 
-  @Test("Unchanged frames, first paints, moves and events stay within their budgets")
+  @Test("Frames for no change, first paints, moves and events stay within byte budgets")
   func budgets() throws {
     let size = Size(width: 120, height: 36)
     let painter = try painter(size)
@@ -226,7 +226,7 @@ import Testing
     }
   }
 
-  @Test("Any screen size works", arguments: [(1, 1), (1, 3), (2, 1), (500, 1), (3, 300)])
+  @Test("The painter works at any screen size", arguments: [(1, 1), (1, 3), (2, 1), (500, 1), (3, 300)])
   func sizes(width: Int, height: Int) throws {
     let size = Size(width: width, height: height)
     let painter = try painter(size)

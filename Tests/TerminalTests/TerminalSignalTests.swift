@@ -16,7 +16,7 @@ import Testing
     #expect(try #require(TerminalSignal(number: number)).exitCode == code)
   }
 
-  @Test("While another program has the terminal only keyboard signals are ignored")
+  @Test("While another program has the terminal, only keyboard signals are ignored")
   func keyboard() {
     let fromKeyboard = TerminalSignal.watched.filter { TerminalSignal(number: $0)?.isFromKeyboard == true }
 

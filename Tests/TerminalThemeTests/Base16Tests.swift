@@ -52,7 +52,7 @@ import Testing
     #expect(theme.variant == (scheme == Self.ocean ? .dark : .light))
   }
 
-  @Test("A scheme colors text, changes and states, and keeps its name and author")
+  @Test("A Base16 scheme colors text, changes and states, and keeps its name and author")
   func colors() throws {
     let (theme, corrections) = try theme(Self.ocean)
     #expect(theme.name == "Ocean " && theme.author == "Chris Kempson (http://chriskempson.com)")
@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test(
-    "An invalid scheme is an error with its line",
+    "An invalid Base16 scheme is an error with its line",
     arguments: [
       ("base00: \"#12\"\n", "x.yaml:1: base00: \"#12\" is not a color; write \"#rrggbb\""),
       ("name: x\n", "x.yaml: base00 is missing: a base16 scheme has base00 to base0F"),

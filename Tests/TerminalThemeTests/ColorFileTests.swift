@@ -92,7 +92,7 @@ struct ColorFileTests {
     ),
   ]
 
-  @Test("Each kind is recognized and becomes a theme that passes the check", arguments: files)
+  @Test("Each kind of color file is recognized and becomes a theme that passes the check", arguments: files)
   func recognized(kind: ColorFile, name: String, text: String) throws {
     let (scheme, found) = try ColorFile.scheme(text, file: "/x/\(name)")
     #expect(found == kind)
@@ -102,7 +102,7 @@ struct ColorFileTests {
     #expect(ThemeLint.findings(theme).map(\.description) == [])
   }
 
-  @Test("Colors keep their meaning, and a correction names the color as the file does")
+  @Test("Colors keep their meaning, and a correction uses the file's name of the color")
   func meanings() throws {
     let (scheme, _) = try ColorFile.scheme(Self.files[0].text, file: "x")
     let (theme, corrections) = try Self.theme(of: scheme)
@@ -131,7 +131,7 @@ struct ColorFileTests {
   }
 
   @Test(
-    "An unknown file is rejected with the known kinds, a missing color by name",
+    "An unknown color file is rejected with the known kinds, a missing color by name",
     arguments: [
       ("[window]\nopacity = 1\n", "base16 scheme (YAML with base00 to base0F), or the colors of iTerm2"),
       ("color0 #000000\n", "Alacritty"),

@@ -36,7 +36,7 @@ import Testing
     #expect(XtermPalette.color(15) == nil)
   }
 
-  @Test("Red and green look alike without the second type of cone")
+  @Test("For green-blind viewers, red and green are far less different")
   func colorVision() throws {
     let green = try #require(RGB(hex: "#859900"))
     let red = try #require(RGB(hex: "#dc322f"))

@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test(
-    "A mistake is reported with its file, line and reason",
+    "A mistake in a theme file is reported with line and reason",
     arguments: [
       ("schema = 1\nname = [\n", "x.toml:2: this array has no end"), ("name = \"x\"\n", "x.toml:1: schema"),
       ("schema = 2\n", "x.toml:1: schema must"),
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test(
-    "An unknown name is a warning with a suggestion",
+    "An unknown name in a theme is a warning with a suggestion",
     arguments: [
       (
         Self.head + "[roles]\n\"change.aded\" = \"fg\"",
@@ -113,7 +113,7 @@ import Testing
     #expect(catalog.slugs.count { $0 == "ember" } == 1)
   }
 
-  @Test("Cycles, missing parents or themes and unreadable files give errors with advice")
+  @Test("Theme cycles, missing parents and unreadable files give errors with advice")
   func catalogErrors() throws {
     let directory = try TemporaryThemes([
       "a.toml": "schema = 1\ninherits = \"b\"\n", "b.toml": "schema = 1\n\ninherits = \"a\"\n",
@@ -138,7 +138,7 @@ import Testing
       catalog.check(atPath: "/nonexistent/x.toml").errors.map(\.description) == ["/nonexistent/x.toml: cannot be read"])
   }
 
-  @Test("A check reports every error and unreadable part of a file with its line")
+  @Test("A theme check reports every error and unreadable part of a file with its line")
   func report() throws {
     let directory = try TemporaryThemes([
       "bad.toml": """

@@ -36,7 +36,7 @@ struct ClientSetConflictTests {
       .map(\.summary)
   }
 
-  @Test("A write over another client's unseen value is reported by both with details")
+  @Test("Both clients report a write that replaced a value its writer had not seen")
   func replaced() {
     var driver = ClientSetDriver.shared()
     driver.tell("one", applied(3, update(1), at: 10), at: 10)
@@ -81,7 +81,7 @@ struct ClientSetConflictTests {
     #expect(told(driver, "bob").isEmpty && told(driver, "one").isEmpty)
   }
 
-  @Test("A delete of unseen changes is reported as a conflict")
+  @Test("Deleting a document with unseen changes is reported as a conflict")
   func deleted() {
     var driver = ClientSetDriver.shared()
     driver.tell("one", applied(3, update(1), at: 10), at: 10)
@@ -105,7 +105,7 @@ struct ClientSetConflictTests {
     #expect(told(driver, "one") == ["conflict: bob's write was rejected, not-found, 3.0 s after #3 had deleted it"])
   }
 
-  @Test("A create that lost a race is reported, and other rejections are not")
+  @Test("A create that lost a race is a conflict, and other rejections are not")
   func refusedOthers() {
     let create = Mutation(key: key("cities/SF"), operation: .set(["population": 1]), precondition: .exists(false))
     var driver = ClientSetDriver.shared()

@@ -46,7 +46,7 @@ struct ClientSetLayoutTests {
     }
   }
 
-  @Test("Two clients get the large layout each at 200 columns and the medium at 160")
+  @Test("Two clients each get the large layout at 200 columns, the medium one at 160")
   func classes() {
     for (width, layoutClass) in [(200, LayoutClass.large), (160, .medium)] {
       let layout = ClientSetLayout(size: Size(width: width, height: 60), count: 2, focus: 1)
@@ -100,7 +100,7 @@ struct ClientSetLayoutTests {
     }
   }
 
-  @Test("Any size fits any number of clients")
+  @Test("Four clients can be drawn on a screen of any size")
   func total() {
     for size in ScreenProperties.sizes where size.width * size.height < 400 {
       let driver = ClientSetDriver.shared(size, ["bob", "carl", "dora"])

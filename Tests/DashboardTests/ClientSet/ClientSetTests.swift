@@ -35,7 +35,7 @@ struct ClientSetTests {
     #expect(clientSet.first.session.live.clientSet == nil)
   }
 
-  @Test("A new client gets the focused client's listeners and the focus")
+  @Test("A new client copies the focused client's listeners and gets the focus")
   func add() {
     var driver = ClientSetDriver()
     driver.run("listen cities where population >= 10")
@@ -50,7 +50,7 @@ struct ClientSetTests {
     #expect(driver.screen.contains("as uid-7"))
   }
 
-  @Test("Keys, network, faults and the palette affect only the focused client")
+  @Test("Keys and commands affect only the focused client")
   func focus() {
     var driver = ClientSetDriver.shared()
     driver.press("o")
@@ -109,7 +109,7 @@ struct ClientSetTests {
     #expect(driver.toasts.contains { $0.contains(reason) }, "\(driver.toasts)")
   }
 
-  @Test("The only client cannot be removed, and at most four fit")
+  @Test("The last client cannot be removed, and a fifth cannot be added")
   func bounds() {
     var single = ClientSetDriver()
     single.run("client remove one")
@@ -119,7 +119,7 @@ struct ClientSetTests {
     #expect(full.names.count == 4 && full.toasts.contains { $0.contains("there are 4 clients") })
   }
 
-  @Test("A server with real users accepts no user by name only")
+  @Test("On Cloud Firestore, a client cannot be given a user by name")
   func cloudUser() {
     var driver = ClientSetDriver(kind: .cloud)
     driver.run("client add bob user x")
@@ -128,7 +128,7 @@ struct ClientSetTests {
     #expect(driver.names == ["one", "bob"])
   }
 
-  @Test("A client with unsent writes is removed after a question, others immediately")
+  @Test("Removing a client asks first only if it has unsent writes")
   func remove() throws {
     var driver = ClientSetDriver.shared()
     let bob = try #require(driver.number("bob"))
@@ -151,7 +151,7 @@ struct ClientSetTests {
     #expect(driver.names == ["one"] && driver.closed.count == 1, "nothing waits in it")
   }
 
-  @Test("Quitting asks if another client would lose writes")
+  @Test("Quitting asks if another client would lose unsent writes")
   func quit() {
     var driver = ClientSetDriver.shared()
     driver.tell("bob", .status(ClientStatus(since: at(0), isDurable: false)), at: 1)
@@ -162,7 +162,7 @@ struct ClientSetTests {
     #expect(driver.effects("one") == [.terminal(.quit(code: 0))])
   }
 
-  @Test("A click focuses and acts, and the wheel scrolls without moving the focus")
+  @Test("A click also moves the focus, and the wheel scrolls without moving it")
   func mouse() throws {
     var driver = ClientSetDriver.shared()
     let place = driver.clientSet.layout.places[1]
@@ -206,7 +206,7 @@ struct ClientSetTests {
     #expect(driver.focus == "one" && driver.state("one").past == nil)
   }
 
-  @Test("Client commands are known to -e and completed")
+  @Test("Client commands work in -e and are completed in the palette")
   func typed() throws {
     #expect(try TypedCommand.commands(in: "client add bob; client one").count == 2)
     #expect(throws: TextError.self) { try TypedCommand.commands(in: "client") }

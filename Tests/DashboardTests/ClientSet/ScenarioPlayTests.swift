@@ -57,7 +57,7 @@ import Testing
     return clientSet
   }
 
-  @Test("A scenario's write ages by the clock of the screen, not of its world")
+  @Test("In a scenario a write's age is measured by the screen's clock")
   func ages() {
     var program = AttachedProgram(process: 1, name: "counters", allowsControl: false)
     program.isScenario = true
@@ -105,7 +105,7 @@ import Testing
     #expect(press("space", &clientSet) == [.next] && press("space", &clientSet) == [.next])
   }
 
-  @Test("After the end no key continues, and q quits without asking")
+  @Test("After a scenario ends, no key continues it, and q quits without asking")
   func ended() {
     var clientSet = clientSet(Size(width: 120, height: 36), done: 9, .passed)
     #expect(press("space", &clientSet).isEmpty && press("n", &clientSet).isEmpty)
@@ -179,7 +179,7 @@ import Testing
     #expect(line.count == 1 && line[0].hasPrefix(" 4/9 ▸ bob: update"), "\(line)")
   }
 
-  @Test("A failure remains with its reason as far as it fits, and so does a pass")
+  @Test("The strip keeps the final result, with the reason of a failure")
   func endings() {
     let reason = "counters, line 9, ada: expect modified counters/a: it did not happen within 10.0 seconds."
     let failed = rows(clientSet(Size(width: 80, height: 24), done: 7, .failed(reason)))
@@ -191,7 +191,7 @@ import Testing
     #expect(passed[0].contains("✓ passed") && passed.last?.contains("all 9 steps hold; q leaves") == true, "\(passed)")
   }
 
-  @Test("A caption remains until the next one, and a stopped scenario is labeled")
+  @Test("A caption stays until the next one, and a paused scenario is labeled stopped")
   func captions() {
     var clientSet = clientSet()
     clientSet.note(.finished(after: .zero, caption: "Ada counts."), at: at(1))

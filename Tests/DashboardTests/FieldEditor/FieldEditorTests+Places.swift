@@ -19,7 +19,7 @@ extension FieldEditorTests {
     return (lines[row].distance(from: lines[row].startIndex, to: range.lowerBound), row)
   }
 
-  @Test("Everything that looks like a button can be clicked")
+  @Test("In the field editor everything that looks like a button can be clicked")
   func mouse() throws {
     var driver = Self.opened(at: ["count"])
     func click(_ text: String, _ driver: inout Driver, right: Int = 1) throws {
@@ -66,7 +66,7 @@ extension FieldEditorTests {
     #expect(driver.effects.count == 1)
   }
 
-  @Test("Of 10,000 fields only visible ones are processed, and every one is reachable")
+  @Test("A document of 10,000 fields can be edited, and every field is reachable")
   func large() {
     let many = Fields((0..<10_000).map { ("f\($0)", .integer(Int64($0))) })
     var driver = Self.driver(Size(width: 120, height: 36), document("orders/a", many))
@@ -88,7 +88,7 @@ extension FieldEditorTests {
     #expect(Self.sent(&driver)?.base["count"] == 3, "what its author saw")
   }
 
-  @Test("Edits passed to $EDITOR return if it changes nothing")
+  @Test("If $EDITOR changes nothing, the field editor returns with its edits")
   func gaveUp() {
     var driver = Self.opened(at: ["count"])
     Self.retype("5", &driver)
@@ -98,7 +98,7 @@ extension FieldEditorTests {
     #expect(driver.state.toasts.last?.text == "No editor")
   }
 
-  @Test("A timestamp is shown with all digits, and short bytes as Base64")
+  @Test("A timestamp shows all its digits, and short bytes are shown as Base64")
   func exact() {
     let order = document(
       "orders/a", ["at": .timestamp(Timestamp(seconds: 0, nanoseconds: 1_002_000)), "raw": .bytes([104, 105])])

@@ -49,7 +49,7 @@ extension FieldEditorTests {
     #expect(driver.screen.contains("nested more than 20 levels"))
   }
 
-  @Test("Closing with unsent edits asks first, and keeps them on no", arguments: ["esc", "ctrl-c"])
+  @Test("Closing with unsent edits asks first, and enter keeps the edits", arguments: ["esc", "ctrl-c"])
   func leaving(_ key: String) {
     var driver = Self.opened(at: ["gift"])
     driver.press("space")
@@ -65,7 +65,7 @@ extension FieldEditorTests {
     #expect(driver.state.overlay == nil, "without edits nothing is asked")
   }
 
-  @Test("q and Q do not quit from the editor, and other dialogs keep its edits")
+  @Test("q and Q do not quit from the editor, and a dialog over it keeps its edits")
   func staying() {
     var driver = Self.opened(at: ["gift"])
     driver.press("space Q")
@@ -79,7 +79,7 @@ extension FieldEditorTests {
     #expect(driver.state.overlay?.fieldEditor?.hasUnsentEdits == true)
   }
 
-  @Test("A conflict reopens the edits over the current version, or as a creation")
+  @Test("After a conflict the edits reopen over the current version or as a new document")
   func conflict() {
     var driver = Self.opened(at: ["count"])
     Self.retype("5", &driver)
@@ -105,7 +105,7 @@ extension FieldEditorTests {
     #expect(made?.fields == ["count": 5, "other": 1] && edit?.subject == .document(Self.order.key))
   }
 
-  @Test("e continues in $EDITOR with the changes, except with transforms")
+  @Test("e continues in $EDITOR with the edits, unless they include a transform")
   func text() {
     var driver = Self.opened(at: ["count"])
     Self.retype("5", &driver)

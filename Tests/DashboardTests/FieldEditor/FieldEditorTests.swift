@@ -81,7 +81,7 @@ struct FieldEditorTests {
   }
 
   @Test(
-    "A new field gets the type of its text, as in hearth set",
+    "A new field's type is inferred from its text, as in hearth set",
     arguments: [
       ("873965", .integer(873_965)), ("1.5", .double(1.5)), ("true", .boolean(true)), ("null", .null),
       ("\"42\"", .string("42")), ("Oslo", .string("Oslo")), (" two words ", .string(" two words ")),
@@ -99,7 +99,7 @@ struct FieldEditorTests {
     #expect(Self.sent(&driver)?.fields["fresh"] == value)
   }
 
-  @Test("Ambiguous text is questioned until a type is chosen")
+  @Test("Ambiguous text is accepted only after you choose a type")
   func questioned() {
     var driver = Self.opened()
     driver.press("a")
@@ -113,7 +113,7 @@ struct FieldEditorTests {
     #expect(Self.sent(&driver)?.fields["fresh"] == .string("TRUE"))
   }
 
-  @Test("enter moves to the next row, and adds another field only after a new one")
+  @Test("enter on a value moves to the next row; after a new field it adds another")
   func goingOn() {
     var driver = Self.opened(at: ["count"])
     driver.press("enter ctrl-u")
@@ -135,7 +135,7 @@ struct FieldEditorTests {
     #expect(edit?.fields["count"] == 4 && edit?.fields["x1"] == 7 && edit?.fields["x2"] == 8)
   }
 
-  @Test("A letter changes the type, and the kept text is marked until it is valid")
+  @Test("Changing the type keeps the text, which is marked while it is invalid")
   func type() {
     var driver = Self.opened(at: ["count"])
     driver.press("t s")
@@ -175,7 +175,7 @@ struct FieldEditorTests {
     #expect(edit?.fields["count"] == .timestamp(Timestamp(seconds: 1_772_452_683, nanoseconds: 123_456_789)))
   }
 
-  @Test("Multi-line text stays multi-line, and ctrl-j types a line break")
+  @Test("A multi-line string keeps its lines, and ctrl-j adds a line break")
   func lines() {
     var driver = Self.opened(at: ["note"])
     driver.press("enter ctrl-e ctrl-j")
@@ -186,7 +186,7 @@ struct FieldEditorTests {
     #expect(Self.sent(&driver)?.fields["note"] == "two\nlines\nthree\nfour")
   }
 
-  @Test("In multi-line text the arrows move, and in short text they change its type")
+  @Test("Arrow keys move in multi-line text, and change the type of short text")
   func box() {
     var driver = Self.opened(at: ["note"])
     driver.press("enter")
@@ -203,7 +203,7 @@ struct FieldEditorTests {
     #expect(Self.sent(&driver)?.fields["count"] == .double(3))
   }
 
-  @Test("w in the review switches between a full write and the changes")
+  @Test("In the review, w switches between writing all fields and only the changes")
   func whole() {
     var driver = Self.opened(at: ["count"])
     Self.retype("4", &driver)
@@ -293,7 +293,7 @@ struct FieldEditorTests {
     #expect(fields.isEmpty && mask == FieldMask([FieldPath("note"), FieldPath(segments: ["shipTo", "city"])]))
   }
 
-  @Test("An array element is edited by index, and a note says the whole array is written")
+  @Test("Editing an array element notes that the whole array is written")
   func arrays() {
     var driver = Self.opened(at: ["items", "0"])
     #expect(driver.screen.contains("in the array items, which is written as a whole"))
@@ -328,7 +328,7 @@ struct FieldEditorTests {
   // MARK: Transforms
 
   @Test(
-    "A transform is chosen like a type and leaves the field out of the mask",
+    "A transform is chosen like a type, and its field is not in the mask",
     arguments: [
       ("T", "", .serverTimestamp), ("+", "2", .increment(.integer(2))), ("+", "-0.5", .increment(.double(-0.5))),
       (">", "10", .maximum(.integer(10))), ("<", "1.5", .minimum(.double(1.5))),
@@ -357,7 +357,7 @@ struct FieldEditorTests {
     #expect(mutation?.transforms == [FieldTransform(path: FieldPath("count"), operation: operation)])
   }
 
-  @Test("A transform in a new map has a row, and a typed value replaces it")
+  @Test("A transform in a new map has a row, and typing a value replaces it")
   func computed() {
     var driver = Self.opened(at: ["count"])
     driver.press("a ctrl-u")

@@ -19,14 +19,14 @@ struct FieldTextTests {
     .array([1, "two", .null]), .vector([0.5, -1]), .map([:]), nested, .map(["$timestamp": "looks like one"]),
   ]
 
-  @Test("Every value reads back from its text", arguments: values)
+  @Test("Every value reads back from its text in the field editor", arguments: values)
   func round(_ value: Value) throws {
     let text = FieldText.text(of: value, in: database)
     #expect(try FieldText.value(text, FieldKind(value), in: database) == value)
   }
 
   @Test(
-    "Input is parsed by its type",
+    "Text in the field editor is parsed by the field's type",
     arguments: [
       (.double, "5", .double(5)), (.double, "inf", .double(.infinity)), (.double, "-.5e1", .double(-5)),
       (.integer, "+7", .integer(7)), (.increment, "2", .integer(2)), (.increment, "2.0", .double(2)),
@@ -42,7 +42,7 @@ struct FieldTextTests {
   }
 
   @Test(
-    "A syntax error reports its column",
+    "A syntax error in the field editor reports its column",
     arguments: [
       (.integer, "12x", "column 3: an integer has digits only"),
       (.integer, "18.5", "column 3: an integer has no point; a double has"),

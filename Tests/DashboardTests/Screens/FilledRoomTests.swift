@@ -126,7 +126,7 @@ struct FilledRoomTests {
       ])
   }
 
-  @Test("At most 35 % of a screen is empty, 25 % of a large one in use", arguments: Main.allCases, sizes)
+  @Test("At most 35 % of a screen is empty, and 25 % of a large screen in use", arguments: Main.allCases, sizes)
   func filled(_ main: Main, _ size: Size) {
     let state = main.state(size)
     let canvas = view(state)

@@ -23,15 +23,15 @@ struct GoldenTests {
   ]
   static let others = Situation.allCases.filter { !laidOut.contains($0) }
 
-  @Test("A layout situation matches its golden at every size", arguments: laidOut, sizes)
+  @Test("A layout situation matches its golden screen at every size", arguments: laidOut, sizes)
   func situation(_ situation: Situation, _ size: Size) throws {
     try check(situation, size)
   }
 
-  @Test("Every other situation matches its golden", arguments: others)
+  @Test("Every other situation matches its golden screen", arguments: others)
   func situation(_ situation: Situation) throws { try check(situation, Self.usual) }
 
-  @Test("Three situations match their goldens in plain ASCII", arguments: [Situation.online, .offline, .detail])
+  @Test("Three situations match their golden screens in plain ASCII", arguments: [Situation.online, .offline, .detail])
   func plain(_ situation: Situation) throws {
     let size = Self.usual
     let canvas = view(situation.state(size: size, glyphs: .ascii))
@@ -44,13 +44,13 @@ struct GoldenTests {
   }
 
   @Test(
-    "The smallest screens keep the vital signs", arguments: [Size(width: 24, height: 4), Size(width: 20, height: 3)])
+    "The smallest screens still show the vital signs", arguments: [Size(width: 24, height: 4), Size(width: 20, height: 3)])
   func smallest(_ size: Size) throws { try check(.offline, size) }
 
-  @Test("On a wide screen the document under the cursor has a separate column")
+  @Test("A wide screen shows the selected document in a separate column")
   func wide() throws { try check(.online, Size(width: 180, height: 44)) }
 
-  @Test("Every golden is read by a test")
+  @Test("Every golden screen file is read by a test")
   func unread() throws {
     let read = Self.laidOut.count * Self.sizes.count + Self.others.count + 3 + 2 + 1
     #expect(try FileManager.default.contentsOfDirectory(atPath: Self.folder.path).count == read)

@@ -41,7 +41,7 @@ struct WideScreenTests {
     driver.screen.split(separator: "\n").first { $0.contains(text) }.map(String.init) ?? ""
   }
 
-  @Test("Minor fields and map contents use the space left by columns and times")
+  @Test("On a wide screen minor fields and map contents get columns too")
   func columns() {
     let wide = row(of: "▸ o3", in: opened())
     #expect(wide.contains("EUR") && wide.contains("  {zip 9003}  "), "\(wide)")
@@ -51,7 +51,7 @@ struct WideScreenTests {
     #expect(!row(of: "▸ o3", in: opened(Size(width: 120, height: 36))).contains("EUR"))
   }
 
-  @Test("Changes have ages in wide steps, and on a slow line times that stay")
+  @Test("Change times are shown as ages, and as fixed times on a slow line")
   func times() {
     var documents = Self.orders
     documents[1] = document("orders/o1", at: -130, ["status": "new"])

@@ -16,7 +16,7 @@ struct EditingStateTests {
     return editor
   }
 
-  @Test("An editor with edits waits under a question and returns once")
+  @Test("An editor with edits is kept while a question is open and returned once")
   func waiting() {
     var editing = EditingState()
     editing.wait(Self.editor("orders/a"))
@@ -31,7 +31,7 @@ struct EditingStateTests {
     #expect(dropped?.key == nil)
   }
 
-  @Test("The last sent edit is found again, whatever else is waiting")
+  @Test("The last sent edit can be reopened, whatever other editors are waiting")
   func sent() {
     var editing = EditingState()
     #expect(editing.again(over: nil) == nil)
@@ -43,7 +43,7 @@ struct EditingStateTests {
     #expect(editing.again(over: ["n": 2])?.hasUnsentEdits == true)
   }
 
-  @Test("A handed-over edit returns once, unless the user's editor changed the text")
+  @Test("An editor handed to $EDITOR returns once, unless its text was changed there")
   func handedOver() {
     var editing = EditingState()
     editing.handOver(Self.editor("orders/a"))

@@ -23,7 +23,7 @@ struct ListeningTests {
       count: changes.count, causes: [])
   }
 
-  @Test("Tags are unique even after stops, moves and imported tags")
+  @Test("Listener tags are unique, even after stops, replacements and imports")
   func tags() {
     var listening = Listening()
     let first = listening.start(Self.definition("a")).tag
@@ -43,7 +43,7 @@ struct ListeningTests {
     #expect([next, last] == [ListenerTag(41), ListenerTag(42)])
   }
 
-  @Test("A name is free unless another listener uses it")
+  @Test("A listener name is free unless another listener uses it")
   func names() {
     var listening = Listening()
     let tag = listening.start(Self.definition("orders")).tag

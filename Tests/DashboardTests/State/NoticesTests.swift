@@ -8,7 +8,7 @@ import Testing
 
 @Suite("User messages")
 struct NoticesTests {
-  @Test("The end of an attachment is reported with its first reason")
+  @Test("The end of an attachment keeps its first reason")
   func attachment() {
     var attachment = AttachmentState()
     #expect(!attachment.isOver)

@@ -32,7 +32,7 @@ struct OutagesTests {
     #expect(outages.recentCount(at: at(6)) == 1)
   }
 
-  @Test("The network returns once on schedule, or never if it was switched on by hand")
+  @Test("A scheduled reconnect runs once, and not if you went online yourself")
   func networkReturn() {
     var outages = Outages()
     outages.scheduleReturn(at: at(30))
@@ -49,7 +49,7 @@ struct OutagesTests {
     #expect(!isDue)
   }
 
-  @Test("Responses are found by batch, and all are dropped above the limit")
+  @Test("Write responses are found by batch, and all are dropped above the limit")
   func answers() {
     var outages = Outages()
     for batch in 0...256 { outages.noteAnswer(to: BatchID(Int64(batch)), after: .milliseconds(9), at: at(1)) }
@@ -61,7 +61,7 @@ struct OutagesTests {
     #expect(outages.answer(to: BatchID(501)) == nil)
   }
 
-  @Test("Events received just before the reconnect notice are included in it")
+  @Test("Events shortly before the reconnect are part of its summary")
   func early() {
     var reconnection = Reconnection(from: at(0))
     reconnection.noteAcknowledged(BatchID(1), at: at(75), after: .seconds(80))
@@ -73,7 +73,7 @@ struct OutagesTests {
     #expect(reconnection.isSettled && reconnection.isWorthACard)
   }
 
-  @Test("The card disappears on time, and its row appears once everything is settled")
+  @Test("The outage card disappears on time, and its feed row waits until all is settled")
   func card() {
     var outages = Outages()
     outages.begin(Reconnection(from: at(0)))
@@ -92,7 +92,7 @@ struct OutagesTests {
     #expect(outages.card?.start == nil && outages.nextChange == nil && outages.untold(at: at(15))?.row == nil)
   }
 
-  @Test("Only the newest summary changes, and each is found by its row")
+  @Test("Only the newest outage summary changes, and each is found by its row")
   func accounts() {
     var outages = Outages()
     let none = outages.changeLast { $0.noteCancelled(BatchID(1)) }

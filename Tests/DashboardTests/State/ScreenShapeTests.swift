@@ -17,7 +17,7 @@ struct ScreenShapeTests {
     return screen
   }
 
-  @Test("A border follows the mouse only while it is held")
+  @Test("A pane border follows the mouse only while the button is held")
   func drag() {
     var screen = Self.dragged()
     #expect(screen.borders.tree == 500)
@@ -27,7 +27,7 @@ struct ScreenShapeTests {
     #expect(screen.borders.tree == 500)
   }
 
-  @Test("The next layout resets moved borders")
+  @Test("Switching to the next layout resets moved borders")
   func layout() {
     var screen = Self.dragged()
     screen.nextLayout()
@@ -35,7 +35,7 @@ struct ScreenShapeTests {
     #expect(screen.borders == Arrangement.Borders())
   }
 
-  @Test("A past moment uses the viewer's terminal, with or without its arrangement")
+  @Test("A past moment uses the viewer's terminal settings, and optionally its layout")
   func halves() {
     var viewer = Self.dragged()
     viewer.zoom(true)
@@ -52,7 +52,7 @@ struct ScreenShapeTests {
     #expect(!past.isDragging, "the mouse holds nothing of it")
   }
 
-  @Test("Line statistics update every ten seconds, or immediately after a clock change")
+  @Test("Terminal statistics update every ten seconds, or at once if the clock changes")
   func traffic() {
     var screen = ScreenShape(size: Self.size)
     screen.note(TerminalTraffic(bytes: 1, frames: 1), at: at(0))

@@ -9,7 +9,7 @@ import Testing
 @Suite("Multi-key input state")
 struct TypingTests {
   @Test(
-    "A row number starts with a digit that is no pane and is read once",
+    "A row number starts with a digit that names no pane, and is read once",
     arguments: [("12", nil), ("5", 5), ("50x", 50), ("9142", 9142), ("٥", nil), ("9999999999999", 999_999_999)])
   func row(text: String, row: Int?) {
     var typing = Typing()
@@ -19,7 +19,7 @@ struct TypingTests {
     #expect(taken == [row, nil])
   }
 
-  @Test("A second interrupt quits within a second if no other key comes between")
+  @Test("A second ctrl-c quits if it follows within a second without other keys")
   func interrupt() {
     var typing = Typing()
     let quits = [typing.interrupt(at: at(0)), typing.interrupt(at: at(1.5)), typing.interrupt(at: at(2.5))]
@@ -43,7 +43,7 @@ struct TypingTests {
     #expect(!afterSetback)
   }
 
-  @Test("A pending letter is used once, and the past keeps separate bookmarks")
+  @Test("A pending bookmark letter is used once, and the past has separate bookmarks")
   func bookmarks() {
     var viewer = Typing()
     viewer.wait(for: .go)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Per-second series")
 struct SecondSeriesTests {
-  @Test("Each second has the sum of its numbers, and old ones are dropped")
+  @Test("A per-second series sums the numbers of each second and drops old seconds")
   func sums() {
     var series = SecondSeries()
     series.add(2, at: at(0.1))
@@ -25,7 +25,7 @@ struct SecondSeriesTests {
   }
 
   @Test(
-    "A series equals a table of all seconds for any order of input", arguments: 1...8 as ClosedRange<UInt64>
+    "A per-second series equals a table of all seconds for any order of input", arguments: 1...8 as ClosedRange<UInt64>
   )
   func likeTable(_ seed: UInt64) {
     var random = SeededGenerator(seed: seed)
@@ -48,7 +48,7 @@ struct SecondSeriesTests {
     }
   }
 
-  @Test("A clock set back moves the whole series")
+  @Test("If the clock is set back, the whole per-second series moves")
   func moved() {
     var series = SecondSeries()
     series.add(2, at: at(10))

@@ -20,7 +20,7 @@ struct ValueMixTests {
   }
 
   @Test(
-    "The counts match the existing documents after any changes", arguments: 1...6 as ClosedRange<UInt64>)
+    "The wall's value counts match the existing documents after any changes", arguments: 1...6 as ClosedRange<UInt64>)
   func counts(_ seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let listener = ListenerTag(1)
@@ -48,7 +48,7 @@ struct ValueMixTests {
     #expect(result.mix != nil)
   }
 
-  @Test("Fields with many, long or rare values are excluded")
+  @Test("The wall's value counts exclude fields with many, long or rare values")
   func excluded() {
     var mix = ValueMix()
     for number in 0..<12 {
@@ -65,7 +65,7 @@ struct ValueMixTests {
     #expect(mix.shown == nil)
   }
 
-  @Test("The most frequently changing field is chosen until another clearly exceeds it")
+  @Test("The field that changes most is shown until another clearly changes more")
   func chosen() {
     func both(_ number: Int, _ first: Bool, _ second: Bool) -> Document {
       document("orders/o\(number)", ["a": .boolean(first), "b": .boolean(second)])
@@ -84,7 +84,7 @@ struct ValueMixTests {
     #expect(mix.shown?.field == "b")
   }
 
-  @Test("An incomplete result has no counts")
+  @Test("The wall shows no value counts for an incomplete result")
   func untold() {
     var result = CachedResult(Query(path: ResourcePath("orders")))
     let changes = (0..<4).map { ListenerSnapshot.Change(.added, order($0, $0 < 2 ? "new" : "paid")) }

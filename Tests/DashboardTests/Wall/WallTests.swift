@@ -43,7 +43,7 @@ struct WallTests {
     driver.screen.split(separator: "\n").first { $0.contains(" \(name) ") }.map(String.init) ?? ""
   }
 
-  @Test("A listener's line has events per second, a ten-second mean and a count")
+  @Test("A listener's row has events per second, a ten-second mean and a count")
   func line() throws {
     var (driver, tags) = driver(2)
     for second in [1.0, 1.5, 3, 3.1, 3.2, 3.3] {
@@ -61,7 +61,7 @@ struct WallTests {
     #expect(self.row("c1", in: driver).contains("…"), "The second listener has told nothing yet")
   }
 
-  @Test("An unfinished second is not shown, so a frame has only whole seconds")
+  @Test("The wall shows only whole seconds")
   func wholeSeconds() {
     var (driver, tags) = driver(1)
     driver.press("M")
@@ -95,7 +95,7 @@ struct WallTests {
     #expect(trips.contains("p50 3"), "\(trips)")
   }
 
-  @Test("Every listener is reachable, sorting by rate works, and the selection stays")
+  @Test("Each of 300 listeners is reachable, and sorting keeps the selection")
   func many() {
     var (driver, tags) = driver(300, Size(width: 80, height: 24))
     for (index, tag) in tags.enumerated() where index >= 290 {

@@ -34,7 +34,7 @@ extension [UInt8] {
     for text in texts { session.append(Array(text.utf8)) }
   }
 
-  @Test("The greeting, a frame and a POST response equal the emulator's")
+  @Test("The first message, a frame and a POST response equal the emulator's")
   func frames() throws {
     #expect(
       ChannelSession.greeting("0eNMJpbB-l-MM0IAaMg4Kw==").text
@@ -57,7 +57,7 @@ extension [UInt8] {
     #expect(framed == "\(text.utf16.count)\n\(text)")
   }
 
-  @Test("A reopened back channel receives exactly the unacknowledged messages")
+  @Test("A reopened back channel receives exactly the messages not yet acknowledged")
   func acknowledgements() throws {
     var session = ChannelSession()
     session.open(.streamed)
@@ -96,7 +96,7 @@ extension [UInt8] {
     #expect(session.bytes == 0)
   }
 
-  @Test("Messages that wait for a missing one are limited")
+  @Test("The number of messages that wait for a missing one is limited")
   func gap() throws {
     var far = ChannelSession()
     #expect(throws: RPCStatus.self) { try far.receive([message(ChannelInbox.mostEarly + 1)]) }
@@ -108,7 +108,7 @@ extension [UInt8] {
     #expect(large.bytes <= 12 << 20)
   }
 
-  @Test("At the buffer limit a back channel ends until the client acknowledges")
+  @Test("A full back channel ends, and nothing more is sent until the client acknowledges")
   func kept() throws {
     var session = ChannelSession()
     session.open(.streamed)
@@ -122,7 +122,7 @@ extension [UInt8] {
     #expect(session.wantsMore)
   }
 
-  @Test("A silent back channel is kept alive, a buffered one ends, and all are renewed")
+  @Test("A silent back channel gets a noop, a buffered one ends, and all are renewed")
   func turns() throws {
     var session = ChannelSession()
     session.open(.streamed)

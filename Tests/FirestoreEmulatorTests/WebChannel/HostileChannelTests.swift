@@ -17,7 +17,7 @@ import Testing
 
   init() throws { server = try BrowserFixture() }
 
-  @Test("Pages of other sites get neither a session nor CORS headers", arguments: ["POST", "GET"])
+  @Test("A page of another site gets neither a session nor CORS headers", arguments: ["POST", "GET"])
   func origins(verb: String) throws {
     for origin in ["https://evil.example", "null"] {
       let answer = try server.ask(verb, "Listen", "RID=1", server.form(0, server.listen("c/a")), origin: origin)
@@ -26,7 +26,7 @@ import Testing
     #expect(server.channels.count == 0)
   }
 
-  @Test("Unused sessions end within a minute with their listeners, and used ones do not")
+  @Test("An unused session ends within a minute with its listeners, a used one does not")
   func forgotten() throws {
     for _ in 0..<20 { _ = try server.open("Listen", server.form(0, server.listen("c/a"))) }
     let used = try server.open("Listen", server.form(0, server.listen("c/a")))
@@ -84,7 +84,7 @@ import Testing
     #expect(try channel.sentText().contains("\"9xxx"))
   }
 
-  @Test("Every request gets a response, and nothing is left after a minute")
+  @Test("Every mutated request gets a response, and nothing is left after a minute")
   func mutations() throws {
     let seed = UInt64.random(in: .min ... .max)
     var random = SeededGenerator(seed: seed)

@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test("A limit sent as a message by versions 5.8 to 7.0 is accepted")
+  @Test("A limit may be a message, as SDKs 5.8 to 7.0 send it")
   func limit() throws {
     let server = try BrowserFixture()
     for name in ["a", "b", "d"] { try server.backend.set("c/\(name)", name) }
@@ -36,7 +36,7 @@ import Testing
     #expect(try names(server, query(#","limit":null"#)) == ["a", "b", "d"])
   }
 
-  @Test("Timestamps sent as messages are stored, compared and used in preconditions")
+  @Test("A timestamp may be a message in documents, filters and preconditions")
   func times() throws {
     let server = try BrowserFixture()
     let writer = try server.open("Write", server.form(0, #"{"database":"\#(database.name)"}"#))
@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test(
-    "An invalid message of this form ends the stream with an error",
+    "An invalid limit or timestamp message ends the stream with an error",
     arguments: [
       #""limit":{"value":"x"}"#, #""limit":{"values":3}"#, #""limit":{"value":{"value":3}}"#, #""limit":[3]"#,
       #""where":{"fieldFilter":{"field":{"fieldPath":"t"},"op":"EQUAL","value":{"timestampValue":{"seconds":"x"}}}}"#,
@@ -93,7 +93,7 @@ import Testing
     #expect(try names(server, query("")) == ["a", "b"])
   }
 
-  @Test("A v1beta1 target may name its database instead of the documents root")
+  @Test("A v1beta1 target may name the database instead of the documents root")
   func rootOfDatabase() throws {
     let server = try BrowserFixture(version: "v1beta1")
     try server.backend.set("c/a", "there")

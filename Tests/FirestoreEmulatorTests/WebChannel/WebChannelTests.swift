@@ -22,7 +22,7 @@ import Testing
     return try JSONArrays(try Chunks(Array(try channel.sentText().utf8)).bytes).elements
   }
 
-  @Test("A back channel delivers the emulator's messages in its order, then changes")
+  @Test("A back channel sends the emulator's messages in its order, and then changes")
   func listens() throws {
     let opening = try server.ask("POST", "Listen", "RID=1&CVER=22", server.form(0, server.listen("c/a")))
     #expect(opening.status == "200 OK" && opening.body.hasPrefix("60\n[[0,[\"c\",\""))
@@ -54,7 +54,7 @@ import Testing
     channel.close(promise: nil)
   }
 
-  @Test("A browser's fifth back channel over HTTP/1 is reported once, and four are not")
+  @Test("Only a browser's fifth back channel over HTTP/1 is reported, and only once")
   func many() throws {
     let told = Mutex<[String]>([])
     let server = try BrowserFixture { line in told.withLock { $0.append(line) } }
@@ -68,7 +68,7 @@ import Testing
     for channel in channels { channel.close(promise: nil) }
   }
 
-  @Test("A buffered back channel ends after its data, or before its client times out")
+  @Test("A buffered back channel ends after its data, or before the client's timeout")
   func buffered() throws {
     let session = try server.open("Listen", server.form(0, server.listen("c/a")))
     let first = try Answer(try server.back("Listen", session, after: 0, "CI=1").sentText())
@@ -179,7 +179,7 @@ import Testing
     #expect(try Answer(try server.back("Listen", read, after: 0).sentText()).body.contains("documentDelete"))
   }
 
-  @Test("An invalid target is rejected alone, and an unreadable message ends the stream")
+  @Test("An invalid target ends alone, and an unreadable message ends the stream")
   func faults() throws {
     let query =
       #"{"database":"\#(database.name)","addTarget":{"targetId":2,"query":{"parent":"\#(database.documentsName)","#

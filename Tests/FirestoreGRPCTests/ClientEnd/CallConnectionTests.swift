@@ -37,7 +37,7 @@ struct CallConnectionTests {
     #expect(frames[2].headers.first(name: ":path") == "/google.firestore.v1.Firestore/RunQuery")
   }
 
-  @Test("Writes of one turn are sent together")
+  @Test("Data written during one turn of the event loop is sent together")
   func gathering() throws {
     let peer = try HandmadePeer()
     _ = try peer.frames()
@@ -86,7 +86,7 @@ struct CallConnectionTests {
     #expect(try peer.said().isEmpty)
   }
 
-  @Test("Calls over the peer's limit wait for others, and canceled ones never start")
+  @Test("Calls over the peer's limit wait, and those canceled meanwhile never start")
   func streams() throws {
     let peer = try HandmadePeer(settings: [0, 3] + TestFrame.bigEndian(1))
     let calls = try (0..<4).map { _ in try peer.begin() }
@@ -99,7 +99,7 @@ struct CallConnectionTests {
     #expect(try peer.said() == ["settings 0", "headers 5", "data 5"])
   }
 
-  @Test("A request and its sender wait for the peer's window")
+  @Test("A request larger than the peer's window waits, and so does its sender")
   func window() throws {
     let peer = try HandmadePeer(settings: [0, 4] + TestFrame.bigEndian(10))
     let call = try peer.begin(nil)

@@ -66,7 +66,7 @@ struct MisbehavingPeerTests {
     #expect(try hasEnded(peer, 11, call))
   }
 
-  @Test("Data over the window closes the connection, except that of an ended call")
+  @Test("Data over the window closes the connection, unless its call has ended")
   func overflow() throws {
     let peer = try HandmadePeer()
     let call = try peer.begin()
@@ -101,7 +101,7 @@ struct MisbehavingPeerTests {
   }
 
   @Test(
-    "A reset ends only its call with its code, and a refused call was not processed",
+    "A reset ends only its call, with the code; a refused call was not processed",
     arguments: [
       (0, "reset(NO_ERROR)"), (1, "reset(PROTOCOL_ERROR)"), (2, "reset(INTERNAL_ERROR)"),
       (3, "reset(FLOW_CONTROL_ERROR)"), (4, "reset(SETTINGS_TIMEOUT)"), (5, "reset(STREAM_CLOSED)"),
@@ -138,7 +138,7 @@ struct MisbehavingPeerTests {
     #expect(calls[1].outcome == "cut(hasGreeted: true)" && peer.retirements == 1)
   }
 
-  @Test("A close within a message ends its call after the complete messages")
+  @Test("A connection that closes within a message delivers the messages before it")
   func half() throws {
     let peer = try HandmadePeer()
     let call = try peer.begin()
@@ -170,7 +170,7 @@ struct MisbehavingPeerTests {
     #expect(said.map(\.kind) == [.reset] && said.first?.stream == 1 && peer.channel.isActive)
   }
 
-  @Test("Skips 1xx responses; a missing grpc-status is an error")
+  @Test("A 1xx response is skipped, and a missing grpc-status is an error")
   func interim() throws {
     let peer = try HandmadePeer()
     let (call, other) = try (peer.begin(), peer.begin())

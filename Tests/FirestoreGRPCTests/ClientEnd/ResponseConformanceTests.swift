@@ -165,7 +165,7 @@ import Testing
     #expect(peer.channel.isActive && other.outcome == nil)
   }
 
-  @Test("Every failure of a response has a text", arguments: responses)
+  @Test("Every failed response has an error message", arguments: responses)
   func text(_ row: Response) throws {
     let peer = try HandmadePeer()
     let call = try peer.begin()
@@ -205,7 +205,7 @@ import Testing
     #expect(call.outcome == "malformed")
   }
 
-  @Test("A call with a deadline ends after a minute without a message")
+  @Test("A call with a deadline fails after a minute without a message")
   func silence() throws {
     let peer = try HandmadePeer()
     let call = try peer.begin(timeout: .seconds(300))
@@ -223,7 +223,7 @@ import Testing
   }
 
   @Test(
-    "A server that gives a call no stream or no window ends it after a minute",
+    "A call fails after a minute if the server grants it no stream or no window",
     arguments: [[0, 3, 0, 0, 0, 0], [0, 4, 0, 0, 0, 0]] as [[UInt8]])
   func noRoom(_ setting: [UInt8]) throws {
     let peer = try HandmadePeer(settings: setting)

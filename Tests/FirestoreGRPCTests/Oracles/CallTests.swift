@@ -25,7 +25,7 @@ struct CallTests {
     }
   }
 
-  @Test("A lookup in the past carries its time, and a current lookup none")
+  @Test("Only a lookup in the past sends a read time")
   func lookupInThePast() async throws {
     let asked = Mutex<[SwiftProtobuf.Google_Protobuf_Timestamp?]>([])
     try await serve(.batchGetDocuments) { _, requests, send in
@@ -68,7 +68,7 @@ struct CallTests {
     }
   }
 
-  @Test("A lookup without a response for a document is an error")
+  @Test("A lookup fails if the response lacks a document")
   func incompleteLookup() async throws {
     try await serve(.batchGetDocuments) { _, _, _ in
     } _: { datastore in
@@ -77,7 +77,7 @@ struct CallTests {
     }
   }
 
-  @Test("A query's documents arrive as sent, and messages without one are skipped")
+  @Test("A query's documents arrive in the order sent; messages without one are skipped")
   func query() async throws {
     try await serve(.runQuery) { _, requests, send in
       for try await request in requests {
@@ -97,7 +97,7 @@ struct CallTests {
     }
   }
 
-  @Test("Aggregates use the caller's aliases, however unusual")
+  @Test("Aggregates have the caller's aliases, however unusual")
   func aggregation() async throws {
     try await serve(.runAggregationQuery) { _, requests, send in
       for try await request in requests {
@@ -153,7 +153,7 @@ struct CallTests {
   }
 
   @Test(
-    "An error caused by the choice of backend suggests the option to check",
+    "An error due to the project or credentials suggests the option to check",
     arguments: [
       (RPCError.Code.notFound, "The database (default) does not exist for project nowhere", "--project and --database"),
       (.permissionDenied, "Permission denied on resource project nowhere.", "--project"),
@@ -219,7 +219,7 @@ struct CallTests {
     }
   }
 
-  @Test("Missing documents are the listed names without times, in pages")
+  @Test("Missing documents are the listed names that have no times")
   func missingDocuments() async throws {
     try await serve(.listDocuments) { _, requests, send in
       for try await request in requests {

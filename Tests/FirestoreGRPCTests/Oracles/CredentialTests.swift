@@ -94,7 +94,7 @@ struct CredentialTests {
     #expect(key.isValidSignature(signature, for: content, padding: .insecurePKCS1v1_5))
   }
 
-  @Test("A service account's token is for its host, and all Google hosts accept the same")
+  @Test("A service account's token is for its host, or for all Google hosts")
   func audience() async throws {
     let path = try serviceAccount()
     let credentials = Credentials.application(file: path, environment: [:], now: { Timestamp(seconds: 0) })
@@ -110,7 +110,7 @@ struct CredentialTests {
     }
   }
 
-  @Test("Only emulator credentials are sent without TLS, unless allowed")
+  @Test("Without TLS only emulator credentials are sent, unless allowed")
   func plainText() async throws {
     let server = try await TokenServer(answer: Self.grant)
     let (account, user) = (try serviceAccount(), try user(server))
@@ -130,7 +130,7 @@ struct CredentialTests {
     try await server.close()
   }
 
-  @Test("A user's access token is fetched only for Google hosts, unless allowed")
+  @Test("A user's access token is requested only for Google hosts, unless allowed")
   func accessToken() async throws {
     let server = try await TokenServer(answer: Self.grant)
     let path = try user(server)
@@ -251,7 +251,7 @@ struct CredentialTests {
     #expect(status?.message.contains("TOP-SECRET") == false)
   }
 
-  @Test("Descriptions, dumps and interpolations contain no secrets")
+  @Test("Descriptions, dumps and interpolations of credentials contain no secrets")
   func secrecy() throws {
     let path = try serviceAccount()
     let account = Credentials.application(file: path, environment: [:], now: { Timestamp(seconds: 0) })

@@ -82,7 +82,7 @@ struct StreamTests {
     }
   }
 
-  @Test("A write stream handshakes and then answers each request with the newest token")
+  @Test("A write stream sends a handshake, then each request with the newest token")
   func write() async throws {
     var server = ScriptedServer()
     server.handle(.write) { _, requests, send in

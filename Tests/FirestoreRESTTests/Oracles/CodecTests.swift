@@ -54,7 +54,7 @@ struct CodecTests {
     #expect(try again.serializedBytes() as [UInt8] == bytes, note)
   }
 
-  @Test("Writes of every kind match", arguments: [UInt64](1...60))
+  @Test("Writes as JSON match swift-protobuf", arguments: [UInt64](1...60))
   func writes(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let request = Wire.CommitRequest.with { request in
@@ -85,7 +85,7 @@ struct CodecTests {
     try expectSame(request, Schema.commitRequest, "seed \(seed)", isPretty: seed.isMultiple(of: 2))
   }
 
-  @Test("Documents and query responses match", arguments: [UInt64](1...40))
+  @Test("Documents and query responses as JSON match swift-protobuf", arguments: [UInt64](1...40))
   func documents(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let document = Wire.Document.with { document in
@@ -101,7 +101,7 @@ struct CodecTests {
     try expectSame(response, Schema.runQueryResponse, "seed \(seed)")
   }
 
-  @Test("Queries and aggregations match")
+  @Test("Queries and aggregations as JSON match swift-protobuf")
   func queries() throws {
     typealias Query = Wire.StructuredQuery
     func field(_ path: String) -> Query.FieldReference { .with { $0.fieldPath = path } }

@@ -70,7 +70,7 @@ struct StreamMessageTests {
     }
   }
 
-  @Test("Responses equal the emulator's, in its order")
+  @Test("Listen and Write responses as JSON equal the emulator's, in its order")
   func responses() throws {
     var response = Google_Firestore_V1_ListenResponse()
     response.targetChange = .with { change in
