@@ -47,7 +47,26 @@ struct StateWordTests {
     #expect(!driver.screen.contains("as of 12:04") && !driver.screen.contains("not asked since"))
   }
 
+<<<<<<< Updated upstream
   @Test("Only changes from outside count as events, not key presses or messages")
+=======
+  @Test("The header shows a server's silence only while a write waits for its answer")
+  func silence() {
+    var driver = opened()
+    driver.tick(40)
+    #expect(!driver.screen.contains("silent"))
+    driver.client(.pendingWrites([pendingWrite(1, .update, "orders/a", at: at(41), .inFlight)]), at: 41)
+    driver.tick(45)
+    #expect(driver.screen.contains("ONLINE 184ms") && !driver.screen.contains("silent"))
+    driver.tick(72)
+    #expect(driver.screen.contains("ONLINE silent 0:31") && driver.screen.contains("⇡1 0:31"))
+    // Whatever else the server sends ends its silence, but not the wait for the answer.
+    driver.client(.status(Scenario.status(72)), at: 72)
+    #expect(driver.screen.contains("ONLINE 184ms") && driver.screen.contains("⇡1 0:31"))
+  }
+
+  @Test("Only spontaneous changes are events, unlike key presses, messages and questions")
+>>>>>>> Stashed changes
   func idle() {
     var driver = opened()
     driver.tick(20)

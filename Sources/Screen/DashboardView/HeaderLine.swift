@@ -189,9 +189,11 @@ struct VitalSigns {
     frame.state.network.isNetworkEnabled || frame.state.plugHolder != "you" ? "" : " (you)"
   }
 
-  /// The newest round trip, `184ms`, or the length of an outage; empty before the first.
+  /// The newest round trip, `184ms`, the length of an outage, or `silent 0:31` while the server owes an answer; empty
+  /// before the first round trip.
   private var timing: String {
     if let outageText = frame.state.outageText { return outageText }
+    if let silence { return "silent " + TimeText.elapsed(seconds: silence) }
     guard !frame.state.attachment.isOver, let newest = frame.state.network.roundTrips.last else { return "" }
     let milliseconds = TimeText.wholeMilliseconds(newest)
     return milliseconds < 10_000 ? "\(milliseconds)ms" : "\(milliseconds / 1000)s"
@@ -200,13 +202,23 @@ struct VitalSigns {
   /// The seconds without an answer after which the oldest pending write has its age in the header.
   private static let patience: Int64 = 5
 
-  /// ` 0:31`, the age of the oldest write that a reachable server has not answered; empty before `patience` has passed.
-  private var waitingAge: String {
+  /// The seconds for which the oldest write has waited for a server that counts as reachable; `nil` for a while.
+  private var wait: Int64? {
     guard !frame.state.network.isOffline, !frame.state.attachment.isOver, let oldest = frame.state.writes.oldest else {
-      return ""
+      return nil
     }
     let seconds = frame.state.now.wholeSeconds(since: oldest)
-    return seconds < Self.patience ? "" : " " + TimeText.elapsed(seconds: seconds)
+    return seconds < Self.patience ? nil : seconds
+  }
+
+  private var waitingAge: String { wait.map { " " + TimeText.elapsed(seconds: $0) } ?? "" }
+
+  /// The seconds for which the server has sent nothing although a write waits for its answer; `nil` for a while.
+  private var silence: Int64? {
+    guard let wait, frame.state.network.onlineState == .online else { return nil }
+    let heard = max(frame.state.network.since, frame.state.network.lastSnapshotAt ?? frame.state.network.since)
+    let seconds = min(wait, frame.state.now.wholeSeconds(since: heard))
+    return seconds < Self.patience ? nil : seconds
   }
 
   func line(_ length: Length) -> Line {
@@ -222,7 +234,7 @@ struct VitalSigns {
       if let outageText = frame.state.outageText {
         line.add(" \(outageText)" + plugMark, role)
       } else if !timing.isEmpty {
-        line.add("  rtt \(timing)", .header)
+        line.add(silence == nil ? "  rtt \(timing)" : " \(timing)", .header)
       }
       line.add("   ", .header)
       line.add("\(pending) pending" + waitingAge, pendingRole)
