@@ -89,18 +89,35 @@ package enum ClientRequest: Equatable, Sendable {
 }
 
 extension ClientRequest {
-  /// Whether the request changes the client, its cache or its network. A watcher may send it only with `--control`.
-  package var isControl: Bool {
+  /// The part of a client that a request concerns. It decides what may be asked of a watched program.
+  package enum Subject: Sendable {
+    /// Shows documents, counts or state without changing the client.
+    case view
+    case listeners
+    /// The network, its faults and the queue of pending writes: allowed in a watched program with `--control`.
+    case connection
+    case documents, indexes, transfers, cache, rejectedWrites
+  }
+
+  package var subject: Subject {
     switch self {
-    case .listen, .unlisten, .openWindow, .closeWindow, .ask, .search, .locate, .listCollections, .listMissing, .count,
-      .openDetail, .closeDetail, .explain, .preview, .listDecisions, .lookInside, .surveyCache, .countFieldTypes:
-      false
-    case .setNetwork, .write, .edit, .cancelWrite, .setWriteAside, .undo, .redo, .resend, .dropRejected, .retryNow,
-      .createIndexes, .deleteIndexes, .setIndexAutoCreation, .transfer, .cancelTransfer, .setFaults,
-      .causeFault, .evict, .applyLifetimes, .retain, .release, .restartStream:
-      true
+    case .openWindow, .closeWindow, .ask, .search, .locate, .listCollections, .listMissing, .count, .openDetail,
+      .closeDetail, .explain, .preview, .listDecisions, .lookInside, .surveyCache, .countFieldTypes:
+      .view
+    case .listen, .unlisten: .listeners
+    case .setNetwork, .cancelWrite, .resend(_, as: nil), .dropRejected, .retryNow, .setFaults, .causeFault,
+      .restartStream:
+      .connection
+    case .write, .edit, .undo, .redo, .resend: .documents
+    case .createIndexes, .deleteIndexes, .setIndexAutoCreation: .indexes
+    case .transfer, .cancelTransfer: .transfers
+    case .evict, .applyLifetimes, .retain, .release: .cache
+    case .setWriteAside: .rejectedWrites
     }
   }
+
+  /// Whether the request changes the client, its cache or its network. A watcher may send it only with `--control`.
+  package var isControl: Bool { subject != .view && subject != .listeners }
 
   /// The event for a request that failed.
   package func failed(_ status: RPCStatus) -> ClientEvent {

@@ -153,15 +153,10 @@ package final class AttachedBridge {
     case .closeDetail(let key): details.remove(key)
     case .listDecisions(let known): listDecisions(after: known)
     case .countFieldTypes(let path): count(FieldTypeCount(in: path, of: database))
-    case .ask, .locate, .count, .explain, .preview, .lookInside, .surveyCache, .setNetwork, .retryNow, .cancelWrite,
-      .resend(_, as: nil), .dropRejected, .setFaults, .causeFault, .restartStream:
-      send(request)
     // Only the backend knows missing documents with documents below them.
     case .listMissing: break
-    // Requests that the dashboard itself refuses while it shows another program's client.
-    case .listen, .unlisten, .write, .edit, .undo, .redo, .resend, .createIndexes, .deleteIndexes,
-      .setIndexAutoCreation, .transfer, .cancelTransfer, .evict, .applyLifetimes, .retain, .release, .setWriteAside:
-      break
+    // The dashboard itself refuses the others while it shows another program's client.
+    default: if [.view, .connection].contains(request.subject) { send(request) }
     }
   }
 

@@ -118,20 +118,15 @@ extension RecordingEffect {
 
 extension ClientRequest {
   fileprivate func reason(attachedTo program: AttachedProgram) -> String? {
-    switch self {
-    case .listen, .unlisten: program.listenersReason
-    case .openWindow, .ask, .search, .closeWindow, .locate, .listCollections, .listMissing, .count, .openDetail,
-      .closeDetail,
-      .explain, .preview, .listDecisions, .lookInside, .surveyCache, .countFieldTypes:
-      nil
-    case .write, .edit, .undo, .redo, .resend(_, as: .some): program.documentsReason
-    case .createIndexes, .deleteIndexes, .setIndexAutoCreation: program.indexesReason
-    case .transfer, .cancelTransfer: program.transferReason
-    case .evict, .applyLifetimes, .retain, .release: program.cacheReason
-    case .setWriteAside: program.asideReason
-    case .setNetwork, .cancelWrite, .resend(_, as: nil), .dropRejected, .retryNow, .setFaults, .causeFault,
-      .restartStream:
-      program.allowsControl ? nil : program.controlReason
+    switch subject {
+    case .view: nil
+    case .listeners: program.listenersReason
+    case .connection: program.allowsControl ? nil : program.controlReason
+    case .documents: program.documentsReason
+    case .indexes: program.indexesReason
+    case .transfers: program.transferReason
+    case .cache: program.cacheReason
+    case .rejectedWrites: program.asideReason
     }
   }
 }
