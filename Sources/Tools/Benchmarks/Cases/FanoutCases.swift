@@ -57,8 +57,8 @@ extension BenchmarkCase {
 
   private static let villages = SampleData.otherCollection
 
-  /// Writes one document of a small collection, so that thousands of listeners can be added in seconds.
-  /// - Parameter query: the query of the listener with this number. The first listens to the document itself.
+  /// Measures writes to one document of a small collection, so that thousands of listeners can be added in seconds.
+  /// - Parameter query: returns the query of the listener with this number. The first listens to the document itself.
   private static func fanout(
     _ bench: Workbench, among listeners: Int, _ family: String, _ query: (Int) -> Query
   ) throws -> Reading {
@@ -93,7 +93,7 @@ extension BenchmarkCase {
     return reading
   }
 
-  /// - Parameter others: other queries to listen to, besides the changed document.
+  /// - Parameter others: queries to listen to in addition to the changed document.
   private static func fanout(
     _ bench: Workbench, _ variant: String, goal: Double? = 40, _ others: [Query]
   ) throws -> Reading {
