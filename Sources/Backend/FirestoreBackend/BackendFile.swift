@@ -100,7 +100,7 @@ struct BackendFile: ~Copyable {
       throw error
     }
     noteDisk(nil)
-    // A change in a removed file is not stored.
+    // The files may have been removed. The change is lost then, so the call must fail.
     try openFiles?.check()
     return result
   }

@@ -66,7 +66,7 @@ package final class FaultInjector: Sendable {
     update { $0 = settings }
   }
 
-  /// Makes one change.
+  /// Applies one change.
   /// - Throws: `unimplemented` for a change that has no effect on a client.
   package func perform(_ change: FaultChange) throws(RPCStatus) {
     if let objection = change.objectionOfClients { throw RPCStatus(.unimplemented, objection) }

@@ -278,7 +278,7 @@ final class FaultyLine: Sendable {
   }
 
   /// Waits for the delay of a call's response, if there is any.
-  /// - Throws: the reason why it does not arrive.
+  /// - Throws: the reason why the response does not arrive.
   func receive(_ delay: () -> Duration) async throws(RPCStatus) {
     let delay = delay()
     if delay > .zero, !(await letsThrough(after: delay)) { throw FaultInjector.broken }

@@ -252,7 +252,7 @@ extension Evaluation {
     return Self.value(result)
   }
 
-  /// The first argument that is neither null nor absent. If there is none, null if any argument is null, else absent.
+  /// The first argument that is neither null nor absent. Otherwise null if an argument is null, else absent.
   private func firstValue(_ arguments: [Expression]) throws(EvaluationError) -> Value? {
     var result: Value?
     for argument in arguments {

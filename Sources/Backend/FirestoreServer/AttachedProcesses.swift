@@ -130,8 +130,8 @@ final class AttachedProcessHandler: ChannelInboundHandler {
 /// guest ──► hearth VERSION PROCESS NAME                          the guest
 /// owner ──► hearth VERSION INSTANCE DURABILITY PROCESS NAME      welcome: the data's owner
 ///       or  no REASON                                            and the connection ends
-/// guest ──► give              it must open the data itself, like a process that serves it on a port
-/// owner ──► no REASON         it keeps the data; else it releases the data, and the connection ends
+/// guest ──► give              the guest must open the data itself, for example to serve it on a port
+/// owner ──► no REASON         the owner keeps the data; else it releases it and closes the connection
 /// owner ──► here PROCESS NAME PROCESS NAME …                     the attached processes, after each change
 /// guest ──► ?       owner ──► !                                  a sign of life
 /// ```

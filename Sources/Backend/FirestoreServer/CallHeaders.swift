@@ -42,7 +42,8 @@ package struct CallHeaders {
     }
   }
 
-  /// Whether this is the head of a gRPC call, or of any request to a Firestore method, which is meant as a call.
+  /// Whether this is the head of a gRPC call. Any request to a Firestore method counts too, even if it is not valid
+  /// gRPC.
   package var isCall: Bool { isPost && isGRPC || method != nil }
 
   /// The name of the Firestore method; `nil` for another service.

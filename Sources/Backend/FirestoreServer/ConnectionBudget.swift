@@ -206,8 +206,8 @@ package final class ServerBudget: Sendable {
     var peak = 0
   }
 
-  /// The peak, in bytes, from which a decrease counts as the end of a flood. Then a pass through the allocator's arenas
-  /// is worthwhile, although it takes milliseconds.
+  /// The smallest peak of held memory, in bytes, that counts as a flood. After a flood, a pass through the allocator's
+  /// arenas is worthwhile, although it takes milliseconds.
   private static let flood = 32 << 20
 
   private let limit: Int
@@ -305,7 +305,7 @@ package struct ConnectionLimits: Sendable {
   let windowBytes: Int
   /// The maximum size of all unanswered requests in bytes. A few requests of the maximum size fit.
   let requestBytes: Int
-  /// The size of unread response bytes from which on calls wait.
+  /// The maximum number of unread response bytes. At this size calls wait.
   let responseBytes: Int
   /// The maximum number of consecutive window updates without another frame.
   let windowUpdates: Int

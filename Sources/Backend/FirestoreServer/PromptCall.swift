@@ -9,9 +9,9 @@ import NIOCore
 ///
 /// ```
 /// HEADERS ─┬─ a prompt method, DATA END_STREAM ─► one step of the backend ──► HEADERS, DATA, HEADERS
-///          │      or, while the client leaves too much of earlier ones unread, waits for it to read
-///          │      Commit: a step together with others that came at the same time
-///          └─ one that turns out to be large, to take more than a step, or to wait for a lock ──► TaskCall
+///          │      waits while too much of earlier responses is unread
+///          │      Commit: one step for all commits of a turn
+///          └─ a request that is large, takes more than a step, or must wait for a lock ──► TaskCall
 /// ```
 final class PromptCall: StreamedCall {
   /// The maximum size of a small request.

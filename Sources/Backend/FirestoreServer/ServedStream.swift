@@ -25,8 +25,8 @@ package protocol StreamedCall: AnyObject {
 
 /// A stream of a client's connection: one request and its response. Counts the memory of both:
 /// ```
-/// DATA in    counts until the call ends, or is answered while it continues (Listen, Write)
-/// DATA out   counts until it is written, which is when the client's window allows it
+/// DATA in    counts until the call ends; for Listen and Write, until the first response
+/// DATA out   counts until it is written, which may have to wait for the client's window
 /// ```
 package final class ServedStream {
   /// The size in bytes below which the head and the DATA of a call are not counted. Most calls end before counting
@@ -272,9 +272,9 @@ extension ServedStream {
   /// ```
   /// HEADERS ─┬─ Listen ───────────► ListenCall
   ///          ├─ other methods ────► TaskCall: a task that reads messages and sends messages
-  ///          ├─ no call of gRPC ──► the handler that OtherCalls has for its path
-  ///          ├─ other services ───► AuxiliaryCall, served as other methods are
-  ///          └─ no such method ───► grpc-status 12
+  ///          ├─ not a gRPC call ──► the handler that OtherCalls has for its path
+  ///          ├─ other services ───► AuxiliaryCall, in a TaskCall
+  ///          └─ unknown method ───► grpc-status 12
   /// ```
   /// - Parameter body: the part of the body that has arrived and has already been credited.
   func begin(_ body: ByteBuffer? = nil) {

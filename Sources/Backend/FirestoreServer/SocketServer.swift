@@ -130,7 +130,7 @@ private struct PeerCredentials: Sendable {
 /// ```
 /// P  the preface of HTTP/2 ──► calls of a process on this machine
 /// h  hearth …              ──► a process introduces itself, and receives the list of the others
-///    anything else         ──► the end: ports speak HTTP/1, this socket does not
+///    anything else         ──► closed: this socket does not serve HTTP/1
 /// ```
 final class SocketGreetingHandler: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = ByteBuffer

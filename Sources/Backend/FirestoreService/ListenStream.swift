@@ -60,7 +60,7 @@ package struct ListenStream: Sendable {
   }
 
   /// Takes the messages to send, and returns whether more follow immediately.
-  /// - Parameter bytes: the size of documents, in bytes, at which no more are added.
+  /// - Parameter bytes: the size in bytes after which no more documents are added.
   /// - Throws: the stream's final status.
   package mutating func take(
     upTo bytes: Int = WatchDelivery.bytes

@@ -23,7 +23,7 @@ package enum CompressionFormat: String, CaseIterable, Codable, Sendable {
   /// The number of leading bytes that identify a file's format.
   package static let magicLength = 4
 
-  /// Detects the format from the first bytes of a file; `nil` if they are not a supported format's.
+  /// Detects the format from the first bytes of a file; `nil` for an unsupported format.
   package init?(magic bytes: some Sequence<UInt8>) {
     guard let format = Self.allCases.first(where: { bytes.starts(with: $0.magic) }) else { return nil }
     self = format

@@ -107,7 +107,7 @@ private struct TOMLNumber {
 
 /// Strings in quotes.
 extension TOMLReader {
-  /// `"…"`, on one line, with escapes.
+  /// Reads `"…"`, on one line, with escapes.
   mutating func readBasicString() throws(TOMLError) -> [UInt8] {
     let start = cursor.position
     cursor.advance()
@@ -120,7 +120,7 @@ extension TOMLReader {
     }
   }
 
-  /// `'…'`, on one line, without escapes.
+  /// Reads `'…'`, on one line, without escapes.
   mutating func readLiteralString() throws(TOMLError) -> [UInt8] {
     let start = cursor.position
     cursor.advance()

@@ -27,7 +27,7 @@ package final class TokenReader: Sendable {
     }
   }
 
-  /// The number of cached headers with their users at which all of them are discarded.
+  /// The maximum number of cached headers with their users. If there are more, all are discarded.
   private static let mostKnown = 256
   /// The accepted difference between the clocks of a token's issuer and its reader, in seconds. It is the maximum of
   /// Google's Admin SDKs (`clock_skew_seconds` of firebase_admin.auth).

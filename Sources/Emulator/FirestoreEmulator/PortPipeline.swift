@@ -11,9 +11,9 @@ import TransportSecurity
 
 /// The handlers of a connection to a port:
 /// ```
-/// bytes ─► (TLS) ─► SpokenProtocolHandler, and in its place:
+/// bytes ─► (TLS) ─► SpokenProtocolHandler, which is replaced by:
 ///
-/// HTTP/2                ─► CallPipeline: gRPC, and by EmulatorCalls REST, WebChannel and EmulatorCall
+/// HTTP/2                ─► CallPipeline: gRPC; EmulatorCalls adds REST, WebChannel and EmulatorCall
 ///
 /// HTTP/1                ─► ReadFlushHandler ─► HTTPResponseEncoder, HTTPRequestDecoder
 /// parts of requests     ─► HTTPRequestHandler

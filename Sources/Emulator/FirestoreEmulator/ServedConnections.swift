@@ -115,9 +115,9 @@ final class ServedConnections: Sendable {
 /// connection, or for a short time. Otherwise the client might not read the rejection.
 ///
 /// ```
-/// the preface of HTTP/2  ──► SETTINGS, GOAWAY of no call ──┬──► end of output ──► the client's end, or its time is over
-/// any other bytes        ──► 503                         ──┘
-/// nothing                ──► closed when its time is over
+/// the preface of HTTP/2  ──► SETTINGS, GOAWAY(last = 0) ──┬──► end of output ──► the client closes, or time is up
+/// any other bytes        ──► 503                        ──┘
+/// nothing                ──► closed when time is up
 /// ```
 final class ConnectionRefusalHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer

@@ -5,7 +5,7 @@
 /// ```
 /// Entity     14 property and 15 unindexed property, a message each · 13 key · 16 first element of the key's path
 /// Key        13 project · 14 path { 1 Element { 2 collection · 3 number · 4 id } … } · 20 namespace · 23 database
-/// Property   1 meaning · 3 name · 4 whether it is one of several of this name · 5 value
+/// Property   1 meaning · 3 name · 4 whether several have this name · 5 value
 /// Value      1 integer · 2 boolean · 3 text or bytes · 4 double · 5 Point { 6 · 7 } · 12 Reference { 13 project ·
 ///            14 Element { 15 collection · 16 number · 17 id } … · 20 namespace · 23 database }; empty for null
 /// ```

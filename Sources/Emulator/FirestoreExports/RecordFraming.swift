@@ -3,7 +3,7 @@
 /// The layout of record files (LevelDB's log format):
 /// ```
 /// file    block of 32 KiB, block, … the last may be shorter
-/// block   piece, piece, … less than 7 bytes that are left over are zero
+/// block   piece, piece, … a rest of less than 7 bytes is zero
 /// piece   masked CRC-32C, 4 bytes ‖ length, 2 bytes ‖ type, 1 byte ‖ bytes
 /// ```
 /// A record is one piece, or a first piece, middle pieces and a last piece.

@@ -153,7 +153,7 @@ final class ProxyCore {
     for connection in connections.values { connection.acceptToken() }
   }
 
-  /// Ends the open calls of some lanes; if all lanes are named, closes the connections.
+  /// Ends the open calls in some lanes. If these are all lanes, closes the connections.
   func interrupt(_ lanes: [FaultLane], with status: RPCStatus) {
     settings = faults.settings
     for connection in Array(connections.values) {

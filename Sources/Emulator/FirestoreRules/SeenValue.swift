@@ -65,7 +65,7 @@ extension Evaluator {
     // The result of the condition is already known; only the recorded parts are needed.
     do throws(RuleFailure) { _ = try holds(condition) } catch {}
     var told: [SeenValue] = []
-    // Repeated calls of a function repeat values, so only a limited number of values is compared.
+    // Repeated calls of a function repeat values. To limit the time, only the last parts are checked for new values.
     for part in (seen ?? []).suffix(4 * SeenValue.most).reversed() where told.count < SeenValue.most {
       let value = value(of: part)
       if !told.contains(value) { told.append(value) }

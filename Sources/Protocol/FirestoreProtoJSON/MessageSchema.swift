@@ -6,7 +6,7 @@ package final class MessageSchema: Sendable {
   package let name: String
   /// The fields, in the order of their numbers.
   package let fields: [FieldSchema]
-  /// The error for a JSON message without any field; `nil` if such a message is valid.
+  /// The error for a JSON message without fields; `nil` if such a message is valid.
   package let emptiness: String?
   private let indexes: [String: Int]
 

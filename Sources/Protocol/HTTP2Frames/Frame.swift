@@ -36,7 +36,7 @@ struct Frame {
 
   func has(_ flag: UInt8) -> Bool { flags & flag != 0 }
 
-  /// Removes padding, and the priority in front of headers.
+  /// Removes padding, and the priority before the headers.
   mutating func unwrap() throws(HTTP2Violation) {
     var padding = 0
     if has(Self.isPadded) {

@@ -14,8 +14,8 @@ package import NIOCore
 /// does not read, so that the system accepts no bytes, they wait in `StreamEnd`.
 ///
 /// The reason for this module is speed. With swift-nio-http2, which creates a channel for each stream, a call costs the
-/// server 34–38 µs of processor time; with this module it costs 10–11 µs. The proxy needs a third of the time. HPACK is
-/// still swift-nio-http2's.
+/// server 34–38 µs of processor time; with this module it costs 10–11 µs. In the proxy, a call costs a third as much.
+/// HPACK is still swift-nio-http2's.
 ///
 /// The considered threats and their mitigations:
 /// - Floods: `FrameLimits` bounds control frames, broken streams, window updates, empty frames and unread replies. A

@@ -9,9 +9,9 @@ package final class HeaderBlock {
 
   package init(_ headers: HPACKHeaders) { self.headers = headers }
 
-  /// An object that the owner has computed from these headers; `nil` if none.
+  /// An object that the owner has computed from these headers; `nil` if there is none.
   package var meaning: AnyObject?
-  /// The encoded headers, valid while a table is in this state.
+  /// The encoded headers, and the state of the table for which they are valid.
   fileprivate var encoded: (state: TableState, bytes: ByteBuffer)?
 }
 

@@ -181,7 +181,7 @@ package enum WriteLockHolder {
     defer { fclose(file) }
     var line = [CChar](repeating: 0, count: 256)
     while fgets(&line, Int32(line.count), file) != nil {
-      // "12: POSIX  ADVISORY  WRITE 4711 08:02:131 120 120"
+      // A line has the format "12: POSIX  ADVISORY  WRITE 4711 08:02:131 120 120".
       let end = line.firstIndex(of: 0) ?? line.endIndex
       let text = String(decoding: line[..<end].map { UInt8(bitPattern: $0) }, as: UTF8.self)
       let words = text.split { $0 == " " || $0 == "\n" }

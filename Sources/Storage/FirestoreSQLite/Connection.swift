@@ -17,7 +17,7 @@ public import CSQLite
   package struct Settings: Sendable {
     /// PRAGMAs that take effect only before the first page is written.
     package var creation: String
-    /// PRAGMAs for every opening.
+    /// PRAGMAs that are executed whenever the database is opened.
     package var opening: String
     /// The number of bytes reserved for the checksum at the end of each page. Only an empty database accepts this
     /// setting.
@@ -25,7 +25,7 @@ public import CSQLite
     /// The size of the page cache in KiB, after the first large transaction or many cache misses. Until then the size
     /// in `opening` applies: a program reads most start-up data only once, and the system caches the file.
     package var fullCache: Int?
-    /// The number of log pages from which on a commit writes them back to the database.
+    /// The number of log pages at which a commit writes the log back to the database.
     package var checkpointPages: Int32
 
     package init(
@@ -40,9 +40,9 @@ public import CSQLite
     }
   }
 
-  /// The number of changed rows from which on a transaction counts as large.
+  /// The number of changed rows at which a transaction counts as large.
   private static let manyRows: Int64 = 64
-  /// The number of cache misses from which on a larger cache is worthwhile.
+  /// The number of cache misses at which a larger cache is worthwhile.
   private static let manyPages: Int32 = 128
   /// The time to wait for a lock, in milliseconds. Since the directory's lock excludes other stores, only an
   /// administrator can be reading the file.
@@ -65,7 +65,7 @@ public import CSQLite
   let logFrames = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
   /// The log's salts and number of frames when it was last written back completely.
   var writtenBack: (salts: UInt64, frames: Int32)?
-  /// The number of log pages from which on a commit writes them back to the database.
+  /// The number of log pages at which a commit writes the log back to the database.
   package var checkpointPages: Int32 = 1000
   /// Called once, before this connection commits its first change.
   package var beforeFirstChange: (() -> Void)?

@@ -53,7 +53,7 @@ package final class OpenFiles: Sendable {
     return Int64(time.tv_sec)
   }
 
-  /// The detected loss of a file; `nil` if none.
+  /// The detected loss of a file; `nil` if there is none.
   package var loss: StoreError? { state.withLock { $0.loss } }
 
   /// Checks the files, unless both were checked and found within this second.

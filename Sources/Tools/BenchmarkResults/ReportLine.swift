@@ -7,7 +7,7 @@ import Foundation
 /// included separately. The ratio to the floor uses processor times; it is above 1 if SQLite without Hearth is faster.
 /// `best` is the ratio of the fastest repetitions, which a busy machine affects least.
 package struct ReportLine: Encodable {
-  /// The load from which on wall times are unreliable.
+  /// The load at which wall times become unreliable.
   private static let quietLoad = 1.5
 
   package var `case`: String

@@ -17,9 +17,9 @@ struct AppliedRequests {
   struct Limits {
     /// The number of responses stored for one client.
     var perClient: Int64 = 64
-    /// The number of newest responses of all clients that are stored at any age.
+    /// The number of newest responses, over all clients, that are never deleted because of their age.
     var rows: Int64 = 10_000
-    /// The number of newest responses beyond which those to streams are deleted at any age.
+    /// The number of newest responses, over all clients. Older responses to streams are deleted at any age.
     var streamRows: Int64 = 50_000
     /// The maximum age of responses to streams beyond `rows`, in microseconds. One hour is enough: a stream is resumed
     /// soon or never.

@@ -63,7 +63,7 @@ struct CommitLog: ~Copyable {
   /// The clock's time. Versions are based on it but never repeat.
   var clock: Timestamp { configuration.now() }
 
-  /// The version of the next commit: now, or a microsecond after the last.
+  /// The version of the next commit: the clock's time, or a microsecond after the last version if that is later.
   static func nextVersion(_ state: DatabaseState, at clock: Timestamp) throws(StoreError) -> Int64 {
     let version = max(state.version + 1, min(clock, .latest).microseconds)
     if version <= Timestamp.latest.microseconds { return version }

@@ -4,7 +4,7 @@ import FirestoreProtocol
 import FirestoreQuery
 import FirestoreSQLite
 
-/// The writes that wait until pessimistic transactions release what they have read.
+/// The writes that wait until pessimistic transactions release the documents that they have read.
 ///
 /// ```
 /// T1  reads a ──────── commits c         readers share a lock

@@ -162,8 +162,8 @@ extension LocalBackend {
       .map { DocumentKey(unchecked: collection.appending($0)) }.sorted()
   }
 
-  /// Deletes a document or collection with all documents below it, by ordinary commits. Documents written there
-  /// meanwhile may remain.
+  /// Deletes a document or collection with all documents below it, by ordinary commits. Documents that are written
+  /// there during the deletion may remain.
   package func deleteDocuments(below path: ResourcePath, in database: DatabaseID) async throws(RPCStatus) {
     let target = Target(
       path: path, filters: [], orderBy: [OrderBy(.documentID)], limit: nil, start: nil, end: nil)

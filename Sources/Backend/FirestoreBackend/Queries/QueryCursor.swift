@@ -6,14 +6,14 @@ import FirestoreSQLite
 /// The reading position in a query's result. The whole result has one version, even if it is read slowly.
 ///
 /// ```
-/// scan     storage order is the query's: nothing is held but the document that comes next
-/// sorted   the documents in order or, if these are large, only what they are sorted by: they are looked up when
-///          their turn comes
+/// scan     the query's order is the storage order: only the next document is held
+/// sorted   the documents are held in order; if they are large, only their sort fields are held, and each document is
+///          looked up when it is returned
 /// ```
 package struct QueryCursor: Sendable {
   enum State: Sendable {
     /// - Parameters:
-    ///   - skipping: the number of offset documents still to skip.
+    ///   - skipping: the number of documents that the offset must still skip.
     ///   - needed: the largest number of documents still to return, including `next`.
     ///   - next: a document that was already found.
     case scan(after: DocumentPosition?, skipping: Int, needed: Int?, next: Document?)
@@ -59,7 +59,7 @@ package struct QueryCursor: Sendable {
 
 /// Some documents of a query's result, in its order.
 package struct QueryPiece: Sendable {
-  /// The size of documents, in bytes, at which a piece is full.
+  /// The size of a full piece's documents in bytes.
   static let bytes = 256 << 10
 
   package private(set) var documents: [Document] = []

@@ -90,7 +90,7 @@ extension LocalBackend {
   package func wakeWatches() { for id in sessions.keys { wake(id) } }
 
   /// Takes the messages to send on a stream.
-  /// - Parameter bytes: the size of documents at which no more are added.
+  /// - Parameter bytes: the size in bytes after which no more documents are added.
   /// - Throws: the stream's final status.
   package func take(
     from session: WatchSessionID, upTo bytes: Int = WatchDelivery.bytes

@@ -9,7 +9,7 @@ import FirestoreSQLite
 /// documents matched before.
 ///
 /// ```
-/// the log:    token │ change  change  change │ not read      commits continue after it, and are read in their turn
+/// the log:    token │ change  change  change │ not read      later commits are added here and read last
 ///                since                    reached
 /// ```
 struct MissedChanges {
@@ -55,7 +55,7 @@ struct MissedChanges {
 
   /// Reads the next slice of changes.
   /// - Parameters:
-  ///   - limit: the size of documents at which no more are added.
+  ///   - limit: the size in bytes after which no more documents are added.
   ///   - historyStart: the version before which the history is unknown.
   mutating func next(
     of target: Target, upTo limit: Int, historyStart: Int64, _ reader: DocumentReader

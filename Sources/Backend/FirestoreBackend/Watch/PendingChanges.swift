@@ -22,7 +22,7 @@ struct PendingChanges {
 
   /// The number of documents beyond which the affected targets read their changes from the log instead.
   static let maximumCount = 1_000
-  /// The size of documents, in bytes, at which no more are stored.
+  /// The size in bytes after which no more documents are stored.
   static let keptBytes = 256 << 10
 
   private var entries: [DocumentKey: Entry] = [:]

@@ -7,12 +7,12 @@ import FirestoreSQLite
 /// One target of a watch stream, and the state of its synchronization with the client.
 ///
 /// ```
-///  starting ──► reading ─────┐       no position, or one too old or unknown (then after a RESET)
+///  starting ──► reading ─────┐       no position; or, after a RESET, one too old or unknown
 ///     │  ├────► catchingUp ──┼──► live     a known position
 ///     │  ├────► telling ─────┤       documents by name
 ///     │  └► filling ► (recalling) ► telling ► live     a window: found, compared with its old state, sent
 ///     └──────────────────────┘
-///  any but starting ──► starting     too much pending (then from the client's position), or the database was cleared
+///  any other phase ──► starting      too many pending changes (then from the client's position), or a cleared database
 /// ```
 struct SessionTarget {
   enum Phase {
@@ -112,7 +112,7 @@ struct SessionTarget {
 
   /// Does one slice of the work that makes the target live. Returns the messages to send.
   /// - Parameters:
-  ///   - limit: the size of documents at which no more are added.
+  ///   - limit: the size in bytes after which no more documents are added.
   ///   - historyStart: the version before which the history is unknown.
   mutating func step(
     _ reader: DocumentReader, upTo limit: Int, instance: [UInt8], historyStart: Int64
@@ -153,7 +153,7 @@ struct SessionTarget {
       return
     }
     // The history no longer has removed documents of that time. A client that sent a count can detect them; any other
-    // starts over.
+    // client must start over.
     if let known = since, known < historyStart, expectedCount == nil { since = nil }
     if resume != nil, since == nil { changes.append(.reset([id], nil)) }
     if let window {

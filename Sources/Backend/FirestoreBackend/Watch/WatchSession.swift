@@ -11,7 +11,7 @@ package struct WatchSessionID: Hashable, Sendable {
 
 /// The messages to send now on a watch stream.
 package struct WatchDelivery: Sendable {
-  /// The size of documents, in bytes, at which a delivery is full.
+  /// The size of a full delivery's documents in bytes.
   package static let bytes = QueryPiece.bytes
 
   package var changes: [WatchChange]
@@ -144,7 +144,7 @@ struct WatchSession {
 
   /// Takes the messages to send, after at most one reading step.
   /// - Parameters:
-  ///   - bytes: the size of documents at which no more are added.
+  ///   - bytes: the size in bytes after which no more documents are added.
   ///   - historyStart: the version before which the history is unknown.
   mutating func take(
     _ reader: DocumentReader, upTo bytes: Int, instance: [UInt8], historyStart: Int64

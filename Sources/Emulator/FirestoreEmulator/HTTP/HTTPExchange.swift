@@ -12,7 +12,7 @@ import NIOHTTP1
 /// ```
 /// head, body … end ─┬─ REST, small and one step of the backend ──► answered immediately
 ///                   ├─ REST ──► a task: JSON is read and written off the connections' thread, piece by piece
-///                   ├─ WebChannel ──► WebChannels, which answer immediately or stream while the client stays
+///                   ├─ WebChannel ──► WebChannels, which answer immediately or stream while the client is connected
 ///                   └─ GET / · DELETE /emulator/v1/projects/P/databases/D/documents[/PATH] · OPTIONS /v1/…
 /// ```
 ///

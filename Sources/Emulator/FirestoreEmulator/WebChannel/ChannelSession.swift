@@ -41,8 +41,7 @@ struct ChannelSession {
   private static let (mostAbsentTurns, mostOverTurns) = (12, 6)
   private static let mostSilentTurns = keepAlive / turn - 1
   private static let mostOpenTurns = 60
-  /// The number of unacknowledged bytes from which on the stream is not read, and the smaller limit if memory is
-  /// scarce.
+  /// The number of unacknowledged bytes at which the stream is not read, and the smaller number if memory is scarce.
   static let (keptBytes, leastKeptBytes) = (1 << 20, 256 << 10)
   private static let frameBytes = 64 << 10
   /// The number of unacknowledged bytes above which the session ends. Responses to writes can exceed `keptBytes`.
@@ -183,7 +182,7 @@ struct ChannelInbox {
 ///
 /// ```
 /// acknowledged │ sent on this back channel │ not sent
-///        ──────┴───────────────────────────┴──────── numbers, from 1 on; 0 is the answer that opens a session
+///        ──────┴───────────────────────────┴──────── numbers, from 1 on; 0 is the response that opens the session
 /// ```
 package struct ChannelOutbox {
   private struct Element {

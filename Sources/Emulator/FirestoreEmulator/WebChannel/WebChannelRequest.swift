@@ -11,7 +11,7 @@ import FirestoreServer
 ///   POST &SID=…&RID=n&AID=…                         sends messages
 ///   GET  &SID=…&RID=rpc&AID=…&CI=0&TYPE=xmlhttp     opens the back channel; CI=1: a buffered one, for TO milliseconds
 ///   GET, POST &SID=…&TYPE=terminate                 ends the session
-///   GET  &MODE=init, then &TYPE=xmlhttp             tries the line, before there is a session
+///   GET  &MODE=init, then &TYPE=xmlhttp             tests the connection before there is a session
 /// ```
 ///
 /// Web SDKs up to 5.5 write `v1beta1` with the same meaning as `v1`.

@@ -27,7 +27,7 @@ extension Evaluator {
     }
   }
 
-  /// The arguments, whose number must match.
+  /// Evaluates the arguments. Throws if their number does not match.
   mutating func arguments(_ ids: [Expression.ID], _ count: Int, of method: Method) throws(RuleFailure) -> [RuleValue] {
     guard ids.count == count else { throw .argumentCount(ids.count, expected: method.signatures) }
     return try values(ids)

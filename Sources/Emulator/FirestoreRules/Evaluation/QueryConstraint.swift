@@ -260,7 +260,7 @@ extension RuleValue {
   /// The maximum number of candidates for one value.
   private static let mostCandidates = 8
 
-  /// The values that this value may stand for.
+  /// All possible values; only the value itself if it is known.
   var candidates: [RuleValue] { if case .oneOf(let candidates) = self { candidates } else { [self] } }
 
   /// - Returns: `nil` for more than `mostCandidates` different results, or if both true and false occur.

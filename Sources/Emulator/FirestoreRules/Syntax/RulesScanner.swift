@@ -214,7 +214,7 @@ struct RulesToken: Equatable {
   var quoted: String { kind == .end ? "the end of the file" : "'\(text)'" }
 }
 
-/// The reason why a file of rules cannot be parsed at a position.
+/// A syntax error in a file of rules, and its position.
 struct SyntaxFailure: Error {
   var range: Range<Int>
   var message: String

@@ -35,7 +35,7 @@ enum RuleValue {
     }
   }
 
-  /// A field's value.
+  /// Creates the value of a document's field.
   init(_ value: Value) {
     switch value {
     case .null: self = .null

@@ -5,8 +5,8 @@ import TransportSecurity
 
 extension Credentials {
   /// The application default credentials, as Google's clients find them: the named file, else the file in
-  /// `GOOGLE_APPLICATION_CREDENTIALS`, else gcloud's file, else the machine's metadata server. They are searched at the
-  /// first call, and again after a rejection.
+  /// `GOOGLE_APPLICATION_CREDENTIALS`, else gcloud's file, else the machine's metadata server. The search happens at
+  /// the first call, and again after a rejection.
   package static func application(
     file: String? = nil, environment: [String: String], now: @escaping @Sendable () -> Timestamp
   ) -> Credentials {

@@ -74,7 +74,8 @@ extension EventLoopFuture where Value: Sendable {
 /// The received messages of one call that its task has not read yet. The connection's thread adds messages, and one
 /// task reads them.
 final class ResponseInbox: Sendable {
-  /// The number of messages and bytes from which on the stream is not read, so that HTTP/2 applies backpressure.
+  /// The maximum number of messages and bytes. At this size the stream is not read, so that HTTP/2 applies
+  /// backpressure.
   private static let capacity = (messages: 256, bytes: 1 << 20)
 
   private struct State {
@@ -122,7 +123,7 @@ final class ResponseInbox: Sendable {
     waiter?.resume()
   }
 
-  /// The call's final error; `nil` without one.
+  /// The call's final error; `nil` if there is none.
   var failure: (any Error)? {
     if case .failure(let error)? = state.withLock({ $0.end }) { error } else { nil }
   }

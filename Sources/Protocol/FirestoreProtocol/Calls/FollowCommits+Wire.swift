@@ -5,7 +5,7 @@ package import FirestoreModel
 /// it.
 ///
 /// ```
-/// FollowRequest  { string database = 1; }
+/// FollowRequest    { string database = 1; }
 /// CommitUpdate     { bool everything = 1; repeated CollectionNotice collections = 2; }
 /// CollectionNotice { string collection = 1; int64 created = 2; int64 deleted = 3; int64 changed = 4; }
 /// ```

@@ -108,7 +108,7 @@ extension WireReader {
     return request
   }
 
-  /// The explanation in a `google.firestore.v1.RunQueryResponse`, without reading its document; `nil` if none exists.
+  /// The explanation in a `google.firestore.v1.RunQueryResponse`, without reading its document; `nil` if there is none.
   package mutating func explainResponse() throws(WireError) -> ExplainMetrics? {
     var metrics: ExplainMetrics?
     while let tag = try tag() {

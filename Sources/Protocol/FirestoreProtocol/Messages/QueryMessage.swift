@@ -48,7 +48,7 @@ package struct QueryMessage: Sendable {
   /// The maximum depth of nested filters.
   package static let maximumDepth = 64
 
-  /// The paths of `select`; `nil` without one.
+  /// The paths of `select`; `nil` if there is no `select`.
   package var projection: [String]?
   package var selectors: [Selector] = []
   package var filter: Condition?

@@ -81,7 +81,7 @@ extension BenchmarkCase {
     }
     try client.write([change(-1)])
     for number in 1..<listeners { _ = client.listen(query(number)) }
-    // A change with thousands of listeners takes 0.1 s.
+    // A change with thousands of listeners takes 0.1 s, so fewer changes are measured.
     let perRound = listeners > 1_000 ? 10 : 100
     for round in 0..<min(bench.repetitions, listeners > 1_000 ? 3 : bench.repetitions) {
       client.forgetEffects()

@@ -105,7 +105,7 @@
       _ = try await listener.next { $0.number == -1 }
       if !isOnline { try await client.disableNetwork() }
       let memory = MemoryGrowth()
-      // A change with thousands of listeners takes 0.25 s.
+      // A change with thousands of listeners takes 0.25 s, so fewer changes are measured.
       let perRound = listeners > 1_000 ? perRound / 10 : perRound
       for round in 0..<min(bench.repetitions, listeners > 1_000 ? 3 : bench.repetitions) {
         var durations: [Double] = []
