@@ -8,7 +8,7 @@ import FirestoreSync
 import SeededRandom
 
 extension BenchmarkCase {
-  /// Queries answered from the cache, from the call to the first snapshot.
+  /// Cases that measure queries answered from the cache, from the call to the first snapshot.
   static let queryCases = [
     BenchmarkCase(name: "query-equal-scan", summary: "state == x without an index; durable and memory cache") { bench in
       let query = Workbench.equalityQuery(11)
