@@ -96,8 +96,8 @@ package final class ConnectionBudget: Sendable {
 
   /// Suspends until a call may start its work. The turn ends with a call of `end`, or when its last reference is
   /// released.
-  /// - Parameter bytes: the bytes that count until the turn ends, in place of the bytes that the call has not counted
-  ///   yet.
+  /// - Parameter bytes: the bytes to reserve until the turn ends. They stand for the memory of the call that is not
+  ///   counted yet.
   /// - Throws: `CancellationError` if the task is canceled or the connection closes first.
   package func turn(reserving bytes: Int) async throws -> Turn {
     let (turns, continuation) = AsyncStream.makeStream(of: Turn.self, bufferingPolicy: .bufferingOldest(1))

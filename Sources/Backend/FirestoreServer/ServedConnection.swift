@@ -135,7 +135,7 @@ final class ServedConnection: FrameConnectionOwner {
   }
 
   private static let sweepInterval = TimeAmount.seconds(10)
-  /// The number of sweeps without a byte after which a request is abandoned: 30 to 40 seconds.
+  /// A request is abandoned if none of its bytes arrive for this number of sweeps, which is 30 to 40 seconds.
   private static let patience = 4
 
   private func scheduleSweep() {

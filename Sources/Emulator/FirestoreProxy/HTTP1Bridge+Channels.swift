@@ -131,7 +131,7 @@ struct ProxiedSession {
 
   var hasOwn: Bool { !own.isEmpty }
 
-  /// Whether an array of the proxy is next.
+  /// Whether the next array for the client is one of the proxy's.
   /// - Parameter sent: the newest number that was sent to the client.
   func hasDue(after sent: Int) -> Bool {
     own.contains { $0.number > sent && (isOver || $0.number == sent + 1) }

@@ -6,7 +6,7 @@ package import SerialExecutors
 /// and by wrappers, for example to inject faults.
 ///
 /// A stream runs until the call returns. It ends when the caller's task is canceled, when `requests` ends, or with the
-/// backend's status. No reading and delivery happens after the call has returned.
+/// backend's status. Nothing more is read or delivered after the call has returned.
 package protocol Datastore: Sendable {
   /// Runs one watch stream.
   /// - Parameters:

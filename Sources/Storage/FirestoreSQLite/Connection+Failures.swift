@@ -38,7 +38,8 @@ extension Connection {
     guard let path = filePath else { return true }
     do throws(StoreError) {
       guard let log = try WriteAheadLog(path: path + "-wal"), log.isHeaderIntact else { return false }
-      // The frames are older than the failed commit if this commit should have restarted the log but failed before.
+      // The failed commit may have been the one that restarts the log. If it failed before that, all frames in the log
+      // are older and known.
       let known = log.salts == writtenBack?.salts ? writtenBack?.frames ?? 0 : 0
       return log.committedEnd > log.end(ofFrames: Int(max(logFrames.pointee, known)))
     } catch {

@@ -247,7 +247,7 @@ public import CSQLite
     try first(sql, repeat each arguments, as: { $0.optionalInteger(0) }) ?? nil
   }
 
-  /// Whether there is a row.
+  /// Whether the query returns a row.
   @inlinable package func exists<each Argument: SQLValue>(
     _ sql: StaticString, _ arguments: repeat each Argument
   ) throws(StoreError) -> Bool {

@@ -25,7 +25,7 @@ struct DocumentReader {
       connection: connection, database: database, state: state, known: known, version: version, counts: counts)
   }
 
-  /// The document, or `missing` at the read time.
+  /// The document; in the state `missing` at the read time if it does not exist.
   func document(_ key: DocumentKey) throws(StoreError) -> Document {
     try stored(key)?.document ?? Document(key: key, version: readTime, state: .missing)
   }

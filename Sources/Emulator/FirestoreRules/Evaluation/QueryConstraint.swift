@@ -44,8 +44,8 @@ extension QueryConstraint {
     }
 
     func implies(_ sign: BinaryOperator, _ wanted: RuleValue) -> Bool {
-      // A filter finds only existing fields, and null only if it compares with null. For range filters, the emulator
-      // concludes this only for values that rules can compare.
+      // A field that matches a filter exists. It is null only if the filter compares with null. For range filters, the
+      // emulator concludes this only from values that rules can compare.
       if sign == .notEqual, case .null = wanted {
         if op == .equal, case .null? = value { return false }
         return !op.isRange || value.map { BinaryOperator.less.holds($0, $0) != nil } ?? false

@@ -22,8 +22,8 @@ import TransportSecurity
 /// up to the reader, and notice of calls that the peer has not processed. It has no compression, load balancing, retry
 /// policies or interceptors. The tests use grpc-swift's server (`Tests/FirestoreGRPCTests`).
 ///
-/// Return to grpc-swift's transport if it ends every call on a connection that breaks and adds less than 100 seconds of
-/// processor time to the build, or if more of gRPC is needed.
+/// Return to grpc-swift's transport if more of gRPC is needed. Also return if that transport ends every call on a
+/// connection that breaks, and adds less than 100 seconds of processor time to the build.
 final class HTTP2Connection: Sendable {
   fileprivate let channel: any Channel
   private let calls: NIOLoopBound<CallConnection>
