@@ -3,7 +3,7 @@ package import FirestoreModel
 package import FirestoreSQLite
 import Synchronization
 
-/// The backend's database file, or an equal database in memory.
+/// The backend's database file, or a database in memory with the same tables.
 ///
 /// ```
 /// databases ─┬─< collections ─< documents
@@ -25,7 +25,7 @@ struct BackendFile: ~Copyable {
   /// The state of the disk: whether it made the last transaction fail.
   private let isFailing = Mutex(false)
 
-  /// - Throws: `corrupt` for data that differs from the data written; the files then remain unchanged.
+  /// - Throws: `corrupt` if the stored data is damaged; the files are then left unchanged.
   init(_ configuration: BackendConfiguration) throws(StoreError) {
     report = configuration.report
     guard case .directory(let path) = configuration.location else {
@@ -100,7 +100,7 @@ struct BackendFile: ~Copyable {
       throw error
     }
     noteDisk(nil)
-    // A change in a removed file is not stored.
+    // The files may have been removed. The change is lost then, so the call must fail.
     try openFiles?.check()
     return result
   }
@@ -119,7 +119,7 @@ struct BackendFile: ~Copyable {
     }
   }
 
-  /// Records damage, also for the next start, and reports it once.
+  /// Reports damage once, and marks the files so that the next start verifies them.
   private borrowing func noting(_ error: StoreError) -> StoreError {
     guard error.kind == .corrupt, let files else { return error }
     let named = Self.naming(error, files)
@@ -173,8 +173,8 @@ extension BackendFile {
     return connection
   }
 
-  /// Reports once that the system stopped while the data was open, and marks the data as open from its first change on.
-  /// Commits with fsync need no mark.
+  /// Reports once if the system stopped while the data was open. Unless commits are fsynced, also marks the data as
+  /// open before its first change.
   static func observeCrashes(
     _ connection: Connection, _ files: DatabaseFiles, _ durability: Durability, _ report: (String) -> Void
   ) throws(StoreError) {
@@ -204,9 +204,9 @@ extension BackendFile {
   private static let title = "backend's data"
 
   private static func settings(isFile: Bool, _ durability: Durability) -> Connection.Settings {
-    // WAL: a commit survives the death of the process (S10), and with FULL also a power failure. EXCLUSIVE, which the
-    // directory's lock guarantees anyway, saves the file-locking system calls of each statement. A checkpoint calls
-    // fsync; one per 40 MB of log instead of 4 MB halves the cost of a random update.
+    // WAL: a commit survives the death of the process (S10), and with FULL also a power failure. EXCLUSIVE saves the
+    // file-locking system calls of each statement; the directory's lock already excludes other processes. A checkpoint
+    // calls fsync; one per 40 MB of log instead of 4 MB halves the cost of a random update.
     Connection.Settings(
       creation: isFile ? "PRAGMA page_size = 4096; PRAGMA application_id = \(PageChecksums.applicationID);" : "",
       opening: """
@@ -285,7 +285,7 @@ extension StoreError {
       switch kind {
       case .locked, .notWritable, .notPrivate, .newerSchema, .foreign, .leaseLost: .failedPrecondition
       case .corrupt: .dataLoss
-      // Clients store their pending writes and send them again; a write that was stored is not applied twice.
+      // Clients keep their pending writes and resend them. A resent write is not applied twice.
       case .gone, .uncertain: .unavailable
       case .diskFull: .resourceExhausted
       case .refused(let code): code

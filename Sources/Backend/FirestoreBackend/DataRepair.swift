@@ -12,7 +12,7 @@ import Glibc
 ///                          ▼
 /// ….repairing ──► ….repaired, on the disk ────────────────────────► backend.sqlite3
 /// ```
-/// An interrupted repair leaves the damaged file, or both; the next repair continues from there.
+/// An interrupted repair leaves the damaged file, the repaired file, or both; the next repair continues from there.
 package struct DataRepair: ~Copyable {
   private let directory: StoreDirectory
   /// The detected damage; `nil` for intact data.
@@ -66,9 +66,9 @@ package struct DataRepair: ~Copyable {
     package var missing: [String: Int] = [:]
     /// The number of documents whose collection's path is lost.
     package var unnamed = 0
-    /// The number of surplus documents in collections: deleted documents may be back.
+    /// The number of documents in excess of the recorded counts: deleted documents may be back.
     package var surplus = 0
-    /// The number of lost changes in the log; the affected documents may be older now.
+    /// The number of lost changes in the log; the affected documents may now have older contents.
     package var lostChanges = 0
     /// The number of unreadable pages of the file, including index pages, which are rebuilt.
     package var unreadable = 0
@@ -114,7 +114,7 @@ package struct DataRepair: ~Copyable {
       var report = try salvage.finish()
       report.unreadable = unreadable
       report.lostChanges = damagedFrames
-      // A single unreadable page can only be the one with the count itself.
+      // A single unreadable page contains the count itself, so no documents are lost.
       if unreadable < 2 { report.uncounted = [] }
       return report
     }
@@ -204,7 +204,7 @@ struct Salvage {
     deletions[position] = max(deletions[position] ?? 0, version)
   }
 
-  /// Copies a batch that was answered, so that it is not applied again.
+  /// Copies the response to an applied batch, so that the batch is not applied again.
   private func takeRequest(_ values: [StoredValue]) throws(StoreError) {
     guard values[0].integer != nil, values[1].bytes != nil, values[2].integer != nil else { return }
     try connection.run(
@@ -214,8 +214,8 @@ struct Salvage {
 }
 
 extension Salvage {
-  /// Deletes the remains of deleted documents, and completes the tables. Clients' positions are too old afterwards, so
-  /// that they receive all changes.
+  /// Deletes the remains of deleted documents, and completes the tables. Afterwards all clients' positions are too old,
+  /// so clients receive the full state.
   mutating func finish() throws(StoreError) -> DataRepair.Report {
     var report = DataRepair.Report(kept: "")
     for (position, version) in deletions {
@@ -249,7 +249,7 @@ extension Salvage {
   ) throws(StoreError) {
     let found = try connection.integer("SELECT count(*) FROM documents WHERE collection = ?", number) ?? 0
     let path = ResourcePath(String(decoding: collection.path, as: UTF8.self))
-    // The collection's row may be lost together with its document count; then a loss cannot be detected.
+    // A lost collection row loses the document count too; missing documents then cannot be detected.
     let expected = collection.count ?? found
     if collection.count == nil { report.uncounted.append(path.text) }
     if expected > found { report.missing[path.text, default: 0] += Int(expected - found) }

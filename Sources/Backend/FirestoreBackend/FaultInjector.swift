@@ -4,8 +4,8 @@ package import FirestoreModel
 import FirestoreProtocol
 import Synchronization
 
-/// A network between a client and its backend that can be broken manually or randomly. Shared by the controls that
-/// break it and the datastores that use it. Seeded, so that a run can be repeated.
+/// A network between a client and its backend that can be broken manually or randomly. The controls that break it and
+/// the datastores that use it share it. It is seeded, so that a run can be repeated.
 package final class FaultInjector: Sendable {
   private struct Call {
     let lane: FaultLane
@@ -35,7 +35,7 @@ package final class FaultInjector: Sendable {
   /// - Parameters:
   ///   - clock: the clock for flapping.
   ///   - executor: the executor for flapping; `nil` for the default one.
-  ///   - onBreak: receives the lanes that break, for calls that are not registered here.
+  ///   - onBreak: called with the lanes that break, so that calls not registered here can be broken too.
   package init(
     seed: UInt64 = 0, clock: any Clock<Duration> = ContinuousClock(), on executor: (any TaskExecutor)? = nil,
     onBreak: (@Sendable ([FaultLane], RPCStatus) -> Void)? = nil
@@ -60,13 +60,13 @@ package final class FaultInjector: Sendable {
     }
   }
 
-  /// Replaces the settings; calm settings also cancel the faults that wait for a call.
+  /// Replaces the settings. Calm settings also cancel the injected faults that have not happened yet.
   package func apply(_ settings: FaultSettings) {
     if settings.isCalm { withdrawFaults() }
     update { $0 = settings }
   }
 
-  /// Makes one change.
+  /// Applies one change.
   /// - Throws: `unimplemented` for a change that has no effect on a client.
   package func perform(_ change: FaultChange) throws(RPCStatus) {
     if let objection = change.objectionOfClients { throw RPCStatus(.unimplemented, objection) }
@@ -74,7 +74,7 @@ package final class FaultInjector: Sendable {
     if case .event(let event) = change { inject(event) } else { update { $0.apply(change) } }
   }
 
-  /// Schedules a fault for the next call of its kind without another pending fault, or runs it immediately.
+  /// Schedules a fault for the next matching call that has no fault yet. A restart happens immediately.
   package func inject(_ event: FaultEvent) {
     switch event {
     case .write(let fault): inject(fault)
@@ -89,7 +89,7 @@ package final class FaultInjector: Sendable {
     }
   }
 
-  /// Schedules a fault for the next write without another pending fault.
+  /// Schedules a fault for the next write that has no fault yet.
   package func inject(_ fault: WriteFault) { state.withLock { $0.waiting.writes.append(fault) } }
 
   /// Cancels the injected faults that have not happened yet, and makes the backend remember all tokens again.
@@ -122,12 +122,12 @@ package final class FaultInjector: Sendable {
 
   func close(_ call: Int) { state.withLock { $0.calls.removeValue(forKey: call) }?.breaks.finish() }
 
-  /// Whether a registered call has been neither broken from outside nor closed.
+  /// Whether a registered call is still open: neither broken by the injector nor closed.
   func isOpen(_ call: Int) -> Bool { state.withLock { $0.calls[call] != nil } }
 
   func fail(_ call: Int, with status: RPCStatus) { _ = state.withLock { $0.calls[call] }?.breaks.yield(status) }
 
-  /// Makes a change, and breaks the calls in the lanes that it returns.
+  /// Makes a change, and breaks the calls in the lanes that the change returns.
   private func breakCalls(with status: RPCStatus = broken, _ change: (inout State) -> [FaultLane]) {
     let (lanes, broken) = state.withLock { state -> ([FaultLane], [Call]) in
       let lanes = change(&state)
@@ -140,7 +140,7 @@ package final class FaultInjector: Sendable {
     if !lanes.isEmpty { onBreak?(lanes, status) }
   }
 
-  /// Takes the network down now and lets it flap from here on; or ends flapping.
+  /// Starts flapping with the network down; stops flapping if the settings have no period.
   private func flap(_ state: inout State) {
     state.flapping?.cancel()
     state.flapping = nil
@@ -195,9 +195,9 @@ package final class FaultInjector: Sendable {
 
   /// The delay of a message.
   /// - Parameters:
-  ///   - isLate: whether the latency applies, which it does not to a message that travels with another.
+  ///   - isLate: whether the latency applies. It does not apply to a message that travels with another one.
   ///   - bytes: the size of the message, computed only if the bandwidth is limited.
-  ///   - isAnswer: whether the client must read the message.
+  ///   - isAnswer: whether the message goes to the client, so that its reading rate applies.
   package func delay(
     _ lane: FaultLane, isLate: Bool = true, isAnswer: Bool = false, bytes: () -> Int
   ) -> Duration {
@@ -217,12 +217,12 @@ package final class FaultInjector: Sendable {
   /// Whether the backend has forgotten tokens that it sent.
   package var hasForgottenTokens: Bool { state.withLock { $0.knownTokens != nil } }
 
-  /// Records tokens that the backend sends, if it has forgotten others.
+  /// Records tokens that the backend sends, if it has forgotten its earlier tokens.
   package func note(tokens: [[UInt8]]) {
     state.withLock { state in for token in tokens { state.knownTokens?.insert(token) } }
   }
 
-  /// Records the tokens that the backend sends, if it has forgotten others.
+  /// Records the tokens of changes that the backend sends, if it has forgotten its earlier tokens.
   func note(tokensOf changes: [WatchChange]) {
     state.withLock { state in
       if state.knownTokens == nil { return }
@@ -234,7 +234,7 @@ package final class FaultInjector: Sendable {
     state.withLock { state in state.knownTokens.map { !$0.contains(token) } ?? false }
   }
 
-  /// The next of a sequence of numbers in 0..<1 (splitmix64).
+  /// The next random number in 0..<1 (splitmix64).
   private static func draw(_ state: inout UInt64) -> Double {
     state &+= 0x9E37_79B9_7F4A_7C15
     var mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9

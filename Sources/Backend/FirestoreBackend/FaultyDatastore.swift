@@ -42,7 +42,7 @@ package struct FaultyDatastore: Datastore {
     }
   }
 
-  /// Decides on a request of a watch stream: a target may be rejected, or have a token that the backend has forgotten.
+  /// Decides what happens to a request of a watch stream: a target may be rejected, or lose a forgotten token.
   private func passage(
     of request: WatchRequest, _ line: FaultyLine, _ forgotten: ForgottenTargets,
     _ deliver: @Sendable (WatchEvent) async -> Void
@@ -144,7 +144,7 @@ package struct FaultyDatastore: Datastore {
 
   // MARK: Lines
 
-  /// Runs a stream until it ends or is broken; no part of it runs afterwards.
+  /// Runs a stream until it ends or breaks. Nothing of it runs afterwards.
   private func stream<Event: Sendable>(
     _ lane: FaultLane, _ deliver: @Sendable (Event) async -> Void,
     _ body: @escaping @Sendable (FaultyLine, @escaping @Sendable (Event) async -> Void) async throws(RPCStatus) -> Void
@@ -183,7 +183,7 @@ package struct FaultyDatastore: Datastore {
       group.cancelAll()
       return first
     }
-    // A line that was broken from within may look to the base like a stream that ended normally.
+    // The base datastore may see a line that broke itself as a stream that ended normally.
     if let failure = line.failure { throw failure }
     switch result {
     case .success(let value)?: return value
@@ -193,8 +193,8 @@ package struct FaultyDatastore: Datastore {
   }
 }
 
-/// The targets whose tokens the backend has forgotten. After adding them, the backend resets them, as a server does
-/// that cannot resume a target, so that the client does not keep documents without updates.
+/// The targets whose tokens the backend has forgotten. After adding such a target, the backend resets it, like any
+/// server that cannot resume a target. Otherwise the client would keep documents that are no longer updated.
 private final class ForgottenTargets: Sendable {
   private let targets = Mutex<Set<TargetID>>([])
 
@@ -214,7 +214,7 @@ private final class ForgottenTargets: Sendable {
   }
 }
 
-/// Whether the acknowledgement of each current write will be lost, in the order of the writes.
+/// Records which acknowledgements of unfinished writes will be lost, in the order of the writes.
 private final class Losses: Sendable {
   private let pending = Mutex<[Bool]>([])
   func record(isLost: Bool) { pending.withLock { $0.append(isLost) } }
@@ -236,7 +236,7 @@ final class FaultyLine: Sendable {
   /// The outcome of a request.
   enum Passage<Request> {
     case pass(Request)
-    /// Vanishes; the line continues.
+    /// The request vanishes; the line continues.
     case swallow
     /// Breaks the line.
     case fail(RPCStatus)
@@ -253,7 +253,7 @@ final class FaultyLine: Sendable {
     self.clock = clock
   }
 
-  /// The reason why the line was broken from within; `nil` if it was not.
+  /// The reason why the line broke itself; `nil` if it did not.
   var failure: RPCStatus? { status.withLock { $0 } }
 
   /// Breaks the line: no more messages are delivered.
@@ -262,7 +262,7 @@ final class FaultyLine: Sendable {
     faults.fail(call, with: reason)
   }
 
-  /// Waits for the delay of a message; while the network is half open, until the line is canceled.
+  /// Waits for the delay of a message. While the network is half open, waits until the line is canceled.
   /// - Returns: whether the message arrives.
   func letsThrough(after delay: Duration) async -> Bool {
     if delay > .zero {
@@ -278,7 +278,7 @@ final class FaultyLine: Sendable {
   }
 
   /// Waits for the delay of a call's response, if there is any.
-  /// - Throws: the reason why it does not arrive.
+  /// - Throws: the reason why the response does not arrive.
   func receive(_ delay: () -> Duration) async throws(RPCStatus) {
     let delay = delay()
     if delay > .zero, !(await letsThrough(after: delay)) { throw FaultInjector.broken }
@@ -327,15 +327,15 @@ enum MessageWeight {
     front + WireWriter.message { $0.commitRequest(mutations, in: database) }.count
   }
 
-  /// The size of a response to a write: one time for all results, and one for each.
+  /// The size of a response to a write, which has a commit time and an update time for each result.
   static func bytes(_ response: CommitResponse) -> Int { front + 16 + 16 * response.results.count }
 
   static func bytes(_ documents: [Document]) -> Int {
     documents.reduce(0) { sum, document in sum + front + WireWriter.message { $0.document(document, names) }.count }
   }
 
-  /// The size of the response to a read: the encoded size of documents and names; for other types, the size of their
-  /// parts.
+  /// The approximate size of the response to a read: the encoded size of documents and pipeline results, or the length
+  /// of names. Other values count as an empty message.
   static func bytes(ofAnswer answer: Any) -> Int {
     switch answer {
     case let documents as [Document]: bytes(documents)

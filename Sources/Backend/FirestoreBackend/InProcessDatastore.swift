@@ -12,8 +12,8 @@ package struct InProcessDatastore: AnsweringDatastore {
   private let pipelineCheck: PipelineCheck?
 
   /// - Parameters:
-  ///   - commitCheck: decides whether a commit may happen.
-  ///   - pipelineCheck: decides whether a pipeline may read.
+  ///   - commitCheck: rejects a commit by throwing.
+  ///   - pipelineCheck: rejects a pipeline's read by throwing.
   package init(
     backend: LocalBackend, database: DatabaseID, commitCheck: CommitCheck? = nil, pipelineCheck: PipelineCheck? = nil
   ) {
@@ -23,7 +23,7 @@ package struct InProcessDatastore: AnsweringDatastore {
     self.pipelineCheck = pipelineCheck
   }
 
-  /// Both ends are in one process.
+  /// Always false, since client and backend are in one process.
   package var canFallSilent: Bool { false }
   package var answersInProcess: Bool { true }
 
@@ -36,7 +36,7 @@ package struct InProcessDatastore: AnsweringDatastore {
     let failure = await withTaskGroup(of: RPCStatus?.self) { group in
       group.addTask {
         let failure = await Self.forward(requests, to: session, of: backend)
-        // The end of the signal also ends the delivery below.
+        // This ends the signals, and so the delivery below.
         await backend.closeWatch(session)
         return failure
       }
@@ -78,7 +78,7 @@ package struct InProcessDatastore: AnsweringDatastore {
   package func write(
     requests: StreamRequests<WriteRequest>, deliver: @Sendable (WriteEvent) async -> Void
   ) async throws(RPCStatus) {
-    // Tokens only count requests: a stream cannot be resumed, and batches are recognized by their ids.
+    // Tokens only count requests, since a stream cannot be resumed and batches are recognized by their ids.
     var position: UInt64 = 0
     func token() -> [UInt8] { withUnsafeBytes(of: position.bigEndian) { [UInt8]($0) } }
     await deliver(.opened(streamToken: token()))
@@ -96,7 +96,7 @@ package struct InProcessDatastore: AnsweringDatastore {
     try await backend.commit(mutations, in: database, check: commitCheck)
   }
 
-  /// - Parameter request: makes the commit happen once, however often it is requested.
+  /// - Parameter request: identifies the commit, so that it is applied once even if it is requested again.
   package func commit(
     _ mutations: [Mutation], request: WriteRequestID
   ) async throws(RPCStatus) -> CommitResponse {

@@ -22,7 +22,7 @@ package actor LocalBackend {
   /// Lets other calls run between the steps of a long read.
   nonisolated let pause: @Sendable () async -> Void
 
-  /// The random identity of the data, assigned at its creation; it does not change when the data is moved.
+  /// The random identity of the data, assigned when the data is created and unchanged when it is moved.
   package nonisolated let instance: [UInt8]
 
   var log: CommitLog
@@ -72,13 +72,14 @@ package actor LocalBackend {
     }
   }
 
-  /// The current time of reads and commits, before the rule that versions never repeat.
+  /// The clock's time. Versions are based on it but never repeat.
   package var time: Timestamp { log.clock }
 
   /// Applies mutations atomically.
   /// - Parameters:
-  ///   - request: makes the commit happen once, however often it is requested (see `AppliedRequests`).
-  ///   - check: decides whether the commit may happen; not called for a request that was applied before.
+  ///   - request: identifies the commit, so that it is applied once even if it is requested again (see
+  ///     `AppliedRequests`).
+  ///   - check: rejects the commit by throwing; not called for a request that was applied before.
   @discardableResult
   package func commit(
     _ mutations: [Mutation], in database: DatabaseID, request: WriteRequestID? = nil, check: CommitCheck? = nil
@@ -86,8 +87,9 @@ package actor LocalBackend {
     try commit([CommitOrder(mutations, in: database, request: request, check: check)])[0].get()
   }
 
-  /// Applies several commits, each atomically and in this order, at a lower cost than one after the other.
-  /// - Returns: a result for each; `locked` for a commit that would write what a pessimistic transaction has read.
+  /// Applies several commits in order, each atomically. Cheaper than separate calls.
+  /// - Returns: a result for each commit; `locked` if it would write a document that a pessimistic transaction has
+  ///   locked.
   package func commit(_ orders: [CommitOrder]) -> [Result<CommitResponse, RPCStatus>] {
     if transactions.pessimistic.isEmpty { return commitUnlocked(orders) }
     return orders.map { order in
@@ -95,10 +97,10 @@ package actor LocalBackend {
     }
   }
 
-  /// Applies commits regardless of locks.
+  /// Applies commits without checking locks.
   func commitUnlocked(_ orders: [CommitOrder]) -> [Result<CommitResponse, RPCStatus>] {
     let results = log.commit(orders)
-    // The stored state is uncertain after an error that the mutations did not cause.
+    // The stored state is unknown after an error that the mutations did not cause.
     for case .failure(let error) in results {
       if case .refused = error.kind { continue }
       lookedUpDocuments.forget()
@@ -130,12 +132,12 @@ package actor LocalBackend {
     }
   }
 
-  /// Stores many documents in bulk, replacing existing ones: far faster than commits, but without individual change
-  /// records, so listeners are reset.
+  /// Stores many documents in bulk, replacing existing ones. Far faster than commits, but changes are not recorded
+  /// individually, so listeners are reset.
   package func seed(
     _ documents: some Sequence<(key: DocumentKey, fields: Fields)> & Sendable, in database: DatabaseID
   ) throws(RPCStatus) {
-    // Some of them may be stored even if others cannot be.
+    // Some of the documents may be stored even after an error.
     lookedUpDocuments.noteAll(in: database)
     do throws(StoreError) {
       _ = try log.seed(documents, in: database)
@@ -148,14 +150,14 @@ package actor LocalBackend {
 package struct BackendConfiguration: Sendable {
   package enum Location: Hashable, Sendable {
     case memory
-    /// A directory that one process may hold at a time (0700, created if absent).
+    /// A directory that one process at a time can lock (mode 0700, created if absent).
     case directory(String)
   }
 
-  /// The failure that an acknowledged commit survives in addition to the death of the process, which it always
-  /// survives.
+  /// The failures that an acknowledged commit survives. It always survives the death of the process.
   package enum Durability: String, Hashable, Sendable, CaseIterable {
-    /// A power failure may lose the commits of the last seconds, newest first and each completely.
+    /// A power failure may lose the newest commits, of up to a few seconds. Each commit is lost completely or not at
+    /// all.
     case normal
     /// A power failure loses nothing: every commit is fsynced, which takes milliseconds.
     case full
@@ -168,20 +170,20 @@ package struct BackendConfiguration: Sendable {
   package var keptHistoryBytes: Int64
   /// The maximum size in bytes of the page cache.
   package var pageCacheBytes = usualPageCacheBytes
-  /// The clock for commit times, which never repeat or decrease, regardless of the clock.
+  /// The clock for commit times. Commit times never repeat or decrease, even if the clock does.
   package var now: @Sendable () -> Timestamp
-  /// Called with facts for an operator when no call has failed: a sentence or two, on the backend's executor.
+  /// Called on the backend's executor with a message of one or two sentences for the operator.
   package var report: @Sendable (String) -> Void
-  /// Whether other processes access the data through this one, so that they do not treat it as locked.
+  /// Whether other processes access the data through this one, so that they do not report it as locked.
   package var isServed: Bool
 
-  /// Called when a database is first used; a returned status is the response instead of the database.
+  /// Called when a database is first used. If it returns a status, the request fails with that status.
   package var objection: @Sendable (DatabaseID) -> RPCStatus? = { _ in nil }
-  /// Whether the directory is a copy that only this process knows and may delete while it is open. A private copy
+  /// Whether the directory is a copy that only this process uses and may delete while it is open. A private copy
   /// rejects commits with `failedPrecondition`, and its files are not checked again.
   package var isPrivateCopy = false
 
-  /// The default size of the page cache, which fits the upper pages of a million documents.
+  /// The default size of the page cache. It holds the interior B-tree pages of a million documents.
   package static let usualPageCacheBytes = 16 << 20
 
   package init(

@@ -4,8 +4,8 @@ package import FirestoreProtocol
 import FirestoreSQLite
 
 extension LocalBackend {
-  /// - Parameter client: the owner of the transaction. If there are too many transactions, the client with most of them
-  ///   loses its least recently used one, or cannot begin another one.
+  /// - Parameter client: the owner of the transaction. If too many transactions are open, the client with the most
+  ///   loses its least recently used one, or is rejected if it begins another one.
   /// - Throws: `invalid-argument` for an unreadable read time or an unknown retried transaction; `resource-exhausted`.
   package func beginTransaction(
     _ options: TransactionOptions, in database: DatabaseID, for client: ClientID? = nil
@@ -26,7 +26,7 @@ extension LocalBackend {
     } catch { throw error.status }
   }
 
-  /// Ends a transaction without writing. Ending it twice is not an error.
+  /// Ends a transaction without writing. Idempotent.
   package func rollback(_ id: [UInt8], in database: DatabaseID) throws(RPCStatus) {
     guard transactions.isKnown(id), let id = TransactionID(id) else {
       throw RPCStatus(.invalidArgument, "Invalid transaction.")
@@ -35,10 +35,11 @@ extension LocalBackend {
     wakeLockWaits()
   }
 
-  /// Applies mutations if nothing that the transaction read has changed; ends the transaction either way.
-  /// - Parameter check: decides whether the commit may happen.
-  /// - Throws: `aborted` if something has changed; `locked`, without ending the transaction, while another one locks a
-  ///   document to be written.
+  /// Applies mutations if no document or query result that the transaction read has changed. Ends the transaction
+  /// either way.
+  /// - Parameter check: rejects the commit by throwing.
+  /// - Throws: `aborted` if something has changed. `locked` if another transaction locks a document to be written; this
+  ///   transaction then remains open.
   package func commit(
     _ mutations: [Mutation], in database: DatabaseID, transaction: [UInt8], check: CommitCheck? = nil
   ) throws(RPCStatus) -> CommitResponse {
@@ -64,7 +65,7 @@ extension LocalBackend {
     return try commitUnlocked([CommitOrder(mutations, in: database, check: check)])[0].get()
   }
 
-  /// Applies each mutation independently; some may fail while others succeed.
+  /// Applies each mutation separately. Some may fail while others succeed.
   package func commitEach(
     _ mutations: [Mutation], in database: DatabaseID
   ) throws(RPCStatus) -> [Result<MutationResult, RPCStatus>] {
@@ -80,7 +81,7 @@ extension LocalBackend {
   }
 }
 
-/// The id of a transaction for clients: nine opaque bytes.
+/// The id of a transaction; for clients, nine opaque bytes.
 package struct TransactionID: Hashable, Sendable {
   let number: Int64
 
@@ -106,36 +107,37 @@ package struct ClientID: Hashable, Sendable {
   package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(identity)) }
 }
 
-/// One open transaction. An optimistic one reads at the version of its first read and is checked when it commits, so
-/// that no other transaction waits for it (PROTOCOL §3.4). A pessimistic one reads the present, and locks what it reads
-/// (`LockWaits`); it is checked as well, for writes that no lock covers.
+/// One open transaction. An optimistic transaction reads at the version of its first read and is checked for conflicts
+/// when it commits, so no other transaction waits for it (PROTOCOL §3.4). A pessimistic transaction reads the present
+/// and locks the documents that it reads (`LockWaits`). It is also checked, because locks do not prevent every write.
 struct OpenTransaction {
   var database: DatabaseID
   var isReadOnly: Bool
   var isPessimistic = false
-  /// The version of its first read, and of all reads of an optimistic transaction; `nil` before the first.
+  /// The version of the first read, and of all further reads of an optimistic transaction; `nil` before the first read.
   var version: Int64?
-  /// The documents that it looked up, with the version of the first lookup.
+  /// The documents that the transaction looked up, with the version of the first lookup.
   var keys: [DocumentKey: Int64] = [:]
   var queries: [(query: ServedQuery, version: Int64)] = []
   let client: ClientID?
-  /// The times of its start and of its last use, in microseconds since the epoch.
+  /// The times of the start and of the last use, in microseconds since the epoch.
   let began: Int64
   var used: Int64
 }
 
-/// The transactions of all databases. They are only in memory, so a restart ends them all, like an expiry.
+/// The transactions of all databases. They exist only in memory; after a restart they count as expired.
 struct TransactionTable {
-  /// The times in microseconds after which a transaction expires, unused or in total, as in real Firestore.
+  /// The times after which a transaction expires, since its last use and in total, in microseconds. The values are real
+  /// Firestore's.
   static let idleLimit: Int64 = 60_000_000
   static let totalLimit: Int64 = 270_000_000
   private var open: [TransactionID: OpenTransaction] = [:]
-  /// The open transactions that lock what they read.
+  /// The open transactions that lock the documents that they read.
   private(set) var pessimistic: Set<TransactionID> = []
-  /// The number of these that have ended.
+  /// The number of pessimistic transactions that have ended.
   private(set) var endings = 0
   private var finished: Set<TransactionID> = []
-  /// The transactions that another one ended while their commits waited.
+  /// The transactions that were ended to resolve a deadlock.
   private var aborted: Set<TransactionID> = []
   /// The last number assigned. Numbers begin at the start time, so that numbers of an earlier run count as expired.
   private var lastNumber: Int64
@@ -157,13 +159,13 @@ struct TransactionTable {
     return id
   }
 
-  /// Whether the id was ever assigned, so that a retry may name it.
+  /// Whether the id was ever assigned, by this process or an earlier one.
   func isKnown(_ bytes: [UInt8]) -> Bool {
     guard let id = TransactionID(bytes) else { return false }
     return id.number > 0 && id.number <= lastNumber
   }
 
-  /// The id of an open transaction, marked as used.
+  /// Returns the id of an open transaction, and records its use.
   mutating func use(_ bytes: [UInt8], in database: DatabaseID, at time: Int64) throws(StoreError) -> TransactionID {
     expire(at: time)
     guard isKnown(bytes), let id = TransactionID(bytes) else {
@@ -190,19 +192,20 @@ struct TransactionTable {
   mutating func finish(_ id: TransactionID) {
     guard open.removeValue(forKey: id) != nil else { return }
     release(id)
-    // The ended transactions only affect the wording of an error.
+    // The set only affects the wording of an error.
     if finished.count >= maximumOpen { finished = [] }
     finished.insert(id)
   }
 
-  /// Ends a transaction whose commit waits, so that the commit fails like one with a conflict.
+  /// Ends a transaction so that its commit fails as if it had a conflict.
   mutating func abort(_ id: TransactionID) {
     finish(id)
     if aborted.count >= maximumOpen { aborted = [] }
     aborted.insert(id)
   }
 
-  /// Ends the least recently used transaction of the client with most of them, unless that is this client.
+  /// Ends the least recently used transaction of the client with the most. Throws if no other client has more than this
+  /// one.
   private mutating func makeRoom(for client: ClientID?) throws(StoreError) {
     var counts: [ClientID?: Int] = [:]
     for transaction in open.values { counts[transaction.client, default: 0] += 1 }
@@ -232,11 +235,11 @@ struct TransactionTable {
 }
 
 extension DocumentReader {
-  /// Whether there was a conflict since a read of the transaction: a change of a document that it looked up, or that
-  /// one of its queries matched or now matches, ignoring limits.
+  /// Whether the transaction has a conflict: a document changed that it looked up, or that one of its queries matched
+  /// or now matches, ignoring limits.
   func hasConflict(_ transaction: OpenTransaction) throws(StoreError) -> Bool {
     guard let version = transaction.version, version < state.committed else { return false }
-    // The changes are no longer recorded, so they might affect any document.
+    // The changes since then are no longer recorded, so any document may have changed.
     if version < state.pruned || version < state.historyStart { return true }
     for (key, change) in try changes(after: version) {
       if let read = transaction.keys[key], read < change { return true }

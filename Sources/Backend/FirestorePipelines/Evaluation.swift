@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// Evaluates expressions for one document. An absent value is `nil`, which is not null.
+/// Evaluates expressions for one document. Absent values are `nil`, which differs from a null value.
 struct Evaluation {
   let row: Row
   let context: EvaluationContext
@@ -13,7 +13,7 @@ struct Evaluation {
     self.context = context
   }
 
-  /// The value of an expression, which must be small enough that a document could hold several of its size.
+  /// Evaluates an expression. The value is limited to `PipelineLimits.valueBytes`.
   func value(_ expression: Expression) throws(EvaluationError) -> Value? {
     let value = try evaluate(expression)
     switch expression {
@@ -92,8 +92,8 @@ struct Evaluation {
     return .array(values.map { $0 ?? .null })
   }
 
-  /// The values of several expressions, which together may not be larger than one value may.
-  /// - Returns: also the bytes held for them, which the caller releases after use.
+  /// Evaluates several expressions. Together their values may not be larger than one value may be.
+  /// - Returns: the values, and the bytes held for them, which the caller must release.
   private func arguments(
     _ expressions: some Collection<Expression>
   ) throws(EvaluationError) -> (values: [Value?], held: Int) {
@@ -181,7 +181,7 @@ struct Evaluation {
 }
 
 extension EvaluationError {
-  /// The error of an argument whose type the function does not accept.
+  /// The error for an argument whose type the function does not accept.
   static func type(_ function: String, _ wanted: String, _ value: Value) -> EvaluationError {
     EvaluationError("\(function)() takes \(wanted), not a value of type \(value.pipelineType).")
   }
@@ -225,8 +225,8 @@ extension Evaluation {
     }
   }
 
-  /// Whether all arguments are `wanted`: false as soon as one is not, regardless of the others; an error if one has no
-  /// value; `nil` if one is null.
+  /// Whether all arguments are `wanted`. False as soon as one argument is not; otherwise an error if one fails, or
+  /// `nil` if one is null or absent.
   private func all(
     _ arguments: [Expression], are wanted: Bool, in form: LazyForm
   ) throws(EvaluationError) -> Bool? {
@@ -252,7 +252,7 @@ extension Evaluation {
     return Self.value(result)
   }
 
-  /// The first argument that is neither null nor absent; else null if one was null.
+  /// The first argument that is neither null nor absent. Otherwise null if an argument is null, else absent.
   private func firstValue(_ arguments: [Expression]) throws(EvaluationError) -> Value? {
     var result: Value?
     for argument in arguments {

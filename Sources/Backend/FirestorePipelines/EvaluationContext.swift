@@ -24,7 +24,7 @@ package struct EvaluationContext: Sendable {
   /// Creates the context of one pipeline.
   /// - Parameters:
   ///   - heldBytes: the maximum memory of the pipeline in bytes; by default Cloud Firestore's limit for a query.
-  ///   - isOver: whether the caller no longer waits for the result.
+  ///   - isOver: whether the caller has stopped waiting for the result.
   package init(
     database: DatabaseID, time: Timestamp, heldBytes: Int = 128 << 20,
     isOver: @escaping @Sendable () -> Bool = { Task.isCancelled }, random: @escaping @Sendable () -> UInt64
@@ -45,7 +45,7 @@ struct Row: Sendable {
   var createTime: SnapshotVersion?
   var updateTime: SnapshotVersion?
   var data: DocumentData { didSet { knownBytes = nil } }
-  /// The values of the variables; `nil` for one that was defined as absent.
+  /// The values of the variables; `nil` for a variable that was defined with an absent value.
   var variables: [String: Value?] = [:] { didSet { knownBytes = nil } }
   /// The results of the subqueries by id, while an expression is evaluated for the row.
   var answers: [Int: Result<Value?, EvaluationError>] = [:]
@@ -63,7 +63,7 @@ struct Row: Sendable {
     self.variables = variables
   }
 
-  /// The memory of one field apart from its name and value, in bytes.
+  /// The memory of one field without its name and value, in bytes.
   static let fieldBytes = MemoryLayout<Fields.Entry>.stride
 
   /// The bytes held for the row; measured once.
@@ -81,11 +81,11 @@ struct Row: Sendable {
     }
   }
 
-  /// Sets the row's held bytes to a known number.
+  /// Sets `heldBytes` without measuring the row.
   mutating func assumeHeldBytes(_ bytes: Int) { knownBytes = bytes }
 }
 
-/// The limits on the sizes of things in a pipeline.
+/// The limits of a pipeline.
 enum PipelineLimits {
   /// The maximum size of an expression's value in bytes.
   static let valueBytes = 16 << 20
@@ -127,7 +127,8 @@ extension Value {
 }
 
 extension Row {
-  /// Sets fields to the expressions' values, evaluated for the original row; an absent value changes no field.
+  /// Sets fields to the values of expressions, which are evaluated for the original row. An absent value leaves the
+  /// field unchanged.
   mutating func assign(_ assignments: [Assignment], _ context: EvaluationContext) throws(EvaluationError) {
     let evaluation = Evaluation(self, context)
     var fields = data.fields
@@ -139,7 +140,7 @@ extension Row {
   }
 
   /// The row with only these fields.
-  /// - Parameter keepsAbsent: whether an absent value becomes a null; metadata remain absent.
+  /// - Parameter keepsAbsent: whether absent values become null. Absent metadata remain absent.
   func selecting(
     _ assignments: [Assignment], keepsAbsent: Bool = false, _ context: EvaluationContext
   ) throws(EvaluationError) -> Row {
@@ -157,7 +158,7 @@ extension Row {
     return result
   }
 
-  /// A row that is not a document, with this row's variables and score.
+  /// A new row, not a document, with this row's variables and score.
   private func derived() -> Row {
     var row = Row(data: DocumentData(Fields()), variables: variables)
     row.score = score
@@ -222,7 +223,7 @@ extension Row {
     }
   }
 
-  /// The row as the value of an expression: the value of its only field, else a map.
+  /// The row as the value of an expression: the value of the field if there is only one, else a map.
   var value: Value {
     let fields = data.fields
     return fields.count == 1 ? fields.entries[0].value : .map(fields)

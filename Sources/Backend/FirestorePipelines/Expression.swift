@@ -9,9 +9,9 @@ package indirect enum Expression: Sendable {
   case variable(String)
   case array([Expression])
   case map([NamedExpression])
-  /// A function whose arguments are all evaluated first.
+  /// A function; all its arguments are evaluated first.
   case call(Function, [Expression])
-  /// A function that decides which of its arguments are evaluated.
+  /// A function that decides which arguments are evaluated.
   case form(LazyForm, [Expression])
   case arrayWalk(ArrayWalk)
   case subquery(Subquery)
@@ -36,13 +36,13 @@ package struct Function: Sendable {
   typealias OfAnything = @Sendable ([Value?], EvaluationContext) throws(EvaluationError) -> Value?
 
   enum Body: Sendable {
-    /// A function whose result is null where any argument is null or absent.
+    /// A function whose result is null if any argument is null or absent.
     case values(OfValues)
     /// A function that accepts absent arguments as `nil`.
     case anything(OfAnything)
     /// The score of the text search that found the document.
     case score
-    /// The result of a text search: whether the document's texts have the words. Also computes the score.
+    /// The function that searches the document's texts for words. Also computes the score.
     case matchesText
   }
 
@@ -89,7 +89,7 @@ package enum LazyForm: String, Sendable, CaseIterable {
   }
 }
 
-/// The functions `array_filter` and `array_transform`: an expression for each element of an array.
+/// The functions `array_filter` and `array_transform`, which evaluate an expression for each element of an array.
 package struct ArrayWalk: Sendable {
   enum Kind: String, Sendable {
     case filter = "array_filter"

@@ -17,7 +17,7 @@ package struct Pipeline: Sendable {
 
   let input: Input
   let stages: [Stage]
-  /// The write to the resulting documents; `nil` for a read-only pipeline.
+  /// The write at the end of the pipeline; `nil` for a read-only pipeline.
   package let write: Write?
 
   /// The write of the last stage.
@@ -81,7 +81,7 @@ struct NearestSearch: Sendable {
   let measure: VectorDistance
   let limit: Int?
   let distanceField: FieldPath?
-  /// The distance beyond which results are excluded (for a dot product: below which).
+  /// The largest distance of a result; for a dot product, the smallest product.
   let threshold: Double?
 }
 
@@ -114,8 +114,8 @@ struct TextSearch: Sendable {
 }
 
 extension Pipeline {
-  /// The conditions on all documents that pass the pipeline's first stages, if a query can express them: comparisons of
-  /// fields with constants.
+  /// The conditions that all documents meet after the pipeline's first stages, as far as a query can express them:
+  /// comparisons of fields with constants.
   var constraints: [Filter] {
     var constraints: [Filter] = []
     for stage in stages {

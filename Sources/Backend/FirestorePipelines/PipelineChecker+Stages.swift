@@ -84,7 +84,7 @@ extension PipelineChecker {
     }
     if accumulations.isEmpty { throw stage.fail("requires at least one accumulator.") }
     let groups = stage.arguments.count > 1 ? try assignments(stage.arguments[1], stage.name) : []
-    // The rows of the stage are not documents for which variables were defined.
+    // The rows after the stage are new, so the variables defined before it are gone.
     variables = inherited
     return .aggregate(accumulations, groups: groups)
   }
@@ -167,7 +167,7 @@ struct StageArguments {
     (name, arguments, options) = (message.name, message.arguments, message.options)
   }
 
-  /// The options that give hints about indexes and do not affect the result.
+  /// The options with hints about indexes, which do not affect the result.
   private static let indexHints: Set = ["index_mode", "force_index"]
 
   func fail(_ reason: String) -> RPCStatus { .invalid("The stage '\(name)' \(reason)") }
@@ -193,8 +193,8 @@ struct StageArguments {
     return text
   }
 
-  /// A constant nonnegative integer; one beyond 32 bits counts as the largest of 32 bits, so that small sums cannot
-  /// overflow.
+  /// A constant nonnegative integer. Values beyond 32 bits are reduced to the largest 32-bit integer, so that sums of a
+  /// few cannot overflow.
   func count(_ message: ExpressionMessage) throws(RPCStatus) -> Int {
     guard case .constant(.integer(let count)) = message, count >= 0 else {
       throw fail("takes a constant nonnegative integer.")

@@ -4,7 +4,8 @@ package import FirestoreProtocol
 
 extension Pipeline {
   /// - Parameter database: the request's database, which references must name.
-  /// - Throws: `invalid-argument` if the message cannot be executed, with the stage or function and the valid ones.
+  /// - Throws: `invalid-argument` if the message cannot be executed. The error names the stage or function, and the
+  ///   valid ones.
   package init(_ message: PipelineMessage, in database: DatabaseID) throws(RPCStatus) {
     var checker = PipelineChecker(database)
     self = try checker.pipeline(message, .whole)
@@ -24,9 +25,9 @@ struct PipelineChecker {
   let database: DatabaseID
   /// The number of subqueries so far; each gets a unique number.
   private var subqueries = 0
-  /// Whether the current expression is inside an expression for array elements.
+  /// Whether the current expression is evaluated for array elements.
   private var isInArrayWalk = false
-  /// The names of the variables defined at the current expression.
+  /// The names of the variables that the current expression can use.
   var variables: Set<String> = []
   /// The names of the variables that the current pipeline inherits from the enclosing pipeline.
   private(set) var inherited: Set<String> = []
@@ -42,7 +43,7 @@ struct PipelineChecker {
   mutating func pipeline(_ message: PipelineMessage, _ place: Place) throws(RPCStatus) -> Pipeline {
     let around = (variables, inherited)
     defer { (variables, inherited) = around }
-    // A variable defined in one pipeline is unknown in a pipeline united with it.
+    // A pipeline in a union cannot use the variables that the enclosing pipeline defines.
     if place == .union { variables = inherited } else { inherited = variables }
     guard let first = message.stages.first else {
       throw .invalid("A pipeline needs a first stage, one of: \(Self.inputs.joined(separator: ", ")).")
@@ -310,8 +311,8 @@ extension PipelineChecker {
     throw .invalid("The function '\(name)' takes \(wanted) arguments, not \(count).")
   }
 
-  /// Reads the array, the names of the variables for the element and, in a transformation, its index, and the
-  /// expression.
+  /// Reads the arguments: the array, the name of the element's variable, the name of the index's variable (only in a
+  /// transformation), and the expression.
   private mutating func arrayWalk(
     _ kind: ArrayWalk.Kind, _ arguments: [ExpressionMessage]
   ) throws(RPCStatus) -> Expression {

@@ -17,7 +17,8 @@ final class AttachedProcesses: Sendable {
 
   /// - Parameters:
   ///   - onChange: called on the connections' thread with all attached processes.
-  ///   - onClaim: called when one of them must open the data itself; returns the reason why it does not get the data.
+  ///   - onClaim: called when an attached process must open the data itself; returns the reason if it does not get the
+  ///     data.
   init(
     _ welcome: SharingLine.Welcome, on loop: any EventLoop, onChange: @escaping @Sendable ([DataMember]) -> Void,
     onClaim: @escaping @Sendable () -> String? = { "it is kept" }
@@ -39,13 +40,13 @@ final class AttachedProcesses: Sendable {
     tell()
   }
 
-  /// - Returns: the reason why this process keeps the data; `nil` if it releases the data.
+  /// - Returns: the reason why this process does not release the data; `nil` if it does.
   func claim() -> String? { onClaim() }
 
   private func tell() {
     let members = state.value.members.map(\.member)
     let line = SharingLine.here(members).text
-    // A process that does not read is notified when it reads again.
+    // A process that does not read receives the list when it reads again.
     for (channel, _) in state.value.members where channel.isWritable {
       channel.writeAndFlush(ByteBuffer(string: line), promise: nil)
     }
@@ -60,13 +61,13 @@ final class AttachedProcesses: Sendable {
   }
 }
 
-/// A connection for an attached process to introduce itself and receive the list of other attached processes.
+/// Handles the connection on which an attached process introduces itself and receives the list of attached processes.
 final class AttachedProcessHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
   private let attendance: AttachedProcesses
-  /// The process at the other end according to the system; 0 if unknown.
+  /// The id of the process at the other end, as reported by the system; 0 if unknown.
   private let process: Int32
   private var received = ByteBuffer()
   private var hasJoined = false
@@ -102,7 +103,7 @@ final class AttachedProcessHandler: ChannelInboundHandler {
           "\(owner) has the data open, and its version of Hearth shares data differently "
             + "(\(SharingLine.version), not \(version)). Use the same version, or end that process."), context)
       context.close(promise: nil)
-    // A peer that sends questions without reading the answers gets none.
+    // A peer that does not read its answers gets no more of them.
     case .question where context.channel.isWritable: send(.answer, context)
     case .question: break
     case .claim where hasJoined: if let reason = attendance.claim() { send(.refusal(reason), context) }
@@ -122,15 +123,15 @@ final class AttachedProcessHandler: ChannelInboundHandler {
   }
 }
 
-/// The messages between processes that share a data directory, on its socket, in addition to calls: lines with fields
-/// separated by tabs. A connection for calls begins with the preface of HTTP/2 instead.
+/// The messages between processes that share a data directory, on its socket. They are lines with fields separated by
+/// tabs. Connections for gRPC calls on the same socket begin with the HTTP/2 preface instead.
 ///
 /// ```
 /// guest ──► hearth VERSION PROCESS NAME                          the guest
 /// owner ──► hearth VERSION INSTANCE DURABILITY PROCESS NAME      welcome: the data's owner
 ///       or  no REASON                                            and the connection ends
-/// guest ──► give              it must open the data itself, like a process that serves it on a port
-/// owner ──► no REASON         it keeps the data; else it releases the data, and the connection ends
+/// guest ──► give              the guest must open the data itself, for example to serve it on a port
+/// owner ──► no REASON         the owner keeps the data; else it releases it and closes the connection
 /// owner ──► here PROCESS NAME PROCESS NAME …                     the attached processes, after each change
 /// guest ──► ?       owner ──► !                                  a sign of life
 /// ```
@@ -212,7 +213,7 @@ package enum SharingLine: Hashable, Sendable {
     ["\(member.process)", plain(member.name, longest: longestName)]
   }
 
-  /// The text without characters that would end a field or a line, or control a terminal.
+  /// The text without tabs, line ends and other control characters.
   private static func plain(_ text: String, longest: Int) -> String {
     String(
       String.UnicodeScalarView(text.unicodeScalars.prefix(longest).filter { $0.properties.generalCategory != .control })

@@ -7,16 +7,16 @@ package import NIOHPACK
 /// The headers of a request (gRPC over HTTP/2, "Requests").
 package struct CallHeaders {
   package static let root = "/google.firestore.v1.Firestore/"
-  /// The path root of the service's previous version, which has the same messages.
+  /// The path prefix of the service's previous version, which has the same messages.
   package static let formerRoot = "/google.firestore.v1beta1.Firestore/"
 
   private(set) var path = ""
-  /// The caller's timeout; at most a day, which is longer than any call takes.
+  /// The caller's timeout, reduced to a day if it is longer.
   private(set) var timeout: TimeAmount?
   /// The header that identifies the caller.
   private(set) var authorization: String?
   private(set) var contentLength: Int?
-  /// Whether the content length, if there is one, is a number.
+  /// False if there is a content length that is not a number.
   private(set) var hasValidLength = true
   private var isPost = false
   private var isGet = false
@@ -42,10 +42,11 @@ package struct CallHeaders {
     }
   }
 
-  /// Whether this is the head of a call, or of a request to a Firestore method that is meant to be one.
+  /// Whether this is the head of a gRPC call. Any request to a Firestore method counts too, even if it is not valid
+  /// gRPC.
   package var isCall: Bool { isPost && isGRPC || method != nil }
 
-  /// The method's name in the service; `nil` for a method of another service.
+  /// The name of the Firestore method; `nil` for another service.
   var method: Substring? {
     if path.hasPrefix(Self.root) { return path.dropFirst(Self.root.count) }
     return path.hasPrefix(Self.formerRoot) ? path.dropFirst(Self.formerRoot.count) : nil
@@ -56,9 +57,9 @@ package struct CallHeaders {
     isGRPC ? GRPCFraming.ending(GRPCFraming.hasLargeHead, hasHeaders: false) : [":status": "431"]
   }
 
-  /// The response to a request that is not a call, or is compressed.
+  /// The response to a request that is not a gRPC call, or that is compressed.
   var objection: HPACKHeaders? {
-    // Plain HTTP statuses answer requests that are not gRPC. `GET /` checks whether the server is up.
+    // Requests that are not gRPC calls get plain HTTP responses. `GET /` checks whether the server is up.
     if isGet, path == "/" || path == "/health" { return [":status": "200"] }
     if !isPost { return [":status": "405", "allow": "POST"] }
     if !isGRPC { return [":status": "415"] }
@@ -93,7 +94,7 @@ package struct CallHeaders {
   }
 }
 
-/// The head of a request and its meaning, shared by all equal requests of a connection.
+/// The parsed head of a request. All requests of a connection with equal heads share it.
 package final class CallHead {
   private static let prompt = Dictionary(
     uniqueKeysWithValues: FirestoreService.Method.allCases.filter(\.isPrompt).map {
@@ -102,10 +103,9 @@ package final class CallHead {
 
   package let headers: HPACKHeaders
   package let call: CallHeaders
-  /// The response to a request that is not a call; `nil` for a call.
+  /// The response to a request that is not a gRPC call; `nil` for a call.
   let objection: HPACKHeaders?
-  /// The method, if one step of the backend answers most of its requests; `nil` for other methods and for compressed
-  /// calls.
+  /// The method, if one backend step can answer most of its requests; `nil` for other methods and for compressed calls.
   let promptMethod: FirestoreService.Method?
   /// Whether the request violates HTTP/2 (RFC 9113, 8.2 and 8.3).
   let isMalformed: Bool
@@ -138,7 +138,7 @@ extension HeaderBlock {
 extension HPACKHeaders {
   private static let pseudoHeaders: Set = [":method", ":scheme", ":path", ":authority"]
 
-  /// Whether these headers may be the head of a request.
+  /// Whether these headers form a valid head of a request.
   fileprivate var isRequest: Bool {
     guard areFields(pseudoHeaders: Self.pseudoHeaders), let method = first(name: ":method"),
       let path = first(name: ":path"), let scheme = first(name: ":scheme"), !scheme.isEmpty
@@ -152,6 +152,6 @@ extension HPACKHeaders {
       && Set(self["content-length"]).count <= 1
   }
 
-  /// Whether these headers may follow the body of a request.
+  /// Whether these headers are valid after the body of a request.
   var areTrailers: Bool { areFields(pseudoHeaders: []) }
 }

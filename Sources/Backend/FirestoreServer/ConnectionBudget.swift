@@ -11,23 +11,23 @@ import Synchronization
 ///            wait for the client to read
 /// ```
 ///
-/// While the total is high (`ServerBudget.isTight`), the limit is an eighth of `responseBytes`. Clients that read still
-/// get responses; clients that do not read get no more.
+/// While the server's total is high (`ServerBudget.isTight`), the limit is an eighth of `responseBytes`. Then clients
+/// that read still get responses, and clients that do not read get no more.
 package final class ConnectionBudget: Sendable {
   private struct State {
     var requests = 0
     var responses = 0
     var turns = 0
     var waiting: CircularBuffer<(call: AsyncStream<Turn>.Continuation, bytes: Int)> = []
-    /// The part of `responses` reserved for calls that have not counted their own bytes yet.
+    /// The bytes reserved for calls that have not counted their own response bytes yet.
     var reserved = 0
-    /// Whether the server admits calls when others have ended their turns.
+    /// Whether the connection waits in the server's `line` to admit its calls.
     var isInLine = false
     /// Actions of listeners and prompt calls that wait for room.
     var listeners: [() -> Void] = []
   }
 
-  /// The maximum number of calls with a task that are between their request and the first message of their response.
+  /// The maximum number of concurrent turns: calls that have started their work and not yet sent a message.
   private static let mostTurns = 32
 
   fileprivate let loop: any EventLoop
@@ -42,7 +42,8 @@ package final class ConnectionBudget: Sendable {
     state = .makeBoxSendingValue(State(), eventLoop: loop)
   }
 
-  /// - Parameter overflow: ends the connection if all connections together hold too much and this one holds most.
+  /// - Parameter overflow: ends the connection; called if all connections together hold too much memory and this one
+  ///   holds the most.
   package func open(overflow: @escaping () -> Void) { server.join(self, overflow: overflow) }
 
   package func close() {
@@ -52,19 +53,19 @@ package final class ConnectionBudget: Sendable {
     state.value.listeners.removeAll()
   }
 
-  /// Whether enough response bytes wait that no call should start its work.
+  /// Whether so many response bytes are waiting that no call should start its work.
   var isFull: Bool {
     state.value.responses + state.value.reserved
       >= (server.isTight ? limits.responseBytes / 8 : limits.responseBytes)
   }
 
-  /// Calls a listener once there is room. Until then the listener takes nothing from the backend.
+  /// Calls `listener` once, when there is room. Until then it must not take anything from the backend.
   func wait(_ listener: @escaping () -> Void) { state.value.listeners.append(listener) }
 
   /// The bytes of requests and of responses that are held now.
   var held: (requests: Int, responses: Int) { (state.value.requests, state.value.responses) }
 
-  /// - Returns: false if the bytes do not fit; they are then not counted.
+  /// - Returns: false if the bytes exceed the limit; they are then not counted.
   package func addRequest(_ bytes: Int) -> Bool {
     if state.value.requests + bytes > limits.requestBytes { return false }
     state.value.requests += bytes
@@ -93,9 +94,11 @@ package final class ConnectionBudget: Sendable {
     for listener in listeners { listener() }
   }
 
-  /// Suspends until a call may start its work. The turn ends with `end`, or with the last reference to it.
-  /// - Parameter bytes: the bytes that count until the turn ends, because the call has not counted its own yet.
-  /// - Throws: `CancellationError` if the task is canceled or the connection closed meanwhile.
+  /// Suspends until a call may start its work. The turn ends with a call of `end`, or when its last reference is
+  /// released.
+  /// - Parameter bytes: the bytes to reserve until the turn ends. They stand for the memory of the call that is not
+  ///   counted yet.
+  /// - Throws: `CancellationError` if the task is canceled or the connection closes first.
   package func turn(reserving bytes: Int) async throws -> Turn {
     let (turns, continuation) = AsyncStream.makeStream(of: Turn.self, bufferingPolicy: .bufferingOldest(1))
     loop.execute {
@@ -106,7 +109,7 @@ package final class ConnectionBudget: Sendable {
     throw CancellationError()
   }
 
-  /// Admits waiting calls. The server calls this for a connection that is in line.
+  /// Admits waiting calls. A connection that waits in the server's `line` is admitted only by the server.
   fileprivate func admit(fromLine: Bool = true) {
     if state.value.isInLine, !fromLine { return }
     state.value.isInLine = false
@@ -118,7 +121,7 @@ package final class ConnectionBudget: Sendable {
       state.value.waiting.removeFirst()
       state.value.turns += 1
       state.value.reserved += bytes
-      // A turn that is dropped because its call has ended releases itself.
+      // A call that has ended drops the turn, which ends it.
       call.yield(Turn(self, bytes))
       call.finish()
     }
@@ -138,7 +141,7 @@ package final class ConnectionBudget: Sendable {
   }
 }
 
-/// The bytes of documents that one call has read and not sent.
+/// Counts the bytes of documents that one call has read but not sent.
 package final class HeldBytes: Sendable {
   private let budget: ConnectionBudget
   /// The bytes held for each byte of the documents.
@@ -150,7 +153,7 @@ package final class HeldBytes: Sendable {
     count = .makeBoxSendingValue(0, eventLoop: budget.loop)
   }
 
-  /// Replaces the count. The call ends with a count of 0.
+  /// Replaces the count. The call must set it to 0 before it ends.
   package func replace(_ bytes: Int) {
     budget.onLoop { [self] in
       let before = count.value
@@ -174,36 +177,37 @@ package final class Turn: Sendable {
 
   deinit { end() }
 
-  /// Ends the turn because the response has begun; from now on the call counts the memory that it holds.
+  /// Ends the turn because the response has begun. From then on the call counts the memory that it holds.
   package func end() {
     if !hasEnded.exchange(true, ordering: .relaxed) { budget.end(bytes) }
   }
 }
 
 /// The memory that the server holds for all connections and WebChannel sessions. Above the limit, the server ends the
-/// connections that hold most, so that a flood costs the clients that send it. Used only on the connections' thread.
+/// connections that hold the most, so that the clients that cause a flood are cut off. Used only on the connections'
+/// thread.
 package final class ServerBudget: Sendable {
   private struct Member {
     var held = 0
-    /// Ends the connection; `nil` once it has been called.
+    /// Ends the connection; set to `nil` when it is called.
     var overflow: (() -> Void)?
   }
 
   private struct State {
     var members: [ObjectIdentifier: Member] = [:]
     var total = 0
-    /// The bytes that calls may read before they count them.
+    /// The bytes reserved for calls that have not counted their own bytes yet.
     var reserved = 0
-    /// Connections whose calls wait for others to end their turns.
+    /// The connections whose calls wait until other calls end their turns.
     var line: CircularBuffer<ConnectionBudget> = []
-    /// The part of `total` that will be released with connections that are being ended.
+    /// The part of `total` that connections hold that are being ended.
     var ending = 0
     /// The peak since the end of the last flood.
     var peak = 0
   }
 
-  /// The decrease of held memory that counts as the end of a flood. It justifies a pass through the allocator's arenas,
-  /// which takes milliseconds.
+  /// The smallest peak of held memory, in bytes, that counts as a flood. After a flood, a pass through the allocator's
+  /// arenas is worthwhile, although it takes milliseconds.
   private static let flood = 32 << 20
 
   private let limit: Int
@@ -222,7 +226,7 @@ package final class ServerBudget: Sendable {
   }
 
   package var total: Int { state.value.total }
-  /// Whether the total is high, so that each connection gets an eighth of its limit.
+  /// Whether the total is high. Each connection is then limited to an eighth of its usual limit.
   var isTight: Bool { state.value.total > limit / 4 }
 
   /// - Parameter overflow: ends the connection.
@@ -246,7 +250,7 @@ package final class ServerBudget: Sendable {
     if bytes > 0, state.value.total - state.value.ending > limit { endLargest() }
   }
 
-  /// - Returns: false if calls of all connections may already read too much.
+  /// - Returns: false if the calls of all connections have already reserved too much.
   fileprivate func reserve(_ bytes: Int) -> Bool {
     if state.value.reserved > 0, state.value.reserved + bytes > limit / 4 { return false }
     state.value.reserved += bytes
@@ -257,7 +261,7 @@ package final class ServerBudget: Sendable {
 
   fileprivate func release(_ bytes: Int) {
     state.value.reserved -= bytes
-    // Each connection in line has one try, and moves to the end if there is no room.
+    // Tries each waiting connection once. A connection moves to the end of the line if there is no room.
     for _ in 0..<state.value.line.count where state.value.reserved < limit / 4 {
       state.value.line.popFirst()?.admit()
     }
@@ -299,19 +303,19 @@ package struct ConnectionLimits: Sendable {
   let streams: Int
   /// The bytes of a call that a client may send before they are read.
   let windowBytes: Int
-  /// The maximum size of unanswered requests in bytes: a few of the largest requests.
+  /// The maximum size of all unanswered requests in bytes. A few requests of the maximum size fit.
   let requestBytes: Int
-  /// The maximum bytes that wait for the client to read before calls wait too.
+  /// The maximum number of unread response bytes. At this size calls wait.
   let responseBytes: Int
   /// The maximum number of consecutive window updates without another frame.
   let windowUpdates: Int
   /// The time within which a client must start its protocol, including TLS.
   package let handshake = TimeAmount.seconds(30)
-  /// The lifetime, or up to twice that, of a connection without a call.
+  /// The time after which a connection without a call is closed. It can take up to twice as long.
   let idle = TimeAmount.minutes(5)
 
-  /// The limits on a port that only this machine can reach. One client's connection may carry thousands of listeners
-  /// that end together, and gRPC's core pings many times a second while it measures the connection.
+  /// The limits on a port that only this machine can reach. They are generous: one connection may carry thousands of
+  /// listeners that end together, and gRPC's core pings many times a second while it measures the connection.
   package static let loopback = ConnectionLimits(
     streams: 8_192, windowBytes: 1 << 20, requestBytes: 64 << 20, responseBytes: 16 << 20, windowUpdates: 16_384)
 
@@ -327,7 +331,7 @@ package struct ConnectionLimits: Sendable {
     self.windowUpdates = windowUpdates
   }
 
-  /// The same limits for frames.
+  /// The limits that apply to HTTP/2 frames.
   var frames: FrameLimits {
     let isGenerous = streams > Self.network.streams
     return FrameLimits(

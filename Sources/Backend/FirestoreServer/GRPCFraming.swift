@@ -3,7 +3,7 @@ package import FirestoreModel
 import NIOCore
 package import NIOHPACK
 
-/// The form of calls on HTTP/2 (gRPC over HTTP/2):
+/// Encodes and decodes calls on HTTP/2 (gRPC over HTTP/2):
 /// ```
 /// request    HEADERS   (DATA: 0 ‖ length, 4 bytes ‖ message) …
 /// response   HEADERS   (DATA: 0 ‖ length, 4 bytes ‖ message) …   HEADERS: grpc-status
@@ -55,8 +55,8 @@ package enum GRPCFraming {
   package static func ending(_ status: RPCStatus, hasHeaders: Bool) -> HPACKHeaders {
     var trailers = hasHeaders ? HPACKHeaders() : headers
     trailers.add(name: "grpc-status", value: "\(status.code.rawValue)")
-    // Texts that are unlikely to repeat are not added to the header table, where they would displace the headers of
-    // each call.
+    // A text that is unlikely to repeat is not added to the header table, where it would displace headers that every
+    // call sends.
     trailers.add(name: "grpc-message", value: percentEncoded(status.message), indexing: .nonIndexable)
     return trailers
   }

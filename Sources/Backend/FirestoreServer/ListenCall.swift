@@ -4,8 +4,8 @@ import FirestoreService
 import NIOCore
 
 /// Serves one Listen call on the connection's thread, which is also the backend's thread. A commit wakes the affected
-/// streams, and each sends its messages at its next turn. While the client does not read, or its connection holds as
-/// much as allowed, nothing is taken from the backend, which then merges pending changes per document.
+/// streams, and each sends its messages at its next turn. While the client does not read, or its connection's budget is
+/// full, nothing is taken from the backend, which then merges pending changes per document.
 ///
 /// ```
 /// DATA ──► ListenStream.receive            commit ──► wake ──► next turn: take … while there is room ──► DATA
@@ -28,7 +28,7 @@ final class ListenCall: StreamedCall, Delivering {
     (turn, budget) = (stream.connection.turn, stream.connection.budget)
     let bound = NIOLoopBound(self, eventLoop: stream.loop)
     listener = ListenStream(service) { bound.value.schedule() }
-    // The caller's other calls are also rejected from the moment at which its token expires.
+    // The stream ends when the caller's token expires, as the caller's other calls are rejected from then on.
     tokenDeadline = TokenDeadline(service, on: stream.loop) { [weak self] in self?.end($0) }
     deadline = timeout.map { timeout in
       stream.loop.assumeIsolated().scheduleTask(in: timeout) { [weak self] in self?.end(GRPCFraming.isOverdue) }
@@ -48,13 +48,13 @@ final class ListenCall: StreamedCall, Delivering {
       let isCut = received.readableBytes > 0
       return end(isCut ? RPCStatus(.invalidArgument, "The request ends within a message.") : nil)
     }
-    // The bytes read are part of a larger buffer, which an idle stream need not retain.
+    // An idle stream must not retain the large buffer that contains the bytes read.
     if received.readableBytes == 0 { received = ByteBuffer() } else { received.discardReadBytes() }
   }
 
   func resume() { schedule() }
 
-  /// Schedules delivery at the next turn, after all of a commit, or of several, has been recorded.
+  /// Schedules delivery at the next turn. By then the whole commit, or several commits, have been recorded.
   private func schedule() {
     if isScheduled { return }
     isScheduled = true
@@ -69,7 +69,7 @@ final class ListenCall: StreamedCall, Delivering {
     do throws(RPCStatus) {
       guard let (messages, hasMore) = try listener?.take() else { return }
       for batch in messages.inBatches { stream.send(batch) }
-      // The rest is sent at another turn, since other streams are waiting too.
+      // The rest waits for another turn, since other streams are waiting too.
       if hasMore { schedule() }
     } catch { end(error) }
   }
@@ -99,14 +99,13 @@ final class ListenCall: StreamedCall, Delivering {
   var awaitsWholeRequest: Bool { false }
   func giveUp(_ status: RPCStatus) { end(status) }
 
-  /// The backend ends the listeners of a server that shuts down.
+  /// Does nothing: when the server shuts down, the backend ends all listeners.
   func shutDown() {}
 }
 
-/// Ends a stream when its caller's token expires; from then on the caller's other calls are rejected too. Used on the
-/// connections' thread.
+/// Ends a stream when its caller's token expires. Used on the connections' thread.
 final class TokenDeadline {
-  /// The longest wait in seconds, after which the time is checked again.
+  /// The longest wait in seconds before the time is checked again.
   private static let longest: Int64 = 3_600
 
   private let service: FirestoreService
@@ -128,8 +127,8 @@ final class TokenDeadline {
     next = loop.assumeIsolated().scheduleTask(in: time) { [weak self] in self?.check() }
   }
 
-  /// Ends the stream if the token has expired on the machine's clock, which may have been set meanwhile; else waits
-  /// again.
+  /// Ends the stream if the token has expired; otherwise waits again. The machine's clock may have been set during the
+  /// wait.
   private func check() {
     do throws(RPCStatus) {
       try service.checkTime()

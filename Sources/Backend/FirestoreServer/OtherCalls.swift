@@ -3,9 +3,9 @@ package import FirestoreModel
 import FirestoreProtocol
 package import FirestoreService
 
-/// A call of a service other than Firestore's, served by a separate task.
+/// A call of a service other than google.firestore.v1, served by a separate task.
 package protocol AuxiliaryCall: Sendable {
-  /// Whether the call ends only when the client or the server ends it.
+  /// Whether the call continues until the client or the server ends it.
   var isEndless: Bool { get }
 
   /// - Throws: `RPCStatus`, or the error that `send` threw.
@@ -15,14 +15,14 @@ package protocol AuxiliaryCall: Sendable {
 /// The requests on HTTP/2 connections that a server answers in addition to the calls of google.firestore.v1 and its
 /// administration.
 package protocol OtherCalls: Sendable {
-  /// Starts to serve a request that is not a gRPC call, by its path.
+  /// Starts to serve the request with this path, if it is not a gRPC call.
   /// - Returns: `nil` for every other path.
   func call(on stream: ServedStream, path: String, _ service: FirestoreService) -> (any StreamedCall)?
 
   /// Finds a call of another service by its path.
-  /// - Parameter authorization: the text of that header.
+  /// - Parameter authorization: the text of the `authorization` header.
   /// - Returns: `nil` for an unknown path.
-  /// - Throws: the reason why its caller is rejected.
+  /// - Throws: the reason why the caller is rejected.
   func call(
     _ path: String, _ authorization: String?, _ service: FirestoreService
   ) throws(RPCStatus) -> (any AuxiliaryCall)?
@@ -33,7 +33,7 @@ struct AdminCall: AuxiliaryCall {
   private let method: FirestoreService.AdminMethod
   private let service: FirestoreService
 
-  /// - Parameter service: the service as seen by its caller; only administrators may list databases.
+  /// - Parameter service: the service with the caller's permissions. Only administrators may list databases.
   /// - Returns: `nil` for a path of another service.
   init?(_ path: String, _ service: FirestoreService) {
     let root = FirestoreService.AdminMethod.root
@@ -50,11 +50,11 @@ struct AdminCall: AuxiliaryCall {
   }
 }
 
-/// A call of `hearth.v1.Commits` that reports the collections changed by commits, until the client ends it.
+/// A call of `hearth.v1.Commits` that reports the collections that commits change, until the client ends it.
 struct FollowCall: AuxiliaryCall {
   private let service: FirestoreService
 
-  /// - Parameter service: the service as seen by its caller.
+  /// - Parameter service: the service with the caller's permissions.
   /// - Returns: `nil` for a path of another service.
   init?(_ path: String, _ service: FirestoreService) {
     guard path == FollowCommits.path else { return nil }

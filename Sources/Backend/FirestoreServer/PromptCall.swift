@@ -4,14 +4,14 @@ import FirestoreModel
 import FirestoreService
 import NIOCore
 
-/// Answers a small request where its frames arrive. A task to serve it would cost several times as much as reading a
-/// document.
+/// Answers a small request on the thread that receives its frames. A separate task would cost several times as much as
+/// reading a document.
 ///
 /// ```
 /// HEADERS ─┬─ a prompt method, DATA END_STREAM ─► one step of the backend ──► HEADERS, DATA, HEADERS
-///          │      or, while the client leaves too much of earlier ones unread, waits for it to read
-///          │      Commit: a step together with others that came at the same time
-///          └─ one that turns out to be large, to take more than a step, or to wait for a lock ──► TaskCall
+///          │      waits while too much of earlier responses is unread
+///          │      Commit: one step for all commits of a turn
+///          └─ a request that is large, takes more than a step, or must wait for a lock ──► TaskCall
 /// ```
 final class PromptCall: StreamedCall {
   /// The maximum size of a small request.
@@ -26,7 +26,7 @@ final class PromptCall: StreamedCall {
 
   func receive(_ bytes: ByteBuffer, size: Int, isLast: Bool) {
     stream.settle(size)
-    // Copied bytes do not retain the whole buffer that was read.
+    // The bytes are copied, so that they do not retain the whole buffer that was read.
     if body.readableBytes == 0, isLast { body = bytes } else { body.writeImmutableBuffer(bytes) }
     if isLast {
       stream.connection.answer(self)
@@ -52,7 +52,7 @@ final class PromptCall: StreamedCall {
     if stream.isOver { return }
     do throws(RPCStatus) {
       var rest = body
-      // Incomplete or overlong messages are rejected by the slower path.
+      // `TaskCall` rejects incomplete and overlong messages.
       guard let message = try? GRPCFraming.nextMessage(&rest, limit: Self.smallBytes), rest.readableBytes == 0 else {
         return handOn()
       }

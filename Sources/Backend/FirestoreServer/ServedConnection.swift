@@ -5,13 +5,13 @@ package import FirestoreService
 import HTTP2Frames
 package import NIOCore
 
-/// The path of calls on a connection that speaks HTTP/2, with the state that all such connections share:
+/// Configures HTTP/2 connections, and has the state that all of them share. The path of their calls:
 /// ```
 /// bytes ─► FrameConnection ─► ServedConnection ─┬─ a small request ──► PromptCall
 ///                                ServedStream   └─ others ───────────► ListenCall, TaskCall, OtherCalls
 /// ```
 package struct CallPipeline: Sendable {
-  /// One connection: the service as seen by its client, and its memory budget.
+  /// One connection: the service for its client, and its memory budget.
   package typealias Connection = (service: FirestoreService, budget: ConnectionBudget)
 
   package let service: FirestoreService
@@ -25,8 +25,8 @@ package struct CallPipeline: Sendable {
 
   /// - Parameters:
   ///   - service: its backend runs on the event loop.
-  ///   - budget: belongs to that event loop, like the turn.
-  ///   - others: `nil` if no other requests are answered, as between the processes that share data.
+  ///   - budget: belongs to the same event loop, like `turn`.
+  ///   - others: the other requests that are served; `nil` for none, as between processes that share data.
   ///   - log: receives each call that has ended.
   package init(
     _ service: FirestoreService, _ turn: DeliverySlice, _ limits: ConnectionLimits, _ budget: ServerBudget,
@@ -55,7 +55,7 @@ package struct CallPipeline: Sendable {
 
 /// One client's connection: the state shared by its calls. Used on the connections' thread.
 final class ServedConnection: FrameConnectionOwner {
-  /// The service as seen by this client.
+  /// The service for this client.
   let service: FirestoreService
   let budget: ConnectionBudget
   let turn: DeliverySlice
@@ -75,7 +75,7 @@ final class ServedConnection: FrameConnectionOwner {
   var blocked: [ServedStream] = []
   /// The complete requests that wait for room, in the order of their arrival.
   private var waiting: CircularBuffer<PromptCall> = []
-  /// The calls of this turn whose request and timeout may both be incomplete.
+  /// The calls opened in this turn that have a timeout, which may have to be measured if their requests are incomplete.
   private var opened: [PromptCall] = []
   /// The number of checks of incomplete requests so far.
   private(set) var sweep = 0
@@ -90,7 +90,7 @@ final class ServedConnection: FrameConnectionOwner {
     (limits, self.loop) = (pipeline.limits, loop)
     let loop = loop.assumeIsolated()
     budget.open { [weak self] in
-      // The connection ends after the write that exceeded the limit.
+      // The connection ends only after the current write, which exceeded the limit.
       loop.execute { self?.frames.fail(HTTP2Violation(.enhanceYourCalm, "too_much_held")) }
     }
   }
@@ -135,7 +135,7 @@ final class ServedConnection: FrameConnectionOwner {
   }
 
   private static let sweepInterval = TimeAmount.seconds(10)
-  /// The sweeps without a byte after which a request is abandoned: between 30 and 40 seconds.
+  /// A request is abandoned if none of its bytes arrive for this number of sweeps, which is 30 to 40 seconds.
   private static let patience = 4
 
   private func scheduleSweep() {
@@ -151,7 +151,7 @@ final class ServedConnection: FrameConnectionOwner {
     if streams.contains(where: \.isIncomplete) { scheduleSweep() }
   }
 
-  /// Answers a complete prompt call, if there is room for its response, or else when there is.
+  /// Answers a complete prompt call as soon as there is room for its response.
   func answer(_ call: PromptCall) {
     if !budget.isFull, waiting.isEmpty { return call.answer() }
     waiting.append(call)
@@ -167,7 +167,7 @@ final class ServedConnection: FrameConnectionOwner {
     }
   }
 
-  /// The service as the caller may use it.
+  /// The service with the caller's permissions.
   func service(for authorization: String?) throws(RPCStatus) -> FirestoreService {
     guard service.isRestricted else { return service }
     return try service.serving(as: authorization, &lastCaller)
@@ -178,7 +178,7 @@ final class ServedConnection: FrameConnectionOwner {
     commitCount += 1
     commits.add(order) { result in
       self.commitCount -= 1
-      // Output waits for the rest during a read, or while commits remain.
+      // Output is sent together: at the end of a read, or after the last commit.
       let wasInTurn = self.isInTurn
       self.isInTurn = true
       answer(result)

@@ -9,27 +9,28 @@ package import NIOHPACK
 /// The handler of one request. Used on the connections' thread.
 package protocol StreamedCall: AnyObject {
   /// Receives a part of the request's body.
-  /// - Parameter size: the bytes to credit to the client when they are settled.
+  /// - Parameter size: the number of bytes to credit to the client with `settle`.
   func receive(_ bytes: ByteBuffer, size: Int, isLast: Bool)
-  /// Continues, since there is room for more of the response.
+  /// Continues the response, since there is room for more.
   func resume()
-  /// Stops, since no client is left to read the response.
+  /// Stops, since the client no longer reads the response.
   func abandon()
-  /// Whether the call needs the end of its request, so that a client must not keep it open.
+  /// Whether the call cannot be answered before its request is complete.
   var awaitsWholeRequest: Bool { get }
-  /// Ends the call, because the rest of its request does not arrive.
+  /// Ends the call because the rest of its request has not arrived.
   func giveUp(_ status: RPCStatus)
-  /// Ends the call at the server's shutdown, unless it ends on its own.
+  /// Ends the call because the server shuts down. A call that soon ends anyway may continue.
   func shutDown()
 }
 
 /// A stream of a client's connection: one request and its response. Counts the memory of both:
 /// ```
-/// DATA in    counts until the call ends, or is answered while it continues (Listen, Write)
-/// DATA out   counts until it is written, which is when the client's window allows it
+/// DATA in    counts until the call ends; for Listen and Write, until the first response
+/// DATA out   counts until it is written, which may have to wait for the client's window
 /// ```
 package final class ServedStream {
-  /// The size below which the head and the DATA of a call are not counted: most calls end before counting would matter.
+  /// The size in bytes below which the head and the DATA of a call are not counted. Most calls end before counting
+  /// would matter.
   private static let least = 1 << 10
 
   let connection: ServedConnection
@@ -41,15 +42,15 @@ package final class ServedStream {
   /// Whether the response has ended, or the client is gone.
   package private(set) var isOver = false
   private(set) var hasHeaders = false
-  /// The bytes of the body still to arrive, if the client has declared them.
+  /// The number of body bytes that have not arrived; `nil` if the client sent no content length.
   private var missing: Int?
   private var headBytes = 0
   private var requestBytes = 0
   private var responseBytes = 0
-  /// The connection's sweep before which the client sent the last part of the request.
+  /// The connection's `sweep` when the last part of the request arrived.
   private var lastSweep: Int
   private var awaitsRoom = false
-  /// The arrival of the head; `nil` if no log needs it.
+  /// The time at which the head arrived; `nil` without a log.
   private let start: NIODeadline?
 
   init(_ connection: ServedConnection, _ end: StreamEnd, _ head: CallHead, isRequestWhole: Bool) {
@@ -81,7 +82,7 @@ package final class ServedStream {
     headBytes = 0
   }
 
-  /// Whether the rest of the request is missing and the call cannot be answered without it.
+  /// Whether the call waits for the rest of its request.
   var isIncomplete: Bool { !isRequestWhole && !isOver && call?.awaitsWholeRequest == true }
 
   /// Ends the call if its client has sent nothing for a number of sweeps.
@@ -124,9 +125,9 @@ package final class ServedStream {
   /// Whether new output is sent immediately.
   package var isWritable: Bool { !isOver && end.isDrained && end.connection.isWritable }
 
-  /// Requests a notification of the call when there is room.
+  /// Makes the call resume when there is room.
   package func awaitRoom() {
-    // Bytes that wait for the client's window notify it when they are sent.
+    // Bytes that wait for the client's window resume the call when they are sent.
     if awaitsRoom || isOver || !end.isDrained { return }
     awaitsRoom = true
     connection.blocked.append(self)
@@ -137,7 +138,7 @@ package final class ServedStream {
     call?.resume()
   }
 
-  /// Sends the response headers, which show the client that the call is being served.
+  /// Sends the response headers, which confirm that the call is being served.
   func greet() {
     if hasHeaders || isOver { return }
     hasHeaders = true
@@ -183,7 +184,7 @@ package final class ServedStream {
       requestBytes = 0
     }
     let count = bytes.readableBytes
-    // A small message counts only if it waits, together with the stream that waits with it.
+    // A small message counts only if it must wait. Then the stream's own memory is counted too.
     let owed = count >= Self.least ? count : end.connection.takes(count, on: end) ? 0 : count + Self.least
     if owed > 0 {
       responseBytes += owed
@@ -218,7 +219,8 @@ package final class ServedStream {
   /// Releases everything, because nothing more will be sent.
   private func leave() {
     let call = call
-    // A call whose client has gone ends without a response. Other requests report their end themselves.
+    // A call whose client has disconnected ends without a response. Requests that are not calls log their end
+    // themselves.
     if !isOver, head.call.isCall { report(RPCStatus(.cancelled, "")) }
     close()
     releaseHead()
@@ -239,7 +241,7 @@ extension ServedStream: StreamOwner {
   }
 
   package func receive(_ bytes: ByteBuffer, size: Int, isLast: Bool, on end: StreamEnd) {
-    // The rest of a request whose response waits for room is not needed.
+    // The call has ended, so the rest of its request is not needed.
     guard call != nil else { return settle(size) }
     guard count(bytes.readableBytes, isLast: isLast) else { return }
     isRequestWhole = isLast
@@ -258,26 +260,26 @@ extension ServedStream: StreamOwner {
 
   package func hasSaidOut(_ end: StreamEnd) {
     releaseHead()
-    // A client that is still sending is notified that no more is needed; this is not an error of the answered call.
+    // This resets the stream with NO_ERROR if the client is still sending: the call has been answered.
     end.connection.drop(end, .noError)
   }
 }
 
-// Selects the handler of a request that is not answered on arrival.
+// Selects the handler of a request that is not a prompt call.
 
 extension ServedStream {
   /// Starts to serve the request:
   /// ```
   /// HEADERS ─┬─ Listen ───────────► ListenCall
   ///          ├─ other methods ────► TaskCall: a task that reads messages and sends messages
-  ///          ├─ no call of gRPC ──► the handler that OtherCalls has for its path
-  ///          ├─ other services ───► AuxiliaryCall, served as other methods are
-  ///          └─ no such method ───► grpc-status 12
+  ///          ├─ not a gRPC call ──► the handler that OtherCalls has for its path
+  ///          ├─ other services ───► AuxiliaryCall, in a TaskCall
+  ///          └─ unknown method ───► grpc-status 12
   /// ```
-  /// - Parameter body: the part of the body that has arrived and is settled.
+  /// - Parameter body: the part of the body that has arrived and has already been credited.
   func begin(_ body: ByteBuffer? = nil) {
     do throws(RPCStatus) {
-      // A request may be rejected because of its head.
+      // `makeCall` may have rejected the request because of its head.
       guard let call = try makeCall(), !isOver else { return }
       serve(call)
       if let body {

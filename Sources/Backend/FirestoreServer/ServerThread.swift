@@ -11,29 +11,28 @@ package enum ServerThread {
 
   package static var loop: any EventLoop { loops.next() }
 
-  /// An executor on that thread. A backend that also runs on it answers without a thread switch, which would be most of
-  /// the cost of a small call; while it reads or writes, connections wait.
+  /// An executor on this thread. A backend on the same thread answers without a thread switch, which would be most of
+  /// the cost of a small call. While it reads or writes, connections wait.
   package static var executor: any SerialExecutor { loop.executor }
 
-  /// Whether the caller is on that thread, which must not wait for it.
+  /// Whether the caller runs on this thread. It must then not wait for the thread.
   package static var isCurrent: Bool { loop.inEventLoop }
 
-  /// Lets connections be served between two steps of long work on that thread. A task that is merely enqueued runs
-  /// before them: the thread checks its sockets when it has nothing else to do until later.
+  /// Lets the thread serve connections between two steps of long work. Yielding is not enough: the thread checks its
+  /// sockets only when no task is ready.
   package static let pause: @Sendable () async -> Void = {
-    // A thread that lives as long as the process rejects no task.
+    // The thread lives as long as the process, so it never rejects a task.
     try? await loop.scheduleTask(in: .microseconds(100)) {}.futureResult.get()
   }
 }
 
-/// The commits that arrive in one turn of the connections' thread, on all connections. They are applied together after
-/// everything that had arrived was read: in one transaction of the log, each atomically, and each is answered after the
-/// whole transaction is stored. Used only on that thread.
+/// Collects the commits that arrive in one turn of the connections' thread, on all connections, and applies them in one
+/// transaction of the log, each atomically. A commit is answered after the whole transaction is stored. Used only on
+/// the connections' thread.
 package final class CommitBatcher: Sendable {
   package typealias Answer = (Result<[UInt8], RPCStatus>) -> Void
 
-  /// The number of commits that are enough for one transaction: with more, others would wait, and little would be
-  /// saved.
+  /// The maximum number of commits in one transaction. More would save little and let other work wait.
   private static let most = 64
 
   private struct State {
@@ -53,7 +52,7 @@ package final class CommitBatcher: Sendable {
     state = .makeBoxSendingValue(State(), eventLoop: loop)
   }
 
-  /// - Parameter answer: called with the response's message once the commit is stored or rejected.
+  /// - Parameter answer: called with the response message once the commit is stored or rejected.
   package func add(_ order: CommitOrder, answer: @escaping Answer) {
     state.value.orders.append(order)
     state.value.answers.append(answer)
@@ -74,20 +73,19 @@ package final class CommitBatcher: Sendable {
   }
 }
 
-/// A listener's stream on any transport.
+/// The stream of a listener, on any transport.
 package protocol Delivering: AnyObject {
-  /// Sends the pending messages, or one backend step's messages; then schedules itself again for the rest.
+  /// Sends the messages of one backend step; schedules itself again if there are more.
   func deliver()
 }
 
-/// The streams that have messages to deliver at the next turns of the connections' thread, in order. One task serves
-/// all streams that a commit wakes, within the time that others may wait. Remaining streams then wait until the thread
-/// has checked its sockets. Used only on that thread.
+/// The streams that have messages to deliver, in order. One task on the connections' thread serves the streams that a
+/// commit wakes, for at most `longest`. The remaining streams wait until the thread has checked its sockets. Used only
+/// on that thread.
 package final class DeliverySlice: Sendable {
-  /// The delay of the next turn. A task that is merely enqueued runs before the sockets are checked, which the thread
-  /// does when it has nothing to do until later.
+  /// The delay of the next turn. Without a delay, the task would run before the thread checks its sockets.
   private static let pause = TimeAmount.microseconds(100)
-  /// The longest time of a turn, about a step of the backend.
+  /// The longest time of a turn; about as long as a step of the backend.
   static let longest = TimeAmount.milliseconds(2)
 
   private struct State {
@@ -130,24 +128,24 @@ package final class DeliverySlice: Sendable {
   }
 }
 
-/// Sends the output of a connection's streams in one turn of its thread together: as one piece and with one system
-/// call, at the end of a read, or at the next turn for output outside a read. A change sent to a hundred streams costs
-/// one call instead of a hundred; a response does not wait.
+/// Combines the output of a connection's streams in one turn of its thread and sends it with one system call. Output
+/// during a read is sent at the end of the read, other output at the next turn. A change sent to a hundred streams
+/// costs one system call instead of a hundred.
 package final class ReadFlushHandler: ChannelDuplexHandler {
   package typealias InboundIn = ByteBuffer
   package typealias OutboundIn = ByteBuffer
   package typealias OutboundOut = ByteBuffer
 
-  /// The maximum size in bytes that is worth waiting for.
+  /// The size in bytes at which output is sent without waiting for more.
   private static let mostBytes = 256 << 10
-  /// The maximum size of bytes that are cheaper to copy than to pass on separately.
+  /// The maximum size in bytes of output that is copied. Larger output is cheaper to pass on separately.
   private static let copiedBytes = 8 << 10
 
   private var isReading = false
   private var isOwed = false
   private var isScheduled = false
   private var bytes = 0
-  /// The bytes not passed on yet, and the promises of their writes.
+  /// The bytes that are not passed on yet, and the promises of their writes.
   private var piece = ByteBuffer()
   private var promises: [EventLoopPromise<Void>] = []
 
@@ -207,7 +205,7 @@ package final class ReadFlushHandler: ChannelDuplexHandler {
     context.flush()
   }
 
-  /// Writes the gathered bytes in place of the original writes.
+  /// Writes the collected bytes in place of the original writes.
   private func handOn(_ context: ChannelHandlerContext) {
     if piece.readableBytes == 0, promises.isEmpty { return }
     let (whole, promises) = (piece, promises)

@@ -20,7 +20,7 @@ package final class SocketServer: Sendable {
   private static let heartbeatInterval = TimeAmount.seconds(30)
   private static let maximumConnections = 1_000
 
-  /// The maximum number of connections, at most half of the file descriptors; the rest is for the program.
+  /// The maximum number of connections: at most half of the file descriptors, so that the program has enough of them.
   private static let connections: Int = {
     var files = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files) == 0 else { return maximumConnections }
@@ -38,8 +38,8 @@ package final class SocketServer: Sendable {
   ///   - trusted: the users whose processes are served.
   ///   - backend: runs on `ServerThread.executor`.
   ///   - onChange: called with all attached processes, on the connections' thread.
-  ///   - onClaim: called there when one of them must open the data itself; returns the reason why it does not get the
-  ///     data, or `nil` if it does.
+  ///   - onClaim: called on the same thread when an attached process must open the data itself; returns the reason if
+  ///     it does not get the data, or `nil` if it does.
   package init(
     listening descriptor: CInt, to trusted: Set<UInt32>, backend: LocalBackend, welcome: SharingLine.Welcome,
     onChange: @escaping @Sendable ([DataMember]) -> Void, onClaim: @escaping @Sendable () -> String?
@@ -78,7 +78,7 @@ package final class SocketServer: Sendable {
         state.value.beat = loop.scheduleRepeatedTask(
           initialDelay: Self.heartbeatInterval, delay: Self.heartbeatInterval
         ) { [weak backend] _ in
-          // Heartbeats are for clients in other processes, which have no other sign that this process lives.
+          // Heartbeats show clients in other processes that this process is alive.
           guard let backend, !attendance.isEmpty else { return }
           Task { await backend.heartbeat() }
         }
@@ -86,7 +86,8 @@ package final class SocketServer: Sendable {
     }
   }
 
-  /// Accepts no more connections and ends all of them; the backend is released with the last one. Returns immediately.
+  /// Accepts no more connections and ends the open ones. The backend is released with the last connection. Returns
+  /// immediately.
   package func close() {
     let state = state
     loop.execute {
@@ -101,8 +102,8 @@ package final class SocketServer: Sendable {
 }
 
 extension Channel {
-  /// Hides the connection from programs that this process starts, such as an editor, which would keep it open beyond
-  /// this process.
+  /// Closes the connection in programs that this process starts, such as an editor. They would keep it open after this
+  /// process has ended.
   fileprivate func closeOnExec() throws {
     _ = try pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) {
       fcntl($0, F_SETFD, FD_CLOEXEC)
@@ -110,7 +111,7 @@ extension Channel {
   }
 }
 
-/// The process at the other end of a local socket, according to the system.
+/// The process at the other end of a local socket, as reported by the system.
 private struct PeerCredentials: Sendable {
   var process: Int32 = 0
   var user: UInt32 = .max
@@ -129,7 +130,7 @@ private struct PeerCredentials: Sendable {
 /// ```
 /// P  the preface of HTTP/2 ──► calls of a process on this machine
 /// h  hearth …              ──► a process introduces itself, and receives the list of the others
-///    anything else         ──► the end: ports speak HTTP/1, this socket does not
+///    anything else         ──► closed: this socket does not serve HTTP/1
 /// ```
 final class SocketGreetingHandler: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = ByteBuffer

@@ -3,8 +3,9 @@ package import FirestoreModel
 import FirestoreService
 package import NIOCore
 
-/// Serves one call with a separate task: every method except Listen, if the call is not prompt. The call runs on the
-/// connections' thread; the task reads and writes through `RequestMessages` and `ServedResponse`.
+/// Serves one call with a separate task. It serves every method except Listen, unless a `PromptCall` answers the
+/// request. The object is used on the connections' thread; the task reads and writes through `RequestMessages` and
+/// `ServedResponse`.
 package final class TaskCall: StreamedCall {
   enum Work: Sendable {
     case answer(FirestoreService.Method)
@@ -22,7 +23,7 @@ package final class TaskCall: StreamedCall {
       }
     }
 
-    /// Whether the call ends only when the client or the server ends it.
+    /// Whether the call continues until the client or the server ends it.
     var isEndless: Bool {
       switch self {
       case .answer: false
@@ -43,11 +44,12 @@ package final class TaskCall: StreamedCall {
   private var interruption: RPCStatus?
 
   private var received = ByteBuffer()
-  /// The bytes not yet credited to the client; they are credited when the rest is not enough for the next message.
+  /// The number of bytes not yet credited to the client. They are credited when the remaining bytes do not contain a
+  /// whole message.
   private var owed = 0
   private var isWhole = false
   private var reader: Waiting<[UInt8]?>?
-  /// The messages that wait for room, with their size, which counts as held.
+  /// The messages that wait for room, with their size in bytes, which counts as held memory.
   private var writers: CircularBuffer<(messages: [[UInt8]], bytes: Int, Waiting<Void>)> = []
 
   /// - Parameter timeout: the caller's timeout; `nil` for none.
@@ -71,7 +73,7 @@ package final class TaskCall: StreamedCall {
   // MARK: The request
 
   package func receive(_ bytes: ByteBuffer, size: Int, isLast: Bool) {
-    // Copied bytes do not retain the whole buffer that was read.
+    // The bytes are copied, so that they do not retain the whole buffer that was read.
     if received.readableBytes == 0, isLast { received = bytes } else { received.writeImmutableBuffer(bytes) }
     isWhole = isLast
     owed += size
@@ -129,7 +131,7 @@ package final class TaskCall: StreamedCall {
     stream.end(interruption ?? status)
   }
 
-  /// Ends the call before its work is done. The response ends when the task has ended.
+  /// Ends the call before its work is done. Its response ends after its task.
   private func interrupt(_ status: RPCStatus) {
     if interruption != nil { return }
     interruption = status
@@ -168,7 +170,7 @@ extension NIOLoopBound where Value == TaskCall {
   }
 }
 
-/// The messages of a request, extracted from the bytes of its stream. For a single reader.
+/// The messages of a request, extracted from the bytes of its stream. Supports only one reader.
 ///
 /// ```
 /// DATA frames of one call:  0 ‖ length (4 bytes) ‖ message ‖ 0 ‖ length …
@@ -178,19 +180,19 @@ package struct RequestMessages: AsyncSequence, AsyncIteratorProtocol, Sendable {
 
   fileprivate init(_ call: NIOLoopBound<TaskCall>) { self.call = call }
 
-  /// - Throws: `RPCStatus` for a message that is too large, compressed or truncated, and an error when the call ends.
+  /// - Throws: `RPCStatus` for a message that is too large, compressed or truncated; another error when the call ends.
   package func next() async throws -> [UInt8]? {
     try await withCheckedThrowingContinuation { reader in call.onLoop { $0.next(reader) } }
   }
 
   package func makeAsyncIterator() -> RequestMessages { self }
 
-  /// The message of a request that must have exactly one.
+  /// Reads the only message of a request.
   /// - Throws: `RPCStatus` for no message, for several, and for invalid bytes.
   package func single() async throws -> [UInt8] {
     guard let message = try await next() else { throw RPCStatus(.invalidArgument, "The request has no message.") }
-    // The client must have closed its side before the response, or it would reset the stream; a connection with many
-    // resets counts as an attack.
+    // Waits until the client has closed its side. Otherwise the client would reset the stream after the response, and
+    // many resets count as an attack.
     guard try await next() == nil else {
       throw RPCStatus(.invalidArgument, "The request has more than one message.")
     }
@@ -198,13 +200,13 @@ package struct RequestMessages: AsyncSequence, AsyncIteratorProtocol, Sendable {
   }
 }
 
-/// The response of one call: headers before the first message.
+/// Sends the response of one call.
 struct ServedResponse: Sendable {
   private let call: NIOLoopBound<TaskCall>
 
   fileprivate init(_ call: NIOLoopBound<TaskCall>) { self.call = call }
 
-  /// Sends the response headers, which show the client that the call is being served.
+  /// Sends the response headers, which confirm that the call is being served.
   func greet() { call.onLoop { $0.greet() } }
 
   /// Suspends while the client does not read.
@@ -240,7 +242,7 @@ struct ServedWork: Sendable {
     } catch let status as RPCStatus {
       return status
     } catch {
-      // The connection has failed, or the call was ended, so the task's own status is not sent.
+      // The connection has failed or the call was interrupted, so this status is not sent.
       return RPCStatus(.cancelled, "The call was cut off.")
     }
   }
@@ -264,8 +266,7 @@ struct ServedWork: Sendable {
   }
 }
 
-/// Runs tasks on an event loop's own thread, so that a call's work between reading its request and sending its response
-/// needs no thread switch.
+/// Runs tasks on an event loop's thread, so that serving a call needs no thread switch.
 final class EventLoopExecutor: TaskExecutor {
   private let loop: any EventLoop
 

@@ -6,20 +6,20 @@ package import FirestoreQuery
 
 /// The access rules of a service. A service without rules treats every caller as an administrator.
 package protocol AccessPolicy: Sendable {
-  /// Whether rules are active, so that the caller matters.
+  /// Whether rules are active. If not, all callers have all permissions.
   var isActive: Bool { get }
 
   /// Registers a callback for each change of the rules.
   func onChange(_ body: @escaping @Sendable () -> Void)
 
   /// Determines the permissions of a caller.
-  /// - Parameter authorization: the header's text; `nil` for none, as of a caller who is not signed in.
+  /// - Parameter authorization: the text of the `authorization` header; `nil` if the caller is not signed in.
   /// - Returns: `nil` for an administrator.
   /// - Throws: `invalid-argument` or `unauthenticated` for an invalid or unaccepted token.
   func permissions(of authorization: String?) throws(RPCStatus) -> (any CallerPermissions)?
 }
 
-/// The caller of the last call on a connection, whose token need not be parsed again for the next one.
+/// Caches the caller of a connection's last call, so that the next call with the same token need not parse it again.
 package struct LastCaller: Sendable {
   let authorization: String
   let permissions: any CallerPermissions
@@ -27,30 +27,31 @@ package struct LastCaller: Sendable {
 
 /// The permissions of the caller of a call. They are checked in the same backend step as the caller's operation.
 package protocol CallerPermissions: Sendable {
-  /// - Throws: `unauthenticated` once the caller's token has expired, which a stream may outlive.
+  /// - Throws: `unauthenticated` once the caller's token has expired, even during a stream.
   func checkTime() throws(RPCStatus)
 
   /// The seconds until the caller's token expires; `nil` if it never does.
   var timeLeft: Int64? { get }
 
   /// - Throws: `permission-denied` unless the caller may get all of these documents.
-  /// - Returns: the further documents that affect the decision.
+  /// - Returns: the other documents that affect the decision.
   @discardableResult
   func get(
     _ documents: [Document], in database: DatabaseID, on backend: isolated LocalBackend
   ) throws(RPCStatus) -> [DocumentKey]
 
-  /// - Throws: `permission-denied` unless the caller certainly may read every document that the query can find.
+  /// - Throws: `permission-denied` unless the rules prove that the caller may read every document that the query can
+  ///   find.
   /// - Returns: the documents that affect the decision.
   @discardableResult
   func list(
     _ query: ServedQuery, _ explicitOrderBy: [OrderBy], in database: DatabaseID, on backend: isolated LocalBackend
   ) throws(RPCStatus) -> [DocumentKey]
 
-  /// The check before a commit is applied.
+  /// The check of a commit before it is applied.
   var commits: CommitCheck { get }
 
-  /// The check before a pipeline reads.
+  /// The check of a pipeline's reads.
   func pipelines(in database: DatabaseID) -> PipelineCheck
 
   /// - Parameter what: the administrator-only operation, in the plural.
@@ -61,8 +62,8 @@ package protocol CallerPermissions: Sendable {
   func listener(in database: DatabaseID) -> any ListenerPermissions
 }
 
-/// The permissions of the caller of a Listen stream: checked when a target is added, and again when the rules or a
-/// document on which they depend change.
+/// The permissions of the caller of a Listen stream. They are checked when a target is added, and again when the rules
+/// or a document that affects the decision change.
 package protocol ListenerPermissions: Sendable {
   /// - Throws: `unauthenticated` once the caller's token has expired.
   func checkTime() throws(RPCStatus)
@@ -78,7 +79,7 @@ package protocol ListenerPermissions: Sendable {
   /// Ends the targets that may no longer be watched.
   mutating func review(on session: WatchSessionID, _ backend: isolated LocalBackend)
 
-  /// Removes the contents of documents that left their targets from a delivery, unless the caller may get them in their
+  /// Removes the contents of documents that left their targets from a delivery, unless the caller may read their
   /// current state.
   func withhold(from delivery: inout WatchDelivery, _ backend: isolated LocalBackend) throws(RPCStatus)
 }

@@ -28,7 +28,7 @@ extension FirestoreService {
     return WireWriter.message { $0.commitResponse(outcome, to: mutations) }
   }
 
-  /// The commit in a `CommitRequest`, to be applied together with others.
+  /// Decodes the commit in a `CommitRequest`, so that it can be applied together with others.
   /// - Returns: `nil` for the commit of a transaction, which is applied separately.
   package func commitOrder(_ bytes: [UInt8]) throws(RPCStatus) -> CommitOrder? {
     let request = try RequestReader.read(bytes) { reader throws(WireError) in try reader.commitRequest() }
@@ -38,18 +38,18 @@ extension FirestoreService {
   }
 
   /// Applies commits together, each atomically. Call this on the backend's executor.
-  /// - Returns: the response's message for each.
+  /// - Returns: the response message for each commit.
   package func commitAtOnce(_ orders: [CommitOrder]) -> [Result<[UInt8], RPCStatus>] {
     zip(orders, backend.step { $0.commit(orders) }).map { order, result in
       result.map { outcome in WireWriter.message { $0.commitResponse(outcome, to: order.mutations) } }
     }
   }
 
-  /// Ends the transaction of a commit that waited in vain.
+  /// Ends the transaction of a commit whose wait for locks timed out.
   func endTransaction(of bytes: [UInt8], on backend: isolated LocalBackend) {
     let request = try? RequestReader.read(bytes) { reader throws(WireError) in try reader.commitRequest() }
     guard let request, !request.transaction.isEmpty, let database = try? request.checked().0 else { return }
-    // A transaction that is unknown has ended.
+    // An error means that the transaction is unknown, so it has ended.
     try? backend.rollback(request.transaction, in: database)
   }
 
@@ -73,7 +73,7 @@ extension FirestoreService {
     return try backend.beginTransaction(options, in: database, for: client).bytes
   }
 
-  /// The consistency of a read. Begins the transaction that the read requests.
+  /// Returns the consistency of a read. Begins a transaction if the read requests one.
   /// - Returns: the transaction, if it is new.
   func begin(
     _ selector: ConsistencySelector, in database: DatabaseID, on backend: isolated LocalBackend
@@ -95,10 +95,10 @@ extension FirestoreService {
   /// Serves one Write stream (PROTOCOL §3.1): handshake, then one response per request, in order. The first failing
   /// batch ends the stream; later batches are not applied.
   ///
-  /// A stream can be resumed. Its token counts the applied requests, so that a client that names the stream and the
-  /// last token it has received, and sends requests again, gets their responses instead of a second application. A
-  /// request with the label `hearth-write`, which Hearth's client sends, is applied only once on any stream. Clients
-  /// that do neither are served at least once, as everywhere.
+  /// A stream can be resumed. A client that names the stream and its last received token, and resends requests, gets
+  /// their responses; they are not applied again. The token counts the applied requests. A request with the label
+  /// `hearth-write`, which Hearth's client sends, is applied only once on any stream. Requests of other clients are
+  /// applied at least once, as in Cloud Firestore.
   package func write<Requests: AsyncSequence & Sendable>(
     _ requests: Requests, to send: Send
   ) async throws where Requests.Element == [UInt8] {
@@ -111,7 +111,7 @@ extension FirestoreService {
   }
 }
 
-/// One Write stream, for a transport on the backend's executor: each request is one step of it.
+/// One Write stream, for a transport on the backend's executor. Each request is one step of the backend.
 package struct WriteStream: Sendable {
   private let backend: LocalBackend
   private let access: (any CallerPermissions)?
@@ -123,7 +123,7 @@ package struct WriteStream: Sendable {
   }
 
   /// Applies a request. Call this on the backend's executor.
-  /// - Returns: the response's message, and whether the client ends the stream with this request.
+  /// - Returns: the response message, and whether the client ends the stream with this request.
   /// - Throws: the stream's final status.
   package mutating func receive(_ bytes: [UInt8]) throws(RPCStatus) -> (message: [UInt8], isLast: Bool) {
     let stream = self
@@ -146,7 +146,7 @@ package struct WriteStream: Sendable {
       return (WireWriter.message { $0.writeResponse(response) }, false)
     }
     if request.writes.isEmpty {
-      // The client is closing.
+      // The client is closing the stream.
       let response = WriteResponse(streamToken: current.token)
       return (WireWriter.message { $0.writeResponse(response) }, true)
     }
@@ -162,7 +162,7 @@ package struct WriteStream: Sendable {
   }
 }
 
-/// The position of a Write stream: its name, and the number of its answered requests.
+/// The position of a Write stream: its name, and the number of answered requests.
 private struct WriteStreamPlace {
   let id: String
   let database: DatabaseID
@@ -204,9 +204,9 @@ private struct WriteStreamPlace {
 }
 
 extension FirestoreService {
-  /// Serves `hearth.v1.Commits/Follow`: reports the collections changed by commits, from now on, until canceled.
-  /// - Throws: `permission-denied` if there are rules, or rules are added later, and the caller is not an
-  ///   administrator; `invalid-argument`; the error that `send` threw.
+  /// Serves `hearth.v1.Commits/Follow`: reports the collections that commits change, until canceled.
+  /// - Throws: `permission-denied` if rules exist or are added later and the caller is not an administrator;
+  ///   `invalid-argument`; the error that `send` threw.
   package func followCommits(_ request: [UInt8], to send: Send) async throws {
     let name: String
     do throws(WireError) {

@@ -3,18 +3,19 @@ import FirestoreBackend
 package import FirestoreClientState
 package import FirestoreModel
 
-/// The supported part of google.firestore.admin.v1.FirestoreAdmin: the lists of databases and of their composite
-/// indexes. A database exists while it has documents; it is never created explicitly.
+/// The supported part of google.firestore.admin.v1.FirestoreAdmin: lists of databases and of their composite indexes. A
+/// database exists while it has documents; it is never created explicitly.
 extension FirestoreService {
   package enum AdminMethod: String, Sendable, CaseIterable {
     case listDatabases = "ListDatabases"
     case getDatabase = "GetDatabase"
 
-    /// The prefix of the paths of its calls.
+    /// The prefix of the call paths.
     package static let root = "/google.firestore.admin.v1.FirestoreAdmin/"
   }
 
-  /// - Parameter request: its field 1 is `projects/P`, where P may be `-` for all projects, or the name of a database.
+  /// - Parameter request: a message whose field 1 is the name of a database or `projects/P`; P can be `-` for all
+  ///   projects.
   /// - Throws: `permission-denied` if there are rules and the caller is not an administrator, `invalid-argument`,
   ///   `not-found`.
   package func answer(_ method: AdminMethod, _ request: [UInt8]) async throws(RPCStatus) -> [UInt8] {
@@ -39,7 +40,7 @@ extension FirestoreService {
     }
   }
 
-  /// The composite indexes that queries require, of one collection id or of all.
+  /// The composite indexes that the server simulates, for one collection id or for all.
   /// - Throws: `permission-denied` if there are rules and the caller is not an administrator.
   package func deployedIndexes(of collectionID: String?) throws(RPCStatus) -> [CompositeIndex] {
     try checkAdministrator("Listing indexes")

@@ -56,7 +56,7 @@ extension FirestoreService {
     return WireWriter.message { $0.document(document, DocumentNames(database), mask: mask) }
   }
 
-  /// The maximum number of documents read in one step; larger reads are sliced, and wait for a slow client.
+  /// The maximum number of documents read in one step. Larger reads are done in slices, and wait for slow clients.
   private static let mostKeys = 20
 
   /// - Returns: `nil` for more documents than one step should read.
@@ -82,7 +82,7 @@ extension FirestoreService {
     }
   }
 
-  /// Looks the documents up and checks whether the caller may get them. Existing ones come first, as at the real
+  /// Looks up the documents and checks whether the caller may read them. Existing documents come first, as in the real
   /// service.
   private func open(_ request: BatchGet, _ read: ReadConsistency) async throws(RPCStatus) -> QueryCursor {
     let (documents, readTime) = try await backend.documents(request.keys, read, in: request.database)
@@ -111,12 +111,12 @@ private struct BatchGet {
     }
   }
 
-  /// The documents in sending order: existing ones first, as at the real service.
+  /// The documents in sending order: existing ones first, as in the real service.
   func sorted(_ documents: [Document]) -> [Document] {
     documents.filter(\.exists) + documents.filter { !$0.exists }
   }
 
-  /// The message with the transaction that the request began.
+  /// The message that returns the new transaction.
   func beginning(_ transaction: [UInt8]) -> [UInt8] {
     WireWriter.message { $0.batchGetResponse(ReadResponse(transaction: transaction), DocumentNames(database)) }
   }
@@ -135,7 +135,7 @@ private struct BatchGet {
 extension FirestoreService {
   /// The default and maximum page size.
   private static let maximumPageSize = 300
-  /// The size in bytes of the documents after which a page ends, so that one call does not hold 300 large documents.
+  /// The size of documents in bytes after which a page ends, so that one call does not hold 300 large documents.
   static let pageBytes = 4 << 20
 
   func listDocuments(_ bytes: [UInt8]) async throws(RPCStatus) -> [UInt8] {
@@ -170,7 +170,7 @@ extension FirestoreService {
     return WireWriter.message { $0.listDocumentsResponse(page, DocumentNames(database), mask: mask) }
   }
 
-  /// - Returns: the documents, and whether they end before the query's result does.
+  /// - Returns: the documents, and whether the page ends before the query's result.
   private func page(of request: ReadRequest) async throws(RPCStatus) -> (documents: [Document], isCut: Bool) {
     var (documents, bytes, next) = ([Document](), 0, QueryCursor?.some(try await backend.open(request)))
     while let cursor = next, bytes < Self.pageBytes {
@@ -192,7 +192,7 @@ extension FirestoreService {
     if case .reference(_, let key)? = after?.values.first { parents.removeAll { $0 <= key } }
     if isCut || documents.count == limit, let last = documents.last { parents.removeAll { $0 > last.key } }
     var missing = try await backend.documents(parents, read, in: database).documents.filter { !$0.exists }
-    // Missing documents have only a name.
+    // Missing documents have only a name in the response.
     for index in missing.indices { missing[index].version = nil }
     return Array((documents + missing).sorted { $0.key < $1.key }.prefix(limit))
   }
@@ -218,7 +218,7 @@ extension FirestoreService {
 }
 
 extension ListDocumentsMessage {
-  /// The orderings of a text like `a desc, b.c, __name__`.
+  /// Parses orderings such as `a desc, b.c, __name__`.
   fileprivate func orderings() throws(RPCStatus) -> [OrderBy] {
     if orderBy.utf8.allSatisfy({ $0 == UInt8(ascii: " ") }) { return [] }
     var result: [OrderBy] = []
@@ -250,7 +250,7 @@ extension ListDocumentsMessage {
   }
 }
 
-/// The last document of a page, by its ordering values: a cursor in hexadecimal.
+/// The position after a page: the ordering values of its last document, as a cursor in hexadecimal.
 private struct PageToken {
   let values: [Value]
 
@@ -261,7 +261,7 @@ private struct PageToken {
   }
 
   init?(_ text: String) {
-    // Clients must return the token unchanged, so any other text gets the same error.
+    // Clients must return tokens unchanged, so all other texts get the same error.
     guard let bytes = Hexadecimal.bytes(text),
       let cursor = try? WireReader.read(bytes, { reader throws(WireError) in try reader.cursor() }),
       case .reference? = cursor.values.last, cursor.values.allSatisfy({ $0.invalidTimestamp == nil })

@@ -30,14 +30,14 @@ extension FirestoreService {
     }
   }
 
-  /// Sends a result piece by piece; the next piece is read when the client has room for it.
-  /// - Parameter endsHere: whether the last message marks the result as complete. Clients read no further message.
+  /// Sends a result piece by piece. The next piece is read when the client has room for it.
+  /// - Parameter endsHere: whether the last message marks the result as complete. Clients then read no more messages.
   /// - Returns: the document count, and the number of documents that the offset skipped.
   private func sendResult(
     at cursor: QueryCursor, of query: ServedQuery, _ names: DocumentNames, endsHere: Bool, to send: Send
   ) async throws -> (count: Int, skipped: Int) {
     let mask = query.projection.map { projection in
-      // The distance is part of the result regardless of the selection.
+      // The distance is returned even if the query does not select its field.
       FieldMask(projection.paths.union(query.nearest?.resultField.map { [$0] } ?? []))
     }
     let readTime = cursor.readTime
@@ -97,8 +97,8 @@ extension FirestoreService {
     ])
   }
 
-  /// Cursors that split a query's documents into parts of about the same size, none below the real service's 128
-  /// documents.
+  /// Returns cursors that split a query's documents into parts of similar size. As in the real service, a part has at
+  /// least 128 documents.
   func partitionQuery(_ bytes: [UInt8]) async throws(RPCStatus) -> [UInt8] {
     let request = try RequestReader.read(bytes) { reader throws(WireError) in try reader.partitionQueryRequest() }
     let (database, path) = try ResourceName.parent(request.parent)
@@ -130,11 +130,11 @@ extension FirestoreService {
 }
 
 extension FirestoreService {
-  /// The size of the results in one message, in bytes; the next ones are computed when the client has room for them.
+  /// The size of the results in one message, in bytes. Further results are computed when the client has room for them.
   private static let messageBytes = 64 << 10
 
-  /// Executes a pipeline on another thread than the caller's, which may be the connections' thread: an expression may
-  /// take long for one document.
+  /// Executes a pipeline on a different thread. The caller may be on the connections' thread, and evaluating an
+  /// expression can take long even for one document.
   func executePipeline(_ bytes: [UInt8], to send: Send) async throws {
     try await withTaskExecutorPreference(globalConcurrentExecutor) { try await pipeline(bytes, to: send) }
   }
@@ -158,7 +158,7 @@ extension FirestoreService {
     var executed = try await backend.execute(
       pipeline, read, in: database, check: access?.pipelines(in: database), commitCheck: access?.commits)
     var count = 0
-    // The last message with results has the statistics, so one message is held back.
+    // The last message with results must contain the statistics, so one message is held back.
     var last: PipelineResponse?
     while let slice = try await executed.results.next() {
       count += slice.count
@@ -184,7 +184,7 @@ extension FirestoreService {
 }
 
 extension [PipelineResult] {
-  /// Parts of about this size in bytes, with at least one result each.
+  /// Splits the results into parts of about this size in bytes, each with at least one result.
   fileprivate func pieces(of bytes: Int) -> [ArraySlice<PipelineResult>] {
     var (pieces, start, size) = ([ArraySlice<PipelineResult>](), startIndex, 0)
     for index in indices {

@@ -5,30 +5,30 @@ package import FirestoreProtocol
 
 /// The embedded backend as google.firestore.v1: requests and responses are protobuf bytes, without a transport.
 ///
-/// Requests are read in place and documents are sent as the stored wire bytes, so that a request costs little more than
-/// its work. Every fault of a request is an `RPCStatus`; no message of a client can stop the process.
+/// Requests are read in place, and documents are sent as the stored wire bytes, so that a request has little overhead.
+/// Every invalid request gets an `RPCStatus`; no message can stop the process.
 package struct FirestoreService: Sendable {
-  /// Sends messages of a response stream; suspends while the client is not reading. Several messages sent together cost
+  /// Sends messages of a response stream. Suspends while the client is not reading. Several messages sent together cost
   /// little more than one.
   package typealias Send = @Sendable ([[UInt8]]) async throws -> Void
 
-  /// Counts the bytes of documents that a call has read and not sent. Each call replaces the previous count.
+  /// Sets the number of document bytes that a call has read but not sent.
   package typealias Hold = @Sendable (_ bytes: Int) -> Void
 
   package let backend: LocalBackend
-  /// The rules for callers; `nil` if each is an administrator.
+  /// The rules for callers; `nil` if every caller is an administrator.
   package let rules: (any AccessPolicy)?
   /// The composite indexes; `nil` if they are not simulated.
   package let indexes: ServedIndexes?
-  /// The mode of transactions whose requests name none.
+  /// The mode of transactions whose requests do not specify one.
   let concurrency: ConcurrencyMode
-  /// The last messages sent to listeners.
+  /// Caches the last messages sent to listeners.
   let told = LastMessages()
   /// The memory counter for calls that wait for clients to read; `nil` for calls whose memory is not counted.
   private(set) var hold: Hold?
-  /// The longest wait of a write for locks.
+  /// The longest time that a write waits for locks.
   var lockPatience = LocalBackend.lockPatience
-  /// The client that begins transactions.
+  /// The client that owns the transactions begun by this service.
   private(set) var client: ClientID?
   /// The restrictions of the caller; `nil` for an administrator.
   private(set) var access: (any CallerPermissions)?
@@ -42,7 +42,7 @@ package struct FirestoreService: Sendable {
     self.indexes = indexes
     self.concurrency = concurrency
     rules?.onChange { [weak backend] in
-      // Notifies listeners that lost their permission.
+      // This notifies listeners that have lost their permission.
       Task { await backend?.wakeWatches() }
     }
   }
@@ -50,16 +50,16 @@ package struct FirestoreService: Sendable {
   /// Whether the response depends on the caller.
   package var isRestricted: Bool { rules?.isActive ?? false }
 
-  /// The same service for one caller. A stream, which may outlive the rules, needs this whether or not there are rules
-  /// now.
-  /// - Parameter authorization: the header's text.
-  /// - Throws: the error in the header.
+  /// The same service with one caller's permissions. Streams need this even if there are no rules now, since rules may
+  /// be added later.
+  /// - Parameter authorization: the text of the `authorization` header.
+  /// - Throws: an error for an invalid or unaccepted token.
   package func serving(as authorization: String?) throws(RPCStatus) -> FirestoreService {
     var last: LastCaller?
     return try serving(as: authorization, &last)
   }
 
-  /// - Parameter last: the caller of the previous call on the same connection.
+  /// - Parameter last: caches the caller for the next call on the same connection.
   package func serving(as authorization: String?, _ last: inout LastCaller?) throws(RPCStatus) -> FirestoreService {
     guard let rules else { return self }
     var service = self
@@ -74,20 +74,20 @@ package struct FirestoreService: Sendable {
     return service
   }
 
-  /// The seconds until the caller's token expires, and its streams end; `nil` if it never does.
+  /// The seconds until the caller's token expires and the caller's streams end; `nil` if it does not expire.
   package var timeLeft: Int64? { access?.timeLeft }
 
   /// - Throws: `unauthenticated` once the caller's token has expired.
   package func checkTime() throws(RPCStatus) { try access?.checkTime() }
 
-  /// The same service for one call, which counts the memory that it holds.
+  /// The same service for one call whose memory is counted.
   package func counting(_ hold: @escaping Hold) -> FirestoreService {
     var service = self
     service.hold = hold
     return service
   }
 
-  /// The same service for one of several clients, which share the server's capacity fairly.
+  /// The same service for one of several clients, so that the server can share its capacity fairly.
   package func serving(_ client: ClientID) -> FirestoreService {
     var service = self
     service.client = client
@@ -112,7 +112,7 @@ package struct FirestoreService: Sendable {
     case partitionQuery = "PartitionQuery"
     case executePipeline = "ExecutePipeline"
 
-    /// The approximate maximum of bytes that a call holds until it sends its first message.
+    /// The approximate maximum number of bytes that a call holds before it sends its first message.
     package var firstBytes: Int {
       switch self {
       case .listDocuments: 3 * FirestoreService.pageBytes
@@ -121,8 +121,8 @@ package struct FirestoreService: Sendable {
       }
     }
 
-    /// Whether one step of the backend answers most requests of the method. Requests of the other methods read until
-    /// there is nothing more to read.
+    /// Whether one step of the backend can answer most requests of the method. Requests of the other methods read any
+    /// number of documents.
     package var isPrompt: Bool {
       switch self {
       case .listDocuments, .runQuery, .runAggregationQuery, .partitionQuery, .executePipeline: false
@@ -134,7 +134,7 @@ package struct FirestoreService: Sendable {
   }
 
   /// Answers a request in one step, without a task and its thread switches. Call this on the backend's executor.
-  /// - Returns: the response's messages; `nil` for a request that takes more than a step, or must wait for a lock.
+  /// - Returns: the response messages; `nil` for a request that takes more than one step, or must wait for a lock.
   package func answerAtOnce(_ method: Method, _ request: [UInt8]) throws(RPCStatus) -> [[UInt8]]? {
     do throws(RPCStatus) {
       return try backend.step { backend throws(RPCStatus) in try answer(method, request, on: backend) }
@@ -161,8 +161,8 @@ package struct FirestoreService: Sendable {
     }
   }
 
-  /// Answers a request in one step once no transaction locks what it writes.
-  /// - Throws: `aborted` if that takes too long; the request's own transaction has then ended.
+  /// Answers a request in one step, after waiting until no transaction locks a document that it writes.
+  /// - Throws: `aborted` if that takes too long; the request's own transaction is then ended.
   private func answerWaiting(_ method: Method, _ request: [UInt8]) async throws(RPCStatus) -> [[UInt8]]? {
     let end = ContinuousClock.now + lockPatience
     while true {
@@ -180,7 +180,7 @@ package struct FirestoreService: Sendable {
     }
   }
 
-  /// - Returns: also the number of locking transactions that had ended.
+  /// - Returns: the result, and the number of pessimistic transactions that had ended.
   private func attempt(
     _ method: Method, _ request: [UInt8], on backend: isolated LocalBackend
   ) -> (Result<[[UInt8]]?, RPCStatus>, endings: Int) {
@@ -207,8 +207,7 @@ package struct FirestoreService: Sendable {
     }
   }
 
-  /// Removes every document of a database, or a document or collection with everything below it. Listeners are
-  /// notified.
+  /// Removes all documents of a database, or a document or collection with everything below it. Listeners are notified.
   /// - Parameter path: the path of a document or collection; the root for the whole database.
   /// - Throws: `invalid-argument` for an invalid path.
   package func deleteDocuments(below path: ResourcePath, in database: DatabaseID) async throws(RPCStatus) {
@@ -241,10 +240,10 @@ extension LocalBackend {
   }
 }
 
-/// The messages of a response stream, grouped into batches that are worth sending together: the costs of the transport,
-/// and of checking whether the client reads, arise once per batch.
+/// The messages of a response stream, grouped into batches. Each batch costs one transport operation and one check
+/// whether the client reads.
 package struct MessageBatches<Messages: Sequence<[UInt8]>>: Sequence, IteratorProtocol {
-  /// The size of a batch beyond which messages do not get cheaper.
+  /// The size of a batch in bytes. Larger batches would not make messages cheaper.
   private static var batchBytes: Int { 64 << 10 }
 
   private var messages: Messages.Iterator

@@ -7,20 +7,21 @@ import FirestoreQuery
 /// A valid `ListenRequest`.
 struct ListenRequest {
   enum Change {
-    /// The request, with its query's explicit orderings, and the other documents of a target with several.
+    /// The request, the explicit orderings of its query, and the remaining documents of a target with several
+    /// documents.
     case watch(WatchRequest, orderBy: [OrderBy] = [], others: [DocumentKey] = [])
-    /// The target cannot be watched; the stream and its other targets continue.
+    /// A target that cannot be watched. The stream and its other targets continue.
     case invalid(TargetID, RPCStatus)
   }
 
   let database: DatabaseID
   let change: Change
 
-  /// - Throws: the error of the stream as a whole.
+  /// - Throws: an error that ends the whole stream.
   init(_ message: ListenMessage) throws(RPCStatus) {
     if case .readTime(let version)? = message.target?.resume { try RequestReader.check(version.timestamp) }
     let target = message.target.map { RequestedTarget($0) }
-    // The requested target names its database, and clients may omit the database in later messages.
+    // The target names its database too, so clients may omit the database in later messages.
     if message.database.isEmpty, let named = target?.database {
       database = named
     } else {
@@ -37,12 +38,12 @@ struct ListenRequest {
   }
 }
 
-/// A target with valid parts. Errors of the query itself are stored, since they affect only this target.
+/// A target with valid parts. Errors in its query are stored, since they end only this target.
 private struct RequestedTarget {
   let message: ListenMessage.Target
   private(set) var database: DatabaseID?
   private var target: Result<Target, RPCStatus>
-  /// The documents of a target with several, except the first.
+  /// The documents of a target with several documents, except the first one.
   private var others: [DocumentKey] = []
   private var orderBy: [OrderBy] = []
 

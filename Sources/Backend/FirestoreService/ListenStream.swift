@@ -5,8 +5,8 @@ import FirestoreProtocol
 import FirestoreQuery
 import Synchronization
 
-/// One Listen stream (PROTOCOL §2), for a transport on the backend's executor. Every call here is one step on that
-/// executor, so that the effects of a commit reach a stream without a task.
+/// One Listen stream (PROTOCOL §2), for a transport on the backend's executor. Every method runs as one step on that
+/// executor, so a commit reaches the stream without a task.
 package struct ListenStream: Sendable {
   fileprivate struct Watch {
     let session: WatchSessionID
@@ -22,11 +22,11 @@ package struct ListenStream: Sendable {
   private let indexes: ServedIndexes?
   private let told: LastMessages
   private let wake: @Sendable () -> Void
-  /// The watch session, started by the first request, which names the database.
+  /// The watch session. The first request names the database and starts the session.
   private var watch: Watch?
   private var lastChosenID: Int32 = 0
 
-  /// - Parameter wake: called when `take` has messages to send. It may be called from within the other methods.
+  /// - Parameter wake: called when `take` has messages to send, possibly from within the other methods.
   package init(_ service: FirestoreService, wake: @escaping @Sendable () -> Void) {
     backend = service.backend
     access = service.access
@@ -36,10 +36,10 @@ package struct ListenStream: Sendable {
   }
 
   /// Adds or removes a target.
-  /// - Throws: the error of the stream as a whole, which ends with it.
+  /// - Throws: an error that ends the whole stream.
   package mutating func receive(_ bytes: [UInt8]) throws(RPCStatus) {
     var message = try RequestReader.read(bytes) { reader throws(WireError) in try reader.listenRequest() }
-    // Zero leaves the choice to the server.
+    // Zero lets the server choose the id.
     if message.target?.id.rawValue == 0 {
       lastChosenID += 1
       message.target?.id = TargetID(lastChosenID)
@@ -59,8 +59,8 @@ package struct ListenStream: Sendable {
     }
   }
 
-  /// The messages to send, and whether more follow immediately.
-  /// - Parameter bytes: the maximum size of their documents in bytes, without the last document.
+  /// Takes the messages to send, and returns whether more follow immediately.
+  /// - Parameter bytes: the size in bytes after which no more documents are added.
   /// - Throws: the stream's final status.
   package mutating func take(
     upTo bytes: Int = WatchDelivery.bytes
@@ -82,7 +82,7 @@ package struct ListenStream: Sendable {
     return (messages, delivery.hasMore)
   }
 
-  /// Ends the stream, which gets no more messages. Required once it has received a request.
+  /// Ends the stream: it receives no more messages. Must be called once the stream has received a request.
   package func close() {
     guard let watch else { return }
     backend.step { $0.closeWatch(watch.session) }
@@ -90,12 +90,11 @@ package struct ListenStream: Sendable {
 }
 
 extension ListenStream.Watch {
-  /// Takes the messages for a caller restricted by rules; the same step decides whether each may be sent.
+  /// Takes the messages for a caller who is subject to rules. The same step decides whether each message may be sent.
   fileprivate mutating func takeAllowed(
     upTo bytes: Int, on backend: isolated LocalBackend
   ) throws(RPCStatus) -> WatchDelivery {
-    // Taken out during the change, because an existential cannot change in place in a call that is isolated to an
-    // actor.
+    // Moved out during the change: an existential cannot be mutated in place in a call that is isolated to an actor.
     guard var access = access.take() else { return try backend.take(from: session, upTo: bytes) }
     defer { self.access = access }
     try access.checkTime()
@@ -138,13 +137,13 @@ extension ListenStream.Watch {
   }
 }
 
-/// The bytes of the last messages about a document and about a snapshot. Listeners of one collection usually get the
-/// same messages, one after another, under the same target id, so each message is encoded once for all of them.
+/// Caches the bytes of the last messages about a document and about a snapshot. Listeners of one collection usually get
+/// the same messages, one after another, with the same target id. So each message is encoded once for all of them.
 final class LastMessages: Sendable {
   private struct Change: Sendable {
     let database: DatabaseID
     let key: DocumentKey
-    /// The version, which identifies a state of the document.
+    /// The version, which identifies the document's state.
     let version: SnapshotVersion
     let exists: Bool
     let updated: [TargetID]
@@ -154,7 +153,7 @@ final class LastMessages: Sendable {
 
   private struct Snapshot: Sendable {
     let version: SnapshotVersion
-    /// The position, which also identifies the data.
+    /// The position, which also identifies the data set.
     let token: ResumeToken
     let bytes: [UInt8]
   }

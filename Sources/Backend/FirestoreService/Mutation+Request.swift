@@ -3,7 +3,7 @@ import FirestoreModel
 import FirestoreProtocol
 
 extension CommitMessage {
-  /// The database and the writes, which also name it.
+  /// Checks and returns the database, and the writes in it.
   func checked() throws(RPCStatus) -> (DatabaseID, [Mutation]) {
     let database = try ResourceName.database(self.database)
     return (database, try writes.map { write throws(RPCStatus) in try Mutation(request: write, in: database) })
@@ -11,7 +11,7 @@ extension CommitMessage {
 }
 
 extension Mutation {
-  /// - Parameter database: the database of the request; a write to another one is rejected.
+  /// - Parameter database: the database of the request. A write to another database is rejected.
   /// - Throws: `invalid-argument` with the real service's text (PROTOCOL §3.2).
   init(request write: WriteMessage, in database: DatabaseID) throws(RPCStatus) {
     let mask = try FieldMask(request: write.mask)
@@ -70,7 +70,7 @@ extension FieldPath {
   init(request text: String) throws(RPCStatus) {
     if text.isEmpty { throw .invalid("Invalid empty property path string.") }
     do throws(ModelError) { self = try FieldPath(wireText: text) } catch {
-      // The other parser only determines which of two error messages applies.
+      // This parser only determines which of two error messages applies.
       if let path = try? FieldPath(canonicalText: text), let name = path.segments.first(where: \.isReservedName) {
         throw .invalid("Invalid reserved name in field path \(name)")
       }

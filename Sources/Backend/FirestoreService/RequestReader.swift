@@ -3,7 +3,7 @@ package import FirestoreModel
 package import FirestoreProtocol
 package import FirestoreQuery
 
-/// Reads requests: for any bytes, the result is a message or `invalid-argument`.
+/// Reads requests. Bytes that are not a valid message get `invalid-argument`.
 enum RequestReader {
   static func read<Message>(
     _ bytes: [UInt8], _ body: (inout WireReader) throws(WireError) -> Message
@@ -42,18 +42,18 @@ enum RequestReader {
 extension RPCStatus {
   static func invalid(_ message: String) -> RPCStatus { RPCStatus(.invalidArgument, message) }
 
-  /// The error of a request for one database that names something in another.
+  /// The error for a request that names a resource of another database.
   static func strays(from database: DatabaseID, to other: DatabaseID) -> RPCStatus {
     .invalid("The request was for database '\(database.name)' but was attempting to access database '\(other.name)'")
   }
 }
 
-/// Recorded requests, read from their bytes like the service reads them.
+/// Reads recorded requests in the same way as the service.
 package enum RecordedRequest {
   package enum Watch: Sendable {
     case add(TargetID, Query)
     case remove(TargetID)
-    /// A target that no query can express, with the reason.
+    /// A target that no query can express, and the reason.
     case other(TargetID, String)
   }
 
@@ -76,7 +76,7 @@ package enum RecordedRequest {
   }
 
   /// Reads a `WriteRequest`.
-  /// - Parameter earlier: the database named in an earlier request of the stream.
+  /// - Parameter earlier: the database that an earlier request of the stream named.
   /// - Throws: `invalid-argument` if the service rejects it.
   package static func writes(
     ofStream bytes: [UInt8], in earlier: DatabaseID?

@@ -71,7 +71,7 @@ extension RequestedQuery {
     return values
   }
 
-  /// Checks the number of the query's parts, which determines the cost of its disjunctive form.
+  /// Checks the number of the query's parts. It determines the cost of the query's disjunctive form.
   private func checkCount(_ filters: [Filter], _ parent: ResourcePath) throws(RPCStatus) {
     let fields = filters.reduce(0) { $0 + $1.fieldFilters.count }
     let count = fields + orderBy.count + (parent.isRoot ? 0 : 1)
@@ -89,7 +89,7 @@ extension RequestedQuery {
     "'NOT_IN' cannot be used in the same query with 'IN', 'ARRAY_CONTAINS_ANY' or 'OR'."
 
   private func checkCombination(_ filters: [Filter]) throws(RPCStatus) {
-    // A filter that nothing satisfies is represented by an empty list, and is not an alternative.
+    // A filter that matches nothing is represented by an empty list, and does not count as an alternative.
     let fields = filters.flatMap(\.fieldFilters).filter { !$0.matchesNothing }
     let excluding = fields.filter { $0.op == .notEqual || $0.op == .notIn }
     if excluding.count > 1 {
@@ -134,8 +134,8 @@ extension RequestedQuery {
     }
   }
 
-  /// Rejects a query over all collections, or a collection group, below a document unless it filters and sorts by
-  /// `__name__` only.
+  /// Rejects a query over all collections or a collection group below a document, unless it filters and sorts only by
+  /// `__name__`.
   private func checkBelowDocument(_ filters: [Filter]) throws(RPCStatus) {
     guard filters.flatMap(\.fieldFilters).allSatisfy(\.path.isDocumentID), orderBy.allSatisfy(\.path.isDocumentID)
     else {
@@ -162,7 +162,7 @@ extension RequestedQuery {
 }
 
 extension ServedQuery {
-  /// Rejects aggregations whose fields would have to follow the name in an index. Google's servers have no such index.
+  /// Rejects aggregations that need an index with their fields after the name. Google's servers have no such index.
   /// - Parameter orderBy: the explicit orders.
   func check(_ aggregations: [Aggregation], ordered orderBy: [OrderBy]) throws(RPCStatus) {
     if let projection { try Self.check(aggregations, selecting: projection) }
@@ -195,7 +195,7 @@ extension ServedQuery {
 }
 
 extension [FieldFilter] {
-  /// Whether an equality fixes a document's name, and only other fields have inequalities.
+  /// Whether there is an equality filter on the document's name, and inequalities only on other fields.
   fileprivate var fixesNameBesideInequalities: Bool {
     let inequalities = filter { $0.op.isInequality && !$0.matchesNothing }
     return contains { $0.path.isDocumentID && $0.op == .equal } && !inequalities.isEmpty

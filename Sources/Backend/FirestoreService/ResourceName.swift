@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// Parses the names in requests: `projects/P/databases/D`, `…/documents`, `…/documents/c/d`. The error texts are the
-/// real service's, with the index of the error (PROTOCOL §3.2); here the index counts bytes of UTF-8.
+/// Parses the names in requests: `projects/P/databases/D`, `…/documents`, `…/documents/c/d`. The error texts are those
+/// of the real service, with the index of the error (PROTOCOL §3.2). Here the index counts UTF-8 bytes.
 struct ResourceName {
   private let kind: String
   private let text: String
@@ -22,7 +22,7 @@ struct ResourceName {
     return database
   }
 
-  /// - Parameter kind: the name of the text in the error if it is not a document name.
+  /// - Parameter kind: the name that the error uses for an invalid text.
   static func document(
     _ text: String, _ kind: String = "Document name"
   ) throws(RPCStatus) -> (DatabaseID, DocumentKey) {
@@ -41,11 +41,11 @@ struct ResourceName {
     return key
   }
 
-  /// Reads the name of the root or of a document.
+  /// Parses the name of the root or of a document.
   static func parent(_ text: String) throws(RPCStatus) -> (DatabaseID, ResourcePath) {
     var name = ResourceName("Document parent name", text)
     let database = try name.database()
-    // Clients of v1beta1 use only the database name for the root.
+    // Clients of v1beta1 use the database name for the root.
     if name.isAtEnd { return (database, .root) }
     try name.expect("/")
     try name.expect("documents")

@@ -6,8 +6,8 @@ package import FirestoreModel
 import FirestoreQuery
 import Synchronization
 
-/// The composite indexes that a server simulates, and those that the queries so far would need at Cloud Firestore. The
-/// backend itself needs none.
+/// The composite indexes that a server simulates, and the indexes that the queries so far would need in Cloud
+/// Firestore. The backend itself uses no indexes.
 package final class ServedIndexes: Sendable {
   /// The maximum number of recorded indexes.
   private static let mostSeen = 10_000
@@ -31,7 +31,8 @@ package final class ServedIndexes: Sendable {
 
   private let state: Mutex<State>
 
-  /// - Parameter required: the existing indexes; queries that need another one are rejected. `nil` rejects none.
+  /// - Parameter required: the existing indexes. Queries that need another index are rejected; with `nil`, no query is
+  ///   rejected.
   package init(required: [CompositeIndex]? = nil) { state = Mutex(State(available: required)) }
 
   /// Replaces the existing indexes.
@@ -41,12 +42,12 @@ package final class ServedIndexes: Sendable {
   var composites: [CompositeIndex] { state.withLock { $0.available ?? [] }.filter { $0.fields.count > 1 } }
 
   /// Records the index that a query needs.
-  /// - Parameter aggregations: the aggregations over its matches, which need their fields in the index.
+  /// - Parameter aggregations: the aggregations over the query's matches. The index must contain their fields.
   /// - Throws: `failed-precondition` with the definition of the missing index.
   func check(
     _ query: ServedQuery, _ aggregations: [Aggregation] = [], in database: DatabaseID
   ) throws(RPCStatus) {
-    // Nearest-neighbor searches use another kind of index.
+    // Nearest-neighbor searches use a different kind of index.
     guard query.scope == .target, query.nearest == nil else { return }
     let needs = IndexNeed.all(of: query.target.implyingOrder(of: aggregations))
     if needs.isEmpty { return }
@@ -58,12 +59,12 @@ package final class ServedIndexes: Sendable {
     if let missing { throw RPCStatus(.failedPrecondition, missing.request(in: database)) }
   }
 
-  /// The indexes that the queries so far need, for a project.
+  /// The indexes that a project's queries have needed so far.
   package func seen(in project: String) -> [CompositeIndex] { state.withLock { $0.seen[project] ?? [] } }
 }
 
 extension ServedIndexes {
-  /// The definitions in the form of the file `firestore.indexes.json` of Google's tools.
+  /// The definitions in the format of `firestore.indexes.json`, a file of Google's tools.
   package static func configuration(_ indexes: [CompositeIndex]) -> String {
     let list = indexes.map { "    " + $0.definition }.joined(separator: ",\n")
     return "{\n  \"indexes\": [\(list.isEmpty ? "" : "\n\(list)\n  ")],\n  \"fieldOverrides\": []\n}\n"
@@ -81,8 +82,8 @@ extension CompositeIndex {
     return JSONSyntax(.object(members)).lineText
   }
 
-  /// The index as a `google.firestore.admin.v1.Index` in JSON, with the name at its end.
-  /// - Parameter number: its id among the indexes of the database.
+  /// The index as a `google.firestore.admin.v1.Index` in JSON; its last field is `__name__`.
+  /// - Parameter number: the id of the index in the database.
   package func deployed(_ number: Int, in database: DatabaseID) -> JSONSyntax {
     let root = "projects/\(database.project)/databases/\(database.database)"
     let name = "\(root)/collectionGroups/\(collectionID)/indexes/\(number)"
@@ -95,7 +96,7 @@ extension CompositeIndex {
       ]))
   }
 
-  /// The fields with the name at their end, in the direction of the last one.
+  /// The fields, followed by `__name__` in the direction of the last field.
   private var namedFields: [Field] {
     if fields.last?.path.isDocumentID == true { return fields }
     return fields + [Field(path: .documentID, kind: fields.last?.kind == .descending ? .descending : .ascending)]

@@ -47,7 +47,7 @@ extension RequestedQuery {
     orderBy = try message.orderBy.map { order throws(RPCStatus) in
       OrderBy(try FieldPath(request: order.path), order.direction == 2 ? .descending : .ascending)
     }
-    // Both are `int32`.
+    // Limit and offset are `int32`.
     limit = message.limit.map { Int(Int32(truncatingIfNeeded: $0)) }
     offset = Int(Int32(truncatingIfNeeded: message.offset))
     if let cursor = message.start { start = Bound(values: try Self.checked(cursor.values), isInclusive: cursor.before) }
@@ -80,7 +80,7 @@ extension NearestNeighbors {
 }
 
 extension AggregationQueryMessage {
-  /// The aggregations, and the maxima of counts, by alias.
+  /// Returns the aggregations, and the maximum counts by alias.
   /// - Throws: `invalid-argument` with the real service's text.
   func checked() throws(RPCStatus) -> (aggregations: [FirestoreQuery.Aggregation], caps: [String: Int64]) {
     var (unnamed, caps) = (0, [String: Int64]())
@@ -109,7 +109,7 @@ extension AggregationQueryMessage {
 }
 
 extension Filter {
-  /// Makes a filter; one without a type restricts nothing.
+  /// Creates a filter. A condition without a type matches everything.
   /// - Throws: `invalid-argument` with the real service's text.
   init(request condition: QueryMessage.Condition) throws(RPCStatus) {
     switch condition {
@@ -150,15 +150,15 @@ extension FieldFilter {
       throw .invalid("Cannot convert firestore.v1.Value with type unset.")
     }
     try RequestReader.check(value)
-    // An empty list represents "matches nothing" from here on.
+    // An empty list means "matches nothing" from here on.
     if op == .in, value == .array([]) {
       throw .invalid("'IN' requires an non-empty ArrayValue.")
     }
     self = FieldFilter(try FieldPath(request: path), op, value).asServed
   }
 
-  /// The filter as it is applied. Comparisons with null and NaN are meaningful only as unary filters (PROTOCOL §3.7).
-  /// As field filters they match nothing, except that `!= NaN` matches every value that is not null.
+  /// The filter with the real service's semantics. Comparisons with null and NaN work only as unary filters (PROTOCOL
+  /// §3.7). As field filters they match nothing, except that `!= NaN` matches every value that is not null.
   private var asServed: FieldFilter {
     let isNull = value == .null
     guard isNull || value == .double(.nan) else { return self }
@@ -170,6 +170,6 @@ extension FieldFilter {
     }
   }
 
-  /// Whether the filter represents a comparison that nothing satisfies.
+  /// Whether the filter matches nothing.
   var matchesNothing: Bool { op == .in && value == .array([]) }
 }

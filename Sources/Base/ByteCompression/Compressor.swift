@@ -23,13 +23,13 @@ package enum CompressionFormat: String, CaseIterable, Codable, Sendable {
   /// The number of leading bytes that identify a file's format.
   package static let magicLength = 4
 
-  /// Creates the format whose magic bytes begin a sequence; `nil` if none exists.
+  /// Detects the format from the first bytes of a file; `nil` for an unsupported format.
   package init?(magic bytes: some Sequence<UInt8>) {
     guard let format = Self.allCases.first(where: { bytes.starts(with: $0.magic) }) else { return nil }
     self = format
   }
 
-  /// Creates the format of a file name's extension; `nil` if none exists.
+  /// Detects the format from a file name's extension; `nil` for other extensions.
   package init?(fileName: String) {
     let name = fileName.lowercased()
     guard let format = Self.allCases.first(where: { name.hasSuffix($0.fileExtension) }) else { return nil }
@@ -40,13 +40,13 @@ package enum CompressionFormat: String, CaseIterable, Codable, Sendable {
 /// The reason why bytes cannot be compressed or decompressed.
 package struct CompressionError: Error, Hashable, Sendable {
   package enum Kind: Hashable, Sendable {
-    /// Input in another format, or damaged.
+    /// The input is damaged or has another format.
     case damaged
-    /// Input that ends too early.
+    /// The input ends too early.
     case truncated
-    /// Input that needs more memory to decompress than is allowed.
+    /// The input needs more memory to decompress than is allowed.
     case tooLarge
-    /// Out of memory.
+    /// There is not enough memory.
     case failed
   }
 
@@ -63,14 +63,14 @@ package struct CompressionError: Error, Hashable, Sendable {
   }
 }
 
-/// Compresses bytes piece by piece into one member or frame. The output is deterministic: it contains no time and no
-/// name.
+/// Compresses bytes piece by piece into one gzip member or zstd frame. The output contains no time and no file name, so
+/// it depends only on the input.
 package final class Compressor {
   private static let outputSize = 64 * 1024
 
   private let encoder: any ByteEncoder
 
-  /// Creates a compressor with the default level of the format's command.
+  /// Creates a compressor with the default level of the format's command-line tool.
   /// - Throws: `failed`.
   package init(_ format: CompressionFormat) throws(CompressionError) {
     encoder =
@@ -80,7 +80,7 @@ package final class Compressor {
       }
   }
 
-  /// - Parameter isLast: whether these bytes are the last, so that all remaining output is returned.
+  /// - Parameter isLast: whether these are the last bytes. All remaining output is then returned.
   /// - Returns: compressed bytes that can be written.
   /// - Throws: `failed`.
   package func compress(_ bytes: [UInt8], isLast: Bool = false) throws(CompressionError) -> [UInt8] {
@@ -107,14 +107,13 @@ package final class Compressor {
 /// A format's encoder.
 protocol ByteEncoder: AnyObject {
   /// Reads as much input and writes as much output as the two buffers allow.
-  /// - Returns: also whether all input was read and, if it is the last, all output written.
+  /// - Returns: the numbers of bytes, and whether all input was read and, for the last input, all output was written.
   func step(
     _ input: UnsafeBufferPointer<UInt8>, _ output: UnsafeMutableBufferPointer<UInt8>, isLast: Bool
   ) throws(CompressionError) -> (step: CodingStep, isDone: Bool)
 }
 
-/// A decompressor that accepts compressed bytes piece by piece and buffers those not read yet. Reads files of several
-/// members or frames to the end.
+/// Decompresses bytes piece by piece. Buffers unread input. Reads all members or frames of a file.
 package final class Decompressor {
   package let format: CompressionFormat
   private let decoder: any ByteDecoder
@@ -140,7 +139,7 @@ package final class Decompressor {
     input += bytes
   }
 
-  /// - Returns: the next bytes; none if more input is needed.
+  /// - Returns: the next bytes; empty if more input is needed.
   /// - Throws: `damaged`, `tooLarge`.
   package func next(atMost count: Int) throws(CompressionError) -> [UInt8] {
     while true {
@@ -179,7 +178,7 @@ struct CodingStep {
 
 /// A format's decoder.
 protocol ByteDecoder: AnyObject {
-  /// Whether the data is complete if it ends here.
+  /// Whether the input may end here.
   var isComplete: Bool { get }
   /// Whether the decoder may produce output without more input.
   var mayHoldOutput: Bool { get }

@@ -24,7 +24,7 @@ final class GzipDecoder: ByteDecoder {
     _ input: UnsafeBufferPointer<UInt8>, _ output: UnsafeMutableBufferPointer<UInt8>
   ) throws(CompressionError) -> CodingStep {
     if isComplete {
-      // Tape archives end with zeros.
+      // Compressed files on tapes can end with zeros.
       let padding = input.prefix { $0 == 0 }.count
       if padding > 0 || input.isEmpty { return CodingStep(read: padding) }
       inflateReset(stream)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CCompression
 
-/// The library's decoder, with the same memory limit as the command `zstd` (windows of 128 MiB).
+/// The library's decoder, with the memory limit of the command `zstd`: windows of 128 MiB.
 final class ZstdDecoder: ByteDecoder {
   private let context: OpaquePointer
   private(set) var isComplete = false
@@ -24,7 +24,7 @@ final class ZstdDecoder: ByteDecoder {
       let reason = String(cString: ZSTD_getErrorName(result))
       throw CompressionError(reason.contains("too much memory") ? .tooLarge : .damaged, reason)
     }
-    // The frame had already ended if nothing was read or written.
+    // Nothing is read or written after the frame has already ended.
     if source.pos > 0 || target.pos > 0 { isComplete = result == 0 }
     mayHoldOutput = target.pos == target.size && !isComplete
     return CodingStep(read: source.pos, written: target.pos)

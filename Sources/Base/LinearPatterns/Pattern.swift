@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A regular expression that matches in time linear in the text for every pattern: all possible matches are followed
+/// A regular expression that matches in time linear in the text, for every pattern. It follows all possible matches
 /// simultaneously (Thompson, "Regular Expression Search Algorithm", 1968). The standard library tries them one after
-/// the other, which for `(a+)+$` takes minutes on a line of thirty letters, and cannot be stopped.
+/// the other. On a line of thirty letters, `(a+)+$` then takes minutes and cannot be stopped.
 ///
 /// Supports `.` `[a-z]` `\d` `\w` `\s` `\b` `^` `$` `( | )` `* + ? {2,3}`; no lookaround and no back-references.
 package struct Pattern: Hashable, Sendable {
@@ -20,15 +20,15 @@ package struct Pattern: Hashable, Sendable {
   enum Assertion: Hashable, Sendable { case start, end, lineStart, lineEnd, wordBoundary, noWordBoundary }
 
   let program: [Step]
-  /// The names of groups, by number, without the whole match.
+  /// The names of the groups by number, without the whole match.
   let groups: [String?]
   let dialect: PatternDialect
 
-  /// A search pattern: without capital letters it ignores case.
+  /// Parses a search pattern. It ignores case unless it contains a capital letter.
   /// - Throws: `PatternError` with the reason why it is invalid, and the position.
   package init(_ text: String) throws(PatternError) { try self.init(text, .search) }
 
-  /// A pattern in the syntax of RE2, as in programs. Supports Unicode's general categories, but not its scripts.
+  /// Parses a pattern in RE2 syntax. Supports the general categories of Unicode, but not its scripts.
   /// - Throws: `PatternError` with the reason why it is invalid, and the position.
   package init(re2 text: String) throws(PatternError) { try self.init(text, .re2) }
 
@@ -42,7 +42,7 @@ package struct Pattern: Hashable, Sendable {
     self.dialect = dialect
   }
 
-  /// A pattern for literal text.
+  /// Creates a pattern that matches literal text.
   package init(literal text: String, isExact: Bool) {
     program = text.unicodeScalars.map { .scalar(ScalarSet($0, isExact: isExact)) } + [.end]
     groups = []
@@ -59,13 +59,13 @@ package struct Pattern: Hashable, Sendable {
   }
 
   /// Whether the pattern matches a whole text of any length.
-  /// - Parameter isOver: whether the caller no longer needs the result, which is then false.
+  /// - Parameter isOver: whether the caller no longer needs the result; false is then returned.
   package func matchesWhole(_ text: String, unless isOver: () -> Bool = { false }) -> Bool {
     var run = PatternRun(self, Array(text.unicodeScalars))
     return run.matchesWhole(unless: isOver)
   }
 
-  /// The ranges of the matches, from left to right, each as long as possible, without empty matches.
+  /// The ranges of the nonempty matches from left to right, each as long as possible.
   package func ranges(in text: [Unicode.Scalar]) -> [Range<Int>] {
     var run = PatternRun(self, text)
     return run.ranges()
@@ -79,7 +79,7 @@ enum PatternDialect: Hashable, Sendable {
   /// The syntax of RE2.
   case re2
 
-  /// The maximum number of steps in a pattern, which costs the same number of comparisons per character.
+  /// The maximum number of steps in a pattern. Each character can cost this many comparisons.
   var mostSteps: Int { self == .search ? 256 : 10_000 }
   var mostRepeats: Int { self == .search ? 100 : 1000 }
   /// The maximum nesting of groups.
@@ -97,8 +97,8 @@ enum PatternDialect: Hashable, Sendable {
 }
 
 extension Pattern {
-  /// Whether the pattern matches somewhere in a text, of any length.
-  /// - Parameter isOver: whether the caller no longer needs the result, which is then false.
+  /// Whether the pattern matches anywhere in a text of any length.
+  /// - Parameter isOver: whether the caller no longer needs the result; false is then returned.
   package func matchesSomewhere(_ text: String, unless isOver: () -> Bool = { false }) -> Bool {
     var run = PatternRun(self, Array(text.unicodeScalars))
     return run.matches(unless: isOver)
@@ -137,7 +137,7 @@ package struct PatternError: Error, Hashable, Sendable {
 struct PatternCompiler {
   private let longest: Int
   private(set) var program: [Pattern.Step] = []
-  /// The number of added nodes, since empty groups can be repeated without adding a step.
+  /// The number of added nodes. It is limited too, since a repeated empty group adds no steps.
   private var additions = 0
 
   init(_ dialect: PatternDialect) { longest = dialect.mostSteps }
@@ -182,7 +182,7 @@ struct PatternCompiler {
     var forks: [Int] = []
     if let most {
       for _ in 0..<least { try add(node) }
-      // Nests as (x(x(x)?)?)?: each repeat requires the previous one.
+      // Compiles to (x(x(x)?)?)?, since each repeat requires the previous one.
       for _ in least..<most {
         forks.append(try appendFork())
         try add(node)
@@ -192,7 +192,7 @@ struct PatternCompiler {
       try add(node)
       try append(.jump(forks[0]))
     } else {
-      // Compiles to (x+)?: in x*, an empty match of x would be followed again by the rest of x, unlike in RE2.
+      // Compiles x* to (x+)?. Otherwise an empty match of x would be followed by the rest of x again, unlike in RE2.
       if least == 0 { forks.append(try appendFork()) }
       for _ in 1..<max(least, 1) { try add(node) }
       let start = program.count

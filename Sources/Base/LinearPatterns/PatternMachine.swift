@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds matches and the parts that their groups captured. Among several matches from one position, the first one
-/// counts when alternatives are tried from left to right (Pike's virtual machine).
+/// Finds matches and the parts that their groups captured (Pike's virtual machine). If several matches start at one
+/// position, the one counts that trying alternatives from left to right would find first.
 struct PatternMachine {
   private struct Thread {
     var step: Int
@@ -20,7 +20,7 @@ struct PatternMachine {
   private(set) var work: Int
   private let isOver: () -> Bool
 
-  /// - Parameter isOver: whether the caller no longer needs a match; checked from time to time, and then `work` becomes
+  /// - Parameter isOver: whether the caller no longer needs a match; checked from time to time. If so, `work` becomes
   ///   zero.
   init(_ pattern: Pattern, _ text: [Unicode.Scalar], work: Int, isOver: @escaping () -> Bool = { false }) {
     program = pattern.program
@@ -55,7 +55,7 @@ struct PatternMachine {
         if case .end = program[thread.step] {
           found = thread.bounds
           found?[1] = place
-          // The following threads are less preferred.
+          // The remaining threads have lower priority.
           break
         }
         if place < text.count, case .scalar(let set) = program[thread.step], set.contains(text[place]) {
@@ -67,7 +67,7 @@ struct PatternMachine {
     return found
   }
 
-  /// Follows all steps that consume no scalar, preferred ones first.
+  /// Follows all steps that consume no scalar, those with higher priority first.
   private mutating func add(_ thread: Thread, at place: Int, to list: inout [Thread]) {
     var pending = [thread]
     while let thread = pending.popLast() {
@@ -118,8 +118,8 @@ extension Pattern {
     return parts
   }
 
-  /// The text with every match replaced. In the replacement, `$1` and `${name}` insert the text of a group, and a
-  /// backslash escapes the next character.
+  /// Replaces every match in a text. In the replacement, `$1` and `${name}` insert the text of a group, and a backslash
+  /// escapes the next character.
   /// - Parameter work: the number of steps allowed; the steps taken are subtracted.
   package func replacing(in text: String, with replacement: String, work: inout Int) throws(EditFailure) -> String {
     let template = try template(replacement)
@@ -194,7 +194,7 @@ extension Pattern {
       if let first = digit(end) {
         var number = first
         end += 1
-        // More digits count as long as such a group exists.
+        // Further digits belong to the number as long as a group with that number exists.
         while let next = digit(end), number * 10 + next <= groups.count {
           number = number * 10 + next
           end += 1
@@ -222,19 +222,19 @@ extension Pattern {
   }
 }
 
-/// One pass of a pattern over a text: the reached steps, each with the start position of its run.
+/// One pass of a pattern over a text. Contains the reached steps, each with the start position of its run.
 struct PatternRun {
-  /// The number of characters searched in longer texts; no row shows more.
+  /// The number of characters after which a longer text is not searched; no row shows more.
   static let longestText = 4000
   /// The maximum number of matches in one row; no row has space for more.
   private static let mostRanges = 64
-  /// The number of characters between two checks whether the caller still waits.
+  /// The number of characters between two checks whether the caller is still waiting.
   static let stride = 64
 
   private let program: [Pattern.Step]
   private let dialect: PatternDialect
   private let text: [Unicode.Scalar]
-  /// The start positions of the runs that have reached each step; `nil` for none.
+  /// The start position of the run that has reached each step; `nil` for none.
   private var begins: [Int?]
   private var reached: [Int] = []
   private var pending: [Int] = []
@@ -246,7 +246,7 @@ struct PatternRun {
     begins = Array(repeating: nil, count: program.count)
   }
 
-  /// - Parameter isOver: checked from time to time; once it is true, nothing matches.
+  /// - Parameter isOver: checked from time to time; if it is true, the result is false.
   mutating func matches(unless isOver: () -> Bool = { false }) -> Bool {
     for place in 0...text.count {
       if place % Self.stride == 0, isOver() { return false }
@@ -258,7 +258,7 @@ struct PatternRun {
   }
 
   /// Whether the whole text is one match.
-  /// - Parameter isOver: checked from time to time; once it is true, nothing matches.
+  /// - Parameter isOver: checked from time to time; if it is true, the result is false.
   mutating func matchesWhole(unless isOver: () -> Bool = { false }) -> Bool {
     reach(0, from: 0, at: 0)
     for place in text.indices {

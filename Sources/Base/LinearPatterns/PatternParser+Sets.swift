@@ -63,7 +63,7 @@ extension PatternParser {
     }
   }
 
-  /// The character that a letter after a backslash represents.
+  /// The character for a letter after a backslash.
   private mutating func plain(_ scalar: Unicode.Scalar, column: Int) throws(PatternError) -> Unicode.Scalar {
     switch scalar {
     case "t": return "\t"
@@ -109,7 +109,7 @@ extension PatternParser {
     return Unicode.Scalar(value) ?? "\0"
   }
 
-  /// A class with letters of the other case added if case does not matter.
+  /// Adds the letters of the other case to a class if case does not matter.
   private func cased(_ ranges: [ClosedRange<UInt32>]) -> [ClosedRange<UInt32>] {
     dialect == .search || flags.isExact ? ranges : ScalarSet.folded(ascii: ranges)
   }
@@ -158,7 +158,7 @@ extension PatternParser {
     return set
   }
 
-  /// `[:alpha:]`, after the bracket; `nil` without consuming anything if no `:]` follows.
+  /// Reads `[:alpha:]` after its first bracket. Returns `nil`, and consumes nothing, if no `:]` follows.
   private mutating func namedClass(from start: Int) throws(PatternError) -> [ClosedRange<UInt32>]? {
     let rest = characters[(position + 1)...]
     guard let end = rest.indices.dropLast().first(where: { rest[$0] == ":" && rest[$0 + 1] == "]" }) else { return nil }

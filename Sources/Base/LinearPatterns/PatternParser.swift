@@ -7,7 +7,7 @@ struct PatternParser {
     case assertion(Pattern.Assertion)
     case sequence([Node])
     case choice([Node])
-    /// Repeats a node at most `most` times, or without a limit if `nil`; as few times as possible if lazy.
+    /// Repeats a node at most `most` times; `nil` for no limit. Lazy: as few times as possible.
     case repeated(Node, least: Int, most: Int?, isLazy: Bool)
     case group(Node, number: Int)
   }
@@ -46,7 +46,7 @@ struct PatternParser {
     return node
   }
 
-  /// Whether a literal letter is a capital; letters after a backslash do not count.
+  /// Whether there is a literal capital letter. Letters after a backslash do not count.
   private static func hasCapital(_ characters: [Unicode.Scalar]) -> Bool {
     var isEscaped = false
     for character in characters {
@@ -97,7 +97,7 @@ struct PatternParser {
     return .sequence(nodes)
   }
 
-  /// - Parameter isFirst: whether there is nothing before it.
+  /// - Parameter isFirst: whether there is nothing before the quantifier.
   private mutating func quantifier(isFirst: Bool) throws(PatternError) -> (Int, Int?, Bool)? {
     var range: (Int, Int?)
     if take("*") {
@@ -115,7 +115,7 @@ struct PatternParser {
     if take("?") {
       isLazy.toggle()
     } else if dialect == .search {
-      // A possessive quantifier needs no special handling, because the same texts match.
+      // A possessive quantifier is treated like a greedy one.
       _ = take("+")
     }
     return (range.0, range.1, isLazy)
@@ -142,14 +142,15 @@ struct PatternParser {
     let longest = dialect == .search ? 6 : 18
     while let scalar = next, (0x30...0x39).contains(scalar.value), position - start < longest { position += 1 }
     if dialect == .re2, position - start > 1, characters[start] == "0" {
-      // Leading zeros make it not a number, so the brace is literal.
+      // A text with leading zeros is not a number, so the brace is literal.
       position = start
       return nil
     }
     return Int(characters[start..<position].map(String.init).joined())
   }
 
-  /// - Returns: several nodes for a quotation, of which a following quantifier repeats only the last; none for flags.
+  /// - Returns: several nodes for a quotation, of which a following quantifier repeats only the last one; none for
+  ///   flags.
   private mutating func atoms() throws(PatternError) -> [Node] {
     let start = position
     guard let scalar = next else { throw error("the pattern is incomplete") }
@@ -211,7 +212,7 @@ struct PatternParser {
   }
 
   /// Reads `i`, `m`, `s`, `U` and `-` up to the colon or the parenthesis.
-  /// - Returns: whether a parenthesis followed, so that the flags apply to the rest of the enclosing group.
+  /// - Returns: whether a parenthesis followed. The flags then apply to the rest of the enclosing group.
   private mutating func flagsEndGroup(from start: Int) throws(PatternError) -> Bool {
     var (isOn, isEmpty) = (true, false)
     while let scalar = next {
@@ -234,7 +235,7 @@ struct PatternParser {
 }
 
 extension PatternParser.Node {
-  /// Whether no part is repeated more often than `most`, with nested repeats multiplied.
+  /// Whether no part is repeated more than `most` times. The counts of nested repeats are multiplied.
   func repeats(atMost most: Int) -> Bool {
     switch self {
     case .scalar, .assertion: return true
@@ -247,7 +248,7 @@ extension PatternParser.Node {
     }
   }
 
-  /// Whether the node can match without a scalar, as far as is known without a text.
+  /// Whether the node can match the empty text; conditions on the position count as met.
   var canBeEmpty: Bool {
     switch self {
     case .scalar: false

@@ -20,7 +20,7 @@ struct ScalarSet: Hashable, Sendable {
   static let anyInLine = ScalarSet([0x0A...0x0A], isNegated: true)
   static let digits: [ClosedRange<UInt32>] = [0x30...0x39]
   static let spaces: [ClosedRange<UInt32>] = [0x09...0x0D, 0x20...0x20, 0xA0...0xA0, 0x2000...0x200A, 0x3000...0x3000]
-  /// ASCII letters and digits, the underscore, and everything beyond ASCII that is neither space nor symbol.
+  /// ASCII letters and digits, the underscore, and U+00C0 to U+1FFF.
   static let words: [ClosedRange<UInt32>] = [0x30...0x39, 0x41...0x5A, 0x5F...0x5F, 0x61...0x7A, 0xC0...0x1FFF]
 
   /// All other scalars.
@@ -57,7 +57,7 @@ struct ScalarSet: Hashable, Sendable {
 
 /// The scalars of a general category of Unicode, or all others.
 struct ScalarCategory: Hashable, Sendable {
-  /// `L`, `Lu` and so on.
+  /// The name, such as `L` or `Lu`.
   let name: String
   let isNegated: Bool
 
@@ -68,7 +68,7 @@ struct ScalarCategory: Hashable, Sendable {
     self.isNegated = isNegated
   }
 
-  /// - Parameter others: the same letter in other cases; one of them in the category is enough.
+  /// - Parameter others: the same letter in other cases; it is enough if one of them is in the category.
   func contains(_ scalar: Unicode.Scalar, or others: [Unicode.Scalar] = []) -> Bool {
     (name == "Any" || has(scalar) || others.contains(where: has)) != isNegated
   }
@@ -119,7 +119,7 @@ struct ScalarCategory: Hashable, Sendable {
   }
 }
 
-/// Scalars that differ only in case, one by one, by Unicode's simple case folding.
+/// Finds the scalars that differ from a scalar only in case, by Unicode's simple case folding.
 enum LetterCase {
   static func others(of scalar: Unicode.Scalar) -> [Unicode.Scalar] {
     let value = scalar.value
@@ -132,8 +132,8 @@ enum LetterCase {
     }
   }
 
-  /// Families of more than two, and ß, whose capital is two letters elsewhere: k K K, s S ſ, µ Μ μ, å Å Å, ß ẞ, Ǆ ǅ ǆ
-  /// and so on (CaseFolding.txt).
+  /// Families of more than two scalars (CaseFolding.txt): k K K, s S ſ, µ Μ μ, å Å Å, Ǆ ǅ ǆ and so on. Also ß ẞ,
+  /// because Swift's capital of ß is two letters.
   private static let families: [[UInt32]] = [
     [0x4B, 0x6B, 0x212A], [0x53, 0x73, 0x17F], [0xB5, 0x39C, 0x3BC], [0xC5, 0xE5, 0x212B], [0xDF, 0x1E9E],
     [0x1C4, 0x1C5, 0x1C6], [0x1C7, 0x1C8, 0x1C9], [0x1CA, 0x1CB, 0x1CC], [0x1F1, 0x1F2, 0x1F3],

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// A Unix-domain socket with a name in a directory, for the processes of one user (0600).
+/// A Unix-domain socket in a directory, for the processes of one user (mode 0600).
 ///
 /// A socket address has space for 107 bytes. A longer path is accessed through a descriptor of the directory.
 package final class LocalSocket: Sendable {
@@ -19,14 +19,14 @@ package final class LocalSocket: Sendable {
 
   deinit { close(directory) }
 
-  /// The path, short enough for a socket address; valid in this process while this value exists.
+  /// A path that is short enough for a socket address. It is valid in this process while this object exists.
   package var address: String {
     path.utf8.count <= Self.longestAddress ? path : "/proc/self/fd/\(directory)/\(name)"
   }
 
   private static let longestAddress = 107
 
-  /// Listens, after removing a socket of the same name left by an ended process.
+  /// Removes a socket of the same name that an ended process left, and listens.
   /// - Precondition: no other process uses the name.
   /// - Returns: a nonblocking descriptor that the caller closes.
   package func listen() throws(LocalSocketError) -> CInt {
@@ -37,7 +37,7 @@ package final class LocalSocket: Sendable {
     let kind = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue) | CInt(SOCK_NONBLOCK.rawValue)
     let descriptor = socket(AF_UNIX, kind, 0)
     guard descriptor >= 0 else { throw LocalSocketError(path, .system(errno)) }
-    // The permissions are set before the socket has a name, so that no other user can connect.
+    // Setting the permissions before the socket has a name prevents other users from connecting.
     fchmod(descriptor, 0o600)
     guard withAddress({ bind(descriptor, $0, $1) }) == 0, chmod(address, 0o600) == 0,
       Glibc.listen(descriptor, 128) == 0
@@ -50,7 +50,7 @@ package final class LocalSocket: Sendable {
     return descriptor
   }
 
-  /// Gives the socket to the owner of the directory, so that root does not lock out the user whose directory it uses.
+  /// Makes the directory's owner the owner of the socket. Otherwise a process of root would lock that user out.
   private func shareWithOwnerOfDirectory() {
     var information = stat()
     guard geteuid() == 0, fstat(directory, &information) == 0, information.st_uid != 0 else { return }
@@ -76,9 +76,9 @@ package final class LocalSocket: Sendable {
   package enum Approach {
     /// A descriptor that the caller closes.
     case connected(CInt)
-    /// No process listens; the value is the system's error number.
+    /// No process listens. The value is the system's error number.
     case nobody(Int32)
-    /// A process of an untrusted user listens; the value is the user id.
+    /// A process of an untrusted user listens. The value is the user id.
     case stranger(UInt32)
   }
 
@@ -86,7 +86,7 @@ package final class LocalSocket: Sendable {
   package func connect() -> Approach {
     let descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { return .nobody(errno) }
-    // The attempt fails after one second if the listener's queue is full because it accepts no connections.
+    // Connecting fails after one second if the listener accepts no connections and its queue is full.
     var patience = timeval(tv_sec: 1, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
     guard withAddress({ Glibc.connect(descriptor, $0, $1) }) == 0 else {
@@ -121,7 +121,7 @@ package struct SocketPeer: Sendable {
 
   package init() {}
 
-  /// - Returns: `nil` if the system does not name the process.
+  /// - Returns: `nil` if the system does not identify the process.
   package init?(of descriptor: CInt) {
     var size = socklen_t(MemoryLayout<Self>.size)
     guard getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &self, &size) == 0 else { return nil }
@@ -130,8 +130,8 @@ package struct SocketPeer: Sendable {
   /// Whether the process belongs to this user or to root.
   package var isTrusted: Bool { Self.trustedUsers().contains(user) }
 
-  /// The trusted users: this user and root, who may do everything anyway. Root also trusts the owner of the directory,
-  /// who could replace anything in it.
+  /// The trusted users: this user, and root, who can do everything anyway. Root also trusts the owner of the directory,
+  /// who can replace everything in it.
   package static func trustedUsers(of user: UInt32 = geteuid(), owner: UInt32? = nil) -> Set<UInt32> {
     var users: Set<UInt32> = [user, 0]
     if user == 0, let owner { users.insert(owner) }
@@ -144,7 +144,7 @@ package struct LocalSocketError: Error, Hashable, Sendable {
   package enum Reason: Hashable, Sendable {
     /// The system's error number.
     case system(Int32)
-    /// A file with the socket's name is not a socket.
+    /// The file with the socket's name is not a socket.
     case noSocket
   }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// SplitMix64 (Steele, Lea, Flood 2014): small, fast, and the same numbers for the same seed on every machine.
+/// SplitMix64 (Steele, Lea, Flood 2014), a small and fast generator. The same seed gives the same numbers on every
+/// machine.
 ///
 /// The state is a counter, so two generators with nearby states produce shifted copies of one sequence. For independent
-/// sequences, mix the difference into the seeds (`mixed`).
+/// sequences, pass the seeds through `mixed`.
 package struct SeededGenerator: RandomNumberGenerator, Sendable {
   package static let step: UInt64 = 0x9e37_79b9_7f4a_7c15
   private var state: UInt64

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Dispatch
 
-/// A thread that runs work strictly first in, first out. Several actors can share it, and it may have other work.
+/// A thread that runs work strictly in order. Several actors can share it, and it may have other work.
 package protocol WorkLoop: Sendable {
   /// Whether the caller is on the thread.
   var isCurrent: Bool { get }
@@ -14,8 +14,8 @@ extension WorkLoop {
   package func pause() async { await Task.yield() }
 }
 
-/// Runs an actor on a serial queue: strictly first in, first out, and free to block on SQLite without holding a thread
-/// of the cooperative pool. An actor that is given a loop runs on the loop instead.
+/// Runs an actor on a serial queue, strictly in order. The actor may block on SQLite without holding a thread of the
+/// cooperative pool. If there is a loop, the actor runs on the loop instead.
 package final class QueueExecutor: SerialExecutor {
   package let queue: DispatchQueue
   private let loop: (any WorkLoop)?
@@ -46,8 +46,8 @@ package final class QueueExecutor: SerialExecutor {
   }
 }
 
-/// Runs tasks on the queue of an actor, between the actor's work, so that calls to the actor and their results wake no
-/// other thread. For tasks that do little else.
+/// Runs tasks on the queue of an actor, so that calls to the actor need no thread switch. Use it for tasks that do
+/// little else.
 package final class QueueTaskExecutor: TaskExecutor {
   private let queue: QueueExecutor
 

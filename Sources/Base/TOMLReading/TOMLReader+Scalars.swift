@@ -5,7 +5,7 @@ extension TOMLReader {
   mutating func readScalar() throws(TOMLError) -> TOMLValue {
     let start = cursor.position
     var text = Array(cursor.take(while: Self.isOfScalar))
-    // A space may separate a date and a time.
+    // A space can separate the date from the time.
     if TOMLTime.isDate(text), cursor.next == UInt8(ascii: " "), let digit = cursor[1], (0x30...0x39).contains(digit) {
       cursor.advance()
       text.append(UInt8(ascii: " "))
@@ -107,7 +107,7 @@ private struct TOMLNumber {
 
 /// Strings in quotes.
 extension TOMLReader {
-  /// `"…"`, on one line, with escapes.
+  /// Reads `"…"`, on one line, with escapes.
   mutating func readBasicString() throws(TOMLError) -> [UInt8] {
     let start = cursor.position
     cursor.advance()
@@ -120,7 +120,7 @@ extension TOMLReader {
     }
   }
 
-  /// `'…'`, on one line, without escapes.
+  /// Reads `'…'`, on one line, without escapes.
   mutating func readLiteralString() throws(TOMLError) -> [UInt8] {
     let start = cursor.position
     cursor.advance()
@@ -175,7 +175,7 @@ extension TOMLReader {
     return count >= 3
   }
 
-  /// Consumes a backslash at the end of a line, with all following whitespace and line ends.
+  /// Consumes a backslash at the end of a line, and all following whitespace and line ends.
   private mutating func takeContinuation() -> Bool {
     var after = cursor
     after.advance()
@@ -229,7 +229,7 @@ extension TOMLReader {
 
 /// Dates and times of RFC 3339, as in TOML: `1979-05-27T07:32:00.5-08:00`, or a part of it.
 enum TOMLTime {
-  /// Whether a text begins like a date or a time, and not like a number.
+  /// Whether a text begins like a date or a time rather than a number.
   static func looksLikeOne(_ text: [UInt8]) -> Bool {
     let digits = text.prefix(while: isDigit).count
     guard digits < text.count else { return false }
@@ -287,7 +287,7 @@ enum TOMLTime {
     return fraction > 0
   }
 
-  /// Accepts a missing offset too.
+  /// Consumes the offset, which may be missing. Returns false if the rest is anything else.
   private static func takeOffset(_ rest: inout ArraySlice<UInt8>) -> Bool {
     if rest.isEmpty { return true }
     if take("Z", &rest) || take("z", &rest) { return rest.isEmpty }

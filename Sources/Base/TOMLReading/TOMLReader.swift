@@ -2,9 +2,9 @@
 
 /// Reads a complete text of TOML 1.0 (https://toml.io/en/v1.0.0).
 ///
-/// For every text, reading ends with a table or an error: no index, size or depth from the text is used unchecked.
+/// Every text gives a table or an error. All indices, sizes and depths in the text are checked before they are used.
 struct TOMLReader {
-  /// The maximum nesting of tables and arrays; more is a mistake, or an attack on the stack.
+  /// The maximum nesting of tables and arrays, which protects the stack.
   private static let maximumDepth = 100
 
   var cursor: TOMLCursor
@@ -53,7 +53,7 @@ struct TOMLReader {
 
   // MARK: Headers and keys
 
-  /// `[a.b]` or `[[a.b]]`.
+  /// Reads `[a.b]` or `[[a.b]]`.
   private mutating func readHeader() throws(TOMLError) {
     let start = cursor.position
     let isElement = cursor.take("[[" as StaticString)
@@ -86,7 +86,7 @@ struct TOMLReader {
     currentDepth = keys.count
   }
 
-  /// `a."b".'c'`, with the following whitespace.
+  /// Reads `a."b".'c'` and the following whitespace.
   private mutating func readKeys(depth: Int) throws(TOMLError) -> [[UInt8]] {
     var keys: [[UInt8]] = []
     repeat {
@@ -120,7 +120,7 @@ struct TOMLReader {
 
   private static func name(_ key: [UInt8]) -> String { "\"\(String(decoding: key, as: UTF8.self))\"" }
 
-  /// `a.b = value`.
+  /// Reads `a.b = value`.
   private mutating func readPair(into table: TableNode, depth: Int) throws(TOMLError) {
     let start = cursor.position
     let keys = try readKeys(depth: depth)
@@ -246,7 +246,7 @@ struct TOMLCursor {
     while next == UInt8(ascii: " ") || next == UInt8(ascii: "\t") { position += 1 }
   }
 
-  /// Consumes bytes while they are wanted.
+  /// Consumes bytes until one is not wanted.
   mutating func take(while isWanted: (UInt8) -> Bool) -> ArraySlice<UInt8> {
     let start = position
     while position < bytes.count, isWanted(bytes[position]) { position += 1 }

@@ -2,8 +2,8 @@
 
 /// A table of TOML 1.0: its keys, in the order of their first occurrence in the text, and their values.
 package struct TOMLTable: Hashable, Sendable {
-  /// The values by the UTF-8 bytes of their keys, since Swift's strings also compare equal if only their canonical
-  /// forms agree.
+  /// The values by the UTF-8 bytes of their keys. Strings cannot be the keys, because different strings with the same
+  /// canonical form compare equal.
   private var values: [[UInt8]: TOMLValue] = [:]
   package private(set) var keys: [String] = []
 
@@ -30,7 +30,7 @@ package enum TOMLValue: Hashable, Sendable {
   case integer(Int64)
   case float(Double)
   case boolean(Bool)
-  /// A date, a time, or both, with or without an offset: valid, and spelled as in the text.
+  /// A valid date, time, or both, with or without an offset; spelled as in the text.
   case time(String)
   case array([TOMLValue])
   case table(TOMLTable)
@@ -44,7 +44,7 @@ package enum TOMLValue: Hashable, Sendable {
 
 /// The reason why a text is not valid TOML, and the position.
 package struct TOMLError: Error, Hashable, Sendable {
-  /// The line, from 1; the column is in Unicode scalars, from 1.
+  /// The line and column, from 1. Columns count Unicode scalars.
   package var line: Int
   package var column: Int
   /// The expected content or the mistake, without a full stop.
@@ -52,11 +52,11 @@ package struct TOMLError: Error, Hashable, Sendable {
 }
 
 extension TOMLError: CustomStringConvertible {
-  /// The reason and the column; messages about a file state the line elsewhere.
+  /// The reason and the column. Messages about a file already contain the line.
   package var description: String { "\(reason) (column \(column))" }
 }
 
-/// A table while its text is read; its origin decides which headers and keys may add to it.
+/// A table that is being read. Its origin decides which headers and keys may add to it.
 final class TableNode {
   enum Origin {
     /// Created by a longer header: `a` in `[a.b]`. One separate header for it may follow.

@@ -4,13 +4,13 @@ package import FirestoreRules
 package import FirestoreService
 import Synchronization
 
-/// The security rules of a server: for all databases, for databases and for projects with separate rules. The rules of a
-/// project come first. Decisions are counted and reported to watchers.
+/// The security rules of a server: shared rules, and separate rules of projects and databases. A project's rules take
+/// precedence over a database's. Counts decisions and reports them to watchers.
 package final class AccessRules: AccessPolicy {
   /// The source of the rules.
   package enum Source: Sendable {
     case ruleset(Ruleset)
-    /// Invalid rules that were set nevertheless: every request is rejected.
+    /// Invalid rules that were accepted anyway. Every request is rejected.
     case broken([RulesFile], [RulesIssue])
 
     package var files: [RulesFile] {
@@ -23,7 +23,7 @@ package final class AccessRules: AccessPolicy {
 
   private struct Loaded {
     var source: Source
-    /// The rooms that no decision uses at present.
+    /// The rooms that no decision is using.
     var rooms: [RulesRoom] = []
   }
 
@@ -57,7 +57,7 @@ package final class AccessRules: AccessPolicy {
       return shared?.rooms.popLast() ?? RulesRoom()
     }
 
-    /// Returns a room, unless the rules have changed meanwhile.
+    /// Puts a room back, unless the rules have changed since.
     mutating func putBack(_ room: consuming RulesRoom, of ruleset: Ruleset, for database: DatabaseID) {
       guard case .ruleset(let known)? = loaded(for: database)?.source, known === ruleset else { return }
       let (project, id) = (database.project, database.database)
@@ -77,11 +77,12 @@ package final class AccessRules: AccessPolicy {
   private let tokens: TokenReader
   /// Whether a rejected caller learns which rule rejected the request.
   package let tellsWhy: Bool
-  /// Whether a list needs a proof for all documents that its query can find (`Ruleset.decide`).
+  /// Whether a list is allowed only if the rules prove it for every document that the query can find (see
+  /// `Ruleset.decide`).
   private let provesLists: Bool
-  /// Takes lines for the server's log; called on the thread of a decision.
+  /// Logs a line; called on the thread that makes a decision.
   private let log: (@Sendable (String) -> Void)?
-  /// The warnings that were logged, each once.
+  /// The warnings that have been logged, so that each is logged once.
   private let warnings = Mutex<Set<String>>([])
 
   package init(
@@ -94,7 +95,7 @@ package final class AccessRules: AccessPolicy {
     self.log = log
   }
 
-  /// Whether callers must authenticate: with signed tokens, or the secret of an administrator.
+  /// Whether callers must authenticate with signed tokens or the administrator's secret.
   package var asksForProof: Bool { tokens.asksForProof }
   /// Whether there are any rules.
   package var isActive: Bool { active.load(ordering: .relaxed) }
@@ -141,7 +142,7 @@ package final class AccessRules: AccessPolicy {
     isActive && state.withLock { $0.loaded(for: database) != nil }
   }
 
-  /// The caller of a call.
+  /// Identifies a caller.
   /// - Throws: `invalid-argument` or `unauthenticated` for an invalid token.
   package func caller(_ authorization: String?) throws(RPCStatus) -> Caller { try tokens.caller(authorization) }
 
@@ -161,7 +162,7 @@ package final class AccessRules: AccessPolicy {
   func check(_ user: RulesUser?, for database: DatabaseID) throws(RPCStatus) { try tokens.check(user, for: database) }
 
   /// The error for a rejected caller. It begins with production's text, which clients may check, followed by the
-  /// emulator's.
+  /// emulator's text.
   func denial(_ verdict: RulesVerdict) -> RPCStatus {
     let reason = tellsWhy && !verdict.denial.isEmpty ? " " + verdict.denial.drop(while: \.isWhitespace) : ""
     return RPCStatus(.permissionDenied, "Missing or insufficient permissions." + reason)
@@ -195,7 +196,7 @@ package final class AccessRules: AccessPolicy {
     return verdict
   }
 
-  /// The most different warnings that are logged.
+  /// The maximum number of different warnings that are logged.
   private static let mostWarnings = 1_000
 
   /// Logs the values of `debug`, and each warning once.
@@ -217,7 +218,8 @@ package final class AccessRules: AccessPolicy {
     return (loaded.source, counts)
   }
 
-  /// The coverage of the rules in one line for each ruleset: those of a project, or those for databases and all projects.
+  /// The coverage of the rules, one line for each ruleset: the project's ruleset, or else those of databases and the
+  /// shared one.
   package func coverageLines(of project: String) -> [String] {
     let all = state.withLock { state in
       state.projects[project].map { [$0] }
@@ -232,7 +234,7 @@ package final class AccessRules: AccessPolicy {
   }
 
   /// Reports each decision from now on, on the thread that made it.
-  /// - Returns: the last decisions before, and the number for ending the watch.
+  /// - Returns: the last earlier decisions, and the number to pass to `endWatch`.
   package func watch(_ body: @escaping @Sendable (RulesEvaluation) -> Void) -> (past: [RulesEvaluation], number: Int) {
     state.withLock { state in
       state.lastWatcher += 1
@@ -241,8 +243,8 @@ package final class AccessRules: AccessPolicy {
     }
   }
 
-  /// The last decisions. A client that requests them probably requests them again, so later decisions also include the
-  /// values of conditions that allowed.
+  /// The last decisions. A client that requests them will probably request more, so later decisions also record the
+  /// values of conditions that allowed a request.
   package func lastEvaluations() -> [RulesEvaluation] {
     state.withLock { state in
       state.evaluations.noteAsked()
@@ -254,7 +256,7 @@ package final class AccessRules: AccessPolicy {
 }
 
 extension FirestoreService {
-  /// The security rules for the service's callers; `nil` for a service without such rules.
+  /// The security rules for the service's callers; `nil` if there are none.
   package var securityRules: AccessRules? { rules as? AccessRules }
 }
 
@@ -265,7 +267,7 @@ extension [RulesIssue] {
   }
 }
 
-/// A request and the decision of the rules, for watchers.
+/// A request and the rules' decision, for watchers.
 package struct RulesEvaluation: Sendable {
   /// The number of the decision, counted from 1.
   package let number: Int
@@ -281,10 +283,10 @@ package struct RulesEvaluation: Sendable {
   }
 
   package var request: RulesRequest { shared.value }
-  /// The rules that decided.
+  /// The rules that made the decision.
   package var files: [RulesFile] { ruleset.files }
 
-  /// The statement of an outcome, on one line.
+  /// The text of the statement that had the outcome, on one line.
   package func statement(of outcome: RulesOutcome) -> String? { ruleset.statement(of: outcome) }
 }
 
@@ -307,7 +309,7 @@ struct PastEvaluations {
     let outcomes: [RulesOutcome]
     let duration: Duration
     let ruleset: Ruleset
-    /// The whole request, unless it was allowed without watchers: documents use memory.
+    /// The whole request. To save memory, requests with documents that were allowed without watchers are not stored.
     let whole: SharedRequest?
 
     var evaluation: RulesEvaluation {
@@ -323,10 +325,10 @@ struct PastEvaluations {
   private var ring: [Past] = []
   /// The total number of decisions.
   private(set) var count = 0
-  /// The number of decisions at the last request for them.
+  /// The value of `count` when decisions were last requested.
   private var lastAsked: Int?
 
-  /// Whether a client has recently requested decisions, and so is likely to request the next ones.
+  /// Whether a client has recently requested decisions, so that it will probably request the next ones.
   var areAskedFor: Bool { lastAsked.map { count - $0 < Self.most } ?? false }
 
   mutating func noteAsked() { lastAsked = count }
@@ -335,7 +337,7 @@ struct PastEvaluations {
   mutating func append(
     _ request: SharedRequest, _ verdict: RulesVerdict, _ time: Duration, _ ruleset: Ruleset, isWatched: Bool
   ) {
-    // A list request only contains its query. A denial is worth its memory, because users look for it.
+    // A list request contains only its query, which is small. Rejected requests are stored because users look for them.
     let isWhole = isWatched || !verdict.isAllowed || request.value.method.isList
     let past = Past(
       number: count + 1, method: request.value.method, database: request.value.database, path: request.value.path,

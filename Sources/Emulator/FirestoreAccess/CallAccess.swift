@@ -6,8 +6,8 @@ import FirestoreQuery
 import FirestoreRules
 import FirestoreService
 
-/// The permissions of a call's caller according to the rules. They are decided in the backend's step that performs the
-/// call.
+/// The permissions of a call's caller according to the rules. Each decision is made in the backend step that performs
+/// the call.
 struct CallAccess: CallerPermissions {
   let rules: AccessRules
   let user: RulesUser?
@@ -24,7 +24,7 @@ struct CallAccess: CallerPermissions {
   /// Whether a database has rules.
   func concerns(_ database: DatabaseID) -> Bool { rules.concern(database) }
 
-  /// - Throws: `permission-denied` unless the caller may get all of these documents.
+  /// - Throws: `permission-denied` unless the caller may read all of these documents.
   /// - Returns: the other documents that affect the decision.
   @discardableResult
   func get(
@@ -89,7 +89,7 @@ struct CallAccess: CallerPermissions {
     }
   }
 
-  /// The check before a pipeline reads: its first conditions are treated like a query's.
+  /// The check before a pipeline reads. The pipeline's first conditions count like the filters of a query.
   func pipelines(in database: DatabaseID) -> PipelineCheck {
     { read, backend throws(RPCStatus) in
       switch read {
@@ -122,8 +122,9 @@ struct CallAccess: CallerPermissions {
 }
 
 extension CommitPreview.Entry {
-  /// The method for the rules. The precondition of the first write decides, as in the emulator: `exists: false` asks for
-  /// a create and the others for an update, whatever is stored. Deleting a missing document is a deletion.
+  /// The method for the rules. As in the emulator, the precondition of the first write decides: `exists: false` is a
+  /// create and any other precondition an update, even if the stored state differs. Without a precondition, the stored
+  /// state decides. Deleting a missing document is a delete.
   fileprivate var method: RulesRequest.Method {
     if isVerification { return .get }
     if case nil = after { return .delete }
@@ -135,7 +136,7 @@ extension CommitPreview.Entry {
   }
 }
 
-/// The documents for the rules, each read and counted once for a request.
+/// The documents that the rules read. For each request, a document is read and counted once.
 private final class DocumentSource: RulesDocuments {
   enum Origin {
     case stored((DocumentKey) throws(RPCStatus) -> Document?)
@@ -146,17 +147,17 @@ private final class DocumentSource: RulesDocuments {
   private struct Look {
     let key: DocumentKey
     var stored: Document?
-    /// Whether the document was read, rather than only evaluated after the write.
+    /// Whether the stored document was read, rather than only its state after the write.
     var isRead = false
   }
 
-  /// The documents so far: few enough (`RulesLimits.accessesInAll`) to need no table.
+  /// The documents so far. They are few (`RulesLimits.accessesInAll`), so no dictionary is needed.
   private var looks: [Look] = []
-  /// The error of reading a document, which invalidates the verdict.
+  /// The error that occurred when a document was read. It makes the verdict invalid.
   private(set) var failure: RPCStatus?
 
   private let known: (any RulesDocumentState)?
-  /// - Returns: also `nil` for a document that could not be read.
+  /// - Returns: `nil` after a document could not be read.
   var state: (any RulesDocumentState)? { failure == nil ? known : nil }
 
   init(_ origin: Origin, _ state: (any RulesDocumentState)?) { (self.origin, known) = (origin, state) }

@@ -7,8 +7,8 @@ import FirestoreRules
 import FirestoreService
 
 /// The permissions of a Listen stream's caller. The rules are evaluated when a target is added, and again when the
-/// rules or a document that they depend on change. A target that may no longer be watched ends; all others continue.
-/// The contents of a document that left a target are sent only to a caller who may get it.
+/// rules or a document that affects them change. A target that may no longer be watched ends; all others continue. The
+/// contents of a document that left a target are sent only if the caller may read it.
 struct ListenAccess: ListenerPermissions {
   private struct Guarded {
     let target: Target
@@ -21,7 +21,7 @@ struct ListenAccess: ListenerPermissions {
   private let access: CallAccess
   private let database: DatabaseID
   private var targets: [TargetID: Guarded] = [:]
-  /// The change number of the last evaluated rules.
+  /// The `changeNumber` of the rules when they were last evaluated.
   private var changeNumber: Int
 
   init(_ access: CallAccess, in database: DatabaseID) {
@@ -66,17 +66,16 @@ struct ListenAccess: ListenerPermissions {
     depend(session, backend)
   }
 
-  /// Removes the contents of documents that left their targets from the next delivery, unless the caller may get the
-  /// documents in their present state. Call it in the backend's step that sends the delivery, because rules also read
-  /// other documents.
+  /// Removes the contents of documents that left their targets from a delivery, unless the caller may read their
+  /// current state. Call it in the backend step that sends the delivery, because rules also read other documents.
   func withhold(from delivery: inout WatchDelivery, _ backend: isolated LocalBackend) throws(RPCStatus) {
     guard access.concerns(database) else { return }
     for index in delivery.changes.indices {
-      // A document that remains in another target is sent with that target's contents.
+      // A document that is still in another target is sent with its contents.
       guard case .document(let document, let updated, let removed) = delivery.changes[index], updated.isEmpty else {
         continue
       }
-      // The document may have changed since, without any effect on a target.
+      // The document may have changed since it left the target.
       guard let current = try backend.lookup([document.key], in: database).documents.first, current.exists else {
         if document.exists {
           let missing = Document(key: document.key, version: delivery.readTime, state: .missing)
@@ -90,7 +89,7 @@ struct ListenAccess: ListenerPermissions {
     }
   }
 
-  /// Whether the caller may get the document; false for an undecidable request.
+  /// Whether the caller may read the document; false if the rules cannot be evaluated.
   private func mayGet(_ document: Document, _ backend: isolated LocalBackend) -> Bool {
     do throws(RPCStatus) {
       try access.get([document], in: database, on: backend)

@@ -7,15 +7,15 @@ import FirestoreRules
 import FirestoreService
 import Synchronization
 
-/// One database of the embedded backend for a client whose user is subject to security rules, without a server between
-/// them. Each new stream or call reads the present user.
+/// One database of the embedded backend for a client in the same process whose user is subject to security rules. Each
+/// new stream or call uses the current user.
 package struct RuledDatastore: AnsweringDatastore {
   private let backend: LocalBackend
   private let database: DatabaseID
   private let rules: AccessRules
   private let user: @Sendable () -> String?
 
-  /// - Parameter user: returns the id of the signed-in user; `nil` for the signed-out user.
+  /// - Parameter user: returns the id of the signed-in user; `nil` if signed out.
   package init(
     backend: LocalBackend, database: DatabaseID, rules: AccessRules, user: @escaping @Sendable () -> String?
   ) {
@@ -28,14 +28,14 @@ package struct RuledDatastore: AnsweringDatastore {
       expiry: nil)
   }
 
-  /// The database with the checks of commits and pipelines.
+  /// The datastore with checks of commits and pipelines.
   private var whole: InProcessDatastore {
     let access = access
     return InProcessDatastore(
       backend: backend, database: database, commitCheck: access.commits, pipelineCheck: access.pipelines(in: database))
   }
 
-  /// False, because both ends are in one process.
+  /// Always false, since client and backend are in one process.
   package var canFallSilent: Bool { false }
   package var answersInProcess: Bool { true }
 
@@ -55,7 +55,7 @@ package struct RuledDatastore: AnsweringDatastore {
           do throws(RPCStatus) { try await watch.make(request, on: backend) } catch { failure = error }
           if failure != nil { break }
         }
-        // This ends the signal, and the delivery below with it.
+        // This ends the signals, and so the delivery below.
         await backend.closeWatch(session)
         return failure
       }
@@ -138,10 +138,10 @@ package struct RuledDatastore: AnsweringDatastore {
   }
 }
 
-/// A watch stream of a caller who is subject to rules.
+/// The watch stream of a caller who is subject to rules.
 private final class RuledWatch: Sendable {
   private let session: WatchSessionID
-  /// The permissions, which only change within steps of the backend.
+  /// The permissions. They change only within steps of the backend.
   private let access: Mutex<any ListenerPermissions>
 
   init(_ session: WatchSessionID, _ access: any ListenerPermissions) {
@@ -149,7 +149,7 @@ private final class RuledWatch: Sendable {
     self.access = Mutex(access)
   }
 
-  /// Adds or removes a target; one that may not be watched ends immediately.
+  /// Adds or removes a target. A target that may not be watched ends immediately.
   func make(_ request: WatchRequest, on backend: isolated LocalBackend) throws(RPCStatus) {
     var access = access.withLock(\.self)
     defer { self.access.withLock { $0 = access } }
@@ -178,7 +178,7 @@ private final class RuledWatch: Sendable {
     return nil
   }
 
-  /// Returns the messages to send, after a check of each one in the same step.
+  /// Takes the messages to send. The same step decides whether each message may be sent.
   private func take(from backend: isolated LocalBackend) throws(RPCStatus) -> WatchDelivery {
     var access = access.withLock(\.self)
     defer { self.access.withLock { $0 = access } }

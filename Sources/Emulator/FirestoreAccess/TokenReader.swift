@@ -4,9 +4,9 @@ package import FirestoreModel
 package import FirestoreRules
 import Synchronization
 
-/// Reads the identity of a caller from the header `authorization`: a token of Firebase Authentication, which is a JSON
-/// Web Token (RFC 7519). Without keys it accepts unsigned tokens, as Google's emulator does. With keys the token must
-/// be signed, current and for the project.
+/// Reads the identity of a caller from the header `authorization`. It contains a token of Firebase Authentication,
+/// which is a JSON Web Token (RFC 7519). Without keys, unsigned tokens are accepted, as in Google's emulator. With
+/// keys, the token must be signed, unexpired and for the project.
 package final class TokenReader: Sendable {
   /// Checks an RS256 signature.
   package struct Keys: Sendable {
@@ -27,10 +27,10 @@ package final class TokenReader: Sendable {
     }
   }
 
-  /// The maximum number of cached headers with their tokens. When it is exceeded, all are discarded.
+  /// The maximum number of cached headers with their users. If there are more, all are discarded.
   private static let mostKnown = 256
-  /// The maximum clock difference between a token's issuer and its reader, in seconds: the maximum of Google's Admin
-  /// SDKs (`clock_skew_seconds` of firebase_admin.auth).
+  /// The accepted difference between the clocks of a token's issuer and its reader, in seconds. It is the maximum of
+  /// Google's Admin SDKs (`clock_skew_seconds` of firebase_admin.auth).
   private static let leeway: Int64 = 60
   /// The maximum size of a token in bytes; Google's tokens have about 1 KB.
   private static let mostBytes = 64 << 10
@@ -50,7 +50,7 @@ package final class TokenReader: Sendable {
   /// Whether callers must authenticate.
   var asksForProof: Bool { keys != nil }
 
-  /// - Parameter authorization: the header's text; `nil` for a caller who is not signed in.
+  /// - Parameter authorization: the text of the header; `nil` for a caller who is not signed in.
   /// - Throws: `invalid-argument` for text that is not a token, `unauthenticated` for a token that is not accepted.
   package func caller(_ authorization: String?) throws(RPCStatus) -> Caller { try identify(authorization).caller }
 
@@ -88,7 +88,7 @@ package final class TokenReader: Sendable {
     guard let expiry, keys.now() < expiry &+ Self.leeway else { throw Self.refused("It has expired.") }
   }
 
-  /// The seconds until a token counts as expired; `nil` if expiry does not matter.
+  /// The seconds until a token counts as expired; `nil` if expiry is not checked.
   func timeLeft(until expiry: Int64) -> Int64? {
     guard let keys else { return nil }
     let (end, now) = (expiry &+ Self.leeway, keys.now())
@@ -123,8 +123,8 @@ package final class TokenReader: Sendable {
         throw Self.refused("Its issuer and audience (iss, aud) are not a Firebase project's.")
       }
     }
-    // The claim `sub` is required, as at the emulator. Google's own tokens also have `user_id`, which is not sufficient
-    // without it.
+    // The claim `sub` is required, as in the emulator. Google's own tokens also have `user_id`, but `user_id` without
+    // `sub` is not enough.
     guard let uid = Self.text(claims["sub"]), !uid.isEmpty || keys == nil else { throw invalid }
     if let keys { try Self.checkBeginning(fields, at: keys.now()) }
     var expiry: Int64?
@@ -141,7 +141,7 @@ package final class TokenReader: Sendable {
   private static let issuer = "https://securetoken.google.com/"
 
   private static func object(_ part: String) -> JSONSyntax? {
-    // The caller rejects the token. The position of an error inside it does not help the sender.
+    // The caller of this function rejects the token. The position of a parse error would not help the sender.
     guard let bytes = Base64.decodeURL(part), let text = String(validating: bytes, as: UTF8.self),
       let json = try? JSONSyntax(parsing: text, numbers: .ofAnySize), case .object = json.kind
     else { return nil }
@@ -157,7 +157,7 @@ package final class TokenReader: Sendable {
     return members.map { ($0.name, value($0.value)) }
   }
 
-  /// The value of a claim; the parser has limited its depth.
+  /// The value of a claim. The parser limits its depth.
   private static func value(_ json: JSONSyntax) -> Value {
     switch json.kind {
     case .null: .null
@@ -170,8 +170,8 @@ package final class TokenReader: Sendable {
     }
   }
 
-  /// The error for an invalid token: without keys with the text and the code of Google's emulator, with keys with
-  /// production's.
+  /// The error for an invalid token. Without keys, it has the text and code of Google's emulator; with keys, those of
+  /// production.
   private var invalid: RPCStatus {
     if keys != nil {
       return Self.refused("They are neither a token of Firebase Authentication nor the secret of --admin-secret.")
@@ -190,6 +190,6 @@ package final class TokenReader: Sendable {
 package enum Caller: Sendable, Hashable {
   /// An administrator, who is not subject to rules.
   case owner
-  /// A user of an app; `nil` for one who is not signed in.
+  /// A user of an app; `nil` for a caller who is not signed in.
   case user(RulesUser?)
 }

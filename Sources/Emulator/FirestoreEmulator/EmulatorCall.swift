@@ -34,7 +34,7 @@ struct EmulatorCalls: OtherCalls {
   }
 }
 
-/// A call of a service other than Firestore's: health, reflection, and emulator control.
+/// A call of another service: health, reflection, or emulator control.
 struct EmulatorCall: AuxiliaryCall {
   private enum Work {
     /// grpc.health.v1
@@ -77,7 +77,7 @@ struct EmulatorCall: AuxiliaryCall {
     case .watchHealth:
       let name = try Self.name(try await requests.single())
       try await send([Self.health(Self.isServed(name) ? .serving : .unknownService)])
-      // Nothing changes while the server runs.
+      // The health does not change while the server runs.
       let (changes, end) = AsyncStream.makeStream(of: Void.self)
       for await _ in changes {}
       end.finish()
@@ -104,7 +104,7 @@ struct EmulatorCall: AuxiliaryCall {
     WireWriter.message { $0.field(1, varint: status.rawValue) }
   }
 
-  /// The empty name is the whole server.
+  /// An empty name means the whole server.
   private static func isServed(_ service: String) -> Bool {
     service.isEmpty || ProtoFiles.served.services.contains(service)
   }
@@ -134,7 +134,7 @@ struct ReflectionAnswer {
   private enum Question {
     case file(String)
     case symbol(String)
-    /// The number of a proto2 extension; there are never any here.
+    /// A proto2 extension by number; none exist here.
     case `extension`(of: String)
     case extensions(of: String)
     case services

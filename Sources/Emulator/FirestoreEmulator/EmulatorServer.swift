@@ -14,7 +14,7 @@ import TransportSecurity
 package struct EmulatorServer: Sendable {
   package struct Configuration: Sendable {
     package struct TLS: Sendable {
-      /// Paths of PEM files.
+      /// The paths of PEM files.
       package var certificate: String
       package var key: String
 
@@ -28,17 +28,18 @@ package struct EmulatorServer: Sendable {
     /// 0 lets the system choose.
     package var port: Int
     package var tls: TLS?
-    /// The maximum number of connections; fewer if the process's file limit is lower.
+    /// The maximum number of connections, reduced if the process's file limit is lower.
     package var maximumConnections: Int
     /// Security rules; without them every caller is an administrator.
     package var rules = AccessRules()
     /// Composite indexes. By default, every index that a query needs counts as existing.
     package var indexes = ServedIndexes()
-    /// The mode of transactions whose requests name none.
+    /// The mode of transactions whose requests do not specify one.
     package var concurrency = ConcurrencyMode.optimistic
     /// Pages on other hosts that may use the data, in the browsers' format of `Origin`.
     package var allowedOrigins: Set<String> = []
-    /// Receives messages for the user who serves the data: a rejected page, or one that blocks itself.
+    /// Receives messages for the user who serves the data, for example about a rejected page, or a page that blocks
+    /// itself with too many streams.
     package var report: (@Sendable (String) -> Void)?
     /// Whether requests must not clear the data (`POST /reset`, `DELETE …/documents`).
     package var protectsData = false
@@ -46,7 +47,7 @@ package struct EmulatorServer: Sendable {
     package var log: RequestLog?
     /// The action of `POST /shutdown`; `nil` if it must not end the server.
     package var stop: (@Sendable () -> Void)?
-    /// Keeps the port for the next server with this configuration.
+    /// Keeps the port open for the next server with this configuration.
     package var kept: ListeningPort?
 
     package init(
@@ -63,8 +64,8 @@ package struct EmulatorServer: Sendable {
     /// The number of files reserved for other uses than connections.
     private static let reservedFiles = 64
 
-    /// The number of connections. A server without free files can do nothing, and would accept the next connection in a
-    /// busy loop.
+    /// The maximum number of connections, so that some files stay free. Without free files, accepting a connection
+    /// would fail in a busy loop.
     var connections: Int {
       var files = rlimit()
       guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files) == 0 else { return maximumConnections }
@@ -74,7 +75,7 @@ package struct EmulatorServer: Sendable {
 
   /// The interval of heartbeats. Clients close a stream after two minutes without data (PROTOCOL §2.7).
   private static let heartbeatInterval = Duration.seconds(30)
-  /// The time for calls to end when the server shuts down.
+  /// The time that calls have to end when the server shuts down.
   private static let grace = Duration.milliseconds(200)
 
   private let configuration: Configuration
@@ -94,7 +95,7 @@ package struct EmulatorServer: Sendable {
 
   /// Serves until `shutDown` or cancellation. Call it once.
   /// - Parameters:
-  ///   - clock: measures the intervals of heartbeats, and the wait for ending calls.
+  ///   - clock: measures the heartbeat interval and the grace period.
   ///   - ready: called with the bound port once connections are accepted.
   /// - Throws: `RPCStatus` with the reason why the server cannot listen on the address, or `CancellationError`.
   package func run(clock: any Clock<Duration> = ContinuousClock(), ready: @Sendable (Int) -> Void) async throws {
@@ -111,14 +112,14 @@ package struct EmulatorServer: Sendable {
     }
     // Closing fails if the system has already closed it.
     for listener in listeners { try? await listener.close() }
-    // Connections that have not ended by now are closed.
+    // This closes the connections that have not ended by now.
     await connections.close()
     try? await ServerThread.loop.submit { pipeline.close() }.get()
     if Task.isCancelled { throw CancellationError() }
     try result.get()
   }
 
-  /// Lets calls finish and ends streams, so that `run` returns. Longer calls are canceled.
+  /// Ends streams and lets calls finish within the grace period, so that `run` returns. Longer calls are canceled.
   package func shutDown() async {
     await connections.quiesce()
     await backend.endWatches(GRPCFraming.isShuttingDown)
@@ -202,7 +203,7 @@ extension EmulatorServer.Configuration {
         .serverChannelOption(.backlog, value: 1_024)
         .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
         .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-        // At most 64 KiB per turn: a client that sends thousands of small requests leaves time for others.
+        // Reads at most 64 KiB per turn, so that a client with thousands of small requests leaves time for others.
         .childChannelOption(.maxMessagesPerRead, value: 1)
         // Keepalive detects clients that disappeared.
         .childChannelOption(.socketOption(.so_keepalive), value: 1)
@@ -214,8 +215,9 @@ extension EmulatorServer.Configuration {
     } catch { throw explain(error) }
   }
 
-  /// Accepts connections on the address; for `localhost` on both 127.0.0.1 and ::1, because clients try either first.
-  /// - Returns: the listening channels. A machine without IPv6 has one.
+  /// Accepts connections on the address. For `localhost` it uses both 127.0.0.1 and ::1, because some clients try only
+  /// one first.
+  /// - Returns: the listening channels; only one on a machine without IPv6.
   /// - Throws: as `listen` does.
   func listenEverywhere(
     on loop: any EventLoop, _ initialize: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
@@ -228,7 +230,7 @@ extension EmulatorServer.Configuration {
     do {
       return [first, try await six.listen(on: loop, initialize)]
     } catch let error as RPCStatus where error.code == .failedPrecondition {
-      // Another program has the port there. Half of the clients would reach that program.
+      // Another program uses the port on the other address. Some clients would reach that program.
       try? await first.close()
       throw error
     } catch { return [first] }

@@ -11,9 +11,9 @@ import TransportSecurity
 
 /// The handlers of a connection to a port:
 /// ```
-/// bytes ─► (TLS) ─► SpokenProtocolHandler, and in its place:
+/// bytes ─► (TLS) ─► SpokenProtocolHandler, which is replaced by:
 ///
-/// HTTP/2                ─► CallPipeline: gRPC, and by EmulatorCalls REST, WebChannel and EmulatorCall
+/// HTTP/2                ─► CallPipeline: gRPC; EmulatorCalls adds REST, WebChannel and EmulatorCall
 ///
 /// HTTP/1                ─► ReadFlushHandler ─► HTTPResponseEncoder, HTTPRequestDecoder
 /// parts of requests     ─► HTTPRequestHandler
@@ -28,8 +28,8 @@ struct PortPipeline: Sendable {
   /// - Parameters:
   ///   - isLoopback: whether the port is reachable only from this machine.
   ///   - allowed: pages on any host that may use the data.
-  ///   - protectsData: whether control requests must not clear the data.
-  ///   - stop: ends the server; `nil` if no request may do so.
+  ///   - protectsData: whether requests must not clear the data.
+  ///   - stop: ends the server; `nil` if requests may not end it.
   ///   - report: receives messages for the user who serves the data.
   ///   - log: receives each request that has ended.
   init(
@@ -38,20 +38,20 @@ struct PortPipeline: Sendable {
     report: (@Sendable (String) -> Void)? = nil, log: RequestLog? = nil, on loop: any EventLoop
   ) {
     (self.tls, self.log) = (tls, log)
-    // Only `hearth` has ports, in a process without other uses. The allocator keeps freed memory in pieces; after a
-    // flood these are most of the process's memory.
+    // Only the `hearth` process serves ports, so trimming affects no other program. After a flood, freed memory that
+    // the allocator retains is most of the process's memory.
     let budget = ServerBudget(on: loop, limit: ConnectionLimits.totalBytes) { malloc_trim(0) }
     origins = ControlOrigins(
       isLoopback: isLoopback, allowed: allowed, protectsData: protectsData, stop: stop, report: report)
-    // Browsers use HTTP/2 over TLS, without a limit of channels.
+    // Browsers use HTTP/2 over TLS, which does not limit the number of channels.
     channels = WebChannels(
       service, turn, budget, isLoopback ? .loopback : .network, on: loop, report: tls == nil ? report : nil)
     calls = CallPipeline(
       service, turn, isLoopback ? .loopback : .network, budget, EmulatorCalls(origins, channels, log), log: log)
   }
 
-  /// Ends the sessions, which outlive connections, and releases the backend with them. Call it on the connections'
-  /// thread.
+  /// Ends the WebChannel sessions, which remain after their connections, and so releases the backend. Call it on the
+  /// connections' thread.
   func close() { channels.close() }
 
   /// Ends a connection above the limit.
@@ -78,7 +78,7 @@ struct PortPipeline: Sendable {
     try pipeline.addHandler(spoken)
   }
 
-  /// - Parameter handshake: the time for a client to send something while the server waits for it.
+  /// - Parameter handshake: the time that a client has to send something while the server waits for it.
   static func addHTTP1(
     to channel: any Channel, _ service: FirestoreService, _ origins: ControlOrigins, _ channels: WebChannels,
     _ budget: ConnectionBudget, handshake: TimeAmount, log: RequestLog? = nil
@@ -94,8 +94,8 @@ struct PortPipeline: Sendable {
   }
 }
 
-/// Distinguishes HTTP/1 and HTTP/2, the protocol of gRPC, by the first bytes of a connection: HTTP/2 begins with a
-/// preface. The handlers of the protocol then replace this one. The wait for a silent client is short.
+/// Distinguishes HTTP/1 from HTTP/2, which gRPC uses, by the first bytes of a connection: HTTP/2 begins with a preface.
+/// The protocol's handlers then replace this one. A silent client is closed after a short time.
 ///
 /// ```
 /// connection ──► SpokenProtocolHandler ──┬─ the preface ──────► HTTP/2 … gRPC
@@ -114,12 +114,12 @@ package final class SpokenProtocolHandler: ChannelInboundHandler, RemovableChann
   private let http2: Configure
   private let heard: () -> Void
   private var deadline: Scheduled<Void>?
-  /// The first bytes; so far all match the preface.
+  /// The first bytes. All bytes so far match the preface.
   private var received = ByteBuffer()
   private var isDecided = false
 
   /// - Parameters:
-  ///   - handshake: the time for a client to begin its protocol.
+  ///   - handshake: the time that a client has to begin its protocol.
   ///   - silent: called after that time, before the connection is closed.
   ///   - heard: called when the protocol is known.
   package init(
@@ -155,7 +155,7 @@ package final class SpokenProtocolHandler: ChannelInboundHandler, RemovableChann
   }
 
   package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-    // No later handler could notify the client that the server shuts down.
+    // No handler follows that could notify the client of the shutdown.
     if !isDecided, event is ChannelShouldQuiesceEvent { return context.close(promise: nil) }
     context.fireUserInboundEventTriggered(event)
   }
@@ -171,16 +171,16 @@ package final class SpokenProtocolHandler: ChannelInboundHandler, RemovableChann
   }
 }
 
-/// A listening port that remains open while its acceptors change: meanwhile connections wait.
+/// A listening port that remains open between two servers. Connections wait until the next server accepts them.
 package final class ListeningPort: Sendable {
-  /// A duplicate descriptor of each address's socket.
+  /// A duplicate of the socket's descriptor for each address.
   private let descriptors = Mutex<[String: CInt]>([:])
 
   package init() {}
 
   deinit { letGo() }
 
-  /// Closes the duplicates, so that only the acceptors keep the port open.
+  /// Closes the duplicates, so that the port closes with the current server.
   package func letGo() {
     descriptors.withLock { descriptors in
       for descriptor in descriptors.values { close(descriptor) }
@@ -188,7 +188,7 @@ package final class ListeningPort: Sendable {
     }
   }
 
-  /// A descriptor for the next acceptor of an address, which closes it; `nil` without one.
+  /// A descriptor for the next server on an address, which must close it; `nil` if there is none.
   func next(_ address: String) -> CInt? {
     descriptors.withLock { descriptors in
       let next = descriptors[address].map { fcntl($0, F_DUPFD_CLOEXEC, 0) } ?? -1
@@ -196,7 +196,7 @@ package final class ListeningPort: Sendable {
     }
   }
 
-  /// Keeps the socket of a listening channel, unless the address has one already.
+  /// Keeps the socket of a listening channel, unless the address already has one.
   func keep(_ listener: any Channel, _ address: String) -> EventLoopFuture<Void> {
     listener.eventLoop.submit {
       try listener.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { handle in

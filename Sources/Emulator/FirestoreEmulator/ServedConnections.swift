@@ -10,14 +10,14 @@ final class ServedConnections: Sendable {
   private struct State {
     var listeners: [any Channel] = []
     var channels: [Number: any Channel] = [:]
-    /// The connections that have sent nothing so far. `order` contains all connections from the first of them, so that
-    /// it is found immediately.
+    /// The connections that have not sent anything. `order` begins with the oldest of them, so that it is found
+    /// immediately.
     var silent: Set<Number> = []
     var order: CircularBuffer<Number> = []
     var last = 0
     var isQuiescing = false
 
-    /// - Returns: `nil` if all have sent something.
+    /// - Returns: `nil` if all connections have sent something.
     mutating func takeOldestSilent() -> (any Channel)? {
       while let first = order.first {
         order.removeFirst()
@@ -48,9 +48,9 @@ final class ServedConnections: Sendable {
     state = .makeBoxSendingValue(State(), eventLoop: loop)
   }
 
-  /// Adds a connection, on the connections' thread. At the limit, it replaces the connection that has been silent for
-  /// longest, so that clients without data do not lock out others.
-  /// - Returns: `nil`, without adding the connection, if all places are taken.
+  /// Adds a connection. Call it on the connections' thread. At the limit, the oldest connection that has not sent
+  /// anything is closed, so that silent clients do not lock out others.
+  /// - Returns: `nil` if no connection can be closed; then nothing is added.
   func add(_ channel: any Channel) -> Number? {
     if state.value.channels.count >= limit {
       // The silent connection's place is free immediately, not only after its channel has closed.
@@ -79,7 +79,7 @@ final class ServedConnections: Sendable {
     }
   }
 
-  /// Accepts no more connections, takes no more calls on the open ones, and ends them with their last call (RFC 9113
+  /// Accepts no more connections and no more calls on the open ones. A connection ends after its last call (RFC 9113
   /// §6.8).
   func quiesce() async {
     await onLoop { state in
@@ -110,20 +110,20 @@ final class ServedConnections: Sendable {
   }
 }
 
-/// Ends a connection above the limit with a rejection in the client's protocol: in HTTP/2 (RFC 9113 §6.8), which gRPC
-/// clients treat as `unavailable` and retry later, or in HTTP/1. Then it waits a moment for the client to close, since
-/// the client would not read the rejection otherwise.
+/// Ends a connection above the limit with a rejection in the client's protocol, HTTP/1 or HTTP/2 (RFC 9113 §6.8). gRPC
+/// clients treat the rejection as `unavailable` and retry later. The handler then waits until the client closes the
+/// connection, or for a short time. Otherwise the client might not read the rejection.
 ///
 /// ```
-/// the preface of HTTP/2  ──► SETTINGS, GOAWAY of no call ──┬──► end of output ──► the client's end, or its time is over
-/// any other bytes        ──► 503                         ──┘
-/// nothing                ──► closed when its time is over
+/// the preface of HTTP/2  ──► SETTINGS, GOAWAY(last = 0) ──┬──► end of output ──► the client closes, or time is up
+/// any other bytes        ──► 503                        ──┘
+/// nothing                ──► closed when time is up
 /// ```
 final class ConnectionRefusalHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
-  /// The time for the TLS handshake, the client's first bytes and its end.
+  /// The time that the TLS handshake, the client's first bytes and the closing may take.
   static let patience = TimeAmount.seconds(2)
 
   private static let reason = "too_many_connections"
@@ -140,13 +140,14 @@ final class ConnectionRefusalHandler: ChannelInboundHandler {
 
   func handlerRemoved(context: ChannelHandlerContext) { deadline?.cancel() }
 
-  /// Discards bytes after the response. Left unread, they would make the system discard the response.
+  /// Discards bytes after the response. If they were unread when the connection closes, the system would discard the
+  /// response.
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     if hasAnswered { return }
     let preface = FrameReader.preface
     received += unwrapInboundIn(data).readableBytesView.prefix(preface.count - received.count)
     if preface.starts(with: received) {
-      // The beginning distinguishes HTTP/2 from every HTTP/1 method, so the rest need not be awaited.
+      // The rest of the preface is not needed: these bytes distinguish HTTP/2 from every HTTP/1 method.
       if received.count >= Self.telling { refuse(context, Self.goAwayFrames) }
     } else {
       refuse(context, Self.serviceUnavailable)

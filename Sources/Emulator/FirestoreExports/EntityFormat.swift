@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The fields of Datastore's entity messages, the format of documents in exports. `Element` of a path, `Point` and
-/// `Reference` of a value are groups, whose fields have separate numbers.
+/// The fields of Datastore's entity messages, which are the format of documents in exports. `Element`, `Point` and
+/// `Reference` are groups; the fields in a group have different numbers from the fields outside it.
 /// ```
 /// Entity     14 property and 15 unindexed property, a message each · 13 key · 16 first element of the key's path
 /// Key        13 project · 14 path { 1 Element { 2 collection · 3 number · 4 id } … } · 20 namespace · 23 database
-/// Property   1 meaning · 3 name · 4 whether it is one of several of this name · 5 value
+/// Property   1 meaning · 3 name · 4 whether several have this name · 5 value
 /// Value      1 integer · 2 boolean · 3 text or bytes · 4 double · 5 Point { 6 · 7 } · 12 Reference { 13 project ·
 ///            14 Element { 15 collection · 16 number · 17 id } … · 20 namespace · 23 database }; empty for null
 /// ```
@@ -48,7 +48,7 @@ struct PathElementFields: Sendable {
   static let ofReference = PathElementFields(group: 14, collection: 15, number: 16, id: 17)
 }
 
-/// The meaning of a property's value in addition to its type.
+/// The meaning of a property's value, which refines its type.
 enum Meaning: UInt64 {
   case timestamp = 7
   case geoPoint = 9
@@ -60,7 +60,7 @@ enum Meaning: UInt64 {
   case vectorElement = 31
 }
 
-/// The name of a project in keys, after its location, which is `dev~` for an emulator.
+/// The name of a project in keys. It begins with a location, which is `dev~` for an emulator.
 enum ApplicationName {
   static func of(project: String) -> String { "dev~" + project }
 

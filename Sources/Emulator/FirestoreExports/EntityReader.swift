@@ -17,7 +17,7 @@ package struct EntityReader {
   /// The maximum depth, the same as for the wire format of documents.
   private static let maximumDepth = 64
 
-  /// A property, whose value is decoded once its meaning is known.
+  /// A property. Its value is decoded once its meaning is known.
   fileprivate struct Property {
     var name = ""
     var isRepeated = false
@@ -25,7 +25,8 @@ package struct EntityReader {
     var value: WireReader?
   }
 
-  /// The number of values so far. Each counts at least one byte of a document's maximum size.
+  /// The number of values so far. It is limited, because each value uses at least one byte of a document's maximum
+  /// size.
   private var count = 0
 
   private init() {}
@@ -86,7 +87,7 @@ package struct EntityReader {
     let isSorted = properties.indices.dropFirst().allSatisfy {
       properties[$0 - 1].name.compareUTF8(properties[$0].name) != .descending
     }
-    // The sort is stable: elements of an array remain in order.
+    // The sort is stable, so the elements of an array remain in order.
     if !isSorted { properties.sort { $0.name.compareUTF8($1.name) == .ascending } }
     var entries: [Fields.Entry] = []
     var start = 0

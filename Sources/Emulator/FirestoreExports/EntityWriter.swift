@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The reason why a document cannot be exported, or a record is not a document.
+/// The reason why a document cannot be exported, or why a record is not a document.
 package struct EntityFault: Error, Hashable, Sendable {
   package var reason: String
   package init(_ reason: String) { self.reason = reason }
@@ -14,7 +14,7 @@ package struct EntityWriter: Sendable {
   /// - Parameter database: the database of the documents.
   package init(_ database: DatabaseID) { self.database = database }
 
-  /// - Throws: `EntityFault` for values that are invalid in documents and have no representation in the format.
+  /// - Throws: `EntityFault` for values that documents cannot have and that the format cannot represent.
   package func record(_ key: DocumentKey, _ fields: Fields) throws(EntityFault) -> [UInt8] {
     if let reason = Self.objection(to: fields) { throw EntityFault("\(key.path) cannot be exported: \(reason)") }
     let elements = PathElement.all(of: key)
@@ -60,7 +60,7 @@ package struct EntityWriter: Sendable {
   }
 }
 
-/// A step of a path: a collection, and a document in it.
+/// An element of a path: a collection and a document in it.
 struct PathElement {
   var collection: Substring
   var id: Substring
@@ -171,7 +171,7 @@ extension WireWriter {
 }
 
 extension Meaning {
-  /// - Returns: `nil` for a value without a meaning in addition to its type.
+  /// - Returns: `nil` for a value that needs no meaning.
   fileprivate init?(of value: Value) {
     switch value {
     case .timestamp: self = .timestamp

@@ -2,7 +2,7 @@
 import FirestoreModel
 import Glibc
 
-/// The location of an export: its overall metadata, next to all other files.
+/// The location of an export, given by its overall metadata. The other files are next to it or below its folder.
 package struct ExportLocation: Hashable, Sendable {
   static let ending = ".overall_export_metadata"
 
@@ -46,7 +46,7 @@ package struct ExportLocation: Hashable, Sendable {
     }
   }
 
-  /// Whether a path is a folder, or a file named as overall metadata. No other format uses either.
+  /// Whether a path is a folder, or a file with the name of overall metadata. No other import format uses either.
   package static func isNamed(by path: String) -> Bool {
     var status = stat()
     guard stat(path, &status) == 0 else { return path.hasSuffix(ending) }
@@ -86,10 +86,10 @@ package struct ExportLocation: Hashable, Sendable {
     return path
   }
 
-  /// The path of a file in the metadata, which must be below the metadata's folder.
+  /// The path of a file that the metadata names. It must be below the metadata's folder.
   ///
-  /// An export that was made on Windows names its files with `\`; Google's emulator reads it on Linux, too. An archive
-  /// that was unpacked without its folders has `\` in the names of the files.
+  /// An export made on Windows separates folders with `\`. Google's emulator reads it on Linux too, and so does Hearth.
+  /// If an archive was unpacked without creating its folders, the file names themselves contain `\`.
   /// - Throws: `unsupported`.
   static func file(_ name: String, namedBy metadata: String) throws(ExportError) -> String {
     let (slash, backslash) = (UInt8(ascii: "/"), UInt8(ascii: "\\"))
@@ -113,7 +113,8 @@ package struct ExportLocation: Hashable, Sendable {
   }
 }
 
-/// The content of `NAME.overall_export_metadata`: two records. The first is the version of the layout.
+/// The content of `NAME.overall_export_metadata`: two records. The first record is the version of the layout, the
+/// second one this message:
 /// ```
 /// 1 part { 1 { 1 kinds: 2 for all · 3 namespaces: 3 for all } · 2 file · 3 documents · 4 bytes } …
 /// ```
@@ -174,7 +175,7 @@ struct OverallMetadata: Hashable {
   }
 }
 
-/// The content of a part's metadata: the files of its documents. It is a message, not a file of records.
+/// The content of a part's metadata: the files with its documents. The file is one message, not a file of records.
 /// ```
 /// 1 { 1 name · 2 begin, microseconds · 3 end } · 2 { 1 "" · 2 file … } …
 /// ```

@@ -2,7 +2,7 @@
 import FirestoreModel
 import Glibc
 
-/// Reads an export record by record, in the order of its files. It keeps at most one record and a part of a file in
+/// Reads an export record by record, in the order of its files. Holds at most one record and a part of a file in
 /// memory.
 package struct ExportReader {
   /// A record with its file and position.
@@ -75,7 +75,7 @@ package struct ExportReader {
   }
 
   /// - Returns: the next record; `nil` after the last.
-  /// - Throws: `absent` or `damaged`; also at the end, if there were fewer documents than in the metadata.
+  /// - Throws: `absent` or `damaged`; at the end also if there were fewer documents than the metadata states.
   package mutating func next() throws(ExportError) -> Record? {
     while true {
       guard let open = file else {
@@ -104,7 +104,7 @@ package struct ExportReader {
     }
   }
 
-  /// Compares the document counts, since a file that is truncated between two records looks complete.
+  /// Compares the document counts, because a file that is truncated between two records looks complete.
   private func checkCount() throws(ExportError) {
     if count < documents {
       throw ExportError(
@@ -120,7 +120,7 @@ final class ExportFile {
   let path: String
   private let descriptor: Int32
 
-  /// - Throws: `absent`, also for a special file, which might never end.
+  /// - Throws: `absent`; also for special files, which might never end.
   init(_ path: String) throws(ExportError) {
     self.path = path
     descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -136,7 +136,7 @@ final class ExportFile {
 
   deinit { close(descriptor) }
 
-  /// - Returns: the next bytes; none at the end.
+  /// - Returns: the next bytes; empty at the end.
   func read() throws(ExportError) -> [UInt8] {
     while true {
       var count = 0
@@ -149,8 +149,8 @@ final class ExportFile {
     }
   }
 
-  /// The whole file.
-  /// - Throws: `damaged` for one that exceeds the limit.
+  /// Reads a whole file.
+  /// - Throws: `damaged` for a file that exceeds the limit.
   static func contents(of path: String, atMost limit: Int) throws(ExportError) -> [UInt8] {
     let file = try ExportFile(path)
     var contents: [UInt8] = []
@@ -168,7 +168,7 @@ package struct ExportError: Error, Hashable, Sendable, CustomStringConvertible {
   package enum Kind: Hashable, Sendable {
     /// The export does not exist, or is not readable.
     case absent
-    /// The bytes differ from the written ones, or some are missing.
+    /// Bytes have changed since they were written, or are missing.
     case damaged
     /// The files are not an export of a Firestore database, or contain data that Firestore documents cannot have.
     case unsupported

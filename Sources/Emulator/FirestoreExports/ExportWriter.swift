@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// Writes an export into a folder that gets its name in one step, once it is complete and on the disk. The last file is
-/// the overall metadata, without which the folder is not an export.
+/// Writes an export into a folder that gets its name in one step, once it is complete and on the disk. The overall
+/// metadata is written last; without it the folder is not an export.
 /// ```
 /// NAME/NAME.overall_export_metadata
 /// NAME/all_namespaces/all_kinds/all_namespaces_all_kinds.export_metadata
@@ -29,7 +29,7 @@ package struct ExportWriter: ~Copyable {
   ///   - path: the path of the folder, with the export's name; an existing export there is replaced.
   ///   - database: the database of the documents.
   ///   - begin: the time of the export.
-  ///   - bytesPerFile: the maximum size of a file before another document.
+  ///   - bytesPerFile: the size at which a file gets no more documents.
   /// - Throws: `unwritable`.
   package init(
     _ path: String, _ database: DatabaseID, begin: Timestamp, bytesPerFile: Int = 1 << 30
@@ -40,7 +40,7 @@ package struct ExportWriter: ~Copyable {
     self.bytesPerFile = bytesPerFile
   }
 
-  /// Deletes the written files, unless the folder has got its name.
+  /// Deletes the written files, unless the export is finished.
   deinit {
     if let file { FolderReplacement.close(file) }
     folder.discard()

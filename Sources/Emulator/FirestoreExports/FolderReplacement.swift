@@ -2,15 +2,15 @@
 import Glibc
 import Synchronization
 
-/// A folder that gets its name in one step, once it is complete and on the disk. A process that fails or is killed
-/// earlier leaves the previous folder with this name, and at most one part next to it. The part is not mistaken for a
-/// complete folder: its name begins with a dot, and the next export with this name removes it.
+/// A folder that gets its name in one step, once it is complete and on the disk. If the process fails or is killed
+/// earlier, the previous folder with this name remains, and an incomplete folder may remain next to it. The name of an
+/// incomplete folder begins with a dot, and the next export with the same name removes it.
 package struct FolderReplacement: Sendable {
   /// The content of the folders that may be replaced.
   package struct Content: Sendable {
-    /// The noun for a folder with this content, such as `export`.
+    /// The noun for a folder with this content in messages, such as `export`.
     let noun: String
-    /// Whether a file or folder with this name is part of it.
+    /// Whether a file or folder with this name belongs to the content.
     let holds: @Sendable (String) -> Bool
 
     package init(_ noun: String, holds: @escaping @Sendable (String) -> Bool) {
@@ -21,13 +21,13 @@ package struct FolderReplacement: Sendable {
   }
 
   private let content: Content
-  /// The path from the caller.
+  /// The path as the caller passed it.
   let path: String
   /// The last component of the path.
   let name: String
   private let parent: String
   private let part: String
-  /// The number of parts that this process has created, which makes their names unique.
+  /// The number of incomplete folders that this process has created. It makes their names unique.
   private static let count = Atomic(0)
 
   /// - Parameter path: the path of a folder with such content, an empty folder, or a folder that does not exist.
@@ -36,7 +36,7 @@ package struct FolderReplacement: Sendable {
     self.path = path
     self.content = content
     var target = ExportLocation.withoutSlashes(path)
-    // A link remains: the folder at its target is replaced.
+    // A symbolic link remains; the folder at its target is replaced.
     if let resolved = realpath(target, nil) {
       target = String(cString: resolved)
       free(resolved)
@@ -56,7 +56,7 @@ package struct FolderReplacement: Sendable {
     }
   }
 
-  /// Rejects a folder that is this process's working directory, or a mount point: it cannot be renamed.
+  /// Rejects a folder that cannot be renamed: this process's working directory, or a mount point.
   private static func checkMovable(_ target: String, _ path: String, _ content: Content) throws(ExportError) {
     if let here = getcwd(nil, 0) {
       defer { free(here) }
@@ -75,7 +75,7 @@ package struct FolderReplacement: Sendable {
     }
   }
 
-  /// Rejects a file, or a folder with other content: an export only replaces exports.
+  /// Rejects a file, or a folder with other content, since an export only replaces exports.
   private static func checkReplaceable(_ target: String, _ path: String, _ content: Content) throws(ExportError) {
     var status = stat()
     guard lstat(target, &status) == 0 else {
@@ -116,7 +116,7 @@ package struct FolderReplacement: Sendable {
     }
   }
 
-  /// Returns when the file would survive a power failure.
+  /// Closes the file after fsync, so that it survives a power failure.
   package func end(_ descriptor: Int32) throws(ExportError) {
     defer { Glibc.close(descriptor) }
     // Some file systems cannot sync a single file.
@@ -140,7 +140,7 @@ package struct FolderReplacement: Sendable {
   package func commit() throws(ExportError) {
     Self.sync(part)
     let target = parent + "/" + name
-    // The exchange with an old folder is one step: the path always exists.
+    // Exchanging the folders is one step, so the path always exists.
     if Self.exchange(part, target) {
       Self.remove(part)
     } else if rename(part, target) != 0 {
@@ -161,7 +161,7 @@ package struct FolderReplacement: Sendable {
     Self.remove(old)
   }
 
-  /// Removes a folder that has not got its final name.
+  /// Removes the incomplete folder.
   package func discard() { Self.remove(part) }
 
   /// Exchanges the names of two files in one step.
@@ -182,15 +182,15 @@ package struct FolderReplacement: Sendable {
   }
 
   private static func remove(_ path: String) {
-    // This is cleanup: a folder that cannot be listed remains.
+    // Cleanup only: a folder that cannot be listed remains.
     guard let names = try? ExportLocation.names(in: path) else { return }
     for name in names where unlink(path + "/" + name) != 0 { remove(path + "/" + name) }
     rmdir(path)
   }
 
-  /// Removes parts of killed processes that wrote an export with this name.
+  /// Removes the incomplete folders of killed processes that wrote an export with this name.
   private static func removeAbandonedParts(of name: String, in folder: String) {
-    // This is cleanup: if the folder cannot be listed, writing into it fails with the reason.
+    // Cleanup only: if the folder cannot be listed, writing into it later fails with the reason.
     guard let found = try? ExportLocation.names(in: folder) else { return }
     let beginning = ".\(name).part-"
     for part in found where part.hasPrefix(beginning) {
@@ -221,7 +221,8 @@ enum MountedFolders {
     return false
   }
 
-  /// The mount point in a line of the table: the fifth word, with spaces and similar characters as `\\ooo`.
+  /// The mount point in a line of the table. It is the fifth word; spaces and similar characters are escaped as
+  /// `\\ooo`.
   static func folder(_ line: String.UTF8View) -> [UInt8]? {
     let words = line.split(separator: UInt8(ascii: " "), maxSplits: 5)
     guard words.count > 4 else { return nil }

@@ -3,7 +3,7 @@
 /// The layout of record files (LevelDB's log format):
 /// ```
 /// file    block of 32 KiB, block, … the last may be shorter
-/// block   piece, piece, … less than 7 bytes that are left over are zero
+/// block   piece, piece, … a rest of less than 7 bytes is zero
 /// piece   masked CRC-32C, 4 bytes ‖ length, 2 bytes ‖ type, 1 byte ‖ bytes
 /// ```
 /// A record is one piece, or a first piece, middle pieces and a last piece.
@@ -15,8 +15,8 @@ enum RecordFraming {
     case whole = 1, first, middle, last
   }
 
-  /// The maximum size of a record in bytes. A document has at most 1 MiB by Firestore's accounting. Its record repeats
-  /// the name of a field for each element of an array, and can be many times as long.
+  /// The maximum size of a record in bytes. A document has at most 1 MiB by Firestore's rules. Its record can be many
+  /// times as long, because it repeats the name of a field for each element of an array.
   package static let recordLimit = 256 << 20
 }
 
@@ -59,17 +59,17 @@ package struct RecordLogWriter: Sendable {
     count += RecordFraming.headerBytes + content.count
   }
 
-  /// - Returns: the bytes to write, which are removed.
+  /// Removes and returns the bytes to write.
   package mutating func take() -> [UInt8] {
     defer { bytes = [] }
     return bytes
   }
 }
 
-/// The checksum of a piece of a record: CRC-32C (RFC 3720, appendix B.4), masked as in LevelDB's log format, so that a
-/// checksum of data that contains checksums remains effective.
+/// The checksum of a piece of a record: CRC-32C (RFC 3720, appendix B.4), masked as in LevelDB's log format. The mask
+/// keeps checksums effective for data that itself contains checksums.
 enum RecordChecksum {
-  /// `tables[k][byte]` is the checksum of a byte followed by `k` zeros, so that eight bytes are one step.
+  /// `tables[k][byte]` is the checksum of a byte followed by `k` zeros. With it, eight bytes are processed in one step.
   private static let tables: [[UInt32]] = {
     // Castagnoli's polynomial, with reversed bits.
     let polynomial: UInt32 = 0x82f6_3b78
@@ -82,7 +82,7 @@ enum RecordChecksum {
   }()
   private static let flat: [UInt32] = tables.flatMap(\.self)
 
-  /// - Parameter type: the kind of piece, which the checksum includes.
+  /// - Parameter type: the type of the piece; the checksum includes it.
   static func masked(_ type: UInt8, _ bytes: UnsafeRawBufferPointer) -> UInt32 {
     let crc = flat.withUnsafeBufferPointer { tables in
       ~update(UInt32.max >> 8 ^ tables[Int(~type)], bytes, tables)
@@ -111,7 +111,7 @@ enum RecordChecksum {
   }
 }
 
-/// Extracts records from the bytes of a record file incrementally, and checks every record.
+/// Extracts records from a record file piece by piece, and verifies the checksums.
 package struct RecordLogReader: Sendable {
   /// The error for bytes that are not a complete record.
   package struct Damage: Error, Hashable, Sendable {

@@ -3,7 +3,7 @@ import FirestoreModel
 import HTTP2Frames
 import NIOCore
 
-/// One stream of a client's connection, and the stream of the server's that answers it:
+/// Connects one stream of a client's connection with the stream of the server's connection that answers it:
 /// ```
 /// client ── FrameConnection ── StreamEnd ── BridgedStream ── StreamEnd ── FrameConnection ── server
 /// ```
@@ -13,50 +13,51 @@ final class BridgedStream {
   let request: RequestHead
   let began = NIODeadline.now()
   let client: StreamEnd
-  /// `nil` until the server knows of it, and after it is to know no more.
+  /// The stream to the server; `nil` before it is opened, and after the proxy has dropped it.
   var server: StreamEnd?
-  /// The connection to the server on which it goes on.
+  /// The connection to the server that carries the stream.
   var upstream: Upstream?
-  /// The head and what came behind it, as long as the server does not know of the stream.
+  /// The head and later pieces that arrived before the stream to the server was opened.
   var early: [StreamEnd.Piece] = []
-  /// The pieces that are held up on their way; `nil` as long as there were none.
+  /// The relays that delay pieces; `nil` until a piece is delayed.
   var toServer: ByteRelay?
   var toClient: ByteRelay?
 
-  /// Requests whose messages are decided on one by one.
+  /// Assembles the messages of requests if faults are decided for each message.
   var requests = RequestAssembly()
-  /// The bytes of whole messages that wait for the server, and for which the client has room already.
+  /// The bytes of complete messages that wait for the server but have already been credited to the client.
   var waitingBytes = 0
-  /// `heldBytes` and `waitingBytes` as they count at the connection.
+  /// The values of `heldBytes` and `waitingBytes` that the connection has counted.
   var counted = (held: 0, waiting: 0)
-  /// Whether the client gets no more room until whole messages have gone to the server.
+  /// Whether the client gets no more credit until complete messages have been sent to the server.
   var isStalled = false
   var questions = MessageCounter(keeping: 0)
   var answers: MessageCounter
-  /// Whether each write that was passed on will lose its answer, in order; of a stream the handshake is none.
+  /// Whether the response to each forwarded write will be lost, in order. The handshake of a stream does not count.
   var losses: [Bool] = []
   var hasShakenHands = false
   var hasAnswerHead = false
-  /// Whether the client has the end of the answer, or has gone.
+  /// Whether the client has received the end of the response, or has disconnected.
   var isOver = false
-  /// Whether the end of the answer has come, or the proxy has answered.
+  /// Whether the server's response has ended, or the proxy has responded itself.
   var isAnswerOver = false
   var answerBytes = 0
-  /// The end as it is told; `nil` for an answer that ended without saying how.
+  /// The final status in the event; `nil` for a response that ended without a status.
   var outcome: RPCStatus?
   var httpStatus: Int?
 
   init(_ bridge: HTTP2Bridge, _ number: Int, _ client: StreamEnd, _ request: RequestHead) {
     (self.bridge, self.number, self.client, self.request) = (bridge, number, client, request)
-    // A listener's responses have one document each. Requests that can be large are assembled, and counted there.
+    // The content of a listener's responses is kept; each has at most one document. Large requests are counted when
+    // they are assembled.
     answers = MessageCounter(keeping: request.method.kind == .listen ? bridge.core.contentLimit : 0)
   }
 
   var method: ProxiedMethod { request.method }
   var isGRPC: Bool { request.isGRPC }
 
-  /// Takes a message of a stream of writes' answers.
-  /// - Returns: whether it is to be lost.
+  /// Handles a response message of a Write stream.
+  /// - Returns: whether the response is to be lost.
   func losesAnswer() -> Bool {
     guard method.kind == .writes else { return false }
     if !hasShakenHands {
@@ -66,10 +67,10 @@ final class BridgedStream {
     return losses.isEmpty ? false : losses.removeFirst()
   }
 
-  /// The bytes for which the client has room again although the server does not have them.
+  /// The bytes that have been credited to the client but not sent to the server.
   var heldBytes: Int { requests.size + waitingBytes }
 
-  /// Whether its requests are taken message by message, so that faults can hit one.
+  /// Whether requests are forwarded message by message, so that a fault can affect a single message.
   var isAssembled: Bool { isGRPC && [.listen, .writes, .commit].contains(method.kind) }
 }
 
@@ -84,7 +85,7 @@ extension BridgedStream: StreamOwner {
 
   func receive(_ code: HTTP2Code, on end: StreamEnd) { bridge.receive(code, on: end, self) }
 
-  /// Gives the peer at the other end back the room for bytes that have gone.
+  /// Credits the sender for bytes that have been sent on.
   func hasSent(_ owed: Int, on end: StreamEnd) {
     if end !== client { return bridge.hasSentRequest(owed, of: self) }
     server?.connection.settle(owed, server ?? end)
@@ -97,17 +98,17 @@ extension BridgedStream: StreamOwner {
   }
 }
 
-/// A connection to the server, and the streams that are to begin on it.
+/// A connection to the server, and the streams that wait to begin on it.
 final class Upstream {
   enum State { case connecting, open, closed }
 
   var connection: FrameConnection?
-  /// The connections that are tried, by their channels.
+  /// The connection attempts, by their channels.
   var attempts: [ObjectIdentifier: FrameConnection] = [:]
   var state = State.connecting
-  /// Whether it takes no more streams.
+  /// Whether the connection accepts no more streams.
   var isRetiring = false
-  /// The reason for which it cannot go on, if one is known.
+  /// The reason why the connection failed, if it is known.
   var failure: RPCStatus?
   private var beginning: CircularBuffer<BridgedStream> = []
 
@@ -116,13 +117,13 @@ final class Upstream {
     beginNext()
   }
 
-  /// Takes the streams that have not begun.
+  /// Removes and returns the streams that have not begun.
   func takeBeginning() -> [BridgedStream] {
     defer { beginning = [] }
     return Array(beginning)
   }
 
-  /// Begins the streams for which the server has room, in their order.
+  /// Begins as many streams as the server accepts, in order.
   func beginNext() {
     guard state == .open, !isRetiring, let connection else { return }
     while connection.takesStream, let stream = beginning.popFirst() {
@@ -136,37 +137,37 @@ final class Upstream {
   }
 }
 
-/// The bytes of requests until a message is whole.
+/// Collects the bytes of requests until a message is complete.
 struct RequestAssembly {
   static let front = 5
 
   private var bytes = ByteBuffer()
-  /// The bytes for which the client has been given no room yet.
+  /// The number of bytes not yet credited to the client.
   private var owed = 0
 
   var size: Int { bytes.readableBytes }
 
-  /// - Parameter owed: the bytes that the client has used of its room, padding included.
+  /// - Parameter owed: the bytes of the flow-control window that the client has used, including padding.
   mutating func append(_ more: ByteBuffer, owed: Int) {
     if size == 0 { bytes = more } else { bytes.writeImmutableBuffer(more) }
     self.owed += owed
   }
 
-  /// Takes so many bytes of what is owed to the client, or what there is.
+  /// Takes up to `most` bytes to credit to the client. Returns their number.
   mutating func settle(_ most: Int) -> Int {
     let settled = min(owed, most)
     owed -= settled
     return settled
   }
 
-  /// Takes what is no whole message.
+  /// Removes and returns the bytes of an incomplete message.
   mutating func takeRest() -> ByteBuffer {
     defer { bytes = ByteBuffer() }
     return bytes
   }
 
-  /// - Parameter limit: the most bytes of a message.
-  /// - Returns: the next message with the five bytes in front; `nil` while it is not whole.
+  /// - Parameter limit: the maximum size of a message in bytes.
+  /// - Returns: the next message with its five-byte prefix; `nil` until it is complete.
   mutating func next(limit: Int) throws(RPCStatus) -> ByteBuffer? {
     guard let length = bytes.getInteger(at: bytes.readerIndex + 1, as: UInt32.self), size >= Self.front else {
       return nil
@@ -180,12 +181,12 @@ struct RequestAssembly {
   }
 }
 
-/// Finds the messages of gRPC in a stream's bytes that pass by, and keeps the beginning of each.
+/// Finds the gRPC messages in the bytes of a stream, and keeps the beginning of each message.
 struct MessageCounter {
   struct Message {
-    /// The beginning of the content, the whole of it if it is no longer than the counter keeps.
+    /// The beginning of the content; the whole content if it does not exceed the counter's limit.
     var content: [UInt8]
-    /// The size in bytes without the five in front.
+    /// The size in bytes without the five-byte prefix.
     var size: Int
     var isCompressed: Bool
     var isWhole: Bool { content.count == size && !isCompressed }
@@ -200,10 +201,10 @@ struct MessageCounter {
   private var message: Message?
   private var missing = 0
 
-  /// - Parameter limit: the number of bytes of a message that are kept; at least 64 KiB are.
+  /// - Parameter limit: the number of bytes that are kept of each message, but at least 64 KiB.
   init(keeping limit: Int) { mostKept = max(limit, Self.summarized) }
 
-  /// Whether the next byte begins a message.
+  /// Whether the next byte is the first byte of a message.
   var isBetween: Bool { head.isEmpty && message == nil }
 
   mutating func messages(in bytes: ByteBuffer) -> [Message] {
@@ -231,10 +232,11 @@ struct MessageCounter {
   }
 }
 
-/// Ends the connection to a server that sends nothing while calls wait for it, not even the answer to a ping. The client
-/// cannot find out: the proxy answers its pings.
+/// Ends the connection to a server that sends nothing while calls wait for it, not even a ping response. The client
+/// cannot detect this, because the proxy answers its pings.
 ///
-/// A ping follows a period without a byte, and the end the next one: after two to three periods.
+/// After a period without a byte, the handler sends a ping. After the next such period, it ends the connection. This
+/// takes two to three periods.
 final class SilenceHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
 

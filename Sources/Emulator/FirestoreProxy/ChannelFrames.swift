@@ -2,30 +2,30 @@
 import FirestoreEmulator
 import NIOCore
 
-/// One numbered array of a back channel of WebChannel.
+/// One numbered array on a WebChannel back channel.
 struct ChannelArray: Equatable {
   var number: Int
   /// The array as text, `[{…}]`.
   var content: [UInt8]
 }
 
-/// The frames of a back channel as they come, each a text with its length in UTF-16 code units before it, and in it the
+/// Parses the frames of a back channel. A frame is a text with its length in UTF-16 code units before it, and contains
 /// arrays: `25\n[[1,[{…}]],[2,["noop"]]]`.
 struct ChannelFrames {
   private static let mostDigits = 12
   private static let largestNumber = 1 << 53
   private var bytes: [UInt8] = []
 
-  /// Whether a frame has begun that is not whole.
+  /// Whether a frame has begun but is not complete.
   var isWithinFrame: Bool { !bytes.isEmpty }
 
-  /// The bytes of the frame that is not whole, which is given up.
+  /// Removes and returns the bytes of the incomplete frame.
   mutating func takeRest() -> [UInt8] {
     defer { bytes = [] }
     return bytes
   }
 
-  /// - Returns: the arrays of each frame that is whole now; `nil` if the bytes are no frames.
+  /// - Returns: the arrays of each frame that is now complete; `nil` if the bytes are not frames.
   mutating func append(_ buffer: ByteBuffer) -> [[ChannelArray]]? {
     bytes += buffer.readableBytesView
     var frames: [[ChannelArray]] = []
@@ -39,19 +39,19 @@ struct ChannelFrames {
     return bytes.count > Self.mostDigits ? nil : frames
   }
 
-  /// The place behind so many code units; `nil` if they are not all there.
+  /// The position after `length` code units; `nil` if not all of them have arrived.
   private static func end(of length: Int, in bytes: [UInt8], from start: Int) -> Int? {
     var (units, index) = (0, start)
     while index < bytes.count {
       let byte = bytes[index]
-      // Each character begins with a byte that is no continuation byte; characters of four bytes are two units.
+      // Each character has one byte that is not a continuation byte. Characters of four bytes are two units.
       if byte & 0xC0 != 0x80 {
         if units >= length { break }
         units += byte >= 0xF0 ? 2 : 1
       }
       index += 1
     }
-    // The text ends with a bracket, so that nothing of its last character is still to come.
+    // The text ends with a bracket, so its last character is complete.
     return units >= length && index > start && bytes[index - 1] < 0x80 ? index : nil
   }
 
@@ -72,7 +72,7 @@ struct ChannelFrames {
     return arrays
   }
 
-  /// The place of the bracket that closes the one at the start.
+  /// The position of the bracket that closes the one at `start`.
   private static func close(of start: Int, in text: [UInt8]) -> Int? {
     var (depth, isQuoted, index) = (0, false, start)
     while index < text.count {
@@ -90,7 +90,7 @@ struct ChannelFrames {
     return nil
   }
 
-  /// A frame of arrays.
+  /// Creates a frame with these arrays.
   static func frame(_ arrays: [ChannelArray]) -> [UInt8] {
     var text = [UInt8(ascii: "[")]
     for array in arrays {

@@ -6,18 +6,18 @@ import FirestoreModel
 import FirestoreProtocol
 import NIOCore
 
-/// Decides by the faults what becomes of a message of a stream that listens or writes.
+/// Decides how the faults affect a message of a listener or a write.
 struct FaultPolicy {
   enum Verdict {
     case pass
-    /// Another content goes to the server.
+    /// Sends the server other content.
     case replace([UInt8])
-    /// A write goes to the server.
+    /// Sends the write to the server.
     case passWrite(losesAnswer: Bool)
-    /// The connection breaks before the server has the write.
+    /// Breaks the connection before the server receives the write.
     case lose
     case refuse(RPCStatus)
-    /// The client gets this answer, and the server nothing.
+    /// Sends the client this response, and nothing to the server.
     case refuseTarget(ByteBuffer, StatusCode)
   }
 
@@ -27,7 +27,7 @@ struct FaultPolicy {
   init(_ faults: FaultInjector, _ method: ProxiedMethod) { (self.faults, self.method) = (faults, method) }
 
   func verdict(on message: MessageCounter.Message) -> Verdict {
-    // A compressed message cannot be looked into.
+    // The content of a compressed message cannot be read.
     if message.isCompressed { return .pass }
     switch method.kind {
     case .listen: return listen(message)
@@ -37,7 +37,7 @@ struct FaultPolicy {
   }
 
   private func write(_ message: MessageCounter.Message) -> Verdict {
-    // A call has one answer; of a stream the answers are told apart by the writes before them.
+    // A call has only one response. On a stream, every write is recorded, so that responses can be matched to writes.
     if method.kind == .commit, !faults.mayHitWrites { return .pass }
     let summary = MessageSummary(method.name, message.content, isRequest: true)
     if summary.count == 0, method.kind == .writes || method.name == "Commit" || method.name == "BatchWrite" {
@@ -64,7 +64,7 @@ struct FaultPolicy {
     return .replace(Self.withoutResume(message.content))
   }
 
-  /// The message by which a target ends with a code.
+  /// The message that ends a target with a code.
   static func refusal(of target: Int32, _ code: StatusCode) -> [UInt8] {
     let cause = RPCStatus(code, "The listener was refused by an injected fault.")
     let refusal = WatchChange.removed([TargetID(target)], cause: cause)
@@ -73,18 +73,18 @@ struct FaultPolicy {
 
   // MARK: Resume tokens
 
-  /// The numbers of a target's fields that say from where it goes on: resume token, read time, expected count.
+  /// The numbers of the fields that resume a target: resume token, read time, expected count.
   private static let resumeFields: Set = [4, 11, 12]
   private static let (addTarget, targetChange, resumeToken) = (2, 2, 4)
 
   private static func token(inRequest content: [UInt8]) -> [UInt8]? { bytes(addTarget, resumeToken, of: content) }
 
-  /// The resume token of a `ListenResponse`, if it has one.
+  /// The resume token of a `ListenResponse`; empty if there is none.
   static func tokens(inResponse content: [UInt8]) -> [[UInt8]] {
     bytes(targetChange, resumeToken, of: content).map { [$0] } ?? []
   }
 
-  /// The bytes of a field of a message within a message; `nil` if there are none.
+  /// The bytes of a field in a nested message; `nil` if they are missing or empty.
   private static func bytes(_ outer: Int, _ inner: Int, of content: [UInt8]) -> [UInt8]? {
     var found: [UInt8]?
     _ = try? WireReader.read(content) { (reader: inout WireReader) throws(WireError) in
@@ -96,7 +96,7 @@ struct FaultPolicy {
     return found?.isEmpty == false ? found : nil
   }
 
-  /// A `ListenRequest` whose target begins anew.
+  /// The `ListenRequest` without the fields that resume its target.
   static func withoutResume(_ content: [UInt8]) -> [UInt8] {
     copy(content) { field, writer, bytes in
       if field != addTarget { return false }
@@ -106,7 +106,8 @@ struct FaultPolicy {
   }
 
   /// Copies a message, field by field.
-  /// - Parameter replace: writes something else in place of a field with a length, or nothing; returns whether it did.
+  /// - Parameter replace: can write something else, or nothing, in place of a length-delimited field. Returns whether
+  ///   it replaced the field.
   private static func copy(_ content: [UInt8], _ replace: (Int, inout WireWriter, [UInt8]) -> Bool) -> [UInt8] {
     var writer = WireWriter()
     let isRead: Void? = try? WireReader.read(content) { (reader: inout WireReader) throws(WireError) in
@@ -126,7 +127,7 @@ struct FaultPolicy {
   }
 }
 
-/// A message of gRPC with the five bytes in front of it.
+/// Creates gRPC messages with their five-byte prefix.
 enum GRPCMessage {
   static func buffer(_ content: [UInt8]) -> ByteBuffer {
     var buffer = ByteBuffer()

@@ -8,16 +8,17 @@ import FirestoreREST
 import NIOCore
 import NIOHTTP1
 
-// Sessions of WebChannel in which the proxy says something in place of the server.
+// WebChannel sessions, in which the proxy can send messages in place of the server.
 
 extension HTTP1Bridge {
-  /// Refuses the targets that a request adds. The server is told to remove them, so that it counts the same messages.
-  /// - Returns: whether the request goes on to the server.
+  /// Rejects the targets that a request adds. The request that the server receives removes them instead, so that client
+  /// and server count the same messages.
+  /// - Returns: whether to forward the request to the server.
   func refuse(_ exchange: HTTP1Exchange, _ code: StatusCode) -> Bool {
     core.tell(fault("the listener is refused: \(code.name)", exchange))
     let refused = RefusedTargets(Array(exchange.held.readableBytesView))
     let sayings = refused.targets.compactMap { target in
-      // A message that was made here can be written.
+      // Writing a message that was created here does not fail.
       (try? StreamMethod.listen.response(FaultPolicy.refusal(of: target, code))).map(Self.array)
     }
     if sayings.isEmpty {
@@ -39,7 +40,7 @@ extension HTTP1Bridge {
     core.channels.backs[session]?.speak(in: session)
   }
 
-  /// Says in a session what was kept for it until its server has opened it.
+  /// Sends the messages that waited until the server opened the session.
   func greet(_ exchange: HTTP1Exchange, _ bytes: ByteBuffer) {
     let text = String(decoding: bytes.readableBytesView, as: UTF8.self)
     guard let start = text.firstRange(of: "[\"c\",\"")?.upperBound, let end = text[start...].firstIndex(of: "\"") else {
@@ -60,7 +61,7 @@ extension HTTP1Bridge {
 
   // MARK: Back channels
 
-  /// Passes the frames of a back channel, with the numbers that the client counts by.
+  /// Forwards the frames of a back channel, with the array numbers that the client counts.
   func passFrames(_ bytes: ByteBuffer, _ exchange: HTTP1Exchange, _ session: String) {
     if exchange.isOpaque { return deliver(.body(.byteBuffer(bytes)), exchange, bytes: bytes.readableBytes) }
     guard let frames = exchange.frames.append(bytes) else {
@@ -75,13 +76,13 @@ extension HTTP1Bridge {
     speak(in: session)
   }
 
-  /// Says what is the proxy's turn to say on the back channel, and ends it if the session is over, or if it is one whose
-  /// client reads the answer when that has ended.
+  /// Sends the proxy's arrays that are next on the back channel. Ends the back channel if the session is over, or if
+  /// the client reads the response only after its end.
   func speak(in session: String) {
     guard let exchange, exchange.session == session, exchange.isBack, !exchange.isAnswerOver, !exchange.isOpaque,
       !exchange.frames.isWithinFrame, let known = core.channels.sessions[session], known.hasDue(after: exchange.sent)
     else { return }
-    // A server may begin its answer no earlier than it has something to say.
+    // The server may begin its response only when it has something to send.
     guard let status = exchange.httpStatus else { return answerForServer(exchange, session) }
     if status != 200 { return }
     let arrays = core.channels.change(session) { $0.arrays([], after: &exchange.sent) }
@@ -97,8 +98,8 @@ extension HTTP1Bridge {
     deliver(.body(.byteBuffer(frame)), exchange, bytes: frame.readableBytes)
   }
 
-  /// Answers a request of a session that the proxy has ended: with what the client has not got of it, and then that it is
-  /// unknown.
+  /// Answers a request in place of the server: with the arrays that the client has not received, or, if there are none,
+  /// with an error that the session is unknown.
   func answerForServer(_ exchange: HTTP1Exchange, _ session: String) {
     let text: [UInt8]
     if exchange.isBack {
@@ -118,50 +119,50 @@ extension HTTP1Bridge {
   }
 }
 
-/// A session of WebChannel as it passes: the server's arrays, and those that the proxy puts between them. The client counts
-/// them together, so that the server's later ones get other numbers on the way, and acknowledgements those that it knows.
+/// A WebChannel session that passes the proxy. It consists of the server's arrays and of arrays that the proxy inserts.
+/// The client counts both, so the proxy renumbers the server's later arrays and the client's acknowledgements.
 struct ProxiedSession {
-  /// The arrays of the proxy, by their numbers for the client.
+  /// The proxy's arrays, with their numbers for the client.
   private var own: [ChannelArray] = []
-  /// The newest number of the server.
+  /// The server's newest number.
   private var newest = 0
   /// Whether the proxy has ended the session for the client.
   private(set) var isOver = false
 
   var hasOwn: Bool { !own.isEmpty }
 
-  /// Whether the proxy is the next to say something.
-  /// - Parameter sent: the newest number that the client has.
+  /// Whether the next array for the client is one of the proxy's.
+  /// - Parameter sent: the newest number that was sent to the client.
   func hasDue(after sent: Int) -> Bool {
     own.contains { $0.number > sent && (isOver || $0.number == sent + 1) }
   }
 
-  /// Puts an array behind all that the server has said.
+  /// Adds an array after all arrays that the server has sent.
   mutating func say(_ content: [UInt8]) {
     own.append(ChannelArray(number: newest + own.count + 1, content: content))
   }
 
-  /// Ends the session behind all that was said.
+  /// Ends the session after all arrays that were sent or added.
   mutating func end() {
     say(Array("[\"close\"]".utf8))
     isOver = true
   }
 
-  /// The newest number that the client may have.
+  /// The newest number that the client may have received.
   var last: Int { newest + own.count }
 
-  /// The number for the client of a number of the server.
+  /// Converts a number of the server to the client's number.
   func number(forClient number: Int) -> Int {
     var number = number
     for array in own where array.number <= number { number += 1 }
     return number
   }
 
-  /// The number of the server of one of the client.
+  /// Converts a number of the client to the server's number.
   func number(forServer number: Int) -> Int { number - own.count { $0.number <= number } }
 
-  /// The arrays for the client, when the server has said these.
-  /// - Parameter sent: the newest number that went out on this back channel.
+  /// The arrays to send to the client after the server has sent these arrays.
+  /// - Parameter sent: the newest number that was sent on this back channel.
   mutating func arrays(_ said: [ChannelArray], after sent: inout Int) -> [ChannelArray] {
     var arrays: [ChannelArray] = []
     for array in isOver ? [] : said {
@@ -174,7 +175,7 @@ struct ProxiedSession {
     return arrays + due(after: &sent)
   }
 
-  /// The own arrays that come next. Of a session that is over nothing else comes before them.
+  /// The proxy's arrays that are next. Once the session is over, all remaining ones are.
   private func due(after sent: inout Int) -> [ChannelArray] {
     var due: [ChannelArray] = []
     for array in own where array.number > sent {
@@ -186,17 +187,17 @@ struct ProxiedSession {
   }
 }
 
-/// The sessions of WebChannel, by their ids, whose answers a fault is about.
+/// The WebChannel sessions that faults affect, by session id.
 struct BrokenChannels {
   private static let most = 10_000
 
-  /// Sessions whose next answer to a write is lost.
+  /// The sessions whose next response to a write will be lost.
   var losing: Set<String> = []
-  /// Sessions that are over: the server may go on with them, the client is told that they are unknown.
+  /// The ended sessions. They may continue at the server, but the client gets the error that they are unknown.
   private(set) var dead: Set<String> = []
-  /// The sessions as they pass.
+  /// The sessions with arrays of the proxy.
   private(set) var sessions: [String: ProxiedSession] = [:]
-  /// The connections on which back channels are open.
+  /// The connections that have open back channels.
   var backs: [String: HTTP1Bridge] = [:]
 
   mutating func kill(_ session: String) {
@@ -212,12 +213,12 @@ struct BrokenChannels {
   }
 }
 
-/// The body of a request of WebChannel without the targets that it adds: the server is told to remove them, so that it
-/// counts the same messages as the client.
+/// The body of a WebChannel request whose added targets are rejected. For the server, they are replaced by removals, so
+/// that client and server count the same messages.
 struct RefusedTargets {
   /// The body for the server.
   let body: [UInt8]
-  /// The numbers of the targets.
+  /// The ids of the rejected targets.
   let targets: [Int32]
 
   init(_ body: [UInt8]) {

@@ -7,8 +7,8 @@ import FirestoreModel
 import NIOCore
 import NIOHTTP1
 
-/// A client's connection over HTTP/1, and the one to the server on which its requests go on, one after the other. A side
-/// that does not take what is passed on is not read from.
+/// A client's HTTP/1 connection, and the connection to the server that carries its requests, one after the other. While
+/// one side does not read, the proxy does not read from the other side.
 final class HTTP1Bridge: ProxiedConnection {
   let core: ProxyCore
   private(set) var number = 0
@@ -20,10 +20,10 @@ final class HTTP1Bridge: ProxiedConnection {
   private var waiting: [HTTPClientRequestPart] = []
   private var token = ExpiredToken()
   private var isOver = false
-  /// The reason for which the proxy has broken the connection.
+  /// The reason why the proxy broke the connection.
   private var breakage: String?
 
-  /// The bytes that may be on their way in one direction before the other side is not read.
+  /// The number of unsent bytes in one direction above which the sending side is not read.
   private static let mostBytes = 1 << 20
 
   init(_ core: ProxyCore) { self.core = core }
@@ -98,7 +98,7 @@ final class HTTP1Bridge: ProxiedConnection {
     }
   }
 
-  /// The protocol that a client wants to change to. Returns `nil` for `h2c`, which clients offer and do not require.
+  /// The protocol that a client wants to upgrade to; `nil` for `h2c`, which clients offer but do not require.
   private static func upgrade(_ head: HTTPRequestHead) -> String? {
     head.headers[canonicalForm: "upgrade"].first { $0.lowercased() != "h2c" }.map { String($0.prefix(40)) }
   }
@@ -110,8 +110,8 @@ final class HTTP1Bridge: ProxiedConnection {
     }
   }
 
-  /// Decides on a request whose body has come.
-  /// - Returns: whether it goes on to the server; its head and body then have.
+  /// Decides how faults affect a request whose body has arrived.
+  /// - Returns: whether to forward the request to the server; its head and body have then been sent.
   private func decide(_ exchange: HTTP1Exchange) -> Bool {
     let method = exchange.method
     if method.kind == .listen, exchange.says("addTarget"), let code = core.faults.takeListenFault() {
@@ -200,7 +200,7 @@ final class HTTP1Bridge: ProxiedConnection {
     if exchange.losesAnswer { return loseAnswer(exchange) }
     switch part {
     case .head(var head):
-      // NIO ends the response after this head, and the bytes that follow are no HTTP.
+      // NIO ends the response after this head, and the following bytes are not HTTP.
       if head.status == .switchingProtocols {
         return answer(
           exchange, RPCStatus(.unavailable, "\(core.target.text) changed the protocol without being asked to."))
@@ -211,7 +211,7 @@ final class HTTP1Bridge: ProxiedConnection {
       head.headers.remove(name: "connection")
       head.headers.remove(name: "keep-alive")
       if !exchange.isKeptAlive { head.headers.add(name: "connection", value: "close") }
-      // Frames of the proxy come between those of the server.
+      // The proxy may insert frames, so the length can change.
       if exchange.isBack { head.headers.remove(name: "content-length") }
       deliver(.head(head), exchange, bytes: 0)
       if let session = exchange.session { speak(in: session) }
@@ -284,7 +284,7 @@ final class HTTP1Bridge: ProxiedConnection {
     core.tell(connectionEvent("the client broke the rules of HTTP: \(error)"))
   }
 
-  /// Lets go of the server, whose answer to the request goes nowhere.
+  /// Closes the connection to the server. Its response to the request is discarded.
   func leaveServer(_ exchange: HTTP1Exchange) {
     exchange.isAnswerOver = true
     exchange.toServer.drop()
@@ -295,12 +295,12 @@ final class HTTP1Bridge: ProxiedConnection {
     client?.setReading(true)
   }
 
-  /// Answers in place of the server. What the server says to the request goes nowhere, so its connection ends.
+  /// Answers in place of the server. The server's response is discarded, so its connection is closed.
   func answer(_ exchange: HTTP1Exchange, _ status: RPCStatus) {
     if exchange.isAnswerOver { return }
     leaveServer(exchange)
     exchange.status = status
-    // The end of the connection is all that can say it behind a head.
+    // Closing the connection is the only way to report a failure after a response head.
     if exchange.hasAnswerHead { return breakOff(because: status.message) }
     let (head, body) = PlainAnswer.http1(status, .http1_1)
     exchange.httpStatus = Int(head.status.code)

@@ -7,39 +7,39 @@ import FirestoreServer
 import NIOCore
 import NIOHTTP1
 
-/// One request over HTTP/1 and its answer.
+/// One HTTP/1 request and its response.
 final class HTTP1Exchange {
-  /// The largest body that is held until it is whole.
+  /// The maximum size in bytes of a body that is held until it is complete.
   static let mostHeld = ConnectionLimits.requestMessageBytes
   private static let mostNoted = 64 << 10
 
   let number: Int
   let method: ProxiedMethod
   let uri: String
-  /// Whether the client's connection goes on afterwards.
+  /// Whether the client's connection remains open afterwards.
   let isKeptAlive: Bool
   let began = NIODeadline.now()
   let toServer: ByteRelay
   let toClient: ByteRelay
-  /// The session of WebChannel to which it belongs.
+  /// The WebChannel session of the request; `nil` if it has none.
   let session: String?
-  /// Whether faults decide when the body has come.
+  /// Whether the body is held until it is complete, so that faults can affect the request.
   let holdsBody: Bool
   /// The head while the body is held.
   var head: HTTPRequestHead?
   private(set) var held = ByteBuffer()
   private(set) var requestBytes = 0
   private var noted: [UInt8] = []
-  /// Whether it is the back channel of a session, on which the server speaks.
+  /// Whether the response is the back channel of a session.
   let isBack: Bool
-  /// Whether its client reads the answer when that has ended.
+  /// Whether the client reads the response only after its end.
   let isBuffered: Bool
-  /// The newest number that the client has of the session.
+  /// The number of the newest array that was sent to the client in this session.
   var sent: Int
   var frames = ChannelFrames()
-  /// Whether the answer is passed on as it is.
+  /// Whether the response is forwarded unchanged.
   var isOpaque = false
-  /// The arrays of the proxy in the session that this request opens.
+  /// The proxy's arrays for the session that this request opens.
   var sayings: [[UInt8]] = []
   var losesAnswer = false
   var isRequestOver = false
@@ -50,7 +50,7 @@ final class HTTP1Exchange {
   var bytesToClient = 0
   var answerBytes = 0
   var httpStatus: Int?
-  /// The status of an answer of the proxy's own.
+  /// The status of a response by the proxy; `nil` if the server responded.
   var status: RPCStatus?
 
   init(_ number: Int, _ head: HTTPRequestHead, _ method: ProxiedMethod, on loop: any EventLoop) {
@@ -69,7 +69,7 @@ final class HTTP1Exchange {
     held.writeBuffer(&bytes)
   }
 
-  /// Sends another body in place of the one that is held.
+  /// Replaces the held body.
   func replaceBody(_ bytes: [UInt8]) {
     held = ByteBuffer(bytes: bytes)
     if head?.headers.contains(name: "content-length") == true {
@@ -77,7 +77,7 @@ final class HTTP1Exchange {
     }
   }
 
-  /// The address with another number of the newest array that the client has.
+  /// The target with another number for the newest array that the client has received.
   func uri(acknowledging number: Int) -> String { uri.replacing("&AID=\(sent)", with: "&AID=\(number)") }
 
   func note(_ bytes: ByteBuffer) {
@@ -85,7 +85,7 @@ final class HTTP1Exchange {
     noted += bytes.readableBytesView.prefix(Self.mostNoted - noted.count)
   }
 
-  /// Whether the body of a channel's request has a member of this name, in JSON that is percent-encoded or not.
+  /// Whether the body of a WebChannel request contains a JSON member with this name, percent-encoded or not.
   func says(_ name: String) -> Bool { held.says("%22\(name)%22") || held.says("\"\(name)\"") }
 
   private static func parameter(_ name: String, of uri: String) -> String? {
@@ -101,7 +101,7 @@ final class HTTP1Exchange {
     var summary = MessageSummary()
     if hasContent {
       let text = String(decoding: noted, as: UTF8.self)
-      // A body that is not JSON is told as text.
+      // A body that is not JSON is reported as text.
       let json = (try? JSONSyntax(parsing: text, numbers: .ofAnySize)) ?? JSONSyntax(.string(text))
       summary.content = MessageContent(.json(json), nil)
     }
@@ -121,7 +121,7 @@ final class HTTP1Exchange {
     return summary
   }
 
-  /// The path of the document or collection in the address.
+  /// The path of the document or collection in the target.
   private var documentPath: String? {
     guard let range = uri.firstRange(of: "/documents/") else { return nil }
     let path = uri[range.upperBound...].prefix { $0 != "?" && $0 != ":" }
@@ -136,11 +136,11 @@ final class HTTP1Exchange {
 }
 
 extension ByteBuffer {
-  /// Whether the text stands in the bytes.
+  /// Whether the bytes contain the text.
   func says(_ text: String) -> Bool { readableBytesView.firstRange(of: Array(text.utf8)) != nil }
 }
 
-/// The client's side: requests come in, answers go out.
+/// The handler for the client's connection. It receives requests and sends responses.
 final class ClientSide: ChannelInboundHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
@@ -174,7 +174,7 @@ final class ClientSide: ChannelInboundHandler {
   }
 }
 
-/// The server's side: requests go out, answers come in.
+/// The handler for the server's connection. It sends requests and receives responses.
 final class ServerSide: ChannelInboundHandler {
   typealias InboundIn = HTTPClientResponsePart
   typealias OutboundOut = HTTPClientRequestPart
@@ -211,7 +211,7 @@ final class ServerSide: ChannelInboundHandler {
 
 extension Channel {
   fileprivate func setReading(_ isOn: Bool) {
-    // A channel that is closed has nothing to be read.
+    // This fails for a closed channel, which has nothing to read.
     try? syncOptions?.setOption(.autoRead, value: isOn)
   }
 }

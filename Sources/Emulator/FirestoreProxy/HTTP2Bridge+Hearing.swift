@@ -9,14 +9,14 @@ import HTTP2Frames
 import NIOCore
 import NIOHPACK
 
-// The news of the two sides.
+// The events of the two connections.
 
 extension HTTP2Bridge: FrameConnectionOwner {
   var isSilent: Bool { core.settings.isHalfOpen }
 
   func beginTurn() { isInTurn = true }
 
-  /// Sends what the pieces that were read have led to, on both sides.
+  /// Flushes both sides after a read.
   func endTurn() {
     isInTurn = false
     for upstream in upstreams { upstream.connection?.flush() }
@@ -49,7 +49,7 @@ extension HTTP2Bridge: FrameConnectionOwner {
     }
     if stream.isAnswerOver { return }
     if stream.method.kind == .commit, stream.losses.first == true { return loseAnswer(of: stream) }
-    // A word that the answer is still to come is not the answer.
+    // Skips 1xx responses.
     if let status = block.proxied.httpStatus {
       if status < 200 { return }
       stream.httpStatus = status
@@ -84,7 +84,7 @@ extension HTTP2Bridge: FrameConnectionOwner {
     toServer(.data(bytes, owed: size, isLast: isLast), stream, bytes: bytes.readableBytes)
   }
 
-  /// Takes bytes of requests on which faults may decide: each message is passed on when it is whole.
+  /// Receives bytes of requests that faults may affect. Each message is forwarded when it is complete.
   private func receiveMessages(_ stream: BridgedStream, _ bytes: ByteBuffer, _ size: Int, isLast: Bool) {
     let end = stream.client
     stream.requests.append(bytes, owed: size)
@@ -100,7 +100,7 @@ extension HTTP2Bridge: FrameConnectionOwner {
       if isOver || stream.isAnswerOver { return }
       if let passed {
         isLastPassed = isLast && stream.requests.size == 0
-        // The client has room for the others already.
+        // The other bytes have already been credited to the client.
         let others = max(0, passed.readableBytes - owed)
         stream.waitingBytes += others
         toServer(.data(passed, owed: owed + others, isLast: isLastPassed), stream, bytes: passed.readableBytes)
@@ -116,10 +116,11 @@ extension HTTP2Bridge: FrameConnectionOwner {
     }
   }
 
-  /// Decides on a message of a request.
-  /// - Returns: the message as it is passed on; `nil` if it is not.
+  /// Decides how faults affect a request message.
+  /// - Returns: the message to forward; `nil` if it is not forwarded.
   private func decide(on message: ByteBuffer, of stream: BridgedStream) -> ByteBuffer? {
-    // A call has one answer; of a stream of writes the answers are told apart by the writes before them.
+    // A call has only one response. On a Write stream, every write is recorded, so that responses can be matched to
+    // writes.
     if !core.isHeard, stream.method.kind == .commit, !core.faults.mayHitWrites { return message }
     var counter = MessageCounter(keeping: core.contentLimit)
     guard let counted = counter.messages(in: message).first else { return message }
@@ -162,10 +163,10 @@ extension HTTP2Bridge: FrameConnectionOwner {
       guard let end = stream.server, end.id > last else { continue }
       stream.server = nil
       connection.drop(end, .cancel)
-      // A client may send again what the server has not begun with.
+      // The server has not processed the stream, so the client may send it again.
       self.end(stream, with: .refusedStream)
     }
-    // Streams that did not begin here begin on the next connection.
+    // Streams that have not begun on this connection begin on the next one.
     for stream in upstream.takeBeginning() where !stream.isAnswerOver { begin(stream) }
     if connection.ends.isEmpty { connection.close() }
   }
@@ -193,7 +194,7 @@ extension HTTP2Bridge: FrameConnectionOwner {
   }
 }
 
-// The events that are told of a connection and its streams.
+// The reported events of a connection and its streams.
 
 extension HTTP2Bridge {
   func tell(_ kind: ProtocolEvent.Kind, _ message: MessageCounter.Message, of stream: BridgedStream) {
@@ -239,22 +240,22 @@ extension HTTP2Bridge {
   }
 }
 
-/// The facts that the proxy has found out about a list of headers, once for all blocks that are the same.
+/// Caches what the proxy derives from a list of headers, for all equal header blocks.
 final class ProxiedBlock {
   private let headers: HPACKHeaders
 
   fileprivate init(_ headers: HPACKHeaders) { self.headers = headers }
 
-  /// The request whose head this is.
+  /// The request with this head.
   private(set) lazy var request = RequestHead(headers)
-  /// The status in the trailers of a call; `nil` where there is none.
+  /// The status in the trailers of a call; `nil` if there is none.
   private(set) lazy var status = RPCStatus(trailers: headers)
-  /// The status of HTTP of an answer's head.
+  /// The HTTP status of a response head.
   private(set) lazy var httpStatus = headers.first(name: ":status").flatMap { Int($0) }
-  /// The head as it goes to a server behind TLS.
+  /// The request head for a TLS server.
   private var addressed: HeaderBlock?
 
-  /// The head with a server's name.
+  /// Returns the head with the server's name, which `rewrite` inserts.
   func addressed(_ rewrite: (HPACKHeaders) -> HPACKHeaders) -> HeaderBlock {
     if let addressed { return addressed }
     let block = HeaderBlock(rewrite(headers))
@@ -272,7 +273,7 @@ extension HeaderBlock {
   }
 }
 
-/// The parts of a request's head that the proxy asks for.
+/// The parts of a request head that the proxy uses.
 struct RequestHead {
   let method: ProxiedMethod
   let isGRPC: Bool

@@ -9,8 +9,8 @@ import HTTP2Frames
 import NIOCore
 import TransportSecurity
 
-/// A client's connection over HTTP/2, and those to the server on which its streams go on. Pieces are passed on as they
-/// come; each side may send more when the other one has taken them.
+/// A client's HTTP/2 connection, and the connections to the server that carry its streams. Pieces are forwarded when
+/// they arrive. A side gets credit for more when the other side has taken them.
 final class HTTP2Bridge: ProxiedConnection {
   let core: ProxyCore
   private(set) var number = 0
@@ -20,14 +20,14 @@ final class HTTP2Bridge: ProxiedConnection {
   var streams: [Int: BridgedStream] = [:]
   var token = ExpiredToken()
   private(set) var isOver = false
-  /// The bytes for which the client has room again although the server does not have them: of unfinished messages, and
-  /// of whole ones that wait until the server reads.
+  /// The bytes that have been credited to the client but not sent to the server. They belong to incomplete messages, or
+  /// to complete messages that wait for the server.
   private var heldBytes = 0
-  /// The bytes of whole messages among them.
+  /// The part of `heldBytes` that belongs to complete messages.
   private var waitingBytes = 0
-  /// The streams whose unfinished messages get no more room until whole ones have gone.
+  /// The streams whose incomplete messages get no more credit until complete messages have been sent.
   private var stalled: [BridgedStream] = []
-  /// The reason for which the proxy has broken the connection.
+  /// The reason why the proxy broke the connection.
   private var breakage: String?
   var isInTurn = false
 
@@ -69,9 +69,9 @@ final class HTTP2Bridge: ProxiedConnection {
 
   private static let mostHeldBytes = 32 << 20
 
-  /// Gives the client room for the rest of a stream's unfinished message, which would never come otherwise. Where too many
-  /// bytes wait for a server that does not read, the client waits, too.
-  /// - Returns: whether there is room for the bytes that are held.
+  /// Gives the client credit for the rest of an incomplete message, which could not arrive otherwise. If too many bytes
+  /// wait for a server that does not read, the client must wait too.
+  /// - Returns: whether the held bytes are within the limits.
   func makeRoom(for stream: BridgedStream) -> Bool {
     let isLarger = countRequests(of: stream)
     if heldBytes > Self.mostHeldBytes, waitingBytes > 0 {
@@ -86,7 +86,7 @@ final class HTTP2Bridge: ProxiedConnection {
       || heldBytes - waitingBytes <= Self.mostHeldBytes && core.heldBytes <= ProxyCore.mostHeldBytes
   }
 
-  /// Notes that bytes of a stream's requests have gone to the server, and gives the client room for more.
+  /// Records that request bytes of a stream have been sent to the server, and credits them to the client.
   func hasSentRequest(_ size: Int, of stream: BridgedStream) {
     let waited = min(size, stream.waitingBytes)
     stream.waitingBytes -= waited
@@ -94,8 +94,8 @@ final class HTTP2Bridge: ProxiedConnection {
     if waited > 0 { _ = countRequests(of: stream) }
   }
 
-  /// Counts the bytes that a stream holds, and lets stalled streams go on when there is room.
-  /// - Returns: whether there are more than before.
+  /// Counts the bytes that a stream holds, and resumes stalled streams when there is room.
+  /// - Returns: whether the stream holds more than before.
   @discardableResult private func countRequests(of stream: BridgedStream) -> Bool {
     let (growth, wait) = (stream.heldBytes - stream.counted.held, stream.waitingBytes - stream.counted.waiting)
     stream.counted = (stream.heldBytes, stream.waitingBytes)
@@ -146,7 +146,7 @@ final class HTTP2Bridge: ProxiedConnection {
     }
     .assumeIsolated().whenComplete { [weak self] result in
       guard let self else { return }
-      // A connection is announced before its handlers have greeted.
+      // The future completes before the handlers have sent their first frames.
       core.loop.assumeIsolated().execute { self.hear(result, of: fresh) }
     }
     return fresh
@@ -160,7 +160,7 @@ final class HTTP2Bridge: ProxiedConnection {
       guard !isOver, let connection = attempts[ObjectIdentifier(channel)] else { return channel.close(promise: nil) }
       (fresh.connection, fresh.state) = (connection, .open)
       if connection.isClosed {
-        // A connection may fail before it is announced.
+        // The connection may already have failed.
         if let failure = connection.failure { failed(connection, failure) }
         fail(fresh, fresh.failure ?? core.broken)
       } else {
@@ -198,7 +198,7 @@ final class HTTP2Bridge: ProxiedConnection {
       for stream in Array(streams.values) { abandon(stream, .cancel, end) }
       for upstream in upstreams {
         upstream.connection?.close()
-        // Breaks a cycle: a stream that has not begun holds its upstream.
+        // Breaks a reference cycle: a stream that has not begun holds its upstream.
         _ = upstream.takeBeginning()
       }
       (isOver, client, upstream, upstreams) = (true, nil, nil, [])
@@ -211,12 +211,12 @@ final class HTTP2Bridge: ProxiedConnection {
 
   // MARK: Answers
 
-  /// A piece on its way to the client.
+  /// A part of a response to the client.
   enum Answer {
     case piece(StreamEnd.Piece)
-    /// A message of the proxy's own.
+    /// A message from the proxy.
     case message(ByteBuffer)
-    /// The end, as the proxy says it.
+    /// The end of the response, with a status from the proxy.
     case status(RPCStatus)
     case reset(HTTP2Code)
   }
@@ -231,7 +231,7 @@ final class HTTP2Bridge: ProxiedConnection {
     guard !stream.isOver, let client else { return }
     switch answer {
     case .piece(.headers(let block, let isLast)):
-      // The head may have been sent already, before an answer of the proxy's own.
+      // The head may have been sent already, before a message from the proxy.
       if !isLast, stream.hasAnswerHead { return }
       stream.hasAnswerHead = true
       client.send(.headers(block, isLast: isLast), on: stream.client)
@@ -260,7 +260,7 @@ final class HTTP2Bridge: ProxiedConnection {
 
   // MARK: Ends
 
-  /// Answers in place of the server, which hears no more of the stream.
+  /// Answers in place of the server, and drops the stream to the server.
   func answer(_ stream: BridgedStream, _ status: RPCStatus) {
     if stream.isAnswerOver { return }
     releaseRequests(of: stream)
@@ -276,7 +276,7 @@ final class HTTP2Bridge: ProxiedConnection {
     toClient(.reset(code), stream, bytes: 0)
   }
 
-  /// Ends what is left of a stream whose answer the client has, or whose client has gone.
+  /// Releases a stream after the client has received the response or has disconnected.
   func finish(_ stream: BridgedStream, _ code: HTTP2Code = .cancel) {
     if stream.isOver { return }
     (stream.isOver, stream.isAnswerOver) = (true, true)
@@ -288,8 +288,8 @@ final class HTTP2Bridge: ProxiedConnection {
     tellEnd(of: stream)
   }
 
-  /// Ends a stream whose answer goes nowhere any more.
-  /// - Parameter outcome: the end as it is told.
+  /// Ends a stream whose response can no longer be delivered.
+  /// - Parameter outcome: the final status in the event.
   func abandon(_ stream: BridgedStream, _ code: HTTP2Code, _ outcome: RPCStatus) {
     stream.outcome = outcome
     finish(stream, code)
@@ -327,14 +327,14 @@ final class HTTP2Bridge: ProxiedConnection {
 }
 
 extension FrameLimits {
-  /// The proxy passes on what it is sent; whose limits it meets is the server's affair.
+  /// Generous limits: the proxy forwards everything, and the server enforces its own limits.
   fileprivate static let proxied = FrameLimits(
     streams: 8_192, streamWindow: 1 << 20, connectionWindow: 8 << 20, headerBytes: 64 << 10, controlFrames: 100_000,
     brokenStreams: 100_000, windowUpdates: 100_000)
 }
 
 extension ConnectionFailure {
-  /// The words with what the proxy can be told about TLS.
+  /// The failure in words, with advice about the proxy's TLS option.
   fileprivate var proxiedWords: String {
     switch self {
     case .violation(.tls): "\(words); add --to-tls to the proxy"

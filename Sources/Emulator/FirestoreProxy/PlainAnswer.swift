@@ -6,7 +6,7 @@ import NIOCore
 import NIOHPACK
 import NIOHTTP1
 
-/// An answer of the proxy's own to what is not gRPC: a status of HTTP with the error as JSON, as REST tells it.
+/// A response by the proxy to a request that is not gRPC: an HTTP status, and the error as JSON in the format of REST.
 enum PlainAnswer {
   private static let type = "application/json; charset=utf-8"
 
@@ -16,7 +16,7 @@ enum PlainAnswer {
     ([":status": "\(status.code.httpStatus)", "content-type": type, "access-control-allow-origin": "*"], body(status))
   }
 
-  /// An answer of WebChannel.
+  /// A WebChannel response.
   static func channel(_ text: [UInt8], _ version: HTTPVersion) -> (HTTPResponseHead, ByteBuffer) {
     let headers: HTTPHeaders = [
       "content-type": "text/plain; charset=utf-8", "content-length": "\(text.count)",
@@ -37,7 +37,7 @@ enum PlainAnswer {
 }
 
 extension RPCStatus {
-  /// The status in the trailers of a call; `nil` where there is none.
+  /// Reads the status in the trailers of a call; `nil` if there is none.
   init?(trailers: HPACKHeaders) {
     guard let number = trailers.first(name: "grpc-status").flatMap({ Int($0) }) else { return nil }
     self.init(StatusCode(rawValue: number) ?? .unknown, trailers.first(name: "grpc-message") ?? "")

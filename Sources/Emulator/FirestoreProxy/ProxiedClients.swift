@@ -8,8 +8,8 @@ import FirestoreQuery
 import FirestoreService
 import FirestoreText
 
-/// The clients of a proxy, by the messages that pass it: their listeners with what the server has sent, and their writes
-/// until the server answers.
+/// The clients of a proxy, reconstructed from the messages that pass it: their listeners with the documents that the
+/// server has sent, and their unanswered writes.
 ///
 /// Each connection is a client, unless it replaces one whose streams have all ended.
 package struct ProxiedClients: Sendable {
@@ -18,19 +18,19 @@ package struct ProxiedClients: Sendable {
     case fault(FaultChange)
     /// A fault hits the client's last write or listener.
     case hit(FaultEvent)
-    /// The proxy cannot tell this.
+    /// The proxy cannot report this.
     case gap(String)
     /// The client disconnected a minute ago and did not return.
     case left
   }
 
-  /// The event of one client; of all clients where there is no name.
+  /// An event of the client with this name; without a name, of all clients.
   package typealias NamedEvent = (client: String?, event: Event)
 
   private struct Target {
     var listener: ListenerTag
     var query: FirestoreQuery.Query
-    /// The documents that the server has sent, and those of their changes that it has not made visible yet.
+    /// The documents that the server has sent, and the changes that no snapshot has made visible yet.
     var documents: [DocumentKey: Document] = [:]
     var changes: [ListenerSnapshot.Change] = []
     /// The documents that the server has not sent again since it reset the target.
@@ -44,32 +44,33 @@ package struct ProxiedClients: Sendable {
     var method: String
     var database: DatabaseID?
     var targets: [TargetID: Target] = [:]
-    /// The writes that were sent here and are not answered.
+    /// The unanswered writes of this stream.
     var sent: [BatchID] = []
     var isOver = false
   }
 
   /// The database that the clients use; `nil` before the first request that names one.
   package private(set) var database: DatabaseID?
-  /// Whether messages of listeners and writes had no contents.
+  /// Whether listener or write messages without content were seen.
   package private(set) var lacksContents = false
-  /// Whether clients made calls that are no listeners and no writes.
+  /// Whether clients made calls other than Listen, Write and Commit.
   package private(set) var hasOtherCalls = false
-  /// The size in bytes of the documents that are kept.
+  /// The size of the stored documents in bytes.
   package private(set) var documentBytes = 0
   private var streams: [Int: Stream] = [:]
   private var connections: [Int: String] = [:]
-  /// The clients without a connection, and the times of their disconnection. A client returns as another connection.
+  /// The clients without a connection, with the times when they disconnected. A client can return with another
+  /// connection.
   private var departed: [String: Timestamp] = [:]
   private var lastClient = 0
-  /// The writes without an answer.
+  /// The unanswered writes.
   private var writes: [BatchID: (client: String, write: PendingWrite)] = [:]
   private var lastListener = 0
   private var lastBatch: Int64 = 0
   private var time = Timestamp(seconds: 0)
   private var events: [NamedEvent] = []
 
-  /// The microseconds after which a client without a connection is forgotten.
+  /// The time in microseconds after which a client without a connection is removed.
   private static let absence: Int64 = 60_000_000
 
   package init() {}
@@ -77,7 +78,7 @@ package struct ProxiedClients: Sendable {
   /// The name of the client of a connection; `nil` before its first stream.
   package func name(of connection: Int) -> String? { connections[connection] }
 
-  /// - Returns: the events that the proxy's event is for its clients, in order.
+  /// - Returns: the client events that result from the proxy's event, in order.
   package mutating func receive(_ event: ProtocolEvent) -> [NamedEvent] {
     events = []
     time = max(time, event.time)
@@ -107,7 +108,7 @@ package struct ProxiedClients: Sendable {
         lacksContents = true
         return
       }
-      // A message that cannot be read is one of another program.
+      // An unreadable message comes from a program of another kind.
       guard let bytes = content.bytes else { return }
       if event.kind == .request { request(bytes, number) } else { response(bytes, number, event.message?.kind ?? "") }
     case .ended: end(number, event.status?.code ?? .ok)
@@ -172,10 +173,10 @@ package struct ProxiedClients: Sendable {
     } catch { emit(.gap("a request of \(stream.method) that cannot be read: \(error.message)"), nil) }
   }
 
-  /// Takes the database from the first field of a call, which names the database, or something in it.
+  /// Reads the database from the first field of a request, which names the database or a resource in it.
   private mutating func noteDatabase(_ event: ProtocolEvent) {
     guard let bytes = event.message?.content?.bytes else { return }
-    // A request of another kind names no database.
+    // Other requests name no database.
     let name = try? WireReader.read(bytes) { reader throws(WireError) -> String in
       var name = ""
       try reader.each(1) { reader throws(WireError) in name = try reader.string() }
@@ -201,7 +202,7 @@ package struct ProxiedClients: Sendable {
       }
     case .other(_, let reason): emit(.gap("a listener that no step says: \(reason)"), client)
     case .add(let id, let query):
-      // A stream that replaces one that broke begins with the same targets.
+      // A stream that replaces a broken one begins with the same targets.
       for (other, stream) in streams where stream.client == client && stream.isOver {
         guard let (same, target) = stream.targets.first(where: { $0.value.query == query }) else { continue }
         streams[other]?.targets[same] = nil
@@ -249,7 +250,7 @@ package struct ProxiedClients: Sendable {
     case "Listen":
       guard let database = stream.database else { return }
       let names = DocumentNames(database)
-      // A change that cannot be read is of a newer protocol; clients skip it too.
+      // An unreadable change belongs to a newer protocol; clients skip it too.
       let change = try? WireReader.read(bytes) { reader throws(WireError) in try reader.watchChange(names) }
       if let change = change ?? nil { apply(change, number) }
     case "Write": if MessageSummary("Write", bytes, isRequest: false).kind == "writeResults" { answer(nil, number) }
@@ -313,7 +314,7 @@ package struct ProxiedClients: Sendable {
     streams[number]?.targets[id] = target
   }
 
-  /// Emits the snapshots of a consistent moment of the server.
+  /// Emits the snapshots for a consistent version.
   private mutating func show(_ number: Int) {
     for (id, target) in streams[number]?.targets ?? [:] where target.isCurrent {
       for key in target.unconfirmed.sorted() { remove(key, now: nil, id, number) }
@@ -333,7 +334,7 @@ package struct ProxiedClients: Sendable {
 
   // MARK: Ends and faults
 
-  /// The codes after which a client sends again, on another stream.
+  /// The codes after which a client resends its writes on another stream.
   private static let transientCodes: Set<StatusCode> = [
     .ok, .unavailable, .cancelled, .unknown, .internal, .deadlineExceeded, .resourceExhausted,
   ]
@@ -342,7 +343,7 @@ package struct ProxiedClients: Sendable {
     if !Self.transientCodes.contains(code) { answer(RPCStatus(code, ""), number) }
     streams[number]?.sent = []
     streams[number]?.isOver = true
-    // Its targets stay until another stream of the client replaces it.
+    // The targets remain until another stream of the client replaces this one.
     if streams[number]?.targets.isEmpty ?? true { streams[number] = nil }
   }
 
@@ -364,7 +365,7 @@ package struct ProxiedClients: Sendable {
     }
   }
 
-  /// - Parameter words: the words in which the proxy reports a change of its faults.
+  /// - Parameter words: the proxy's description of a change of its faults.
   private mutating func changeFaults(_ words: String) {
     let plain: [FaultChange] = [
       .up, .calm, .silent, .down(nil), .down(.watch), .down(.write), .down(.read),
@@ -373,7 +374,7 @@ package struct ProxiedClients: Sendable {
     if let change = plain.first(where: { FaultText.account(of: $0) == words }) {
       for client in Set(connections.values).sorted() { emit(.fault(change), client) }
     } else if !words.hasPrefix("the next ") {
-      // Faults of one call are reported by the call that they hit.
+      // A fault of a single call is reported when it hits the call.
       emit(.gap("faults of the proxy: \(words)"), nil)
     }
   }

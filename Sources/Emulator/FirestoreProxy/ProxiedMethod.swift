@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreClientState
 
-/// The method that a request means by its path, as far as faults and accounts ask for it.
+/// The method of a request, as far as faults and events need it.
 struct ProxiedMethod: Hashable {
   enum Kind: Hashable {
-    /// A stream of targets and what becomes of them.
+    /// A Listen stream.
     case listen
-    /// A stream of writes, the first message of which has none.
+    /// A Write stream. Its first message contains no writes.
     case writes
     /// A call that writes.
     case commit
@@ -15,10 +15,10 @@ struct ProxiedMethod: Hashable {
     case other
   }
 
-  /// The name, such as `Commit`; the path of what is not google.firestore.v1.
+  /// The name, such as `Commit`; for methods outside google.firestore.v1, the path.
   let name: String
   let kind: Kind
-  /// Whether it is spoken over WebChannel.
+  /// Whether the request uses WebChannel.
   let isChannel: Bool
 
   var lane: FaultLane {
@@ -37,8 +37,8 @@ struct ProxiedMethod: Hashable {
   ]
 
   /// - Parameters:
-  ///   - verb: the method of HTTP.
-  ///   - path: the path, possibly with a query behind it.
+  ///   - verb: the HTTP method.
+  ///   - path: the path, possibly followed by a query.
   init(_ verb: String, _ path: String) {
     let path = path.prefix { $0 != "?" }
     let parts = path.split(separator: "/")
@@ -58,7 +58,7 @@ struct ProxiedMethod: Hashable {
     (self.name, self.kind, self.isChannel) = (name, kind, isChannel)
   }
 
-  /// The method of an address of REST.
+  /// The method of a REST request.
   private init(rest verb: String, _ last: Substring, depth: Int) {
     let custom = verb == "POST" ? last.lastIndex(of: ":").map { last[last.index(after: $0)...] } : nil
     let name: String

@@ -10,30 +10,30 @@ import NIOHPACK
 import NIOPosix
 import TransportSecurity
 
-/// The things that the connections of a proxy share. Used on its event loop only.
+/// The state that the connections of a proxy share. Used only on the proxy's event loop.
 final class ProxyCore {
   let loop: any EventLoop
   let target: Endpoint
   let faults: FaultInjector
-  /// The times within which peers have to begin to speak their protocol.
+  /// The times within which client and server must begin their protocols.
   let handshake: (client: TimeAmount, server: TimeAmount)
-  /// The period after which a silent server is asked for a sign of life.
+  /// The period without data from the server after which the proxy sends it a ping.
   let silence: TimeAmount
-  /// The bytes of all connections for which the clients have room again although the server does not have them.
+  /// The bytes of all connections that have been credited to clients but not sent to the server.
   var heldBytes = 0
   static let mostHeldBytes = 256 << 20
-  /// The size in bytes of the longest message whose content is told; 0 to tell none.
+  /// The maximum size in bytes of a message whose content is reported; 0 to report no contents.
   let contentLimit: Int
   private let tls: TLSContext?
   private let sink: (@Sendable (ProtocolEvent) -> Void)?
   private var connections: [Int: any ProxiedConnection] = [:]
   private var lastConnection = 0
   private var lastStream = 0
-  /// The settings of the faults, kept here so that a message asks for none while there are none.
+  /// The fault settings. This copy makes checking them cheap for each message.
   private(set) var settings = FaultSettings() { didSet { isCalm = settings.isCalm } }
-  /// Whether no setting disturbs what passes.
+  /// Whether no setting affects messages.
   private(set) var isCalm = true
-  /// The sessions of WebChannel that a fault is about.
+  /// The WebChannel sessions that faults affect.
   var channels = BrokenChannels()
 
   init(
@@ -62,7 +62,7 @@ final class ProxyCore {
     return lastStream
   }
 
-  /// Tells of a client that has come.
+  /// Reports a client that has connected.
   func tellClient(_ number: Int, _ channel: any Channel, speaks name: String) {
     guard isHeard else { return }
     var event = event(.connected, connection: number)
@@ -72,7 +72,7 @@ final class ProxyCore {
     tell(event)
   }
 
-  /// Tells of a client that has said nothing until it was to have begun.
+  /// Reports a client that sent nothing within the handshake time.
   func tellSilentClient() {
     lastConnection += 1
     var event = event(.connection, connection: lastConnection)
@@ -81,14 +81,14 @@ final class ProxyCore {
   }
 
   /// Connects to the server.
-  /// - Parameter configure: adds the handlers that speak its protocol, behind TLS.
+  /// - Parameter configure: adds the handlers of the server's protocol after the TLS handler.
   func connect(_ configure: @escaping (any Channel) throws -> Void) -> EventLoopFuture<any Channel> {
     let (tls, host) = (tls, target.host)
     let configure = NIOLoopBound(configure, eventLoop: loop)
     let bootstrap = ClientBootstrap(group: loop)
       .connectTimeout(.seconds(10))
       .channelOption(.tcpOption(.tcp_nodelay), value: 1)
-      // Keepalive finds servers that are gone without a word.
+      // Keepalive detects servers that disappeared.
       .channelOption(.socketOption(.so_keepalive), value: 1)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
@@ -102,14 +102,14 @@ final class ProxyCore {
     return bootstrap.connect(host: host, port: target.port)
   }
 
-  /// The server's name in HTTP: without the port that TLS has by itself.
+  /// The server's name in HTTP, without the default port of TLS.
   var authority: String { target.port == 443 ? target.host : target.text }
 
-  /// The head of a request as it goes to a server behind TLS, with that server's name. What begins with a colon stays in
-  /// front, where HTTP/2 wants it.
+  /// The request head for a TLS server, with that server's name. Pseudo-headers, which begin with a colon, remain
+  /// first, as HTTP/2 requires.
   func addressed(_ headers: HPACKHeaders) -> HPACKHeaders {
     var addressed = HPACKHeaders()
-    // A server refuses a request with a host that differs from its authority.
+    // Servers reject a request whose host differs from its authority.
     for (name, value, indexable) in headers where name != "host" {
       let own = name == ":authority" ? authority : name == ":scheme" ? "https" : value
       addressed.add(name: name, value: own, indexing: indexable)
@@ -121,7 +121,7 @@ final class ProxyCore {
     (try? SocketAddress(ipAddress: host, port: 0)) == nil ? .host(host) : .address(host)
   }
 
-  /// The status of a call that has no server to go to.
+  /// The status of a call if the server cannot be reached.
   func unreachable(_ error: any Error) -> RPCStatus {
     let reason = (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
     return RPCStatus(.unavailable, "\(target.text) cannot be reached by the proxy: \(reason).")
@@ -131,7 +131,7 @@ final class ProxyCore {
 
   // MARK: Faults
 
-  /// Makes a change of the faults.
+  /// Changes the faults.
   func perform(_ change: FaultChange) throws(RPCStatus) {
     if change == .event(.expireToken) {
       for connection in connections.values { connection.expireToken() }
@@ -153,7 +153,7 @@ final class ProxyCore {
     for connection in connections.values { connection.acceptToken() }
   }
 
-  /// Ends what is open of some kinds of calls.
+  /// Ends the open calls in some lanes. If these are all lanes, closes the connections.
   func interrupt(_ lanes: [FaultLane], with status: RPCStatus) {
     settings = faults.settings
     for connection in Array(connections.values) {
@@ -165,13 +165,13 @@ final class ProxyCore {
     }
   }
 
-  /// Whether the kind of calls is cut off now.
+  /// Whether the lane is cut off now.
   func isDown(_ lane: FaultLane) -> Bool { faults.isDown(lane) }
 
-  /// Whether the next connection is cut off as it comes.
+  /// Whether new connections are closed immediately.
   var refusesConnections: Bool { FaultLane.allCases.allSatisfy(faults.isDown) }
 
-  /// The time that a piece of a stream takes; `nil` for never.
+  /// The delay of a piece of a stream; `nil` if it never arrives.
   func pace(_ lane: FaultLane, bytes: Int, isAnswer: Bool) -> ByteRelay.Pace? {
     if isCalm { return ByteRelay.Pace.none }
     if settings.isHalfOpen { return nil }
@@ -182,10 +182,10 @@ final class ProxyCore {
 
   // MARK: Telling
 
-  /// Whether traffic is told.
+  /// Whether events are reported.
   var isHeard: Bool { sink != nil }
 
-  /// An event that happens now.
+  /// Creates an event with the current time.
   func event(
     _ kind: ProtocolEvent.Kind, connection: Int, stream: Int? = nil, _ method: ProxiedMethod? = nil
   ) -> ProtocolEvent {
@@ -200,32 +200,32 @@ final class ProxyCore {
   func closeAll() { for connection in Array(connections.values) { connection.breakOff(because: nil) } }
 }
 
-/// A client's connection with all that belongs to it.
+/// A client's connection, with its streams and its connections to the server.
 protocol ProxiedConnection: AnyObject {
-  /// Closes both sides at once.
-  /// - Parameter reason: told with the traffic; `nil` for the proxy's own end.
+  /// Closes both sides immediately.
+  /// - Parameter reason: reported as an event; `nil` when the proxy itself ends.
   func breakOff(because reason: String?)
-  /// Ends the streams of some kinds.
+  /// Ends the streams in some lanes.
   func interrupt(_ lanes: [FaultLane], with status: RPCStatus)
-  /// Makes calls unauthenticated until another token comes, and ends the streams of listeners and writes.
+  /// Rejects calls as unauthenticated until they have another token, and ends Listen and Write streams.
   func expireToken()
-  /// Takes the token again that has expired.
+  /// Accepts the expired token again.
   func acceptToken()
 }
 
-/// The calls of a connection that are refused since their token is no longer good.
+/// Rejects the calls of a connection that use an expired token.
 struct ExpiredToken {
   static let status = RPCStatus(.unauthenticated, "The token has expired by an injected fault.")
 
   private var lastToken: String?
-  /// The token that is refused; `.some(nil)` for calls without one.
+  /// The rejected token; `.some(nil)` for calls without a token.
   private var refused: String??
 
   mutating func expire() { refused = .some(lastToken) }
   mutating func accept() { refused = nil }
 
-  /// Notes the token of a call.
-  /// - Returns: whether it is refused.
+  /// Records the token of a call.
+  /// - Returns: whether the call is rejected.
   mutating func refuses(_ token: String?) -> Bool {
     lastToken = token
     guard let refused else { return false }
@@ -235,20 +235,21 @@ struct ExpiredToken {
   }
 }
 
-/// The pieces that one side of a stream sends to the other, in order, each after its time. Used on its event loop only.
+/// Delays the pieces that one side of a stream sends to the other, and keeps their order. Used only on the stream's
+/// event loop.
 final class ByteRelay {
   private let loop: any EventLoop
   private var items: CircularBuffer<(due: NIODeadline, pass: () -> Void)> = []
-  /// The time at which the last piece is through.
+  /// The time when the last piece arrives.
   private var last = NIODeadline.uptimeNanoseconds(0)
   private var timer: Scheduled<Void>?
 
   init(_ loop: any EventLoop) { self.loop = loop }
 
-  /// Passes a piece on.
+  /// Passes on a piece.
   /// - Parameters:
-  ///   - pace: the time until it arrives; `nil` for never.
-  ///   - pass: called at once if there is nothing to wait for.
+  ///   - pace: the time until the piece arrives; `nil` for never.
+  ///   - pass: called when the piece arrives; immediately if there is no delay.
   func send(_ pace: Pace?, _ pass: @escaping () -> Void) {
     if let pace, pace.isZero, items.isEmpty { return pass() }
     guard let pace else {
@@ -261,14 +262,14 @@ final class ByteRelay {
     schedule()
   }
 
-  /// Drops what has not arrived.
+  /// Drops the pieces that have not arrived.
   func drop() {
     items.removeAll()
     timer?.cancel()
     timer = nil
   }
 
-  /// The time that a piece takes: it is late by the latency, and the line is busy for the transmission.
+  /// The time that a piece takes: its latency, and its transmission, during which no other piece is transmitted.
   struct Pace {
     var latency: TimeAmount
     var transmission: TimeAmount

@@ -10,7 +10,7 @@ import NIOCore
 import NIOPosix
 import TransportSecurity
 
-/// Stands between a client of any SDK and any server of google.firestore.v1, and disturbs what passes:
+/// Forwards messages between clients of any SDK and a server of google.firestore.v1, and injects faults:
 /// ```
 /// client ──► SpokenProtocolHandler ──┬─ HTTP/2 ──► HTTP2Bridge ──► server     a stream for each stream
 ///                                    └─ HTTP/1 ──► HTTP1Bridge ──► server     REST and WebChannel
@@ -21,16 +21,16 @@ package struct ProxyServer: Sendable {
     /// 0 lets the system choose.
     package var port: Int
     package var target: Endpoint
-    /// The size in bytes of the longest message whose content is told, 64 KiB or more; 0 to tell none. Contents above
-    /// 64 KiB are told of listeners and writes over gRPC only.
+    /// The maximum size in bytes of a message whose content is reported, 64 KiB or more; 0 to report no contents.
+    /// Contents above 64 KiB are reported only for listeners and writes over gRPC.
     package var contentLimit = 0
     package var seed: UInt64 = 0
-    /// The time within which clients have to begin to speak their protocol, and the server its own.
+    /// The times within which clients and the server must begin their protocols.
     package var (handshake, serverHandshake) = (Duration.seconds(30), Duration.seconds(30))
-    /// The period without a byte of the server after which it is asked for a sign of life. The calls of a server that gives
-    /// none fail after two to three periods.
+    /// The period without data from the server after which the proxy sends it a ping. If the server does not respond,
+    /// calls fail after two to three periods.
     package var silence = Duration.seconds(13)
-    /// The clock by which a network comes and goes that is told to.
+    /// The clock for a flapping network.
     package var clock: any Clock<Duration> = ContinuousClock()
     /// The faults at the start.
     package var faults: [FaultChange] = []
@@ -53,14 +53,14 @@ package struct ProxyServer: Sendable {
     }
   }
 
-  /// The faults that are on, in a few words.
+  /// The current fault settings.
   package var settings: FaultSettings { faults.settings }
 
-  /// Serves until it is cancelled. Once.
+  /// Serves until canceled. Call it once.
   /// - Parameters:
-  ///   - report: takes what happens, on the proxy's thread; `nil` if it is not told.
+  ///   - report: receives events, on the proxy's thread; `nil` to report none.
   ///   - ready: called with the bound port once connections are accepted.
-  /// - Throws: `RPCStatus` with the reason why the address cannot be listened on, or a certificate not be trusted.
+  /// - Throws: `RPCStatus` with the reason why the proxy cannot listen on the address or trust a certificate.
   package func run(
     report: (@Sendable (ProtocolEvent) -> Void)? = nil, ready: @Sendable (Int) -> Void
   ) async throws {
@@ -88,11 +88,11 @@ package struct ProxyServer: Sendable {
       }
     }
     ready(listener.localAddress?.port ?? configuration.port)
-    // Lasts until the task is cancelled.
+    // This waits until the task is canceled.
     let (never, continuation) = AsyncStream.makeStream(of: Never.self)
     for await _ in never {}
     continuation.finish()
-    // Closing fails where the system has closed it already.
+    // Closing fails if the system has already closed it.
     try? await listener.close()
     try await loop.submit {
       core.value?.closeAll()
@@ -100,7 +100,7 @@ package struct ProxyServer: Sendable {
     }.get()
   }
 
-  /// Makes a change of the faults.
+  /// Changes the faults.
   package func perform(_ change: FaultChange) async throws(RPCStatus) {
     let result = try? await loop.submit { [core] () -> Result<Void, RPCStatus> in
       do throws(RPCStatus) {
@@ -111,9 +111,9 @@ package struct ProxyServer: Sendable {
     try result?.get()
   }
 
-  /// Replaces the settings of the faults. Calm settings also withdraw the faults that wait for a call.
+  /// Replaces the fault settings. Calm settings also cancel the injected faults that have not happened yet.
   package func apply(_ settings: FaultSettings) async {
-    // A loop that has ended has nothing to disturb.
+    // There is nothing to change after the loop has ended.
     try? await loop.submit { [core] in core.value?.apply(settings) }.get()
   }
 

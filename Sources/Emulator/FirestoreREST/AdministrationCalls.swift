@@ -4,7 +4,7 @@ package import FirestoreModel
 import FirestoreProtoJSON
 package import FirestoreService
 
-/// A request for the list of databases, of the REST API of google.firestore.admin.v1.
+/// A REST request of google.firestore.admin.v1 for a database or the list of databases.
 ///
 /// ```
 /// GET  /v1/projects/P/databases      ListDatabases
@@ -17,7 +17,7 @@ package struct DatabasesCall: Sendable {
   private let isPretty: Bool
   private let objection: RPCStatus?
 
-  /// - Returns: `nil` for another address.
+  /// - Returns: `nil` for any other target.
   package init?(_ verb: String, _ target: String) {
     guard verb == "GET", RESTCall.root(of: target) != nil else { return nil }
     let address = RESTAddress(target)
@@ -31,7 +31,7 @@ package struct DatabasesCall: Sendable {
     (isPretty, objection) = (address.isPretty, address.objection)
   }
 
-  /// - Throws: `RPCStatus`, also for unsupported parameters of the address.
+  /// - Throws: `RPCStatus`, also for unsupported parameters in the target.
   package func answer(by service: FirestoreService) async throws(RPCStatus) -> [UInt8] {
     if let objection { throw objection }
     let answer = try await service.answer(method, message)
@@ -41,8 +41,8 @@ package struct DatabasesCall: Sendable {
   }
 }
 
-/// A request for the indexes of a database, or for the fields with nondefault settings, of the REST API of
-/// google.firestore.admin.v1. There are never such fields here.
+/// A REST request of google.firestore.admin.v1 for the indexes of a database, or for its fields with nondefault
+/// settings. The list of fields is always empty here.
 ///
 /// ```
 /// GET  /v1/projects/P/databases/D/collectionGroups/C/indexes    ListIndexes; C may be - for all
@@ -55,7 +55,7 @@ package struct DeploymentCall: Sendable {
   private let isForIndexes: Bool
   private let objection: RPCStatus?
 
-  /// - Returns: `nil` for another address.
+  /// - Returns: `nil` for any other target.
   package init?(_ verb: String, _ target: String) {
     guard verb == "GET", RESTCall.root(of: target) != nil else { return nil }
     let address = RESTAddress(target)
@@ -69,9 +69,9 @@ package struct DeploymentCall: Sendable {
     objection = address.objection
   }
 
-  /// All of them on one page, regardless of the requested page size.
+  /// Returns the whole list on one page, regardless of the requested page size.
   /// - Throws: `permission-denied` for callers other than administrators; `RPCStatus` also for unsupported parameters
-  ///   of the address.
+  ///   in the target.
   package func answer(by service: FirestoreService) throws(RPCStatus) -> [UInt8] {
     if let objection { throw objection }
     let indexes = try service.deployedIndexes(of: collectionID)

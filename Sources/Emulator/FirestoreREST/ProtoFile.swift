@@ -3,19 +3,19 @@ import FirestoreModel
 import FirestoreProtoJSON
 import FirestoreService
 
-/// A proto file in the form of gRPC's reflection.
+/// A proto file, as gRPC's reflection describes it.
 package struct ProtoFile: Sendable {
   /// The path of the file, for example `google/firestore/v1/document.proto`.
   package let name: String
   /// The file's descriptor, a `google.protobuf.FileDescriptorProto`.
   package let descriptor: [UInt8]
-  /// Files that this one imports.
+  /// The files that this one imports.
   package let imports: [String]
-  /// Full names of its messages, enumerations, services and methods.
+  /// The full names of the file's messages, enumerations, services and methods.
   package let symbols: [String]
 }
 
-/// A service, for its descriptor.
+/// A service that a descriptor describes.
 struct ServiceSchema {
   struct Method {
     var name: String
@@ -38,7 +38,7 @@ struct ProtoFileWriter {
   var messages: [MessageSchema]
   var enumerations: [EnumSchema]
   var services: [ServiceSchema]
-  /// The file of a message or an enumeration.
+  /// Returns the file that declares a message or an enumeration.
   let fileOf: (String) -> String
 
   func file() -> ProtoFile {
@@ -182,7 +182,7 @@ extension FieldSchema.Kind {
 
 /// The proto files of all gRPC services, created from the tables of the messages.
 package struct ProtoFiles: Sendable {
-  /// Full names of the services.
+  /// The full names of the services.
   package let services: [String]
   private let files: [String: ProtoFile]
   private let filesBySymbol: [String: String]
@@ -194,7 +194,7 @@ package struct ProtoFiles: Sendable {
     var messages: [String: MessageSchema] = [:]
     var enumerations: [String: EnumSchema] = [:]
     func collect(_ schema: MessageSchema) {
-      // Some have a different form in JSON.
+      // Well-known messages have a different schema in JSON.
       let schema = Schema.wellKnown[schema.name] ?? schema
       if messages.updateValue(schema, forKey: schema.name) != nil { return }
       for field in schema.fields { collect(field.kind) }
@@ -214,7 +214,7 @@ package struct ProtoFiles: Sendable {
       collect(method.request)
       collect(method.response)
     }
-    // Messages that only contain others exist already, or are created for them.
+    // Creates the messages that only contain other messages, unless they exist.
     for name in Array(messages.keys) + Array(enumerations.keys) {
       var outer = name[..<(name.lastIndex(of: ".") ?? name.startIndex)]
       while let last = outer.split(separator: ".").last, last.first?.isUppercase == true {

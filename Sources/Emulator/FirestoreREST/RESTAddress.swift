@@ -7,9 +7,9 @@ import FirestoreProtoJSON
 struct RESTAddress {
   /// The segments after `/v1/`, unchanged.
   let segments: [Substring]
-  /// The parameters for the request, without the parameters for the server.
+  /// The parameters of the request, without general ones such as `alt` and `key`.
   let parameters: [(name: String, value: String)]
-  /// Whether responses have several lines, as Google's servers send them unless `prettyPrint=false`.
+  /// Whether responses are formatted on several lines. As in Google's servers, they are unless `prettyPrint=false`.
   let isPretty: Bool
   /// The error for an unsupported parameter.
   let objection: RPCStatus?
@@ -53,7 +53,7 @@ struct RESTAddress {
 }
 
 extension JSONSyntax {
-  /// The maximum depth, which is more than any field of a request has.
+  /// The maximum depth. No field of a request is nested that deep.
   private static let mostLevels = 8
 
   fileprivate mutating func add(_ text: String, at path: ArraySlice<Substring>) {
@@ -82,10 +82,10 @@ extension JSONSyntax {
 
 /// Percent-encoding (RFC 3986 §2.1).
 package enum PercentEncoding {
-  /// The decoded text; a percent sign without two digits remains.
+  /// Decodes a text. A percent sign without two digits is unchanged.
   /// - Parameters:
   ///   - spaces: whether a plus is a space, as in queries.
-  ///   - slashes: whether to decode encoded slashes; they remain in names with several segments.
+  ///   - slashes: whether to decode encoded slashes. In names with several segments, they must remain encoded.
   package static func decoded(_ text: Substring, spaces: Bool = false, slashes: Bool = true) -> String {
     String(decoding: bytes(of: Array(text.utf8)[...], spaces: spaces, slashes: slashes), as: UTF8.self)
   }

@@ -4,8 +4,8 @@ package import FirestoreModel
 import FirestoreProtoJSON
 package import FirestoreService
 
-/// A request of Firestore's REST API (v1, and v1beta1 as an alias), converted to a call of the service, and the JSON of
-/// the response.
+/// Converts a request of Firestore's REST API (v1, and v1beta1 as an alias) to a call of the service, and the responses
+/// to JSON.
 ///
 /// ```
 /// GET     …/documents/c/a     GetDocument        POST  …/documents:commit, :batchGet, :batchWrite, :beginTransaction,
@@ -17,7 +17,7 @@ package import FirestoreService
 package struct RESTCall: Sendable {
   private static let roots = ["/v1/", "/v1beta1/"]
 
-  /// The prefix of a REST address; `nil` for other addresses.
+  /// The path prefix of a REST target; `nil` for other targets.
   package static func root(of target: String) -> String? { roots.first { target.hasPrefix($0) } }
 
   package let method: FirestoreService.Method
@@ -27,10 +27,10 @@ package struct RESTCall: Sendable {
 
   /// - Parameters:
   ///   - verb: the HTTP method.
-  ///   - target: the address, from its first slash, with its query.
+  ///   - target: the target from its first slash, including the query.
   ///   - body: JSON, or empty.
-  /// - Throws: `not-found` for an unknown address, `unimplemented` for an unsupported method, and `invalid-argument`
-  ///   for an invalid body.
+  /// - Throws: `not-found` for an unknown target, `unimplemented` for an unsupported method, and `invalid-argument` for
+  ///   an invalid body.
   package init(_ verb: String, _ target: String, body: [UInt8]) throws(RPCStatus) {
     let address = RESTAddress(target)
     guard let route = RESTRoute(verb, address.segments) else {
@@ -51,24 +51,24 @@ package struct RESTCall: Sendable {
       if let name = route.documentName { document.field(1, string: name) }
       writer.field(field, bytes: document.bytes)
     } else if verb == "POST" {
-      // Web SDKs of 2018 and 2019 commit transactions with times in the format of WebChannel.
+      // Web SDKs of 2018 and 2019 send commits of transactions with times in WebChannel's format.
       let dialect = method == .commit ? MessageReader.Dialect.spelledOut : .strict
       writer.raw(try MessageReader.bytes(of: try JSONSyntax(payload: body), schema, dialect))
     }
-    // The last occurrence of a field wins, so the address takes precedence over the body.
+    // The last occurrence of a field wins, so the target takes precedence over the body.
     for (number, text) in route.fields { writer.field(number, string: text) }
     message = writer.bytes
   }
 
   // MARK: The answer
 
-  /// Whether the response is an array of messages, written as they arrive.
+  /// Whether the response is an array of messages, each written when it arrives.
   package var isStream: Bool { method.isStream }
 
-  /// A part of the response's body.
+  /// Encodes messages as a part of the response body.
   /// - Parameters:
-  ///   - messages: messages of the service, in order.
-  ///   - isFirst: whether no part of a stream has been written yet.
+  ///   - messages: the service's messages, in order.
+  ///   - isFirst: whether this is the first part of a stream.
   package func text(of messages: [[UInt8]], isFirst: Bool) throws(RPCStatus) -> [UInt8] {
     var result: [UInt8] = []
     for (index, message) in messages.enumerated() {
@@ -81,11 +81,11 @@ package struct RESTCall: Sendable {
     return result
   }
 
-  /// The end of a stream's body.
-  /// - Parameter isFirst: whether no part of it has been written yet.
+  /// The last part of a stream's body.
+  /// - Parameter isFirst: whether it is also the first part.
   package func end(isFirst: Bool) -> [UInt8] { Array((isFirst ? "[]\n" : "]\n").utf8) }
 
-  /// The end of a stream's body after an error, following the written parts.
+  /// The last part of a stream's body that ends with an error.
   package static func end(with status: RPCStatus, to target: String) -> [UInt8] {
     separator + text(of: status, to: target) + Array("]\n".utf8)
   }
@@ -102,7 +102,7 @@ package struct RESTCall: Sendable {
 }
 
 extension JSONSyntax {
-  /// The JSON of a client. An empty text is an object without members.
+  /// Parses the JSON of a client. An empty text is an object without members.
   /// - Throws: `invalid-argument`.
   init(payload: [UInt8]) throws(RPCStatus) {
     if payload.allSatisfy({ $0 <= 0x20 }) {
@@ -160,7 +160,7 @@ extension StatusCode {
   }
 }
 
-/// The bidirectional streams, and their messages as the JSON that browsers send and receive.
+/// The bidirectional streams. Converts their messages from and to the JSON that browsers use.
 package enum StreamMethod: String, Sendable, CaseIterable {
   case listen = "Listen"
   case write = "Write"
@@ -181,7 +181,7 @@ package enum StreamMethod: String, Sendable, CaseIterable {
     } catch { throw RPCStatus(.internal, "The answer cannot be written as JSON: \(error.reason).") }
   }
 
-  /// The last message of a stream that ends with an error. Its text begins with the status, as the emulator's does.
+  /// The last message of a stream that ends with an error. As in the emulator, its text begins with the status.
   package static func end(with status: RPCStatus) -> [UInt8] {
     RPCStatus(status.code, "\(status.code.rpcName): \(status.message)").json(status.code.httpStatus, isPretty: false)
   }

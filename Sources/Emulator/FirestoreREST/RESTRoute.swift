@@ -3,16 +3,16 @@ import FirestoreModel
 import FirestoreProtoJSON
 import FirestoreService
 
-/// The call for an address, and the parts of the request in it (google/firestore/v1/firestore.proto,
-/// `google.api.http`).
+/// The call for a target, and the parts of the request that the target contains (`google.api.http` in
+/// google/firestore/v1/firestore.proto).
 struct RESTRoute {
   /// The method; `nil` for a known method that is not supported.
   private(set) var method: FirestoreService.Method?
   /// The name of the method after the colon.
   private(set) var custom: String?
-  /// The fields of the request that the address sets.
+  /// The fields of the request that the target sets.
   private(set) var fields: [(number: Int, text: String)] = []
-  /// The field of the request whose document is the body; `nil` if the body is the whole request.
+  /// The field of the request that contains the body's document; `nil` if the body is the whole request.
   private(set) var bodyField: Int?
   /// The name of the document in the body.
   private(set) var documentName: String?
@@ -30,10 +30,10 @@ struct RESTRoute {
   ]
 
   /// - Parameter segments: the segments after `/v1/`, unchanged.
-  /// - Returns: `nil` for an unknown address.
+  /// - Returns: `nil` for an unknown target.
   init?(_ verb: String, _ segments: [Substring]) {
     var segments = segments
-    // A name may contain colons. The part after the last one is a method only if such a method exists.
+    // A name may contain colons. The part after the last colon is a method only if a method with this name exists.
     if verb == "POST", let last = segments.last, let colon = last.lastIndex(of: ":") {
       let name = String(last[last.index(after: colon)...])
       let isOfDatabase = segments.count == 5 && (Self.ofDatabases[name] != nil || Self.unserved.contains(name))
@@ -51,7 +51,7 @@ struct RESTRoute {
     let name = names.joined(separator: "/")
     let parent = names.dropLast().joined(separator: "/")
 
-    // The service rejects the name of a collection instead of a document's.
+    // The service rejects the name of a collection where a document is required.
     switch (verb, custom) {
     case ("POST", let custom?):
       if let method = Self.ofParents[custom] {

@@ -2,7 +2,7 @@
 import FirestoreProtoJSON
 import FirestoreService
 
-/// The services over gRPC, and their messages that only gRPC has.
+/// The gRPC services, and the messages that only gRPC uses.
 extension Schema {
   static let firestore = ServiceSchema(
     name: "google.firestore.v1.Firestore",

@@ -8,7 +8,7 @@ import FirestoreText
 ///
 ///     {"method": "get", "path": "rooms/a", "user": "ada", "stored": {"rooms/a": {"owner": "ada"}}, "expect": "allow"}
 ///
-/// Documents and values are `DocumentJSON`.
+/// Documents and values have the format of `DocumentJSON`.
 package struct RulesCase: Sendable {
   package static let database = DatabaseID(project: "demo-rules")
   /// The default value of `request.time`.
@@ -17,12 +17,12 @@ package struct RulesCase: Sendable {
   package var name: String?
   /// The stored documents, by key.
   package var stored: [DocumentKey: Document] = [:]
-  /// The documents as the request's other writes leave them, by key; `nil` for a deleted one.
+  /// The documents after the request's other writes, by key; `nil` for a deleted document.
   package var after: [DocumentKey: Document?] = [:]
   package var request: RulesRequest
   package var expectsAllow: Bool
 
-  /// The documents that the rules see in the case; `getAfter` also sees the request's own document.
+  /// The documents that the rules can read in this case. `getAfter` also sees the request's own document.
   package var documents: FixedDocuments {
     var after = after
     if let key = DocumentKey(request.path), request.method != .list, request.method != .get {
@@ -108,7 +108,7 @@ package struct RulesCaseReader {
       key: key, version: SnapshotVersion(RulesCase.time), state: .found(DocumentData(fields)))
   }
 
-  /// A write with an update mask from an array of field paths.
+  /// Creates a write with an update mask from an array of field paths.
   private static func patch(_ key: DocumentKey, _ syntax: JSONSyntax) throws(JSONError) -> Mutation {
     var paths: [FieldPath] = []
     for element in try syntax.elements("\"mask\"") {
@@ -135,7 +135,7 @@ package struct RulesCaseReader {
     return documents
   }
 
-  /// A uid, or an object with `uid` and `claims`.
+  /// Reads a uid, or an object with `uid` and `claims`.
   private func user(_ syntax: JSONSyntax?) throws(JSONError) -> RulesUser? {
     guard let syntax else { return nil }
     switch syntax.kind {
@@ -196,13 +196,13 @@ extension RulesQuery {
   ///     {"where": ["n > 3", ["m", "<", 5], {"or": [["a", "==", 1], ["b", "==", 1]]}], "orderBy": ["n", "m desc"],
   ///      "limit": 5, "offset": 2, "group": "rooms"}
   ///
-  /// All conditions of `where` must be true. Conditions as text, operators, fields and orders have the command line's
-  /// syntax. A single text needs no list.
+  /// All conditions of `where` must be true. Conditions as text, operators, fields and orders have the syntax of the
+  /// command line. A single text needs no array.
   init(case syntax: JSONSyntax?, path: ResourcePath) throws(JSONError) {
     var query = Query(path: path)
     var offset = 0
     let members = try syntax?.objectMembers("a query") ?? []
-    // Ids for comparison with `__name__` are relative to the path, or paths of documents in the group.
+    // Values for `__name__` are ids relative to the path; for a group, they are paths of documents.
     if let group = members.first(where: { $0.name == "group" }) {
       query.collectionGroup = try group.value.text("\"group\"")
     }
@@ -233,7 +233,7 @@ extension RulesQuery {
     return filters
   }
 
-  /// Conditions as text, in the syntax of `--where`.
+  /// Parses conditions in the syntax of `--where`.
   private static func conditions(_ syntax: JSONSyntax, of query: Query) throws(JSONError) -> [Filter] {
     try reading(syntax, "A condition") { text throws(TextError) in
       try ConditionText.parse(text, of: query, database: RulesCase.database)
@@ -275,7 +275,7 @@ extension RulesQuery {
     return orderings
   }
 
-  /// - Throws: an error at the text, with the column in it.
+  /// - Throws: an error at the position of the text, with the column inside the text.
   private static func reading<Result>(
     _ syntax: JSONSyntax, _ what: String, _ parse: (String) throws(TextError) -> Result
   ) throws(JSONError) -> Result {

@@ -6,22 +6,22 @@ package struct RulesCoverage: Sendable {
   /// The result of evaluating an expression.
   package enum Outcome: Sendable, Hashable {
     case value(Value)
-    /// A failed evaluation, or a value that documents cannot hold.
+    /// A failed evaluation, or a value that documents cannot contain.
     case undefined
   }
 
-  /// The outcomes of one expression. Most expressions are conditions, whose outcomes are counted without a table.
+  /// The outcomes of one expression. Most expressions are conditions; true and false are counted without a dictionary.
   fileprivate struct Counts {
     var isTrue = 0
     var isFalse = 0
     var undefined = 0
     var others: [Value: Int] = [:]
-    /// The last other values, which are not in the table yet. Values are often repeated, and several are counted faster
+    /// The latest other values, which are not in `others` yet. Values often repeat, and several are added faster
     /// together.
     var recent: [(value: Value, count: Int)] = []
   }
 
-  /// The maximum number of distinct values of one expression; any other counts as undefined.
+  /// The maximum number of different values of one expression. Further values count as undefined.
   private static let mostValues = 100
 
   /// The counts of each expression of the ruleset, by its index.
@@ -106,7 +106,7 @@ extension RulesCoverage.Counts {
     for (value, count) in other.others { settle(value, count, mostValues) }
   }
 
-  /// Moves the last other values into the table.
+  /// Adds the latest other values to `others`.
   fileprivate mutating func settle(_ mostValues: Int) {
     for (value, count) in recent { settle(value, count, mostValues) }
     recent.removeAll(keepingCapacity: true)

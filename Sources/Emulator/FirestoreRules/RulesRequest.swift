@@ -2,14 +2,13 @@
 package import FirestoreModel
 package import FirestoreQuery
 
-/// The user of a request: `request.auth`. Shared by all requests with one token.
+/// The user of a request: `request.auth`. All requests with the same token share it.
 package final class RulesUser: Sendable {
   package let uid: String
   /// `request.auth.token`: all claims of the token.
   package let claims: Fields
 
-  /// - Parameter claims: the claims of the token, where 1 and 1.0 are the same: rules treat a whole number as an
-  ///   integer.
+  /// - Parameter claims: the claims of the token. Rules treat whole numbers as integers, so 1 and 1.0 are the same.
   package init(uid: String, claims: Fields) {
     self.uid = uid
     self.claims = claims.wholeNumbers
@@ -63,7 +62,7 @@ package struct RulesQuery: Sendable {
   }
 }
 
-/// An access to one document, or a query, for the rules to decide.
+/// An access to one document, or a query, that the rules must decide.
 package struct RulesRequest: Sendable {
   package enum Method: String, Sendable, CaseIterable {
     case get, list, create, update, delete
@@ -94,14 +93,14 @@ package struct RulesRequest: Sendable {
 
   package var method: Method
   package var database: DatabaseID
-  /// The document; for `list` the collection, or for a collection group the ancestor.
+  /// The path of the document. For `list`, the path of the collection or of the collection group's ancestor.
   package var path: ResourcePath
   package var user: RulesUser?
   /// `request.time`; rules see milliseconds.
   package var time: Timestamp
-  /// The stored document; `nil` when missing, and for `list`.
+  /// The stored document; `nil` if it is missing, and for `list`.
   package var resource: Document?
-  /// The document after a `create` or `update`: merged, with its transforms applied.
+  /// The document after a `create` or `update`, with masks and transforms applied.
   package var newResource: Document?
   /// The mutations of the document in the request, in order: `request.writeFields` contains their fields.
   package var mutations: [Mutation]
@@ -110,7 +109,7 @@ package struct RulesRequest: Sendable {
     get { boxedQuery?.value }
     set { boxedQuery = newValue.map(QueryBox.init) }
   }
-  /// The query in a box: most requests have none, and every request is copied.
+  /// The boxed query. Most requests have none, and the box keeps copies of requests small.
   private var boxedQuery: QueryBox?
   /// The number of documents that `get`, `exists` and similar functions may read, in addition to the documents already
   /// read for the request. A request that reads or writes several documents has `RulesLimits.accessesInAll` for all of
@@ -136,8 +135,8 @@ package struct RulesRequest: Sendable {
 }
 
 extension RulesRequest {
-  /// The field paths that the request writes: the paths of update masks and transforms, in the order of the emulator's
-  /// Java hash set, which rules can see.
+  /// The field paths that the request writes: the paths of update masks and transforms. Their order is that of the
+  /// emulator's Java hash set, because rules can see the order.
   ///
   /// Returns `nil` if the request replaces or deletes the document. If it replaces the document and transforms fields,
   /// the paths include the fields of the new document, so that they contain every written field.
@@ -176,14 +175,15 @@ private final class QueryBox: Sendable {
   init(_ value: RulesQuery) { self.value = value }
 }
 
-/// A request for the rules. It has many parts, so all its readers share one copy.
+/// A request that all its readers share, because copying its many parts is expensive.
 package final class SharedRequest: Sendable {
   package let value: RulesRequest
 
   package init(_ value: consuming RulesRequest) { self.value = value }
 }
 
-/// The state of documents between two changes. It is replaced when a document that was read has changed, or may have.
+/// The identity of the documents' state between two changes. It is replaced when a document that was read has changed
+/// or may have changed.
 package typealias RulesDocumentState = AnyObject & Sendable
 
 /// The documents that rules can read.
@@ -196,7 +196,7 @@ package protocol RulesDocuments: AnyObject {
   func wasLookedAt(_ key: DocumentKey) -> Bool
   /// Records that a decision depends on a stored document that it did not have to read.
   func note(_ key: DocumentKey)
-  /// Remains the same object while none of the read documents changes; `nil` if unknown.
+  /// The state of the documents. It is the same object until a document that was read changes; `nil` if unknown.
   var state: (any RulesDocumentState)? { get }
 }
 
@@ -205,8 +205,8 @@ package final class FixedDocuments: RulesDocuments {
   private let stored: [DocumentKey: Document]
   private let after: [DocumentKey: Document?]
 
-  /// - Parameter after: the documents after the writes, `nil` for a deleted one; all others are unchanged.
-  /// - Parameter state: the state of the stored documents, for remembered results.
+  /// - Parameter after: the documents that the writes change; `nil` for a deleted document.
+  /// - Parameter state: the state of the stored documents, so that results can be remembered.
   package init(
     stored: [DocumentKey: Document] = [:], after: [DocumentKey: Document?] = [:], state: (any RulesDocumentState)? = nil
   ) {
@@ -224,17 +224,17 @@ package final class FixedDocuments: RulesDocuments {
 
 /// The limits on the content and the resources of rules, as documented for Cloud Firestore.
 package enum RulesLimits {
-  /// The documents that may be read for a request about one document, or for a query.
+  /// The number of documents that may be read for a query, or for a request about one document.
   package static let accesses = 10
-  /// The documents that may be read for a request about several documents.
+  /// The number of documents that may be read for a request about several documents.
   package static let accessesInAll = 20
-  /// The expressions that may be evaluated for one document or query.
+  /// The number of expressions that may be evaluated for one document or query.
   static let expressions = 1000
   static let callDepth = 20
-  /// The steps of one evaluation, each some nanoseconds: about a tenth of a second.
+  /// The number of steps of one evaluation. A step takes some nanoseconds, so this is about a tenth of a second.
   static let work = 10_000_000
   static let arguments = 7
   static let variables = 10
-  /// The size of all files in UTF-8 bytes.
+  /// The maximum size of all files in UTF-8 bytes.
   static let sourceBytes = 256 * 1024
 }

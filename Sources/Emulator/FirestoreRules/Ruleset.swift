@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// Compiled security rules, which decide requests.
+/// Compiled security rules. Decides requests.
 package final class Ruleset: Sendable {
   package let files: [RulesFile]
   let program: Program
-  /// Parts of the program, in the fastest form for decisions.
+  /// Parts of the program in a form that is fast to read.
   let kinds: FixedList<Expression.Kind>
   let functions: FixedList<Program.Function>
   let matches: FixedList<Program.Match>
@@ -22,14 +22,14 @@ package final class Ruleset: Sendable {
   }
 
   /// Compiles rules.
-  /// - Returns: the ruleset, unless there is an error, and all errors and warnings.
+  /// - Returns: the ruleset, or `nil` if there is an error; and all errors and warnings.
   package static func compile(_ files: [RulesFile]) -> (ruleset: Ruleset?, issues: [RulesIssue]) {
     var compilation = Compilation()
     guard let program = compilation.compile(files) else { return (nil, compilation.issues) }
     return (Ruleset(files, program), compilation.issues)
   }
 
-  /// Decides one request; allowed if any matching `allow` statement is true.
+  /// Decides one request. It is allowed if any matching `allow` statement is true.
   package func decide(
     _ request: RulesRequest, _ documents: any RulesDocuments, provesLists: Bool = false
   ) -> RulesVerdict {
@@ -39,14 +39,15 @@ package final class Ruleset: Sendable {
 
   /// Decides one request, and counts the values of each expression in `room`.
   /// - Parameters:
-  ///   - tellsValues: whether the outcomes contain the values of conditions; for a denial they always do.
+  ///   - tellsValues: whether the outcomes of an allowed request contain the values of conditions. For a denial they
+  ///     always do.
   ///   - provesLists: whether a list is allowed only if the query proves the rule for all documents that it can find.
-  ///     Otherwise a field that the query does not name is taken for absent, as Google's emulator does.
+  ///     Otherwise fields that the query does not name are assumed to be absent, as in Google's emulator.
   package func decide(
     _ request: SharedRequest, _ documents: any RulesDocuments, _ room: inout RulesRoom, tellsValues: Bool = false,
     provesLists: Bool = false
   ) -> RulesVerdict {
-    // The room is moved to the decision, not copied.
+    // The room is moved into the decision, not copied.
     var lent = RulesRoom()
     swap(&lent, &room)
     var decision = Decision(self, request, documents, consume lent, tellsValues: tellsValues, provesLists: provesLists)
@@ -60,7 +61,7 @@ package final class Ruleset: Sendable {
     program.matches.flatMap(\.allows).compactMap(\.condition).sorted().map { node($0, coverage) }
   }
 
-  /// The expressions of all conditions with their counts; expressions in the same place are listed once.
+  /// The expressions of all conditions with their counts. Expressions at the same position are listed once.
   package func expressions(_ coverage: RulesCoverage) -> [RulesCoverageNode] {
     var (all, seen) = ([RulesCoverageNode](), Set<[Int]>())
     func collect(_ node: RulesCoverageNode) {
@@ -72,7 +73,7 @@ package final class Ruleset: Sendable {
     return all
   }
 
-  /// The largest number of places in `summary`.
+  /// The maximum number of positions in `summary`.
   private static let mostPlaces = 10
 
   /// The coverage in one line, with the lines of the expressions that were never evaluated.
@@ -118,7 +119,7 @@ package struct RulesPosition: Sendable, Hashable {
   package var file: Int
   /// Counted from 1.
   package var line: Int
-  /// Counted from 1, in UTF-16 code units.
+  /// The column, counted from 1 in UTF-16 code units.
   package var column: Int
   /// The start and end (exclusive) of the range in the file, in UTF-16 code units from 0.
   package var currentOffset: Int
@@ -130,13 +131,13 @@ package struct RulesIssue: Error, Sendable, Hashable {
   package var fileName: String
   /// Counted from 1.
   package var line: Int
-  /// Counted from 1, in UTF-16 code units.
+  /// The column, counted from 1 in UTF-16 code units.
   package var column: Int
-  /// The start and end (exclusive) of the text in question, in UTF-16 code units from 0.
+  /// The start and end (exclusive) of the text that causes the issue, in UTF-16 code units from 0.
   package var currentOffset: Int
   package var endOffset: Int
   package var message: String
-  /// Whether the rules cannot be used; otherwise a warning.
+  /// Whether this is an error, so that the rules cannot be used, rather than a warning.
   package var isError: Bool
 
   package init(
@@ -157,7 +158,7 @@ package struct RulesOutcome: Sendable, Hashable {
   package enum Result: Sendable, Hashable {
     case isTrue
     case isFalse
-    /// A condition that could not be evaluated, with the reason and the position.
+    /// The condition could not be evaluated. Contains the reason and the position.
     case failed(message: String, line: Int, column: Int)
   }
 
@@ -180,22 +181,23 @@ package struct RulesRemark: Sendable, Hashable {
   package var text: String
 }
 
-/// The decision about a request, with its causes.
+/// The decision about a request, and its causes.
 package struct RulesVerdict: Sendable {
   package var isAllowed: Bool
   /// The evaluated statements, in order.
   package var outcomes: [RulesOutcome]
-  /// The line of the statement that allowed the request; for a denial the last evaluated one, `nil` if none matched.
+  /// The line of the statement that allowed the request. For a denial, the line of the last evaluated statement; `nil`
+  /// if no statement matched.
   package var decidingLine: Int?
   /// The reason for the denial, in the words of Google's emulator; empty for an allowed request.
   package var denial: String
-  /// The documents that the decision read with `get` and `exists`, without duplicates. A change of one may change the
-  /// decision.
+  /// The documents that the decision read with `get` and `exists`, without duplicates. If one of them changes, the
+  /// decision may change.
   package var read: [DocumentKey]
-  /// The number of documents that this decision was the first to read for the request, without duplicates.
+  /// The number of different documents that no earlier decision about the request had read.
   package var accesses: Int
-  /// The fields that an allowed list took for absent because its query does not name them. `nil` if the decision
-  /// assumes nothing; empty if it assumes that the results have no other fields.
+  /// The fields that were assumed to be absent to allow a list, because its query does not name them. `nil` if nothing
+  /// was assumed; empty if only the absence of any other fields was assumed.
   package var assumed: [String]?
   /// The values that the rules passed to `debug`.
   package var debugged: [RulesRemark]
@@ -214,7 +216,7 @@ package struct RulesVerdict: Sendable {
     self.debugged = debugged
   }
 
-  /// The warning about an allowed list that the query does not prove; `nil` if there is nothing to warn of.
+  /// The warning about a list that was allowed although the query does not prove it; `nil` if there is no warning.
   package var warning: String? {
     guard let assumed else { return nil }
     let names = assumed.prefix(3).joined(separator: ", ") + (assumed.count > 3 ? " and others" : "")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A part of a condition with its value in one decision: `request.auth.uid` and `"ada"`.
+/// A part of a condition, such as `request.auth.uid`, and its value in one decision, such as `"ada"`.
 package struct SeenValue: Sendable, Hashable {
   /// The source of the part, on one line.
   package var expression: String
@@ -15,8 +15,8 @@ package struct SeenValue: Sendable, Hashable {
     self.isFailure = isFailure
   }
 
-  /// The maximum number of reported values of a decision: the last ones, because the last expression evaluated decides
-  /// it.
+  /// The maximum number of reported values of a decision. The last ones are reported, because the last expression
+  /// evaluated decides it.
   package static let most = 16
   /// The maximum length of a reported expression, value or statement in characters.
   package static let longest = 200
@@ -49,7 +49,7 @@ extension Program {
   }
 }
 
-/// The values of a condition's parts, for users who analyze a decision.
+/// The reported values of a condition's parts.
 extension Evaluator {
   /// An evaluated part.
   struct Seen {
@@ -57,15 +57,15 @@ extension Evaluator {
     let result: Result<RuleValue, RuleFailure>
   }
 
-  /// The values of the parts of a condition, in the order of evaluation, except for literals. For `a.b.c` only the
-  /// whole, or the part up to a failure.
+  /// The values of the parts of a condition, without literals, in the order of evaluation. For `a.b.c`, only the value
+  /// of the whole, or of the part that fails.
   mutating func values(seenBy condition: Expression.ID) -> [SeenValue] {
     seen = []
     defer { seen = nil }
-    // The result of the condition is already known.
+    // The result of the condition is already known; only the recorded parts are needed.
     do throws(RuleFailure) { _ = try holds(condition) } catch {}
     var told: [SeenValue] = []
-    // A function that is called repeatedly has repeated values, so only a limited number is checked.
+    // Repeated calls of a function repeat values. To limit the time, only the last parts are checked for new values.
     for part in (seen ?? []).suffix(4 * SeenValue.most).reversed() where told.count < SeenValue.most {
       let value = value(of: part)
       if !told.contains(value) { told.append(value) }
@@ -87,7 +87,7 @@ extension Evaluator {
       if let owner = owner(of: id), let place = seen?.lastIndex(where: { $0.expression == owner }) {
         seen?.remove(at: place)
       }
-      // The methods of a difference report its content.
+      // A difference itself is not reported; its methods report its content.
       if case .mapDiff = value { return }
     }
     seen?.append(Seen(expression: id, result: result))
@@ -103,7 +103,7 @@ extension Evaluator {
     }
   }
 
-  /// The part that contains an expression's value.
+  /// The part from which an expression takes its value.
   private func owner(of id: Expression.ID) -> Expression.ID? {
     switch kind(of: id) {
     case .property(let whole, _), .index(let whole, _), .slice(let whole, _, _): whole

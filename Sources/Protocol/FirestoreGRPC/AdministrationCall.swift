@@ -2,10 +2,10 @@
 package import FirestoreModel
 import Foundation
 
-/// Calls the administration REST APIs (google.firestore.admin.v1, google.firebase.rules.v1) once, when the user asks
-/// for the deployed configuration.
+/// Calls the administration REST APIs (google.firestore.admin.v1, google.firebase.rules.v1) when the user requests the
+/// deployed configuration.
 package struct AdministrationCall: Sendable {
-  /// The APIs. Google serves each on a separate host; other servers serve both on one.
+  /// The APIs. Google serves each on a separate host; other servers serve both on the same host.
   package enum Interface: Sendable {
     case firestore, rules
   }
@@ -15,13 +15,13 @@ package struct AdministrationCall: Sendable {
   private let isTrusting: Bool
 
   /// - Parameters:
-  ///   - credentials: the credentials of an account that may read the deployed configuration.
-  ///   - isTrusting: whether to send them without TLS too.
+  ///   - credentials: credentials of an account that may read the deployed configuration.
+  ///   - isTrusting: whether to send the credentials even without TLS.
   package init(_ endpoint: Endpoint, _ credentials: Credentials, isTrusting: Bool = false) {
     (self.endpoint, self.credentials, self.isTrusting) = (endpoint, credentials, isTrusting)
   }
 
-  /// The scheme and host of an API's addresses.
+  /// The scheme and host of an API's URLs.
   package func root(of interface: Interface) -> String {
     let endpoint = endpoint(of: interface)
     let standard = endpoint.port == (endpoint.isTLS ? 443 : 80) ? endpoint.host : endpoint.text
@@ -33,16 +33,16 @@ package struct AdministrationCall: Sendable {
     return Endpoint(host: Self.rulesHost, port: 443, security: endpoint.security)
   }
 
-  /// A text encoded as one part of an address, or as the value of a parameter.
+  /// Encodes a text as one path segment or as the value of a parameter.
   package static func encoded(_ text: String) -> String { HTTPURL.formEncoded(text) }
 
   static let rulesHost = "firebaserules.googleapis.com"
 
   /// Gets a resource.
-  /// - Parameter path: its path with its parameters, starting with a slash.
+  /// - Parameter path: the resource's path and parameters, starting with a slash.
   /// - Returns: the body of a successful response.
-  /// - Throws: `unavailable` without a response; `not-found`; `permission-denied` and `unauthenticated` with the
-  ///   server's reason; `unimplemented` with the status for any other response.
+  /// - Throws: `unavailable` if there is no response; `not-found`; `permission-denied` and `unauthenticated` with the
+  ///   server's reason; `unimplemented` with the HTTP status for any other response.
   package func get(_ path: String, of interface: Interface) async throws(RPCStatus) -> [UInt8] {
     let endpoint = endpoint(of: interface)
     guard endpoint.socket == nil, let url = HTTPURL((endpoint.isTLS ? "https://" : "http://") + endpoint.text + path)
@@ -69,9 +69,9 @@ package struct AdministrationCall: Sendable {
     struct Content: Decodable { var message: String }
     var error: Content
 
-    /// The server's reason, without a trailing full stop; `nil` for a body of another form.
+    /// The server's reason, without a trailing full stop; `nil` for a body with another format.
     static func message(in body: [UInt8]) -> String? {
-      // Servers respond to unknown addresses in various ways.
+      // Servers respond to unknown paths with various formats.
       guard let refusal = try? JSONDecoder().decode(Refusal.self, from: Data(body.prefix(65_536))) else { return nil }
       return refusal.error.message.hasSuffix(".") ? String(refusal.error.message.dropLast()) : refusal.error.message
     }

@@ -7,10 +7,10 @@ package struct EmulatorControl: Sendable {
   private let credentials: Credentials
   private let isTrusting: Bool
 
-  /// Creates a client of the interface.
+  /// Creates a client of the control interface.
   /// - Parameters:
   ///   - credentials: an administrator's credentials.
-  ///   - isTrusting: whether to send them without TLS too.
+  ///   - isTrusting: whether to send the credentials even without TLS.
   package init(_ endpoint: Endpoint, _ credentials: Credentials, isTrusting: Bool = false) {
     (self.endpoint, self.credentials, self.isTrusting) = (endpoint, credentials, isTrusting)
   }
@@ -18,8 +18,8 @@ package struct EmulatorControl: Sendable {
   /// Gets a path.
   /// - Parameter path: the path, starting with a slash.
   /// - Returns: the body of a successful response.
-  /// - Throws: `unavailable` without a response, `permission-denied` for users who are not administrators,
-  ///   `unimplemented` if the path does not exist, as at Cloud Firestore.
+  /// - Throws: `unavailable` if there is no response, `permission-denied` for users who are not administrators,
+  ///   `unimplemented` if the path does not exist, as on Cloud Firestore.
   package func get(_ path: String) async throws(RPCStatus) -> [UInt8] {
     let response = try await perform(.get, path)
     if response.status == 401 || response.status == 403 {
@@ -33,7 +33,8 @@ package struct EmulatorControl: Sendable {
   }
 
   /// Puts a body to a path.
-  /// - Throws: `unavailable` without a response, `failedPrecondition` with the response of a server that rejects it.
+  /// - Throws: `unavailable` if there is no response; `failedPrecondition`, with the response, if the server rejects
+  ///   the body.
   package func put(_ path: String, _ body: String) async throws(RPCStatus) {
     let response = try await perform(.put, path, body)
     guard response.status == 200 else {

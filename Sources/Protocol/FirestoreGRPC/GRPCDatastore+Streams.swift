@@ -14,8 +14,8 @@ extension GRPCDatastore {
     throw RPCStatus(.unavailable, "\(endpoint.text) ended the watch stream.")
   }
 
-  /// The maximum number of changes in one delivery. Changes that arrive while the engine works are delivered together,
-  /// so a large result costs one call per few dozen documents. Between two deliveries the thread can do other work.
+  /// The maximum number of changes in one delivery. Changes that arrive while the engine is busy are delivered
+  /// together, which makes large results cheaper. Between two deliveries, the thread can do other work.
   private static let mostChanges = 64
 
   private func listen(
@@ -24,7 +24,7 @@ extension GRPCDatastore {
     let (database, names, meter) = (database, names, meter)
     let reader = AnswerReader(endpoint) { reader throws(WireError) in try reader.watchChange(names) }
     return await result(of: .listen) { stream in
-      // The stream counts as open now, because backends respond to its opening only with their first message.
+      // The stream counts as open now, because backends send nothing before their first message.
       await deliver(.opened)
       try await stream.exchange(requests, counting: meter.watchSent) { request in
         WireWriter.message { $0.watchRequest(request, in: database) }
@@ -38,7 +38,7 @@ extension GRPCDatastore {
             changes.reserveCapacity(part.count)
             let failure = reader.read(part) { change in if let change { changes.append(change) } }
             if Task.isCancelled { throw CancellationError() }
-            // Delivers the messages before an unreadable one.
+            // The messages before an unreadable one are delivered.
             if !changes.isEmpty { await deliver(.changes(changes)) }
             if let failure { throw failure }
           }
@@ -67,7 +67,7 @@ extension GRPCDatastore {
       try await stream.exchange(requests, counting: meter.writeSent) { request in
         WireWriter.message { $0.writeRequest(request, in: database) }
       } receive: {
-        // The first message answers the handshake, whatever it contains.
+        // The first message is the response to the handshake, regardless of its content.
         var isOpen = false
         while let messages = try await stream.next() {
           for message in messages {
@@ -87,7 +87,7 @@ extension GRPCDatastore {
     }
   }
 
-  /// Runs one stream. Returns its end as a value, so that the steps after it are not skipped.
+  /// Runs one stream. Returns its error as a value, so that the caller's next steps are not skipped.
   private func result(
     of method: CallMethod, _ body: (CallStream) async throws -> Void
   ) async -> Result<Void, RPCStatus> {
@@ -96,7 +96,7 @@ extension GRPCDatastore {
 }
 
 extension CallStream {
-  /// Sends requests as they are pulled, while `receive` reads the responses; the exchange ends with `receive`.
+  /// Sends requests while `receive` reads the responses. The exchange ends when `receive` ends.
   fileprivate func exchange<Request: Sendable>(
     _ requests: StreamRequests<Request>, counting meter: TrafficMeter.Direction,
     _ message: @escaping @Sendable (Request) -> [UInt8],
@@ -104,7 +104,7 @@ extension CallStream {
   ) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
-        // A stream that has ended accepts no request; its response has the reason.
+        // A stream that has ended accepts no requests. Its response contains the reason.
         do {
           for await request in requests {
             let bytes = message(request)
@@ -135,7 +135,7 @@ extension GRPCDatastore {
   }
 }
 
-/// Reads the messages of a response in place, in their receive buffers.
+/// Reads the messages of a response in their receive buffers, without copying them.
 struct AnswerReader<Answer: Sendable>: Sendable {
   typealias Read = @Sendable (inout WireReader) throws(WireError) -> Answer
 
@@ -143,7 +143,7 @@ struct AnswerReader<Answer: Sendable>: Sendable {
   private let read: Read
 
   /// Creates a reader.
-  /// - Parameter endpoint: the endpoint to name in the error for an unreadable response.
+  /// - Parameter endpoint: the endpoint that the error for an unreadable response names.
   init(_ endpoint: Endpoint, _ read: @escaping Read) {
     self.endpoint = endpoint.text
     self.read = read
@@ -164,7 +164,7 @@ struct AnswerReader<Answer: Sendable>: Sendable {
   }
 
   /// Reads messages up to the first unreadable one.
-  /// - Returns: the reason why it is unreadable; `nil` if all are readable.
+  /// - Returns: the reason why a message is unreadable; `nil` if all are readable.
   func read(_ messages: ArraySlice<ByteBuffer>, _ take: (Answer) -> Void) -> RPCStatus? {
     do throws(RPCStatus) {
       for message in messages { take(try self(message)) }

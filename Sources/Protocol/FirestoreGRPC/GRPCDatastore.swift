@@ -6,7 +6,8 @@ package import SerialExecutors
 
 /// One database of a google.firestore.v1 backend: Cloud Firestore, an emulator, or `hearth serve`.
 ///
-/// The first call opens the connection. `close()`, the end of this object, or a minute without calls closes it.
+/// The first call opens the connection. It is closed by `close()`, by the end of this object, or after a minute without
+/// calls.
 package final class GRPCDatastore: AnsweringDatastore {
   package let endpoint: Endpoint
   package let database: DatabaseID
@@ -18,11 +19,12 @@ package final class GRPCDatastore: AnsweringDatastore {
   private let thread: ConnectionThread
   let meter = TrafficMeter()
 
-  /// Creates the datastore; the first call connects.
+  /// Creates the datastore without connecting.
   /// - Parameters:
-  ///   - allowsInsecureCredentials: whether to send credentials where others can intercept them (see `Credentials`).
-  ///   - appCheck: proves that calls come from an app.
-  ///   - thread: reads and writes the connections.
+  ///   - allowsInsecureCredentials: whether to send credentials even where others can intercept them (see
+  ///     `Credentials`).
+  ///   - appCheck: returns tokens that prove that calls come from the app.
+  ///   - thread: the thread that reads and writes the connections.
   package init(
     _ endpoint: Endpoint, database: DatabaseID, credentials: Credentials, allowsInsecureCredentials: Bool = false,
     appCheck: AppCheckToken? = nil, keepalive: (time: Duration, timeout: Duration)? = nil,
@@ -55,7 +57,7 @@ package final class GRPCDatastore: AnsweringDatastore {
   }
 
   /// Applies mutations atomically.
-  /// - Parameter request: makes an embedded backend apply the commit only once, however often it is sent.
+  /// - Parameter request: identifies the commit, so that an embedded backend applies it once even if it is sent again.
   package func commit(
     _ mutations: [Mutation], request: WriteRequestID?
   ) async throws(RPCStatus) -> CommitResponse {
@@ -102,7 +104,7 @@ package final class GRPCDatastore: AnsweringDatastore {
   ) async throws(RPCStatus) {
     let (message, names) = (WireWriter.message { $0.runQueryRequest(request, in: database) }, names)
     let reader = AnswerReader(endpoint) { reader throws(WireError) in try reader.runQueryResponse(names) }
-    // The call can be repeated, since a token is rejected before anything is delivered.
+    // The call can be repeated, because the backend rejects a token before it sends any result.
     try await repeatingOnce { () async throws(RPCStatus) in
       try await self.call(.runQuery, message, timeout: Self.deadline * 5) { stream in
         while let messages = try await stream.next() {
@@ -115,7 +117,7 @@ package final class GRPCDatastore: AnsweringDatastore {
   }
 
   package func answer(_ read: AggregationRead) async throws(RPCStatus) -> [String: Value] {
-    // Aliases are numbered, because backends are strict about their form and callers need not be.
+    // Aliases are replaced by numbered ones, because backends accept only certain names.
     let numbered = read.aggregations.enumerated().map { (alias: "aggregate_\($0.offset)", aggregation: $0.element) }
     let asked = numbered.map { Aggregation(alias: $0.alias, function: $0.aggregation.function) }
     let request = WireWriter.message { $0.aggregationRequest(read.target, asked, at: read.view.time, in: database) }
@@ -166,7 +168,7 @@ package final class GRPCDatastore: AnsweringDatastore {
     return ids.sorted { $0.compareUTF8($1) == .ascending }
   }
 
-  /// Requests the names of all documents of the collection, since the missing ones cannot be requested alone.
+  /// Requests the names of all documents of the collection, since the protocol cannot request only missing ones.
   package func answer(_ read: MissingDocumentsRead) async throws(RPCStatus) -> [DocumentKey] {
     let names = names
     var keys: [DocumentKey] = []
@@ -197,7 +199,7 @@ package final class GRPCDatastore: AnsweringDatastore {
   /// The maximum number of names in one page of a listing.
   private static let pageSize: Int32 = 300
 
-  /// The deadline of a unary or server-streaming call; open-ended streams have none.
+  /// The time limit of a unary or server-streaming call. Open-ended streams have none.
   private static let deadline = Duration.seconds(60)
 
   private func unary<Answer: Sendable>(
@@ -210,7 +212,7 @@ package final class GRPCDatastore: AnsweringDatastore {
     return answers[0]
   }
 
-  /// A call with one request and a stream of responses.
+  /// Makes a call with one request and a stream of responses.
   private func collect<Answer: Sendable>(
     _ method: CallMethod, _ request: [UInt8], _ read: @escaping AnswerReader<Answer>.Read
   ) async throws(RPCStatus) -> [Answer] {
@@ -232,7 +234,7 @@ package final class GRPCDatastore: AnsweringDatastore {
     }
   }
 
-  /// Repeats a call whose token was rejected, with a new token.
+  /// Makes a call. If its token is rejected, repeats the call once with a new token.
   private func repeatingOnce<Result>(
     _ body: () async throws(RPCStatus) -> Result
   ) async throws(RPCStatus) -> Result {
@@ -252,8 +254,8 @@ package final class GRPCDatastore: AnsweringDatastore {
     let authorization = try await credentials.authorization(for: endpoint, isTrusting: allowsInsecureCredentials)
     var head = RequestHead(method: method, authorization: authorization, timeout: timeout)
     if let appCheck { head.appCheck = try await appCheck(false) }
-    // A call that the backend has not processed can be repeated, but only once, since the backend may reject every
-    // attempt.
+    // A call that the backend has not processed can be repeated. It is repeated only once, since the backend may reject
+    // every attempt.
     for _ in 0..<2 {
       if let result = try await attempt(head, request, body) { return result }
     }
@@ -273,7 +275,7 @@ package final class GRPCDatastore: AnsweringDatastore {
       return try await body(call.stream)
     } catch {
       if Task.isCancelled { throw RPCStatus(.cancelled, "The call was cancelled.") }
-      // A stream is not repeated, since its consumer may have been notified that it is open.
+      // A stream is not repeated, since its consumer may already have seen it as open.
       if case TransportFailure.notTaken = error, request != nil || begun == nil {
         if let begun { connection.retire(begun.connection) }
         return nil
@@ -282,7 +284,7 @@ package final class GRPCDatastore: AnsweringDatastore {
       if head.method == .commit, begun != nil, !(error is RPCStatus) {
         status = CallFailure.unanswered(status, at: endpoint)
       }
-      // The peer cancels streams when its server shuts down.
+      // A server that shuts down cancels its streams.
       if let begun, status.code == .unavailable || status.code == .cancelled { connection.retire(begun.connection) }
       if status.code == .unauthenticated { credentials.forgetToken() }
       throw status

@@ -2,22 +2,22 @@
 package import FirestoreJSON
 package import FirestoreModel
 
-/// Reads a message from proto3 JSON and writes it as wire bytes. Errors use the wording of Google's servers, with the
-/// path of the field by its names in the proto file.
+/// Reads a message from proto3 JSON and writes it as wire bytes. Errors have the texts of Google's servers. They
+/// contain the path of the field, with names from the proto file.
 package struct MessageReader {
   private enum Step {
     case field(String)
     case index(Int)
   }
 
-  /// The accepted forms in addition to standard proto3 JSON.
+  /// The formats that are accepted in addition to standard proto3 JSON.
   package enum Dialect {
     case strict
-    /// Scalars as text, as in the query of a URL.
+    /// Accepts scalars as text, as in the query of a URL.
     case texts
-    /// Wrappers and times also as messages with fields, as sent by web SDKs of 2018 and 2019.
+    /// Accepts wrappers and times also as messages with fields. Web SDKs of 2018 and 2019 send them.
     case spelledOut
-    /// Ignores unknown members, which newer programs may write; also accepts the forms of `spelledOut`.
+    /// Ignores unknown members, which newer programs may write. Also accepts the formats of `spelledOut`.
     case lenient
   }
 
@@ -45,12 +45,12 @@ package struct MessageReader {
     var taken: Set<String> = []
     for member in members {
       guard let field = schema.field(named: member.name) else {
-        // A value of an unknown type would look like an unset one.
+        // An unknown member of a value is an error: without it, the value would look unset.
         if dialect == .lenient, schema !== Schema.value { continue }
         throw unknown(member.name)
       }
       if case .null = member.value.kind {
-        // Null is a value only for types that include it; otherwise the field is not set.
+        // Null means that the field is not set, unless the field's type contains null.
         guard case .null = field.kind else { continue }
       }
       if let oneof = field.oneof, !taken.insert(oneof).inserted {
@@ -88,7 +88,7 @@ package struct MessageReader {
     case (.one, .array):
       trail.removeLast()
       throw unknown(field.name, "Proto field is not repeating, cannot start list.")
-    // Google's servers accept a single element as a list of one.
+    // Google's servers accept a single element in place of a list.
     case (.list, _), (.one, _): try single(json, field.kind, field.number, into: &writer)
     }
   }
@@ -124,7 +124,7 @@ package struct MessageReader {
     }
   }
 
-  /// Reads a message that is spelled out as fields although it has a special JSON form; `nil` if it has that form.
+  /// Reads a message with a special JSON form that is spelled out as fields instead; `nil` if it has the special form.
   private mutating func spelledOut(
     _ json: JSONSyntax, _ schema: @autoclosure () -> MessageSchema
   ) throws(RPCStatus) -> [UInt8]? {

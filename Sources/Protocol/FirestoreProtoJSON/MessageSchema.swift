@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A message as described in its proto file, with everything that the JSON codec needs.
+/// The schema of a message, from its proto file, with everything that the JSON codec needs.
 package final class MessageSchema: Sendable {
   /// The full name, including the package: `google.firestore.v1.Document`.
   package let name: String
   /// The fields, in the order of their numbers.
   package let fields: [FieldSchema]
-  /// The error for a JSON message without any field; `nil` if such a message is valid.
+  /// The error for a JSON message without fields; `nil` if such a message is valid.
   package let emptiness: String?
   private let indexes: [String: Int]
 
@@ -37,13 +37,13 @@ package struct FieldSchema: Sendable {
     /// The enumeration google.protobuf.NullValue.
     case null
     case enumeration(EnumSchema)
-    /// A message; its schema is computed on demand, since messages contain each other.
+    /// A message. Its schema is computed on demand, since messages can contain each other.
     case message(@Sendable () -> MessageSchema)
     case timestamp
     case duration
     /// A google.protobuf.Struct.
     case structure
-    /// A message whose only field is field 1, of this kind, which is also the message's form in JSON.
+    /// A message whose only field is field 1, of this kind. In JSON, the field's value represents the message.
     case wrapper(Kind)
   }
 
@@ -55,9 +55,9 @@ package struct FieldSchema: Sendable {
   }
 
   package let number: Int
-  /// The name in the proto file: `field_paths`. Error messages use this one.
+  /// The name in the proto file, such as `field_paths`. Error messages use this name.
   package let name: String
-  /// The name in JSON: `fieldPaths`.
+  /// The name in JSON, such as `fieldPaths`.
   package let jsonName: String
   package let kind: Kind
   package let count: Count

@@ -2,7 +2,7 @@
 import FirestoreJSON
 package import FirestoreModel
 
-/// Writes a message, given as wire bytes, as proto3 JSON: fields in the order of their numbers, without unset ones.
+/// Writes a message, given as wire bytes, as proto3 JSON. Set fields are written in the order of their numbers.
 package struct MessageWriter {
   /// The content of a field on the wire.
   private enum Content {
@@ -34,7 +34,7 @@ package struct MessageWriter {
       for (number, content) in contents where number == field.number {
         switch field.count {
         case .one:
-          // The service sends a field only once, so the first content is the only one.
+          // The service sends a field only once, so only its first content is written.
           guard isFirst else { continue }
           syntax.name(field.jsonName)
           try single(content, field.kind)
@@ -64,7 +64,7 @@ package struct MessageWriter {
     syntax.close("}")
   }
 
-  /// Writes an element; numbers are separate or packed (Protocol Buffers, "Packed repeated fields").
+  /// Writes an element of a list. Numbers can be packed into one content (Protocol Buffers, "Packed repeated fields").
   private mutating func element(_ content: Content, _ kind: FieldSchema.Kind) throws(WireError) {
     if case .int32 = kind, case .bytes(let bytes) = content {
       var reader = WireReader(bytes)
@@ -194,7 +194,7 @@ package struct MessageWriter {
   }
 }
 
-/// Writes JSON piece by piece: on one line, or with a line for each member and element.
+/// Writes JSON piece by piece, on one line or with a line for each member and element.
 package struct JSONText {
   package private(set) var bytes: [UInt8] = []
   private let isPretty: Bool
@@ -233,7 +233,7 @@ package struct JSONText {
 
   package mutating func raw(_ text: String) { bytes.append(contentsOf: text.utf8) }
 
-  /// A number, or the text for NaN and infinity.
+  /// Writes a number; NaN and infinities are written as text.
   package mutating func double(_ value: Double) {
     if value.isNaN { return string("NaN") }
     if value.isInfinite { return string(value < 0 ? "-Infinity" : "Infinity") }

@@ -28,8 +28,8 @@ extension Schema {
       FieldSchema(2, "field_filter", .message { fieldFilter }, oneof: "filter_type"),
       FieldSchema(3, "unary_filter", .message { unaryFilter }, oneof: "filter_type"),
     ],
-    // An empty filter restricts nothing over gRPC, as at the emulator; in JSON it is a mistake that would read
-    // everything.
+    // An empty filter matches everything over gRPC, as in the emulator. In JSON it is rejected, since it is probably a
+    // mistake.
     emptiness: "Unknown Filter type.")
 
   private static let compositeFilter: MessageSchema = message(

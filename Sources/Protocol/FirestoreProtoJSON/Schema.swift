@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The messages of google.firestore.v1 in the REST API, from their proto files: documents, values and types shared by
-/// both directions.
+/// The schemas of google.firestore.v1's messages in the REST API, from their proto files: documents, values and types
+/// that requests and responses share.
 package enum Schema {
   package static let document: MessageSchema = message(
     "Document",

@@ -2,19 +2,19 @@
 package import FirestoreModel
 package import SerialExecutors
 
-/// The single interface to a backend: the embedded one, any google.firestore.v1 server, or a wrapper that injects
-/// faults.
+/// The interface to a backend. It is implemented by the embedded backend, by clients of google.firestore.v1 servers,
+/// and by wrappers, for example to inject faults.
 ///
-/// A stream runs inside the call. It ends when the caller's task is canceled (reading and delivery have then stopped
-/// when the call returns), when `requests` ends, or with the backend's status.
+/// A stream runs until the call returns. It ends when the caller's task is canceled, when `requests` ends, or with the
+/// backend's status. Nothing more is read or delivered after the call has returned.
 package protocol Datastore: Sendable {
   /// Runs one watch stream.
   /// - Parameters:
-  ///   - requests: the requests to send, pulled one at a time, in order.
-  ///   - deliver: receives the events since the last call; awaited before more is read than fits into memory, so that a
-  ///     slow consumer applies backpressure.
-  /// - Throws: `RPCStatus`, also for an end without an error (`unavailable`), since a watch stream never ends on its
-  ///   own.
+  ///   - requests: the requests to send, read one at a time and in order.
+  ///   - deliver: receives the events since the last call. Only a limited amount is read before it returns, so a slow
+  ///     consumer applies backpressure.
+  /// - Throws: `RPCStatus`; `unavailable` also if the stream ends without an error, since a watch stream should not
+  ///   end.
   func watch(
     requests: StreamRequests<WatchRequest>, deliver: @Sendable (WatchEvent) async -> Void
   ) async throws(RPCStatus)
@@ -24,32 +24,32 @@ package protocol Datastore: Sendable {
     requests: StreamRequests<WriteRequest>, deliver: @Sendable (WriteEvent) async -> Void
   ) async throws(RPCStatus)
 
-  /// Applies mutations atomically, outside of the stream.
+  /// Applies mutations atomically, without a write stream.
   func commit(_ mutations: [Mutation]) async throws(RPCStatus) -> CommitResponse
-  /// Answers a read or forwards it.
+  /// Answers a read, or forwards it to another datastore.
   func read<Read: DatastoreRead>(_ read: Read) async throws(RPCStatus) -> Read.Answer
   /// Visits the documents at any depth below a path, in key order.
-  /// - Parameter deliver: receives the documents since the last call, and returns whether to continue; awaited before
-  ///   more is read than fits into memory.
-  /// - Throws: `unimplemented` if the backend has no such query.
+  /// - Parameter deliver: receives the documents since the last call, and returns whether to continue. Only a limited
+  ///   amount is read before it returns.
+  /// - Throws: `unimplemented` if the backend does not support this query.
   func visitDescendants(
     _ request: DescendantsRequest, deliver: @escaping @Sendable ([Document]) async -> Bool
   ) async throws(RPCStatus)
 
   /// Reports every commit to the database, by collection, until canceled. The first notification states that everything
   /// may have changed.
-  /// - Parameter deliver: receives the changes since the last call; awaited while more are collected.
+  /// - Parameter deliver: receives the changes since the last call. Further changes are collected until it returns.
   /// - Throws: `unimplemented` if the backend does not report commits, `permission-denied`; `cancelled`.
   func followCommits(deliver: @Sendable (CommitUpdate) async -> Void) async throws(RPCStatus)
 
-  /// Whether the peer can be gone, or stuck, without an end of the watch stream.
+  /// Whether the peer can disappear or hang while the watch stream remains open.
   var canFallSilent: Bool { get }
-  /// Whether streams pass values within this process, so that no decoding takes place outside the caller's work.
+  /// Whether the backend is in this process, so that stream values need no decoding.
   var answersInProcess: Bool { get }
-  /// The thread that sends and receives the messages of streams, which is also the best thread for a client's engine;
-  /// `nil` if there is no single one.
+  /// The thread that sends and receives the messages of streams. It is the best thread for the client's engine. `nil`
+  /// if there is no single thread.
   var loop: (any WorkLoop & TaskExecutor)? { get }
-  /// Makes later calls use a new connection, because the current one is unreliable. Current calls continue.
+  /// Makes later calls use a new connection, because the current connection is unreliable. Current calls continue.
   func reconnect()
   /// The sizes of the streams' messages so far; `nil` for a backend whose messages are not encoded.
   var traffic: DatastoreTraffic? { get }
@@ -62,12 +62,12 @@ extension Datastore {
   package func followCommits(deliver: @Sendable (CommitUpdate) async -> Void) async throws(RPCStatus) {
     throw RPCStatus(.unimplemented, "This backend does not report commits.")
   }
-  /// Has no effect in a datastore without connections.
+  /// Does nothing by default, as in a datastore without connections.
   package func reconnect() {}
   package var traffic: DatastoreTraffic? { nil }
 }
 
-/// The sizes of the messages of both kinds of streams in bytes, including the five-byte prefix of each and excluding
+/// The message sizes of watch and write streams in bytes. They include the five-byte prefix of each message and exclude
 /// transport overhead.
 package struct DatastoreTraffic: Hashable, Sendable {
   package struct Bytes: Hashable, Sendable {
@@ -90,14 +90,14 @@ package struct DatastoreTraffic: Hashable, Sendable {
 }
 
 package enum WatchEvent: Sendable {
-  /// The stream is open and accepts requests. This does not mean that the client is online; only a message does.
+  /// The stream is open and accepts requests. The client counts as online only after the first message.
   case opened
   /// The changes in the order of their arrival; never empty.
   case changes([WatchChange])
 }
 
 package enum WriteEvent: Sendable {
-  /// The handshake is answered; batches may be sent.
+  /// The handshake is complete. Batches may be sent.
   case opened(streamToken: [UInt8])
   case committed(streamToken: [UInt8], CommitResponse)
 }
@@ -106,7 +106,7 @@ package enum WriteEvent: Sendable {
 package struct WriteRequest: Sendable {
   package var streamToken: [UInt8]
   package var mutations: [Mutation]
-  /// The id that lets a backend with stored responses recognize a batch sent again after a lost response.
+  /// The id by which a backend with stored responses recognizes a batch that is resent after a lost response.
   package var requestID: WriteRequestID?
 
   package init(streamToken: [UInt8], mutations: [Mutation], requestID: WriteRequestID? = nil) {
@@ -116,10 +116,10 @@ package struct WriteRequest: Sendable {
   }
 }
 
-/// The permanent id of a batch. Stream tokens cannot serve as one: a new stream starts without one, and pipelined
+/// The permanent id of a batch. Stream tokens cannot serve as ids: a new stream starts without a token, and pipelined
 /// batches share one.
 package struct WriteRequestID: Hashable, Sendable {
-  /// The sender, which repeats a request without a response.
+  /// The sender that repeats a request until it gets the response.
   package enum Sender: Hashable, Sendable {
     /// A cache, which stores its batches and may return after days.
     case cache
@@ -127,8 +127,8 @@ package struct WriteRequestID: Hashable, Sendable {
     case stream
   }
 
-  /// The sender's random number. A cache combines its identity and the batch's generation, so that a cache that
-  /// restarts its numbering, or is restored to an earlier state, creates different ids.
+  /// A random number of the sender. A cache combines its identity and the batch's generation. So ids also differ after
+  /// a cache restarts its numbering or is restored to an earlier state.
   package var clientID: [UInt8]
   package var batchID: BatchID
   package var sender: Sender
@@ -151,7 +151,7 @@ package struct CommitResponse: Sendable {
   }
 }
 
-/// The requests to send on a stream, pulled when there is room. Ends with `nil`, also on cancellation.
+/// The requests to send on a stream. They are read when there is room. Ends with `nil`, also on cancellation.
 package struct StreamRequests<Element: Sendable>: AsyncSequence, Sendable {
   package struct Iterator: AsyncIteratorProtocol {
     fileprivate let pull: @Sendable () async -> Element?

@@ -2,15 +2,15 @@
 package import FirestoreModel
 package import FirestoreQuery
 
-/// A call with one request and one response. A wrapper forwards it without knowing its type; a backend has a function
-/// for each type.
+/// A call with one request and one response. Wrappers forward it without knowing its type. Backends have a function for
+/// each type.
 package protocol DatastoreRead<Answer>: Sendable {
   associatedtype Answer: Sendable
 
   /// Whether the call changes nothing, so that it can be repeated.
   var isRepeatable: Bool { get }
-  /// The same read at a time.
-  /// - Throws: `unimplemented` for a read without past versions.
+  /// The same read at the given time.
+  /// - Throws: `unimplemented` for a read that does not support past times.
   func at(_ time: SnapshotVersion) throws(RPCStatus) -> Self
   /// Requests the result from a backend.
   func answer(by backend: some AnsweringDatastore) async throws(RPCStatus) -> Answer
@@ -53,7 +53,7 @@ extension AnsweringDatastore {
 
 // MARK: Reads
 
-/// Documents at one version, in the order of the keys; a document that does not exist is returned as `missing`.
+/// Reads documents at one version, in the order of the keys. A document that does not exist is returned as `missing`.
 package struct LookupRead: TimedRead {
   package let keys: [DocumentKey]
   package var view: ReadView
@@ -63,7 +63,7 @@ package struct LookupRead: TimedRead {
   }
 }
 
-/// The documents that a query finds, in its order.
+/// Reads the documents that a query finds, in its order.
 package struct QueryRead: TimedRead {
   package let target: Target
   /// The number of documents to skip before the limit; ignored for a document target.
@@ -75,7 +75,7 @@ package struct QueryRead: TimedRead {
   }
 }
 
-/// Aggregations over a query's documents, by alias.
+/// Computes aggregations over a query's documents. The results are by alias.
 package struct AggregationRead: TimedRead {
   package let target: Target
   package let aggregations: [Aggregation]
@@ -86,11 +86,11 @@ package struct AggregationRead: TimedRead {
   }
 }
 
-/// The server's explanation of a query; `nil` from a server that does not explain queries.
+/// Requests the server's explanation of a query; `nil` if the server does not explain queries.
 package struct ExplainRead: TimedRead {
-  /// The target, which is not a document target.
+  /// The target. It must not be a document target.
   package let target: Target
-  /// Whether to also run the query, to measure its cost.
+  /// Whether to also run the query and measure its cost.
   package let isRun: Bool
   package var view: ReadView
 
@@ -103,7 +103,7 @@ package struct ExplainRead: TimedRead {
   }
 }
 
-/// The ids of the collections directly below a document, or of the root; sorted by UTF-8.
+/// Reads the ids of the collections directly below a document or the root, sorted by UTF-8.
 package struct CollectionIDsRead: TimedRead {
   package let parent: ResourcePath
   package var view: ReadView
@@ -113,7 +113,7 @@ package struct CollectionIDsRead: TimedRead {
   }
 }
 
-/// The missing documents of a collection that have documents below them, in key order.
+/// Reads the keys of a collection's missing documents that have documents below them, in key order.
 package struct MissingDocumentsRead: TimedRead {
   package let collection: ResourcePath
   package var view: ReadView
@@ -123,19 +123,19 @@ package struct MissingDocumentsRead: TimedRead {
   }
 }
 
-/// The databases that have documents, by name.
+/// Reads the databases that have documents, sorted by name.
 package struct DatabasesRead: DatastoreRead {
   /// The project of the databases; `nil` for all projects.
   package let project: String?
 
-  /// The current databases, since no backend lists past ones.
+  /// Returns the read unchanged: backends list only current databases.
   package func at(_ time: SnapshotVersion) -> DatabasesRead { self }
   package func answer(by backend: some AnsweringDatastore) async throws(RPCStatus) -> [DatabaseID] {
     try await backend.answer(self)
   }
 }
 
-/// All results of a pipeline, which may also write.
+/// Executes a pipeline, which may also write, and returns all results.
 package struct PipelineExecution: DatastoreRead {
   package let pipeline: PipelineMessage
 
@@ -164,7 +164,7 @@ extension Datastore {
     try await runQuery(target, .names).map(\.key)
   }
 
-  /// The name of the document at an offset in the target's order, without its limit; `nil` if none exists.
+  /// The name of the document at an offset in the target's order, ignoring the limit; `nil` if there is none.
   package func key(at offset: Int, of target: Target) async throws(RPCStatus) -> DocumentKey? {
     var target = target
     target.limit = 1
@@ -200,7 +200,7 @@ extension Datastore {
 
 /// The time and the fields to read.
 package struct ReadView: Hashable, Sendable {
-  /// The read time, as far back as the backend goes; `nil` for the newest documents.
+  /// The read time, as far back as the backend supports; `nil` for the newest documents.
   package var time: SnapshotVersion?
   /// The fields to read; `nil` for all, and empty for names and versions only.
   package var projection: FieldMask?
@@ -215,7 +215,7 @@ package struct ReadView: Hashable, Sendable {
   /// The newest documents without their fields.
   package static let names = ReadView(projection: FieldMask([]))
 
-  /// The documents with only the fields of this view.
+  /// Reduces documents to the fields of this view.
   package func shown(_ documents: [Document]) -> [Document] {
     guard let projection else { return documents }
     return documents.map { document in
@@ -229,11 +229,11 @@ package struct ReadView: Hashable, Sendable {
   }
 }
 
-/// A request for the documents at any depth below a path, in key order: of a collection with everything below it, of
-/// everything below a document, or of a whole database. Uses a query without a collection (PROTOCOL §3.7).
+/// A request for the documents at any depth below a path, in key order. The path is a collection, a document, or the
+/// root for the whole database. Uses a query without a collection (PROTOCOL §3.7).
 package struct DescendantsRequest: Hashable, Sendable {
   package var path: ResourcePath
-  /// The last document received, after which to continue; `nil` to start.
+  /// The last received document; the request continues after it. `nil` to start.
   package var last: DocumentKey?
   package var limit: Int
   package var view: ReadView
@@ -250,12 +250,13 @@ package struct DescendantsRequest: Hashable, Sendable {
     if let key = documents.last?.key { last = key }
   }
 
-  /// The query, whose path is the document below which it searches, or the root.
+  /// The query. Its path is the document or root below which it searches.
   package func target(in database: DatabaseID) -> Target {
     let isCollection = path.isCollection && !path.isRoot
     var (start, end): (Bound?, Bound?) = (nil, nil)
     if isCollection {
-      // The range starts at the smallest key in the collection and ends at the smallest key in the next possible one.
+      // The range starts at the smallest key in the collection, and ends at the smallest key in the next possible
+      // collection.
       start = Bound(values: [.reference(database, Self.firstKey(in: path))], isInclusive: true)
       let next = path.parent.appending(path.last + "\0")
       end = Bound(values: [.reference(database, Self.firstKey(in: next))], isInclusive: false)
@@ -266,7 +267,7 @@ package struct DescendantsRequest: Hashable, Sendable {
       end: end)
   }
 
-  /// The smallest key in a collection: numeric ids sort before all others, by number.
+  /// The smallest key in a collection. Numeric ids sort first, by number.
   private static func firstKey(in collection: ResourcePath) -> DocumentKey {
     DocumentKey(unchecked: collection.appending("__id\(Int64.min)__"))
   }

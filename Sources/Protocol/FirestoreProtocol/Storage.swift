@@ -34,7 +34,7 @@ extension Query {
     }
   }
 
-  /// - Parameter path: the path of the collection; for a group, the path of its ancestor.
+  /// - Parameter path: the path of the collection; for a collection group, the path of its ancestor.
   package init(_ message: QueryMessage, path: ResourcePath, limitType: LimitType) throws(WireError) {
     let group = message.selectors.last.flatMap { $0.allDescendants ? $0.collectionID : nil }
     let filter = try message.filter.map { filter throws(WireError) in try Filter(stored: filter) }
@@ -84,7 +84,8 @@ extension Filter {
   }
 }
 
-// Mutations are stored as they are sent, except for their document names, since a cache belongs to one database.
+// Mutations are stored in the format in which they are sent, but with relative document names, since a cache belongs to
+// one database.
 
 extension Mutation {
   package func encoded() -> [UInt8] {

@@ -2,7 +2,8 @@
 package import FirestoreModel
 package import FirestoreQuery
 
-/// The id of a target on a watch stream and in the cache. User targets have even numbers, limbo resolutions odd ones.
+/// The id of a target on a watch stream and in the cache. Targets of users have even numbers; limbo resolutions have
+/// odd numbers.
 package struct TargetID: Hashable, Comparable, Sendable, CustomStringConvertible {
   package let rawValue: Int32
   package init(_ rawValue: Int32) { self.rawValue = rawValue }
@@ -10,11 +11,11 @@ package struct TargetID: Hashable, Comparable, Sendable, CustomStringConvertible
   package var description: String { String(rawValue) }
 }
 
-/// An opaque position of the backend; never empty.
+/// An opaque position of the backend. Never empty.
 package struct ResumeToken: Hashable, Sendable {
   package let bytes: [UInt8]
-  /// Makes a token.
-  /// - Returns: `nil` for no bytes, the protocol's form of "no token".
+  /// Creates a token.
+  /// - Returns: `nil` for empty bytes, which mean "no token" in the protocol.
   package init?(_ bytes: [UInt8]) {
     if bytes.isEmpty { return nil }
     self.bytes = bytes
@@ -46,7 +47,7 @@ package struct WatchTarget: Sendable {
   package var target: Target
   package var purpose: TargetPurpose
   package var resume: Resume?
-  /// The number of documents that the client holds for the target; only with `resume`.
+  /// The number of documents that the client has for the target; only together with `resume`.
   package var expectedCount: Int?
 
   package init(
@@ -63,15 +64,16 @@ package struct WatchTarget: Sendable {
 /// One message of the watch stream (PROTOCOL §2.3).
 package enum WatchChange: Sendable {
   case added([TargetID])
-  /// Targets were removed: without a cause, as requested; with one, because the listen failed.
+  /// Targets were removed. Without a cause, the client requested it; with a cause, the listen failed.
   case removed([TargetID], cause: RPCStatus?)
   case current([TargetID], ResumeToken?)
   case reset([TargetID], ResumeToken?)
   /// A new position for some targets; an empty list means all of them.
   case token([TargetID], ResumeToken?)
-  /// A consistent point: the changes so far are complete up to this version, for all targets.
+  /// A consistent snapshot. The changes so far are complete up to this version, for all targets.
   case snapshot(SnapshotVersion, ResumeToken?)
-  /// The document exists (`found`) or is deleted (`missing`), and belongs or no longer belongs to these targets.
+  /// The document exists (`found`) or is deleted (`missing`). It now matches the `updated` targets, and no longer
+  /// matches the `removed` targets.
   case document(Document, updated: [TargetID], removed: [TargetID])
   /// The document left these targets; its content is unknown.
   case documentRemoved(DocumentKey, removed: [TargetID])
@@ -80,7 +82,7 @@ package enum WatchChange: Sendable {
   package var isSnapshot: Bool { if case .snapshot = self { true } else { false } }
 }
 
-/// The document count of a target at the backend, and optionally a filter of their names.
+/// The document count of a target at the backend, and optionally a filter of the documents' names.
 package struct ExistenceFilter: Sendable {
   package var count: Int
   package var unchangedNames: BloomFilterBits?

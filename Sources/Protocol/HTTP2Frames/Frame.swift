@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import NIOCore
 
-/// A frame of HTTP/2 (RFC 9113, 4.1). Each has a header of nine bytes:
+/// A frame of HTTP/2 (RFC 9113, 4.1). Each frame has a header of nine bytes:
 /// ```
 /// length, 24 bits │ kind, 8 │ flags, 8 │ 0 │ stream, 31
 /// ```
@@ -16,7 +16,7 @@ struct Frame {
   }
 
   static let front = 9
-  /// The maximum size of a frame's content in bytes; no setting raises it.
+  /// The maximum size of a frame's content in bytes. No setting raises it.
   static let mostBytes = 16_384
   /// The largest window, and the largest stream number.
   static let largest = Int(Int32.max)
@@ -27,7 +27,7 @@ struct Frame {
   static let isPadded: UInt8 = 0x8
   static let hasPriority: UInt8 = 0x20
 
-  /// The kind; `nil` for an unknown one, which is ignored.
+  /// The kind; `nil` for an unknown kind, which is ignored.
   var kind: Kind?
   var flags: UInt8
   /// The stream; 0 for the connection.
@@ -36,7 +36,7 @@ struct Frame {
 
   func has(_ flag: UInt8) -> Bool { flags & flag != 0 }
 
-  /// Removes padding, and the priority before headers.
+  /// Removes padding, and the priority before the headers.
   mutating func unwrap() throws(HTTP2Violation) {
     var padding = 0
     if has(Self.isPadded) {
@@ -59,7 +59,7 @@ package struct FrameReader {
   package static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
 
   private var bytes = ByteBuffer()
-  /// Whether no frame holds a slice of the bytes, which can then grow in place.
+  /// Whether no frame holds a slice of the bytes. They can then grow without a copy.
   private var isUnshared = false
   /// Whether the preface of the peer has not arrived yet.
   private var awaitsPreface: Bool
@@ -77,7 +77,7 @@ package struct FrameReader {
     } else if isUnshared {
       bytes.writeImmutableBuffer(more)
     } else {
-      // Copies only the rest, since the buffer would copy everything received, for the frames that hold slices of it.
+      // Copies only the unread rest. Since frames hold slices, appending to the buffer would copy everything.
       var joined = ByteBuffer()
       joined.reserveCapacity(bytes.readableBytes + more.readableBytes)
       joined.writeImmutableBuffer(bytes)
@@ -98,7 +98,7 @@ package struct FrameReader {
       let flags = bytes.getInteger(at: index + 4, as: UInt8.self),
       let stream = bytes.getInteger(at: index + 5, as: UInt32.self)
     else {
-      // Returns the buffer to the connection, which then needs no other one.
+      // Releases the buffer, so that the connection can use it again.
       if bytes.readableBytes == 0 { bytes = ByteBuffer() }
       return nil
     }
@@ -116,7 +116,7 @@ package struct FrameReader {
     return Frame(kind: kind, flags: flags, stream: Int(stream & 0x7fff_ffff), content: content)
   }
 
-  /// Identifies another protocol that a peer speaks.
+  /// Throws if the peer uses another protocol.
   private func recognize() throws(HTTP2Violation) {
     let view = bytes.readableBytesView
     if view.starts(with: "HTTP/".utf8) {

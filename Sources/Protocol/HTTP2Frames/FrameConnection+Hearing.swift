@@ -84,7 +84,7 @@ extension FrameConnection {
   }
 
   private func headers(_ bytes: ByteBuffer, _ id: Int, isLast: Bool) throws(HTTP2Violation) {
-    // Headers of a stream that has ended are read too, since they are part of the state of the header table.
+    // Headers of a stream that has ended must be read too, since they can change the header table.
     let block = try headers.read(bytes)
     if let end = ends[id] {
       if end.isHeardOut { throw HTTP2Violation(.streamClosed, "headers after the end of a stream") }
@@ -105,7 +105,7 @@ extension FrameConnection {
       owner?.open(end, block, isLast: isLast)
     } else {
       try checkIsKnown(id)
-      // Trailers may still arrive for a stream that has ended, but not the head of a request (RFC 9113, 5.1.1).
+      // Trailers may still arrive for a stream that has ended. The head of a request must not (RFC 9113, 5.1.1).
       if peer == .client, block.headers.first?.name.utf8.first == UInt8(ascii: ":") {
         throw HTTP2Violation(.protocolError, "a request on stream \(id), after stream \(lastID)")
       }
@@ -125,7 +125,7 @@ extension FrameConnection {
     closeIfDone()
   }
 
-  /// A frame of a stream that has ended may still arrive, but not one of a stream that never existed.
+  /// Checks that a frame's stream exists or existed. Frames of ended streams may still arrive.
   private func checkIsKnown(_ stream: Int) throws(HTTP2Violation) {
     if stream <= 0 || stream > lastID || stream.isMultiple(of: 2) {
       throw HTTP2Violation(.protocolError, "a frame of unknown stream \(stream)")
@@ -165,7 +165,7 @@ extension FrameConnection {
       case .maxHeaderListSize, nil: break
       }
     }
-    // One frame may contain the setting thousands of times.
+    // The change is applied once, since a frame may contain the setting thousands of times.
     if let window { try changeRoom(to: window) }
     gathered.writeFrame(.settings, Frame.isAcknowledgement, stream: 0, length: 0)
     try countAnswer()
@@ -185,8 +185,8 @@ extension FrameConnection {
   private func ping(_ frame: Frame) throws(HTTP2Violation) {
     guard frame.content.readableBytes == 8 else { throw .size(frame) }
     if frame.stream != 0 { throw .onStream(frame) }
-    // The official client for Go measures its connection with a PING for each response. A gRPC server tolerates a PING
-    // if a frame of a stream has passed since the previous one.
+    // The official Go client measures its connection with a PING for each response. So a PING is tolerated if a frame
+    // of a stream was sent or received since the previous PING.
     if forgivesPing { forgivesPing = false } else { try countControl() }
     if frame.has(Frame.isAcknowledgement) { return receiveAnswer(frame.content) }
     if owner?.isSilent == true { return }
@@ -211,13 +211,13 @@ extension FrameConnection {
       .enhanceYourCalm, "more than \(limits.controlFrames) pings, settings and priorities in 30 seconds")
   }
 
-  /// Counts a stream that the peer canceled, or forced this side to cancel.
+  /// Counts a stream that the peer canceled or forced this side to cancel.
   func countBroken() throws(HTTP2Violation) {
     guard let now = channel?.eventLoop.now, brokenStreams.exceeds(limits.brokenStreams, at: now) else { return }
     throw HTTP2Violation(.enhanceYourCalm, "more than \(limits.brokenStreams) canceled streams in 30 seconds")
   }
 
-  /// Validates a priority, which has no effect here.
+  /// Validates a priority, which is otherwise ignored.
   private func priority(_ frame: Frame) throws(HTTP2Violation) {
     if frame.stream == 0 { throw HTTP2Violation(.protocolError, "a priority without a stream") }
     guard frame.content.readableBytes == 5 else { throw .size(frame) }

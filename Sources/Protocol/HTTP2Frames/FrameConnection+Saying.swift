@@ -4,10 +4,10 @@ import NIOCore
 // Sends the frames of a connection to its peer.
 
 extension FrameConnection {
-  /// The bytes of data that account for one window update of the peer.
+  /// The number of sent data bytes that justifies one window update of the peer.
   private static let explainingBytes = 1 << 10
 
-  /// Sends a piece, after the previous ones, as soon as the peer has room.
+  /// Sends a piece after the previous ones, as soon as the peer accepts it.
   package func send(_ piece: StreamEnd.Piece, on end: StreamEnd) {
     if isClosed || end.isSaidOut { return }
     if end.waiting == nil, isWritable, hasRoom(for: piece, on: end) { return write(piece, on: end) }
@@ -81,7 +81,7 @@ extension FrameConnection {
     }
   }
 
-  /// Credits the peer for the bytes that were passed on.
+  /// Credits the peer for bytes that the owner has processed.
   package func settle(_ bytes: Int, _ end: StreamEnd) {
     guard bytes > 0, !isClosed else { return }
     end.held -= bytes
@@ -105,7 +105,7 @@ extension FrameConnection {
     touch()
   }
 
-  /// Requests a sign of life; every peer responds.
+  /// Sends a PING, to which every peer responds.
   package func ping() {
     if isClosed { return }
     gathered.writeFrame(.ping, 0, stream: 0, length: 8)
@@ -116,10 +116,10 @@ extension FrameConnection {
   /// Whether the stream numbers of the connection are exhausted.
   package var isWornOut: Bool { lastID > Frame.largest - 2 }
 
-  /// Whether the server accepts one more stream now.
+  /// Whether the server accepts another stream now.
   package var takesStream: Bool { !isClosed && !isWornOut && ends.count < mostStreams }
 
-  /// Opens a stream on the server, which must accept one more.
+  /// Opens a stream. Call it only if `takesStream` is true.
   package func begin(_ stream: any StreamOwner) -> StreamEnd {
     lastID += 2
     let end = StreamEnd(lastID, self, room: initialRoom)
@@ -134,14 +134,14 @@ extension FrameConnection {
     do throws(HTTP2Violation) { try countBroken() } catch { fail(error) }
   }
 
-  /// Removes a stream; cancels it if one side of it has not ended.
+  /// Removes a stream. Cancels it unless both sides have ended.
   package func drop(_ end: StreamEnd, _ code: HTTP2Code) {
     guard ends.removeValue(forKey: end.id) != nil else { return }
     if !isClosed, !(end.isHeardOut && end.isSaidOut) {
       gathered.writeReset(code, stream: end.id)
       touch()
     }
-    // Unwanted bytes are credited.
+    // Bytes that are no longer needed are credited.
     settle(end.held)
     end.detach()
     closeIfDone()

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 import NIOCore
 
-/// The limits for a connection's peer. A peer that exceeds an unannounced one counts as an attacker, and its connection
-/// ends with ENHANCE_YOUR_CALM.
+/// The limits for a connection's peer. If a peer exceeds a limit that is not announced to it, the connection ends with
+/// ENHANCE_YOUR_CALM.
 package struct FrameLimits: Sendable {
-  /// The maximum number of concurrent streams; further ones are rejected.
+  /// The maximum number of concurrent streams; further streams are rejected.
   package var streams: Int
-  /// The bytes that a peer may send on a stream, and on all streams of a connection, before they are passed on. A
-  /// connection begins with the first of these and with no less than `initialWindow`.
+  /// The number of bytes that a peer may send on one stream, and on all streams together, before they are processed.
+  /// The limit of a connection is at least `initialWindow`.
   package var streamWindow: Int
   package var connectionWindow: Int
   /// The maximum size in bytes of a header list from the peer (SETTINGS_MAX_HEADER_LIST_SIZE).
   package var headerBytes: Int
-  /// The maximum number of PING, SETTINGS and PRIORITY frames, and frames of unknown kinds, within half a minute.
+  /// The maximum number of PING, SETTINGS, PRIORITY and unknown frames within half a minute.
   package var controlFrames: Int
-  /// The maximum number of streams within half a minute that the peer cancels or forces this side to cancel, or that
-  /// are rejected.
+  /// The maximum number of streams within half a minute that the peer cancels, that it forces this side to cancel, or
+  /// that are rejected.
   package var brokenStreams: Int
-  /// The maximum number of consecutive window updates that no other frame accounts for.
+  /// The maximum number of consecutive window updates without another frame, beyond those that sent data justifies.
   package var windowUpdates: Int
 
   /// The initial window in bytes of a connection, and of its streams until the peer changes it.
   package static let initialWindow = 65_535
-  /// The maximum number of empty frames, and of replies that the peer does not read.
+  /// The maximum numbers of empty frames and of unread replies.
   static let emptyFrames = 64
   static let unreadAnswers = 10_000
 

@@ -2,16 +2,16 @@
 import NIOCore
 package import NIOHPACK
 
-/// A list of headers. A block with the same bytes is represented by this same object, so that its meaning is computed
-/// only once.
+/// A list of headers. The same object represents all blocks with the same bytes, so that their meaning is computed only
+/// once.
 package final class HeaderBlock {
   package let headers: HPACKHeaders
 
   package init(_ headers: HPACKHeaders) { self.headers = headers }
 
-  /// The object that the reader has computed from these headers, if any.
+  /// An object that the owner has computed from these headers; `nil` if there is none.
   package var meaning: AnyObject?
-  /// The encoded headers, valid while a table is in this state.
+  /// The encoded headers, and the state of the table for which they are valid.
   fileprivate var encoded: (state: TableState, bytes: ByteBuffer)?
 }
 
@@ -19,8 +19,8 @@ package final class HeaderBlock {
 private final class TableState {}
 /// Reads the header blocks of one direction of a connection.
 ///
-/// A block that changes no table keeps its meaning until another block changes the table. Clients and servers repeat
-/// the same headers, so most blocks are known.
+/// A block that does not change the table has the same meaning until another block changes the table. Clients and
+/// servers repeat their headers, so most blocks are known.
 struct HeaderReader {
   private static let mostKnown = 16
   private static let mostBytes = 1 << 10
@@ -58,7 +58,7 @@ struct HeaderWriter {
   private var encoder = HPACKEncoder(allocator: ByteBufferAllocator())
   private var state = TableState()
 
-  /// Applies the peer's SETTINGS_HEADER_TABLE_SIZE; the table never grows beyond its initial size.
+  /// Applies the peer's SETTINGS_HEADER_TABLE_SIZE. The table never grows beyond its initial size.
   mutating func limitTable(_ bytes: Int) throws(HTTP2Violation) {
     do { try encoder.setDynamicTableSize(min(bytes, HPACKEncoder.defaultDynamicTableSize)) } catch {
       throw HTTP2Violation(.compressionError, "an invalid header table size: \(error)")
@@ -82,7 +82,8 @@ struct HeaderWriter {
 }
 
 extension ByteBuffer {
-  /// Whether a header block adds to the header table or changes its size (RFC 7541, 6); also true if it cannot be read.
+  /// Whether a header block adds to the header table or changes its size (RFC 7541, 6). Also true if the block cannot
+  /// be read.
   fileprivate var changesTable: Bool {
     var rest = self
     while let first = rest.readInteger(as: UInt8.self) {
@@ -118,14 +119,14 @@ extension ByteBuffer {
   }
 }
 
-// Checks the form of fields (RFC 9113, 8.2 and 8.3).
+// Validates header fields (RFC 9113, 8.2 and 8.3).
 
 extension HPACKHeaders {
   private static let ofConnections: Set<String> = [
     "connection", "proxy-connection", "keep-alive", "transfer-encoding", "upgrade",
   ]
 
-  /// Whether the names and values have the form that HTTP/2 requires.
+  /// Whether the names and values are valid in HTTP/2.
   /// - Parameters:
   ///   - pseudoHeaders: the allowed pseudo-headers, each at most once and before all other fields.
   ///   - allowsBlanks: whether values may begin and end with spaces.

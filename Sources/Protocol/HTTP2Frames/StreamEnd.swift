@@ -15,7 +15,7 @@ package final class StreamEnd {
   /// The object notified of events; `nil` as soon as the stream has ended.
   package var owner: (any StreamOwner)?
 
-  /// The bytes that the peer accepts.
+  /// The number of bytes that the peer accepts.
   var room: Int
   /// The pieces that wait for room; `nil` for an empty queue.
   private(set) var waiting: CircularBuffer<Piece>?
@@ -24,11 +24,11 @@ package final class StreamEnd {
   /// Whether the last piece was sent.
   package var isSaidOut = false
 
-  /// The bytes that the peer may still send.
+  /// The number of bytes that the peer may still send.
   var allowance: Int
-  /// The bytes received from the peer and not passed on yet.
+  /// The number of received bytes that the owner has not processed yet.
   var held = 0
-  /// The bytes passed on, but not credited to the peer yet.
+  /// The number of processed bytes that are not credited to the peer yet.
   var credit = 0
   /// Whether the peer has ended its side.
   package var isHeardOut = false
@@ -42,7 +42,7 @@ package final class StreamEnd {
   package var isDrained: Bool { waiting == nil }
 
   func wait(_ piece: Piece) {
-    // Small pieces are merged, since many of them would take much more memory than their bytes.
+    // Small pieces are merged, since many of them would need much more memory than their bytes.
     if case .data(let more, let owed, let isLast) = piece, let last = waiting?.indices.last,
       case .data(var bytes, let owedBefore, false)? = waiting?[last], bytes.readableBytes < Frame.mostBytes
     {
@@ -85,10 +85,10 @@ package protocol StreamOwner: AnyObject {
   func receive(_ block: HeaderBlock, isLast: Bool, on end: StreamEnd)
   /// - Parameter size: the bytes including padding.
   func receive(_ bytes: ByteBuffer, size: Int, isLast: Bool, on end: StreamEnd)
-  /// The peer has canceled the stream, which the connection has already removed.
+  /// The peer has canceled the stream. The connection has already removed it.
   func receive(_ code: HTTP2Code, on end: StreamEnd)
   /// Bytes were sent.
-  /// - Parameter owed: the number of these bytes that were marked to be reported.
+  /// - Parameter owed: the number of these bytes that `Piece.data` marked to be reported.
   func hasSent(_ owed: Int, on end: StreamEnd)
   /// All pending pieces were sent.
   func hasDrained(_ end: StreamEnd)

@@ -2,7 +2,7 @@
 
 /// The host names that lead only to this machine.
 package enum LoopbackName {
-  /// - Parameter host: a name, or an address without brackets, in lower case.
+  /// - Parameter host: a lowercase name, or an address without brackets.
   package static func covers(_ host: some StringProtocol) -> Bool {
     if host == "localhost" || host == "localhost." || host == "::1" { return true }
     let parts = host.split(separator: ".", omittingEmptySubsequences: false)

@@ -3,7 +3,7 @@ import COpenSSL
 package import Foundation
 import Synchronization
 
-/// An RSA private key that signs with RS256 (RFC 7518 §3.3), using OpenSSL. No description shows it.
+/// An RSA private key that signs with RS256 (RFC 7518 §3.3), using OpenSSL. Descriptions do not show it.
 package final class RSAKey: Sendable, CustomStringConvertible, CustomReflectable {
   private let key: Mutex<OpaquePointer>
 
@@ -18,7 +18,7 @@ package final class RSAKey: Sendable, CustomStringConvertible, CustomReflectable
     let key = bytes.withUnsafeBytes { buffer -> OpaquePointer? in
       guard let text = BIO_new_mem_buf(buffer.baseAddress, Int32(clamping: buffer.count)) else { return nil }
       defer { BIO_free(text) }
-      // OpenSSL would ask for a password on the terminal.
+      // The callback prevents OpenSSL from asking for a password on the terminal.
       return PEM_read_bio_PrivateKey(text, nil, { _, _, _, _ in -1 }, nil)
     }
     guard let key, EVP_PKEY_is_a(key, "RSA") == 1 else {
@@ -30,7 +30,7 @@ package final class RSAKey: Sendable, CustomStringConvertible, CustomReflectable
 
   deinit { key.withLock { EVP_PKEY_free($0) } }
 
-  /// PKCS #1 v1.5 over SHA-256; `nil` if OpenSSL fails.
+  /// Signs content: PKCS #1 v1.5 over SHA-256. Returns `nil` if OpenSSL fails.
   package func signature(of content: Data) -> Data? {
     key.withLock { key in
       guard let context = EVP_MD_CTX_new() else { return nil }
@@ -59,10 +59,10 @@ package final class RSAPublicKey: Sendable {
     self.init(key)
   }
 
-  /// Makes the key of a JSON Web Key (RFC 7518 §6.3.1) from its modulus and exponent, big-endian.
+  /// Creates a key from the big-endian modulus and exponent of a JSON Web Key (RFC 7518 §6.3.1).
   package convenience init?(modulus: [UInt8], exponent: [UInt8]) {
     guard !modulus.isEmpty, !exponent.isEmpty else { return nil }
-    // SubjectPublicKeyInfo (RFC 5280 §4.1) of rsaEncryption.
+    // The encoding is SubjectPublicKeyInfo (RFC 5280 §4.1) with rsaEncryption.
     let numbers = DER.sequence(DER.integer(modulus) + DER.integer(exponent))
     let algorithm = DER.sequence([0x06, 0x09, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x01, 0x05, 0x00])
     let info = DER.sequence(algorithm + DER.element(0x03, [0] + numbers))
@@ -88,7 +88,8 @@ package final class RSAPublicKey: Sendable {
         defer { BIO_free(text) }
         return body(text)
       }
-      // OpenSSL would ask for the password of an encrypted block on the terminal; such a block counts as no key.
+      // The callback prevents OpenSSL from asking for a password on the terminal. An encrypted block is not accepted as
+      // a key.
       return read { PEM_read_bio_PUBKEY($0, nil, { _, _, _, _ in -1 }, nil) }
         ?? read { text in
           guard let certificate = PEM_read_bio_X509(text, nil, { _, _, _, _ in -1 }, nil) else { return nil }
@@ -104,9 +105,8 @@ package final class RSAPublicKey: Sendable {
     return key
   }
 
-  /// The reason why signatures by the key prove nothing; `nil` for a secure key. RS256 requires 2 048 bits or more (RFC
-  /// 7518 §3.3). With an exponent of 1 the public key alone suffices to sign, and even exponents are invalid (RFC 8017
-  /// §3.1).
+  /// The reason why the key is not secure; `nil` for a secure key. RS256 requires at least 2 048 bits (RFC 7518 §3.3).
+  /// With an exponent of 1, the public key is enough to sign. Even exponents are invalid (RFC 8017 §3.1).
   package var weakness: String? {
     key.withLock { key in
       let bits = EVP_PKEY_get_bits(key)

@@ -2,31 +2,31 @@
 import COpenSSL
 import Synchronization
 
-/// The settings shared by TLS connections: trusted certificates, or a server's certificate and key. TLS 1.2 or newer,
-/// with the system's OpenSSL.
+/// The settings that TLS connections share: trusted certificates, or a server's certificate and key. Supports TLS 1.2
+/// and newer, with the system's OpenSSL.
 ///
-/// Reasons for this module instead of swift-nio-ssl: a program that uses Hearth compiles no copy of BoringSSL (there
-/// were two, with swift-crypto's), and system updates patch the library without a new build. Together with
-/// `HTTP2Connection`, this reduced a release build of `hearth` from 970 to 523 seconds of processor time.
+/// Reasons for this module in place of swift-nio-ssl: a program that uses Hearth need not compile BoringSSL (it
+/// compiled two copies, one for swift-crypto), and system updates patch OpenSSL without a new build. Together with
+/// `HTTP2Connection`, it reduced a release build of `hearth` from 970 to 523 seconds of processor time.
 ///
 /// The considered threats and their mitigations:
-/// - False servers: OpenSSL verifies chain, dates, purpose, and the name or address that `clientHandler(for:)` sets;
-///   wildcards match only whole labels. A client cannot be created without these checks. Revocation is not checked.
-/// - Old protocols and attacks on TLS: TLS 1.0 and 1.1, compression and renegotiation, including the client's, are
-///   disabled. The cipher suites of TLS 1.2 have ephemeral keys (ECDHE) and authenticated encryption, as HTTP/2
-///   requires.
-/// - Truncated connections: an end without close_notify is treated like one with it. Calls over HTTP/2 end with their
-///   trailers and HTTP/1 with its lengths. A response without a length is parsed as JSON, which fails if it is
-///   truncated.
-/// - Encrypted keys: OpenSSL's password prompt on the terminal is answered with a rejection.
-/// - Memory: `TLSHandler` empties both buffers after each read and write, so that at most a part of a record remains;
-///   OpenSSL bounds the handshake messages, and both sides bound its time.
-/// - Memory safety: each C handle is freed by its only owner, and used on one event loop or within a `Mutex`.
+/// - False servers: OpenSSL verifies the chain, the dates, the purpose, and the name or address that
+///   `clientHandler(for:)` sets. Wildcards match only whole labels. A client cannot be created without these checks.
+///   Revocation is not checked.
+/// - Old protocols and attacks on TLS: TLS 1.0 and 1.1, compression, and renegotiation by either side are disabled. The
+///   cipher suites of TLS 1.2 have ephemeral keys (ECDHE) and authenticated encryption, as HTTP/2 requires.
+/// - Truncated connections: a connection may end without close_notify, because the protocols detect truncation. HTTP/2
+///   calls end with trailers, and HTTP/1 messages have lengths. A response without a length is parsed as JSON, which
+///   fails if it is truncated.
+/// - Encrypted keys: OpenSSL's password prompt on the terminal is disabled, so such keys are rejected.
+/// - Memory: `TLSHandler` empties both buffers after each read and write, so at most a part of a record remains.
+///   OpenSSL limits the size of handshake messages, and both sides limit the handshake's time.
+/// - Memory safety: each C handle has one owner, which frees it. It is used on one event loop or inside a `Mutex`.
 ///
-/// Reasons to return to swift-nio-ssl: this file, `TLSHandler`, `TLSFailure` and the shim (380 lines with this note)
-/// grow beyond 500, client certificates or revocation are needed, or a build with it costs no more than one without.
+/// Return to swift-nio-ssl if this file, `TLSHandler`, `TLSFailure` and the shim (380 lines with this note) grow beyond
+/// 500 lines, if client certificates or revocation are needed, or if building with it costs no more than without it.
 package final class TLSContext: Sendable {
-  /// The server that a client expects, as named in the certificate.
+  /// The server that a client expects. The certificate must contain its name or address.
   package enum Peer: Hashable, Sendable {
     case host(String)
     case address(String)
@@ -36,7 +36,7 @@ package final class TLSContext: Sendable {
 
   /// Creates a context for clients.
   /// - Parameters:
-  ///   - trustRoots: a PEM file with the certificates to trust instead of the system's.
+  ///   - trustRoots: a PEM file with the certificates to trust in place of the system's.
   ///   - http2: whether to request HTTP/2 (ALPN).
   package init(trustRoots: String?, http2: Bool) throws(TLSFailure) {
     context = Mutex(
@@ -55,14 +55,14 @@ package final class TLSContext: Sendable {
       })
   }
 
-  /// Creates a context for a server that speaks HTTP/2.
+  /// Creates a context for an HTTP/2 server.
   /// - Parameters:
-  ///   - certificate: a PEM file with the server's certificate, followed by the intermediate ones.
-  ///   - key: a PEM file.
+  ///   - certificate: a PEM file with the server's certificate, followed by intermediate certificates.
+  ///   - key: a PEM file with the private key.
   package init(certificate: String, key: String) throws(TLSFailure) {
     context = Mutex(
       try Self.makeContext { context throws(TLSFailure) in
-        // OpenSSL would ask for a key's password on the terminal; an encrypted key fails instead.
+        // This disables OpenSSL's password prompt on the terminal, so that reading an encrypted key fails.
         SSL_CTX_set_default_passwd_cb(context) { _, _, _, _ in -1 }
         guard SSL_CTX_use_certificate_chain_file(context, certificate) == 1 else {
           throw .unreadableCertificate(certificate)
@@ -124,7 +124,8 @@ package final class TLSContext: Sendable {
   /// The protocol list of ALPN: each name after its length.
   private static let http2: [UInt8] = [2, UInt8(ascii: "h"), UInt8(ascii: "2")]
 
-  /// Selects HTTP/2 from the client's offer; a client that offers only other protocols gets no ALPN response.
+  /// Selects HTTP/2 from the protocols that the client offers. If it is not among them, the client gets no ALPN
+  /// response.
   private static let selectHTTP2: SSL_CTX_alpn_select_cb_func = { _, chosen, chosenLength, offered, length, _ in
     guard let offered, let chosen, let chosenLength else { return SSL_TLSEXT_ERR_NOACK }
     var position = 0
@@ -151,11 +152,11 @@ package enum TLSFailure: Error, Hashable, Sendable {
   case unreadableKey(String)
   /// The private key does not belong to the certificate.
   case mismatch
-  /// The peer's certificate names other hosts.
+  /// The peer's certificate is for other hosts.
   case wrongHost
   /// The peer's certificate is rejected, for this reason.
   case untrusted(String)
-  /// The peer does not speak TLS.
+  /// The peer does not use TLS.
   case notTLS
   /// The peer closed the connection during the TLS handshake.
   case cut

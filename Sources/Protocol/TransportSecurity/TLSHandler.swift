@@ -2,7 +2,7 @@
 import COpenSSL
 package import NIOCore
 
-/// TLS on one connection: OpenSSL between two buffers in memory, which this handler fills and empties.
+/// TLS on one connection. OpenSSL reads from and writes to two buffers in memory, which this handler fills and empties:
 /// ```
 /// network ─► received ─► SSL_read ─► the next handler
 /// network ◄─ toSend ◄─ SSL_write ◄─ the next handler
@@ -100,7 +100,7 @@ package final class TLSHandler: ChannelDuplexHandler {
       if count > 0 { continue }
       let error = SSL_get_error(ssl, count)
       let failure = error == SSL_ERROR_WANT_READ || error == SSL_ERROR_ZERO_RETURN ? nil : TLSFailure.last()
-      // OpenSSL may have to send a key update or an alert.
+      // OpenSSL may have created a key update or an alert to send.
       send(context, nil)
       context.flush()
       if plain.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(plain)) }
@@ -133,7 +133,7 @@ package final class TLSHandler: ChannelDuplexHandler {
         continue
       }
       ERR_clear_error()
-      // The memory buffer accepts all of it.
+      // The memory buffer accepts all bytes.
       let count = bytes.withUnsafeReadableBytes { SSL_write(ssl, $0.baseAddress, Int32(clamping: $0.count)) }
       guard Int(count) == bytes.readableBytes else {
         let failure = TLSFailure.last()
@@ -174,7 +174,7 @@ package final class TLSHandler: ChannelDuplexHandler {
 
   private func fail(_ failure: TLSFailure, _ context: ChannelHandlerContext) {
     state = .closed
-    // The peer is notified of the reason.
+    // This sends the peer an alert with the reason.
     send(context, nil)
     context.flush()
     failPending(failure)

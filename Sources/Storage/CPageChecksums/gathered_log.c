@@ -5,12 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Writes the frames of a transaction to the log with one call. SQLite writes each frame with two calls, its header and
-// its page, which costs a sixth of an acknowledgement.
+// Writes the frames of a transaction to the log with one call. SQLite uses two calls for each frame, one for its header
+// and one for its page. That is a sixth of the cost of an acknowledgement.
 //
-// Frames are gathered while each follows the previous one, from the end of the last commit on. They are written:
-// - when the commit's page arrives, so the call that completes a commit fails if the log cannot store it;
-// - before a read of them, a sync, or a query about the file;
+// Frames are gathered from the end of the last commit on, as long as each frame follows the previous one. They are
+// written:
+// - when the last page of a commit arrives, so that the call that completes the commit fails if the log cannot store
+//   it;
+// - before they are read, before a sync, and before a query about the file;
 // - when the buffer is full.
 //
 // Everything else is written immediately: the log's header, and the frames and headers of a transaction that SQLite
@@ -20,7 +22,7 @@ enum { log_header_bytes = 32, frame_header_bytes = 24, first_bytes = 16 << 10, m
 
 struct log_file {
   sqlite3_file base;
-  /// The bytes that are not in the file yet, and their position.
+  /// The bytes that are not in the file yet, and their position in it.
   unsigned char *bytes;
   int count;
   int capacity;
@@ -141,7 +143,7 @@ static int log_file_size(sqlite3_file *file, sqlite3_int64 *size) {
 
 static int log_close(sqlite3_file *file) {
   struct log_file *log = (struct log_file *)file;
-  // The remaining bytes belong to no commit.
+  // The remaining bytes do not belong to a commit.
   free(log->bytes);
   log->bytes = NULL;
   log->count = 0;
@@ -189,7 +191,7 @@ int cpc_open_log(sqlite3_vfs *real, const char *name, sqlite3_file *file, int fl
   memset(log, 0, sizeof *log);
   log->commit_end = log->next = log->pending_commit = -1;
   int code = real->xOpen(real, name, real_file(file), flags, out);
-  // SQLite closes a file that failed to open if it has methods.
+  // Sets the methods even after a failure: SQLite closes a file that failed to open only if it has methods.
   if (real_file(file)->pMethods != NULL) file->pMethods = &log_methods;
   return code;
 }

@@ -6,8 +6,7 @@
 #include <sqlite3.h>
 #include <stddef.h>
 
-/// The space for the structure of a file of this layer. The structure of the underlying file system follows it in
-/// memory.
+/// The size reserved for this layer's structure of an open file. The underlying VFS's structure follows it in memory.
 enum { layer_bytes = 128 };
 
 static inline sqlite3_file *real_file(sqlite3_file *file) { return (sqlite3_file *)((char *)file + layer_bytes); }

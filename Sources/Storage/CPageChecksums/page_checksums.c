@@ -47,13 +47,13 @@ int cpc_is_intact(const void *page, size_t size) {
   return memcmp((const char *)page + size - CPC_RESERVED_BYTES, sums, sizeof sums) == 0;
 }
 
-/// Whether the call concerns one whole page. SQLite reads and writes whole pages, except for the first bytes of the
+/// Whether a call reads or writes one whole page. SQLite accesses whole pages, except for the first bytes of the
 /// header.
 static int is_page(int count, sqlite3_int64 offset) {
   return count >= 512 && (count & (count - 1)) == 0 && offset % count == 0;
 }
 
-/// A buffer for one page. Writes must not change the pages that SQLite passes.
+/// Returns a buffer for one page. It is needed because writes must not change the pages that SQLite passes.
 static unsigned char *scratch(struct checked_file *file, int page_size) {
   if (file->scratch != NULL && file->page_size != page_size) {
     free(file->scratch);
@@ -78,7 +78,7 @@ static int checked_read(sqlite3_file *file, void *buffer, int count, sqlite3_int
     checked->page_size = size == 0 ? count : size;
     return read_page(file, buffer, count, offset);
   }
-  // Newer versions of SQLite read long values past their cache, and without the end of the page.
+  // Newer versions of SQLite read long values without their cache, and without the end of the page.
   if (size > 0 && offset >= size && offset % size + count <= size) {
     unsigned char *page = scratch(checked, size);
     if (page == NULL) return SQLITE_IOERR_NOMEM;
@@ -166,7 +166,7 @@ static int checked_shm_unmap(sqlite3_file *file, int removes) {
   return real_file(file)->pMethods->xShmUnmap(real_file(file), removes);
 }
 
-/// The methods of version 2: with a log, and without memory-mapped reads, which would bypass the check.
+/// The methods of version 2. They support a log, but no memory-mapped reads, which would bypass the check.
 static const sqlite3_io_methods checked_methods = {
     .iVersion = 2,
     .xClose = checked_close,
@@ -195,7 +195,7 @@ static int checked_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, 
   memset(checked, 0, sizeof *checked);
   checked->verifies = 1;
   int code = real->xOpen(real, name, real_file(file), flags, out);
-  // SQLite closes a file that failed to open if it has methods.
+  // Sets the methods even after a failure: SQLite closes a file that failed to open only if it has methods.
   if (real_file(file)->pMethods != NULL) file->pMethods = &checked_methods;
   return code;
 }
@@ -221,7 +221,7 @@ static void register_once(void) {
     registration = SQLITE_MISUSE;
     return;
   }
-  // Functions that do not open a file are inherited from the layer below.
+  // All functions except opening a file are those of the layer below.
   checked_vfs = *real;
   checked_vfs.pNext = NULL;
   checked_vfs.zName = CPC_NAME;

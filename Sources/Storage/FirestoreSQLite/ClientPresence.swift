@@ -4,21 +4,22 @@ import Glibc
 /// Tracks the clients that share a database through a small file in its directory. Each client holds the file open,
 /// with a lock on its slot.
 ///
-/// The kernel releases a slot when its holder ends in any way. A byte written to the file wakes the other clients, and
-/// so does the kernel when a holder's file is closed (`watch`). Clients need not poll for each other.
+/// The kernel releases a slot when the process that holds it ends in any way. A client wakes the others by writing a
+/// byte to the file. The kernel also wakes them when a client's file is closed (`watch`). So clients need not poll.
 package final class ClientPresence: Sendable {
   static let name = "clients"
-  /// The size of a slot in bytes, which holds the process id in decimal.
+  /// The size of a slot in bytes. A slot contains the process id in decimal.
   private static let size = 16
-  /// The number of slots; the first is not used.
+  /// The number of slots. The first slot is not used.
   private static let count = 1024
-  // Linux has locks that belong to the open file and not to the process, so two clients of one process are distinct.
+  // Linux has locks that belong to the open file and not to the process. With them, two clients in one process have
+  // separate locks.
   private static let setLock: Int32 = 37  // F_OFD_SETLK
   private static let getLock: Int32 = 36  // F_OFD_GETLK
 
   private let descriptor: Int32
   private let path: String
-  /// The number of this client's slot, from 1; unique among the present clients.
+  /// The number of this client's slot, from 1. It is unique among the current clients.
   package let place: Int64
 
   /// - Throws: `notWritable`, `notPrivate`.
@@ -37,7 +38,7 @@ package final class ClientPresence: Sendable {
         throw StoreError(.notWritable, "The directory cannot be shared, because \(path) cannot be locked: \(reason).")
       }
       let text = Array("\(getpid())".utf8) + Array(repeating: UInt8(ascii: " "), count: Self.size)
-      // The process id is only used in messages.
+      // The process id is used only in messages.
       _ = pwrite(descriptor, text, Self.size - 1, off_t(place * Self.size))
       self.place = Int64(place)
       return
@@ -47,22 +48,22 @@ package final class ClientPresence: Sendable {
   }
 
   deinit {
-    // A child process that is just being started shares the lock until it runs its program, so closing alone would not
-    // release it.
+    // A child process that is being started shares the lock until it runs its program, so closing the file is not
+    // enough to release the lock.
     var lock = Self.lock(Int(place))
     lock.l_type = Int16(F_UNLCK)
     _ = fcntl(descriptor, Self.setLock, &lock)
     close(descriptor)
   }
 
-  /// Whether the client in this slot is alive; a stopped process counts as alive.
+  /// Whether the client in this slot is alive. A stopped process counts as alive.
   package func isTaken(_ place: Int64) -> Bool {
     if place == self.place { return true }
     guard (1..<Int64(Self.count)).contains(place) else { return false }
     return Self.isTaken(Int(place), descriptor)
   }
 
-  /// The process id of the client in this slot; `nil` if it wrote none.
+  /// The process id of the client in this slot; `nil` if the client has not written one.
   package func process(at place: Int64) -> Int32? {
     guard (1..<Int64(Self.count)).contains(place) else { return nil }
     return Self.text(at: Int(place), descriptor).flatMap(Self.process(in:))
@@ -70,12 +71,12 @@ package final class ClientPresence: Sendable {
 
   /// Wakes all watching clients.
   package func wakeOthers() {
-    // A client that misses the wake-up checks the file within a few seconds.
+    // Clients also check the file every few seconds, so a lost wake-up only causes a delay.
     _ = pwrite(descriptor, [UInt8(ascii: "\n")], 1, off_t(Int(place) * Self.size + Self.size - 1))
   }
 
-  /// A descriptor that becomes readable when a client wakes the others, arrives or ends; the caller closes it.
-  /// - Returns: `nil` if the system has no more descriptors; the client then only polls.
+  /// A descriptor that becomes readable when a client wakes the others, opens the file or ends. The caller closes it.
+  /// - Returns: `nil` if the system has no more descriptors; the client must then poll.
   package func watch() -> Int32? {
     let watch = inotify_init1(O_NONBLOCK | O_CLOEXEC)
     guard watch >= 0 else { return nil }
@@ -92,7 +93,7 @@ package final class ClientPresence: Sendable {
     while read(watch, &buffer, buffer.count) > 0 {}
   }
 
-  /// The processes that currently share a directory, ascending.
+  /// The ids of the processes that currently share a directory, ascending.
   static func processes(in directory: String) -> [Int32] {
     let descriptor = open(directory + "/" + name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { return [] }
@@ -106,7 +107,7 @@ package final class ClientPresence: Sendable {
     return processes.sorted()
   }
 
-  /// The text of a slot; `nil` after the last slot that was ever used.
+  /// The text in a slot; `nil` after the last slot that was ever used.
   private static func text(at place: Int, _ descriptor: Int32) -> [UInt8]? {
     var text = [UInt8](repeating: 0, count: size)
     return pread(descriptor, &text, size - 1, off_t(place * size)) > 0 ? text : nil
@@ -132,10 +133,11 @@ package final class ClientPresence: Sendable {
   }
 }
 
-/// The lock for opening a shared database: one process at a time, until `end`.
+/// The lock that a process holds while it opens a shared database, until `end`.
 final class OpeningLock: Sendable {
   static let name = "opening"
-  /// Inspecting a large log takes seconds; a process that takes longer has been stopped.
+  /// The maximum number of attempts. Inspecting a large log takes seconds; a process that takes longer has probably
+  /// been stopped.
   private static let patience = 1000
   private static let pause: UInt32 = 10_000
 
@@ -166,9 +168,9 @@ final class OpeningLock: Sendable {
   }
 }
 
-/// Finds the process that has a shared database locked for writing, for the error of a process that times out.
+/// Finds the process that has a shared database locked for writing. The error after a timeout names it.
 package enum WriteLockHolder {
-  /// The byte of the log's index that SQLite locks for writing (WAL_WRITE_LOCK).
+  /// The position of the byte in the log's index that SQLite locks for writing (WAL_WRITE_LOCK).
   private static let byte = "120"
 
   /// - Parameter database: the path of the database.
@@ -179,7 +181,7 @@ package enum WriteLockHolder {
     defer { fclose(file) }
     var line = [CChar](repeating: 0, count: 256)
     while fgets(&line, Int32(line.count), file) != nil {
-      // "12: POSIX  ADVISORY  WRITE 4711 08:02:131 120 120"
+      // A line has the format "12: POSIX  ADVISORY  WRITE 4711 08:02:131 120 120".
       let end = line.firstIndex(of: 0) ?? line.endIndex
       let text = String(decoding: line[..<end].map { UInt8(bitPattern: $0) }, as: UTF8.self)
       let words = text.split { $0 == " " || $0 == "\n" }
@@ -193,10 +195,10 @@ package enum WriteLockHolder {
   }
 }
 
-/// A file that may be open in other processes.
 enum OpenFile {
-  /// Whether a process has the descriptor's file open. If so, a process id that it wrote into the file is still valid.
-  /// - Returns: false also for a process of another user, which cannot be inspected.
+  /// Whether a process has the descriptor's file open. If so, the process id that it wrote into the file is still
+  /// valid.
+  /// - Returns: also false for a process of another user, because it cannot be inspected.
   static func isOpen(_ descriptor: Int32, in process: Int32) -> Bool {
     if process == getpid() { return true }
     var (wanted, found) = (stat(), stat())

@@ -3,12 +3,12 @@ import CSQLite
 
 /// Handles commits that fail on disk.
 ///
-/// A commit is in the log as soon as its last frame is written, before the fsync that may fail. SQLite then rolls back
-/// in memory and leaves the frames in the log. After a kill it would recover them, although the caller was notified
+/// A commit is in the log as soon as its last frame is written. If the following fsync fails, SQLite rolls back in
+/// memory but leaves the frames in the log. After a kill, SQLite would recover them, although the caller was notified
 /// that nothing was stored. So an empty commit overwrites the first of these frames before the caller is notified.
 ///
-/// After a failed fsync the system may have marked pages as written that it lost (PostgreSQL, 2018). A second fsync
-/// then succeeds without having stored them. So the database is closed and its log is read again.
+/// After a failed fsync, the system may have dropped pages but marked them as written (as PostgreSQL found in 2018). A
+/// second fsync then succeeds although they are not stored. So the database is closed and its log is read again.
 extension Connection {
   /// Withdraws a commit that failed.
   /// - Returns: the error for the caller: `failure`, or `uncertain`.
@@ -33,12 +33,13 @@ extension Connection {
     }
   }
 
-  /// Whether the log may have a complete commit after the last successful one.
+  /// Whether the log may contain a complete commit after the last successful one.
   private var logMayHoldMore: Bool {
     guard let path = filePath else { return true }
     do throws(StoreError) {
       guard let log = try WriteAheadLog(path: path + "-wal"), log.isHeaderIntact else { return false }
-      // The frames are older than the failed commit if that was to restart the log but failed before.
+      // The failed commit may have been the one that restarts the log. If it failed before that, all frames in the log
+      // are older and known.
       let known = log.salts == writtenBack?.salts ? writtenBack?.frames ?? 0 : 0
       return log.committedEnd > log.end(ofFrames: Int(max(logFrames.pointee, known)))
     } catch {
@@ -56,29 +57,30 @@ extension Connection {
 
   private var filePath: String? { handle.flatMap { sqlite3_db_filename($0, "main") }.map { String(cString: $0) } }
 
-  /// Overwrites the first frame of a commit that failed, which breaks the chain of checksums that recovery follows.
+  /// Overwrites the first frame of a failed commit. This breaks the chain of checksums, so recovery ends before the
+  /// commit.
   /// - Throws: the reason why the log still cannot be written.
   func withdraw() throws(StoreError) {
     do throws(StoreError) {
-      // Writes the first page of the database with its contents unchanged.
+      // This writes the first page of the database with unchanged contents.
       try execute("PRAGMA user_version = \(try integer("PRAGMA user_version") ?? 0)")
     } catch {
       let code = sqlite3_extended_errcode(handle)
       rollBack()
-      // The frames are overwritten, but the disk did not confirm it: after a power failure the commit may reappear.
+      // The frame is overwritten, but the disk has not confirmed it. After a power failure the commit may reappear.
       if Self.failuresToSync.contains(code) { try reopen() }
       throw error
     }
     isInDoubt = false
-    // Removes the rest of the failed commit, so that a later opening does not report it as lost. Other connections to
-    // the database could delay this.
+    // The checkpoint removes the rest of the failed commit, so that it is not reported as lost when the database is
+    // opened later. Other connections to the database can delay this.
     let isAlone = try first("PRAGMA locking_mode", as: { $0.text(0) }) == "exclusive"
     try? checkpoint(emptiesLog: isAlone)
   }
 
-  /// Writes the pages of the log back to the database, unless other connections prevent it. The commits are in the log,
-  /// so a failure only delays this.
-  /// - Parameter emptiesLog: whether to truncate the log file, which requires that no other connection reads from it.
+  /// Writes the pages of the log back to the database, unless other connections prevent it. The commits remain in the
+  /// log after a failure, which therefore only causes a delay.
+  /// - Parameter emptiesLog: whether to truncate the log file. This requires that no other connection reads from it.
   package func checkpoint(emptiesLog: Bool = false) throws(StoreError) {
     guard let handle else { return }
     var (logged, written): (Int32, Int32) = (-1, -1)
@@ -87,11 +89,11 @@ extension Connection {
     guard code & 0xff != SQLITE_BUSY, code & 0xff != SQLITE_LOCKED else { return }
     guard code == SQLITE_OK else {
       let failure = error
-      // Statements reopen the database if that fails.
+      // The next statement reopens the database if this fails.
       if Self.failuresToSync.contains(code) { try? reopen() }
       throw failure
     }
-    // The next commit may restart the log.
+    // The next commit may restart the log, so its frames are counted from 0.
     if logged == written {
       writtenBack = filePath.flatMap { WriteAheadLog.salts(at: $0 + "-wal") }.map { ($0, logged) }
       logFrames.pointee = 0

@@ -2,29 +2,30 @@
 import CPageChecksums
 public import CSQLite
 
-/// The single connection to a database, used serially by its owner.
+/// A connection to a database. Its owner uses it serially.
 ///
-/// The file has more than 400 lines: statements, transactions and their withdrawal change the same private state.
+/// The file has more than 400 lines, because statements, transactions and their withdrawal change the same private
+/// state.
 ///
-/// SQL is written where it is used, next to its arguments. A statement is compiled when it first runs and is found by
-/// the address of its literal afterwards. Do not restart it while you read one of its rows.
+/// SQL is written where it is used, next to its arguments. A statement is compiled when it first runs. Later it is
+/// found by the address of its literal. Do not run a statement again while you read one of its rows.
 ///
-/// A commit that fails on disk is withdrawn, so that a restart cannot find it. After a failed fsync the database is
-/// reopened, because the system may have dropped what it could not write (`Connection+Failures`).
+/// A commit that fails on disk is withdrawn, so that it does not reappear after a restart. After a failed fsync, the
+/// database is reopened, because the system may have dropped the data (`Connection+Failures`).
 @usableFromInline package final class Connection {
   /// The settings of a store's database.
   package struct Settings: Sendable {
     /// PRAGMAs that take effect only before the first page is written.
     package var creation: String
-    /// PRAGMAs for every opening.
+    /// PRAGMAs that are executed whenever the database is opened.
     package var opening: String
-    /// The number of bytes reserved for the checksum at the end of each page; only an empty database accepts this
+    /// The number of bytes reserved for the checksum at the end of each page. Only an empty database accepts this
     /// setting.
     package var reservedBytes: Int32
-    /// The size of the page cache in KiB, once pages are known to be reused. Until then the size of `opening` applies:
-    /// a program reads much of its start-up data only once, and the system caches the file.
+    /// The size of the page cache in KiB, after the first large transaction or many cache misses. Until then the size
+    /// in `opening` applies: a program reads most start-up data only once, and the system caches the file.
     package var fullCache: Int?
-    /// The number of log pages that makes a commit write them back to the database.
+    /// The number of log pages at which a commit writes the log back to the database.
     package var checkpointPages: Int32
 
     package init(
@@ -39,15 +40,15 @@ public import CSQLite
     }
   }
 
-  /// The minimum number of changed rows of a large transaction.
+  /// The number of changed rows at which a transaction counts as large.
   private static let manyRows: Int64 = 64
-  /// The minimum number of cache misses that justifies a larger cache.
+  /// The number of cache misses at which a larger cache is worthwhile.
   private static let manyPages: Int32 = 128
-  /// The milliseconds to wait for a lock. The directory's lock excludes other stores; only an administrator may be
-  /// reading the file.
+  /// The time to wait for a lock, in milliseconds. Since the directory's lock excludes other stores, only an
+  /// administrator can be reading the file.
   private static let patience: Int32 = 5000
 
-  /// The handle; `nil` while the database is closed, including after a failed reopening.
+  /// The handle; `nil` while the database is closed, and after it could not be reopened.
   private(set) var handle: OpaquePointer?
   private let path: String?
   /// The name of the data in errors.
@@ -62,21 +63,21 @@ public import CSQLite
   private var hasReadManyPages = false
   /// The number of frames in the log after the last commit of this connection.
   let logFrames = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
-  /// The salts and the frame count of the log when it was last written back completely.
+  /// The log's salts and number of frames when it was last written back completely.
   var writtenBack: (salts: UInt64, frames: Int32)?
-  /// The number of log pages that makes a commit write them back to the database.
+  /// The number of log pages at which a commit writes the log back to the database.
   package var checkpointPages: Int32 = 1000
-  /// Runs once, before this connection commits its first change.
+  /// Called once, before this connection commits its first change.
   package var beforeFirstChange: (() -> Void)?
   private var hasChanged = false
-  /// Whether the log may still hold a commit that was reported as failed.
+  /// Whether the log may still contain a commit that was reported as failed.
   var isInDoubt = false
 
   /// - Parameters:
   ///   - path: the path of the database file, or its URI; `nil` for a database in memory.
   ///   - name: the name of the data in errors, such as "cache".
   package init(path: String?, called name: String) throws(StoreError) {
-    // The layer must be registered before any other use of SQLite. A database in memory does not use it.
+    // The checksum layer must be registered before any other use of SQLite. Databases in memory do not use it.
     _ = cpc_register()
     self.path = path
     self.name = name
@@ -99,7 +100,8 @@ public import CSQLite
     return opened
   }
 
-  /// Counts the log's frames at each commit. SQLite's automatic checkpoints use the same hook, and hide failures.
+  /// Counts the log's frames at each commit. This replaces SQLite's automatic checkpoints, which use the same hook and
+  /// hide failures.
   private func observeLog() {
     logFrames.pointee = 0
     writtenBack = nil
@@ -112,7 +114,7 @@ public import CSQLite
       }, logFrames)
   }
 
-  /// Sets the timeout for locks of other connections, in milliseconds.
+  /// Sets the time to wait for locks of other connections, in milliseconds.
   package func setPatience(_ milliseconds: Int32) {
     lockPatience = milliseconds
     if let handle { sqlite3_busy_timeout(handle, milliseconds) }
@@ -123,10 +125,10 @@ public import CSQLite
     logFrames.deallocate()
   }
 
-  /// - Precondition: only the version of the database was read before.
+  /// - Precondition: nothing but the version of the database has been read.
   package func configure(_ settings: Settings) throws(StoreError) {
     if try integer("PRAGMA page_count") == 0 {
-      // The reserved bytes must be in the header before the log is started.
+      // The reserved bytes must be in the header before there is a log.
       if settings.reservedBytes > 0 { reserve(settings.reservedBytes) }
       try execute(settings.creation)
     }
@@ -142,7 +144,7 @@ public import CSQLite
     sqlite3_file_control(handle, "main", SQLITE_FCNTL_RESERVE_BYTES, &bytes)
   }
 
-  /// Adds the SQL function of a filter, now and whenever the database is reopened.
+  /// Adds the SQL function of a filter. It is added again whenever the database is reopened.
   func add(_ filter: RowFilter) throws(StoreError) {
     try filter.register(with: self)
     functions.append(filter)
@@ -157,19 +159,19 @@ public import CSQLite
   private func closeHandle() {
     guard let open = handle else { return }
     statements.removeAll { sqlite3_finalize($0) }
-    // Closing fails only if statements are in use, and none are.
+    // Closing fails only while statements are in use, and all have been finalized.
     sqlite3_close(open)
     handle = nil
   }
 
-  /// Closes the database without changing its log and opens it again; SQLite then recovers the log.
+  /// Closes the database without changing its log, and opens it again. SQLite then recovers the log.
   func reopen() throws(StoreError) {
     if let handle { _ = csqlite_keep_log_on_close(handle) }
     closeHandle()
     try openAgain()
   }
 
-  /// Retries a reopening that failed before.
+  /// Opens the database again if an earlier attempt failed.
   private func openAgain() throws(StoreError) {
     if isOver { throw StoreError(.sqlite, "The \(name) is closed.") }
     let patience = lockPatience
@@ -196,7 +198,7 @@ public import CSQLite
     while try step(statement) {}
   }
 
-  /// The value made from the first row; `nil` if none exists.
+  /// Creates a value from the first row; `nil` if there is no row.
   @inlinable package func first<each Argument: SQLValue, Value>(
     _ sql: StaticString, _ arguments: repeat each Argument, as read: (Row) throws(StoreError) -> Value
   ) throws(StoreError) -> Value? {
@@ -206,7 +208,7 @@ public import CSQLite
     return try step(statement) ? try read(Row(statement)) : nil
   }
 
-  /// The values made from all rows.
+  /// Creates values from all rows.
   @inlinable package func all<each Argument: SQLValue, Value>(
     _ sql: StaticString, _ arguments: repeat each Argument, as read: (Row) throws(StoreError) -> Value
   ) throws(StoreError) -> [Value] {
@@ -245,7 +247,7 @@ public import CSQLite
     try first(sql, repeat each arguments, as: { $0.optionalInteger(0) }) ?? nil
   }
 
-  /// Whether there is a row.
+  /// Whether the query returns a row.
   @inlinable package func exists<each Argument: SQLValue>(
     _ sql: StaticString, _ arguments: repeat each Argument
   ) throws(StoreError) -> Bool {
@@ -258,7 +260,7 @@ public import CSQLite
     guard sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK else { throw compileError }
   }
 
-  /// Calls `body` with each row of a statement that is composed at run time and not cached.
+  /// Calls `body` with each row of a statement that is composed at run time. The statement is not cached.
   package func forEachRow(
     composed sql: String, do body: (Row) throws(StoreError) -> Void
   ) throws(StoreError) {
@@ -306,7 +308,7 @@ public import CSQLite
     assert(index == sqlite3_bind_parameter_count(statement), "\(index) arguments")
   }
 
-  /// - Returns: whether there is a row; after the last one the statement is reset.
+  /// - Returns: whether there is another row. If not, the statement is reset.
   @usableFromInline func step(_ statement: OpaquePointer) throws(StoreError) -> Bool {
     let code = sqlite3_step(statement)
     if code == SQLITE_ROW { return true }
@@ -318,7 +320,7 @@ public import CSQLite
   // MARK: Transactions
 
   /// Runs `body` in one transaction, atomically.
-  /// - Throws: `uncertain` if the commit failed and could not be withdrawn, so that a restart may find it.
+  /// - Throws: `uncertain` if the commit failed and could not be withdrawn, so that it may reappear after a restart.
   package func transaction<Value>(_ body: () throws(StoreError) -> Value) throws(StoreError) -> Value {
     if isInDoubt { try withdraw() }
     let changes = changeCount
@@ -339,8 +341,9 @@ public import CSQLite
     return value
   }
 
-  /// SQLite has already rolled back after some errors, such as a full disk. If the rollback itself fails, the log has
-  /// no commit, and the next opening ignores it.
+  /// Rolls back the transaction and ignores errors. After some errors, such as a full disk, SQLite has already rolled
+  /// back. If the rollback itself fails, the log has no commit, so the transaction is ignored when the database is
+  /// opened again.
   func rollBack() {
     if let handle, sqlite3_get_autocommit(handle) == 0 { try? run("ROLLBACK") }
   }
@@ -358,15 +361,15 @@ public import CSQLite
     beforeFirstChange = nil
   }
 
-  /// Runs many read-only statements in one transaction. Outside a transaction each statement re-reads the file's state,
-  /// which takes about as long as finding a row.
+  /// Runs many read-only statements in one transaction. Outside a transaction, each statement re-reads the file's
+  /// state, which takes about as long as finding a row.
   package func readingTransaction<Value>(_ body: () throws(StoreError) -> Value) throws(StoreError) -> Value {
     if let handle, sqlite3_get_autocommit(handle) == 0 { return try body() }
     if hasReadManyPages { growCache() }
     let misses = fullCache == nil ? 0 : pageMisses
     try run("BEGIN")
     defer {
-      // A transaction without changes may be committed or rolled back.
+      // A transaction without changes can be committed or rolled back.
       if (try? run("COMMIT")) == nil { try? run("ROLLBACK") }
       if fullCache != nil { hasReadManyPages = pageMisses - misses >= Self.manyPages }
     }
@@ -383,7 +386,7 @@ public import CSQLite
   private func growCache() {
     guard let size = fullCache else { return }
     fullCache = nil
-    // Failing to enlarge the cache only makes the connection slower.
+    // A failure to enlarge the cache only makes the connection slower.
     try? keepPages(upTo: size << 10)
   }
 
@@ -395,17 +398,17 @@ public import CSQLite
     get throws(StoreError) { try integer("PRAGMA data_version") ?? 0 }
   }
 
-  /// A count that increases with every inserted, changed or deleted row.
+  /// The number of rows inserted, changed or deleted so far.
   package var changeCount: Int64 { handle.map { sqlite3_total_changes64($0) } ?? 0 }
 
   /// The number of rows changed by the last INSERT, UPDATE or DELETE.
   package var rowsChangedLast: Int { handle.map { Int(sqlite3_changes($0)) } ?? 0 }
 
   /// Reads every page and checks SQLite's structures. O(size).
-  /// - Returns: SQLite's message about the first fault; `nil` if none exists.
+  /// - Returns: SQLite's message about the first error; `nil` if there is none.
   package func integrityComplaint() throws(StoreError) -> String? {
     let answer = try first("PRAGMA integrity_check(1)", as: { $0.text(0) }) ?? ""
-    // A line with the database's name precedes the fault.
+    // A line with the database's name comes before the error.
     return answer == "ok" ? nil : String(answer.split(separator: "\n").last ?? "")
   }
 
@@ -417,8 +420,8 @@ public import CSQLite
       systemError: sqlite3_system_errno(handle), of: name)
   }
 
-  /// The error of a statement that cannot be compiled. The statements are correct, so the tables must differ from the
-  /// ones that this program creates.
+  /// The error for a statement that cannot be compiled. The statements are correct, so the tables must differ from
+  /// those that this program creates.
   private var compileError: StoreError {
     guard sqlite3_errcode(handle) == SQLITE_ERROR else { return error }
     return StoreError(.corrupt, "The \(name) is damaged (\(String(cString: sqlite3_errmsg(handle)))).")

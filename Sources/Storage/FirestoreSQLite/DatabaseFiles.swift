@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// A database file with its companion files: SQLite's log and index, copies of damaged logs, and the marks of damage
-/// and of an open database.
+/// A database file and its companion files: SQLite's log and index, copies of damaged logs, and the mark files for
+/// damage and for an open database.
 package struct DatabaseFiles: Hashable, Sendable {
   /// The absolute path of the database.
   package let path: String
@@ -27,9 +27,9 @@ package struct DatabaseFiles: Hashable, Sendable {
     return stat(path, &information) == 0 && information.st_size > 0
   }
 
-  /// Inspects the files before SQLite opens them, and makes them private.
+  /// Makes the files private, and inspects them before SQLite opens them.
   /// - Precondition: the directory is locked.
-  /// - Parameter make: creates a new database at a path and closes it; called if none exists.
+  /// - Parameter make: creates a new database at a path and closes it; called if there is no database.
   /// - Returns: messages for the user.
   /// - Throws: `corrupt` for files that SQLite would treat as an empty database; `notWritable`, `notPrivate`.
   package func prepare(making make: (String) throws(StoreError) -> Void) throws(StoreError) -> [String] {
@@ -42,17 +42,17 @@ package struct DatabaseFiles: Hashable, Sendable {
     return notices
   }
 
-  /// Creates a database under another name first. After any interruption the file is complete or absent, so an empty
-  /// one must have been damaged.
+  /// Creates a database under a temporary name, and renames it. So after any interruption the file is complete or
+  /// absent, and an empty file must have been damaged.
   private func create(_ make: (String) throws(StoreError) -> Void) throws(StoreError) {
     let new = path + ".creating"
     // An interrupted attempt may have left these files.
     for suffix in ["", "-journal", "-wal", "-shm"] { unlink(new + suffix) }
     do throws(StoreError) {
-      // A file created by SQLite would follow the umask.
+      // The permissions of a file that SQLite creates would depend on the umask.
       _ = try PrivateFile.secure(new, creating: true)
       try make(new)
-      // A log without content may remain, which SQLite would use for the new database.
+      // An empty log may remain. SQLite would use it for the new database.
       for file in [log, logIndex] { unlink(file) }
       try install(new)
     } catch {
@@ -61,8 +61,8 @@ package struct DatabaseFiles: Hashable, Sendable {
     }
   }
 
-  /// Renames a finished file to the database's name once it is on disk.
-  /// - Throws: `notWritable`, also if part of the file is only in its log.
+  /// Makes a finished file durable, and renames it to the database's name.
+  /// - Throws: `notWritable`; also if a part of the data is only in the file's log.
   package func install(_ finished: String) throws(StoreError) {
     var log = stat()
     guard stat(finished + "-wal", &log) != 0 || log.st_size == 0 else {
@@ -73,7 +73,7 @@ package struct DatabaseFiles: Hashable, Sendable {
     guard descriptor >= 0, fchmod(descriptor, 0o600) == 0, fsync(descriptor) == 0, rename(finished, path) == 0 else {
       throw StoreError(.notWritable, "\(path) cannot be created: \(StoreError.reason(errno)).")
     }
-    // Either file is complete after a power failure.
+    // A power failure could otherwise undo the renaming. Either file would be complete.
     syncDirectory()
   }
 
@@ -95,7 +95,7 @@ package struct DatabaseFiles: Hashable, Sendable {
     return paths
   }
 
-  /// Copies the log to `…-wal.damaged-N`, and truncates it after the last recoverable commit.
+  /// Copies the log to `…-wal.damaged-N`, and truncates the log after the last recoverable commit.
   /// - Returns: the path of the copy.
   func keepLog(upTo end: Int) throws(StoreError) -> String {
     let kept = "\(log).damaged-\(keptLogs.count + 1)"
@@ -123,7 +123,7 @@ package struct DatabaseFiles: Hashable, Sendable {
     }
   }
 
-  /// Whether damage was detected while the database was in use and the database has not been verified since.
+  /// Whether damage was detected during use, and the database has not been verified since.
   package var isMarkedDamaged: Bool { access(damageMark, F_OK) == 0 }
 
   package func markDamaged() {
@@ -133,10 +133,10 @@ package struct DatabaseFiles: Hashable, Sendable {
 
   package func clearDamage() { unlink(damageMark) }
 
-  /// Renames the database with its log to `….damaged-N`, the first free name; deletes nothing.
+  /// Renames the database and its log to the first free name `….damaged-N`. Nothing is deleted.
   /// - Returns: the new path of the database.
   package func moveAside() throws(StoreError) -> String {
-    // The log moves second, because a log without its database counts as damage, but not the reverse.
+    // The log is renamed second: a database without a log is valid, but a log without its database counts as damage.
     let companions = ["", "-wal", "-shm"]
     var number = 1
     while companions.contains(where: { access("\(path).damaged-\(number)\($0)", F_OK) == 0 }) { number += 1 }
@@ -154,7 +154,7 @@ package struct DatabaseFiles: Hashable, Sendable {
   }
 
   /// Deletes the database and its companion files.
-  /// - Precondition: it was closed, so that its log is empty.
+  /// - Precondition: the database was closed, so its log is empty.
   package func remove() throws(StoreError) {
     for file in [log, logIndex, openMark, path] where unlink(file) != 0 && errno != ENOENT {
       throw StoreError(.notWritable, "\(file) cannot be deleted: \(StoreError.reason(errno)).")
@@ -163,12 +163,12 @@ package struct DatabaseFiles: Hashable, Sendable {
   }
 }
 
-/// A regular file that belongs to this user and that only this user can read (0600). Symbolic links are not followed:
-/// another user could have placed a link there to overwrite another file.
+/// A regular file that belongs to this user and that only this user can read (mode 0600). Symbolic links are not
+/// followed, because another user could have placed a link there to overwrite a file of this user.
 package enum PrivateFile {
-  /// Opens the file for reading and writing; the caller closes it.
+  /// Opens the file for reading and writing. The caller closes it.
   /// - Returns: the descriptor, and a message to the user about changed permissions; `nil` if the file does not exist
-  ///   and is not to be created.
+  ///   and `creating` is false.
   /// - Throws: `notWritable`, `notPrivate`.
   static func open(
     _ path: String, creating: Bool
@@ -190,7 +190,7 @@ package enum PrivateFile {
   }
 
   /// Makes a file private if it exists.
-  /// - Precondition: this process does not have the file open, since closing it again releases all locks on it.
+  /// - Precondition: this process does not have the file open, since closing it here would release all its locks.
   /// - Returns: a message to the user about changed permissions.
   package static func secure(_ path: String, creating: Bool = false) throws(StoreError) -> String? {
     guard let file = try open(path, creating: creating) else { return nil }
@@ -224,7 +224,7 @@ package enum PrivateFile {
   }
 }
 
-/// The directory of a store with its database files, held until the value ends: exclusively, unless it is shared.
+/// The directory of a store with its database files. It is locked until this value ends, exclusively or shared.
 package struct StoreDirectory: ~Copyable {
   package let files: DatabaseFiles
   private let lock: DirectoryLock
@@ -233,15 +233,15 @@ package struct StoreDirectory: ~Copyable {
   /// The absolute path of the directory.
   package var path: String { lock.directory }
 
-  /// Whether no other process held the directory before; always true for an unshared one.
+  /// Whether no other process was using the directory; always true without sharing.
   package var isFirst: Bool { lock.isFirst }
 
   /// Creates the directory if necessary, makes it private, and locks it.
   /// - Parameters:
   ///   - name: the name of the directory in errors, such as "data directory".
-  ///   - database: the name of the database in it.
-  ///   - others: the name prefixes of other files that belong there.
-  ///   - use: whether other processes may use it at the same time.
+  ///   - database: the file name of the database in the directory.
+  ///   - others: the name prefixes of other files that belong in the directory.
+  ///   - use: whether other processes may use the directory at the same time.
   ///   - report: receives a message about permissions that were changed to protect the stored data.
   /// - Throws: `locked`, `notWritable`, `notPrivate`.
   package init(
@@ -255,24 +255,24 @@ package struct StoreDirectory: ~Copyable {
   }
 
   /// Inspects the files before SQLite opens them.
-  /// - Parameter make: creates a new database at a path and closes it; called if none exists.
+  /// - Parameter make: creates a new database at a path and closes it; called if there is no database.
   /// - Throws: `corrupt` for files that SQLite would treat as an empty database; `notWritable`, `notPrivate`.
   package borrowing func prepare(making make: (String) throws(StoreError) -> Void) throws(StoreError) {
-    // The first process has inspected them. Files in use must not be opened next to SQLite, because closing them again
-    // would release this process's locks on them.
+    // Only the first process inspects the files. Files in use must not be opened outside of SQLite, because closing
+    // them would release this process's locks on them.
     if isFirst { try files.prepare(making: make).forEach(report) }
   }
 
-  /// Lets other processes share the directory once the database is open.
+  /// Lets other processes share the directory. Call it after the database is open.
   package borrowing func share() throws(StoreError) { try lock.share() }
 }
 
-/// The mark next to a database that does not fsync every commit (`synchronous=NORMAL`), present while it is open and
-/// changed.
+/// A mark file next to a database that does not fsync every commit (`synchronous=NORMAL`). It exists from the first
+/// change until the database is closed.
 ///
-/// The mark holds the boot id of the system. A mark of an earlier boot means that the system stopped while the database
-/// was open, so a power failure may have lost the last commits. A killed process leaves a mark of this boot; its
-/// commits are in the system's cache and cannot be lost.
+/// The mark contains the boot id of the system. If it is from an earlier boot, the system stopped while the database
+/// was open, so the last commits may be lost. A killed process leaves a mark of the current boot. Its commits are in
+/// the system's cache and are not lost.
 package struct OpenMark: Sendable {
   private let files: DatabaseFiles
 
@@ -285,7 +285,7 @@ package struct OpenMark: Sendable {
     return true
   }
 
-  /// Sets the mark durably. A failure only means that a later crash is not reported, so it does not fail the commit.
+  /// Sets the mark durably. A failure does not fail the commit; it only prevents that a later crash is reported.
   package func set() {
     guard let boot = Self.bootID, Self.contents(files.openMark) != boot else { return }
     let descriptor = open(files.openMark, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -296,7 +296,7 @@ package struct OpenMark: Sendable {
     if isSet { files.syncDirectory() } else { unlink(files.openMark) }
   }
 
-  /// Removes the mark durably after the database was closed.
+  /// Removes the mark durably, after the database was closed.
   package func remove() {
     if unlink(files.openMark) == 0 { files.syncDirectory() }
   }

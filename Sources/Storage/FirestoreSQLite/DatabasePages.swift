@@ -2,21 +2,21 @@
 import CPageChecksums
 import Glibc
 
-/// The pages of a damaged database, each in its last intact committed version. SQLite cannot read them: it needs the
-/// damaged pages to find the others.
+/// Reads the pages of a damaged database, each in its last intact committed version. SQLite cannot do this, because it
+/// needs the damaged pages to find the others.
 ///
-/// Pages come from the file, or from the log if it has newer ones, including intact commits that SQLite does not
+/// Pages come from the file, or from the log if it has newer ones. This includes intact commits that SQLite does not
 /// recover because an earlier frame is damaged.
 package struct DatabasePages: ~Copyable {
   private let source: PageSource
-  /// The number of unreadable pages in the log. An older version replaces each if there is one.
+  /// The number of damaged pages in the log. An older version of the page is used if there is one.
   package let damagedFrames: Int
   /// The free pages, as far as their list can be read.
   let free: Set<UInt32>
 
   package var pageSize: Int { source.pageSize }
   package var pageCount: Int { source.pageCount }
-  /// The number of bytes of a page that hold content.
+  /// The number of bytes in a page that can contain data.
   var usableSize: Int { source.usableSize }
 
   /// - Parameters:
@@ -29,8 +29,8 @@ package struct DatabasePages: ~Copyable {
     let pageSize = log?.pageSize ?? Self.pageSize(file)
     let (newest, damaged) = Self.newestPages(log)
     let pageCount = max(size / pageSize, Int(newest.keys.max() ?? 0))
-    // The list of free pages is read before `self` exists: with methods of `self` called here, release builds of Swift
-    // 6.3.1 released `newest` twice.
+    // The list of free pages is read before `self` exists. When this initializer called methods of `self`, release
+    // builds of Swift 6.3.1 released `newest` twice.
     let source = PageSource(file: file, logFile: logFile, pageSize: pageSize, pageCount: pageCount, newest: newest)
     self.source = source
     damagedFrames = damaged
@@ -40,7 +40,7 @@ package struct DatabasePages: ~Copyable {
   deinit { source.close() }
 
   /// The page's content; `nil` if it cannot be read.
-  /// - Parameter number: from 1.
+  /// - Parameter number: the page number, from 1.
   package func page(_ number: UInt32) -> [UInt8]? { source.page(number) }
 
   /// Whether the log has a version of a page.
@@ -52,7 +52,7 @@ package struct DatabasePages: ~Copyable {
     return size >= 512 && size & (size - 1) == 0 ? size : 4096
   }
 
-  /// - Returns: the position of each page's last committed version, and the number of damaged frames among these.
+  /// - Returns: the position of each page's last committed version in the log, and the number of damaged frames.
   private static func newestPages(_ log: WriteAheadLog?) -> (newest: [UInt32: Int], damaged: Int) {
     guard let log else { return ([:], 0) }
     var newest: [UInt32: Int] = [:]
@@ -69,13 +69,13 @@ package struct DatabasePages: ~Copyable {
   }
 }
 
-/// The open files of a database and its log, accessed by page.
+/// Reads pages from the open files of a database and its log.
 private struct PageSource {
   let file: Int32
   let logFile: Int32
   let pageSize: Int
   let pageCount: Int
-  /// The position in the log of each page's newest version there.
+  /// The position of each page's newest version in the log.
   let newest: [UInt32: Int]
 
   var usableSize: Int { pageSize - Int(PageChecksums.reservedBytes) }
@@ -102,8 +102,8 @@ private struct PageSource {
     return count == size ? bytes : nil
   }
 
-  /// Reads the list of free pages: each trunk page has the number of the next trunk, a count, and that many page
-  /// numbers.
+  /// Reads the list of free pages. Each trunk page contains the number of the next trunk page, a count, and as many
+  /// page numbers.
   func freePages() -> Set<UInt32> {
     var free: Set<UInt32> = []
     var next = page(1)?.word(32) ?? 0
@@ -140,7 +140,7 @@ extension StoredValue: SQLValue {
   }
 }
 
-/// A row of a table with its row id, or an entry of an index or of a table without row ids.
+/// A row of a table, with its row id; or an entry of an index or of a table without row ids.
 package struct StoredRecord: Hashable, Sendable {
   package var number: Int64?
   package var values: [StoredValue]
@@ -148,9 +148,9 @@ package struct StoredRecord: Hashable, Sendable {
 
 /// The b-trees of SQLite's file format (sqlite.org/fileformat2.html, sections 1.6 and 2), page by page.
 extension DatabasePages {
-  /// Visits every readable record, in page order, whichever table it belongs to.
+  /// Visits every readable record of all tables and indexes, in page order.
   /// - Parameter onlyLogged: whether to visit only pages that are in the log.
-  /// - Returns: the number of unreadable pages and records, without free pages.
+  /// - Returns: the number of unreadable pages and records; free pages do not count.
   package func forEachRecord<Failure: Error>(
     onlyLogged: Bool = false, _ visit: (StoredRecord) throws(Failure) -> Void
   ) throws(Failure) -> Int {
@@ -189,7 +189,7 @@ extension DatabasePages {
     return Self.values(payload).map { StoredRecord(number: cell.number, values: $0) }
   }
 
-  /// Reads the size of the header, the type of each value, and the values.
+  /// Decodes a record: the size of the header, the type of each value, and the values.
   private static func values(_ payload: [UInt8]) -> [StoredValue]? {
     var reader = VarintReader(payload, from: 0)
     guard let size = reader.next(), size <= payload.count else { return nil }
@@ -205,7 +205,7 @@ extension DatabasePages {
     return values
   }
 
-  /// The size of a value of a type in bytes; negative for a type that does not exist.
+  /// The size in bytes of a value with this type; negative for an invalid type.
   private static func width(of type: Int64) -> Int {
     switch type {
     case 0, 8, 9: 0
@@ -229,11 +229,11 @@ extension DatabasePages {
   }
 }
 
-/// A page of a b-tree that holds records: a leaf of a table, or any page of an index.
+/// A b-tree page with records: a leaf of a table, or any page of an index.
 struct TreePage {
   struct Cell {
     var number: Int64?
-    /// The position of the payload, its whole size, and the size of its part on this page.
+    /// The position of the payload, its total size, and the size of its part on this page.
     var payload: Int
     var size: Int
     var local: Int
@@ -274,7 +274,7 @@ struct TreePage {
     return end <= usable ? Cell(number: number, payload: reader.position, size: Int(size), local: local) : nil
   }
 
-  /// The size of the payload's part on the page: the whole payload, or the part that leaves only full overflow pages.
+  /// The size of the payload's part on the page: the whole payload, or a part such that all overflow pages are full.
   private func local(_ size: Int) -> Int {
     let most = kind == Self.tableLeaf ? usable - 35 : (usable - 12) * 64 / 255 - 23
     if size <= most { return size }
@@ -284,7 +284,7 @@ struct TreePage {
   }
 }
 
-/// Integers of one to nine bytes, with seven bits in each byte except the ninth.
+/// Reads integers of one to nine bytes. Each byte has seven bits, except the ninth, which has eight.
 struct VarintReader {
   private let bytes: [UInt8]
   private(set) var position: Int
@@ -308,9 +308,8 @@ struct VarintReader {
   }
 }
 
-/// Databases whose pages each end with a checksum, in SQLite's published format (sqlite.org/cksumvfs.html). SQLite
-/// verifies it on each page read, so a bit that changed on disk makes the read fail instead of returning a different
-/// document, or none.
+/// Databases with a checksum at the end of each page, in SQLite's published format (sqlite.org/cksumvfs.html). It is
+/// verified when a page is read. If a bit has changed on disk, the read fails and does not return wrong data.
 package enum PageChecksums {
   /// The size of the checksum at the end of each page, in bytes. Reserve it before a database has its first page.
   package static let reservedBytes = Int32(CPC_RESERVED_BYTES)
@@ -318,7 +317,7 @@ package enum PageChecksums {
   /// The application id in the header of Hearth's databases: "Hear".
   package static let applicationID: UInt32 = 0x4865_6172
 
-  /// Returns SQLite's URI for a file with checksums.
+  /// The URI with which SQLite opens a file with checksums.
   /// - Throws: `notWritable` if SQLite was built without URIs.
   package static func uri(of path: String) throws(StoreError) -> String {
     guard cpc_register() == 0 else {

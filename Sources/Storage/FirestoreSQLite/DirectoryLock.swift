@@ -1,37 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// The way to use a directory: alone or together with other processes.
+/// The way in which a process uses a directory: alone or together with other processes.
 package enum DirectoryUse: String, Hashable, Sendable {
   /// No other process uses the directory.
   case alone
-  /// No other process opens the directory; others use its data through the process that holds it.
+  /// No other process opens the directory. Others use its data through the process that holds it.
   case served = "serves"
-  /// Other processes may use it if they share it too.
+  /// Other processes may also use the directory if they share it.
   case shared
 }
 
-/// A directory that this process holds exclusively, or shares with other processes, by an advisory lock on a file that
-/// names the holder. The kernel releases the lock however the process ends, so a stale file locks no process out.
+/// A directory that this process uses exclusively or shares with other processes. An advisory lock on a file ensures
+/// this; the file names the holder. The kernel releases the lock however the process ends, so a stale file does not
+/// block other processes.
 ///
-/// Processes that share open the database one after the other (`OpeningLock`). The first holds the directory
-/// exclusively until `share`, so that it can inspect files that no other process uses.
+/// Processes that share a directory open the database one after the other (`OpeningLock`). The first process holds the
+/// directory exclusively until `share`, so that it can inspect the files while no other process uses them.
 package struct DirectoryLock: ~Copyable {
-  /// The absolute path, which also prevents SQLite from reading a path such as `file:x` as a URI.
+  /// The absolute path. SQLite would read a relative path such as `file:x` as a URI.
   package let directory: String
   /// Messages to the user about permissions that were changed to protect the stored data.
   package let notices: [String]
-  /// Whether no other process held the directory before; always true for an unshared one.
+  /// Whether no other process was using the directory; always true without sharing.
   package let isFirst: Bool
   private let descriptor: Int32
   private let turn: OpeningLock?
   private let place: String
 
-  /// Creates the directory with its parents (0700), or makes it private, and locks it.
+  /// Creates the directory and its parents (mode 0700) or makes it private, and locks it.
   /// - Parameters:
   ///   - name: the name of the directory in errors, such as "data directory".
-  ///   - own: the name prefixes of files that belong there. A directory without other files gets mode 0700.
-  ///   - use: whether other processes may use it at the same time.
+  ///   - own: the name prefixes of files that belong in the directory. A directory without other files gets mode 0700.
+  ///   - use: whether other processes may use the directory at the same time.
   /// - Throws: `locked`, `notWritable`, `notPrivate`.
   package init(
     directory path: String, called name: String, own: [String], use: DirectoryUse = .alone
@@ -47,7 +48,7 @@ package struct DirectoryLock: ~Copyable {
     }
     let isFirst = try Self.lock(file.descriptor, use, directory, place)
     if isFirst {
-      // The text only informs other processes, so a failure to write it does not weaken the lock.
+      // The text only informs other processes. If it cannot be written, the lock still works.
       let text = Array(Holder(process: getpid(), use: use).text.utf8)
       _ = ftruncate(file.descriptor, 0)
       _ = pwrite(file.descriptor, text, text.count, 0)
@@ -60,9 +61,10 @@ package struct DirectoryLock: ~Copyable {
     descriptor = file.descriptor
   }
 
-  /// Lets other processes share the directory after the first has opened the database. Has no effect if it is unshared.
-  /// - Throws: `locked` if another process took the directory exclusively at that moment; it must not be used
-  ///   afterwards.
+  /// Lets other processes share the directory, after the first process has opened the database. Without sharing, does
+  /// nothing.
+  /// - Throws: `locked` if another process locked the directory exclusively at that moment. Do not use the directory
+  ///   then.
   package func share() throws(StoreError) {
     guard let turn else { return }
     defer { turn.end() }
@@ -72,13 +74,13 @@ package struct DirectoryLock: ~Copyable {
   }
 
   deinit {
-    // A child process that is just being started shares the lock until it runs its program, so closing alone would not
-    // release it.
+    // A child process that is being started shares the lock until it runs its program, so closing the file is not
+    // enough to release the lock.
     _ = flock(descriptor, LOCK_UN)
     close(descriptor)
   }
 
-  /// Locks the file, or closes it if it cannot be locked.
+  /// Locks the file. Closes it if it cannot be locked.
   /// - Returns: whether no other process holds the directory.
   private static func lock(
     _ descriptor: Int32, _ use: DirectoryUse, _ directory: String, _ place: String
@@ -125,10 +127,10 @@ package struct DirectoryLock: ~Copyable {
     }
   }
 
-  /// The process that holds a directory, according to its file "lock".
+  /// The process that holds a directory, according to the file "lock" in it.
   package struct Holder: Hashable, Sendable {
     package var process: Int32
-    /// The use in the second line of the file; an unknown word counts as `alone`.
+    /// The use, from the second line of the file. An unknown word counts as `alone`.
     fileprivate var use: DirectoryUse
 
     /// Whether other processes use the data through this one.
@@ -145,7 +147,7 @@ package struct DirectoryLock: ~Copyable {
     fileprivate var text: String { "\(process)\n" + (use == .alone ? "" : use.rawValue + "\n") }
   }
 
-  /// The last known process that held the directory. It may have ended.
+  /// The process that last wrote the file. It may have ended.
   package static func lastHolder(of directory: String) -> Holder? {
     let descriptor = open(absolute(directory) + "/lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
@@ -153,8 +155,8 @@ package struct DirectoryLock: ~Copyable {
     return holder(descriptor)
   }
 
-  /// The process that holds the directory, if known. A holder that did not write its process id, such as a child of the
-  /// process that did, is not named, and no other process is named in its place.
+  /// The process that holds the directory; `nil` if unknown. A holder that has not written its process id, such as a
+  /// child process that inherited the lock, is unknown.
   package static func presentHolder(of directory: String) -> Holder? {
     let descriptor = open(absolute(directory) + "/lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
@@ -166,12 +168,13 @@ package struct DirectoryLock: ~Copyable {
     holder(descriptor).flatMap { OpenFile.isOpen(descriptor, in: $0.process) ? $0 : nil }
   }
 
-  /// Whether a directory is locked, by this process or another one.
+  /// Whether this or another process has locked a directory.
   package static func isHeld(_ directory: String) -> Bool {
     let descriptor = open(absolute(directory) + "/lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { return false }
     defer { close(descriptor) }
-    // The lock is released with the descriptor; a process that tries to lock at this moment tries again.
+    // This lock ends when the descriptor is closed. A process that tries to lock the directory at this moment tries
+    // again.
     return flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
   }
 
@@ -182,10 +185,10 @@ package struct DirectoryLock: ~Copyable {
   }
 }
 
-/// The permissions of an existing directory, which decide whether it may store data.
+/// The permissions of an existing directory. They decide whether data may be stored in it.
 ///
-/// A user who can write to the directory could replace a file. A user who can read it could read a file that is not
-/// private itself.
+/// A user who can write to the directory could replace files. A user who can read it could read files that are not
+/// private themselves.
 package struct DirectoryPermissions: Hashable, Sendable {
   var owner: uid_t
   var mode: mode_t
@@ -200,8 +203,8 @@ package struct DirectoryPermissions: Hashable, Sendable {
     case refuse(String)
   }
 
-  /// The decision for a user. Root may use another user's directory, as in a container with an external volume, and
-  /// leaves its mode unchanged.
+  /// The decision for a user. Root may use another user's directory, as in a container with an external volume; its
+  /// mode is then left unchanged.
   package func verdict(for user: UInt32) -> Verdict {
     let (isWritable, isReadable) = (mode & 0o022 != 0, mode & 0o077 != 0)
     guard owner == user else {
@@ -209,7 +212,7 @@ package struct DirectoryPermissions: Hashable, Sendable {
       return isWritable ? .refuse("users other than its owner can write to it (mode \(Self.text(mode)))") : .use
     }
     if !isReadable { return .use }
-    // Other users may need access to the other files there; the store's files are private themselves.
+    // Other users may need access to the other files in the directory. The store's files are private themselves.
     let isOfOthers = isShared || mode & S_ISVTX != 0
     if !isOfOthers { return .narrow }
     return isWritable ? .refuse("other users can write to it (mode \(Self.text(mode)))") : .use

@@ -3,14 +3,15 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// Watches the files of an open database: checks them when their directory changes, and at most once a second when they
-/// are used. A file that was deleted or replaced can still be written to, but is lost when the process ends. A renamed
-/// or replaced directory still holds the data, but the next process looks for it in the old place.
+/// Detects deleted, replaced or moved files of an open database. The files are checked when their directory changes,
+/// and at most once a second when they are used. A deleted or replaced file can still be written to, but its data is
+/// lost when the process ends. A renamed or replaced directory still contains the data, but the next process does not
+/// find it there.
 package final class OpenFiles: Sendable {
   private struct State: Sendable {
-    /// The second of the last check.
+    /// The time of the last check, in seconds (see `tick`).
     var tick: Int64
-    /// The inode numbers of the files, by name: the database, and its log once it exists.
+    /// The inode numbers of the database and, once it exists, of its log, by file name.
     var numbers: [String: ino_t]
     var loss: StoreError?
     var isOver = false
@@ -18,7 +19,7 @@ package final class OpenFiles: Sendable {
     var watch: DirectoryWatch?
   }
 
-  /// The seconds between checks, with and without notifications about directory changes.
+  /// The seconds between periodic checks, with and without notifications about directory changes.
   private static let (watchedPause, unwatchedPause) = (60, 1)
 
   private let files: DatabaseFiles
@@ -29,7 +30,8 @@ package final class OpenFiles: Sendable {
 
   /// - Parameters:
   ///   - files: the files of a database that was just opened.
-  ///   - consequence: the consequence for the user: one or two sentences, the first in lower case after a colon.
+  ///   - consequence: the consequence for the user, in one or two sentences. The first one follows a colon, in lower
+  ///     case.
   /// - Returns: `nil` if the directory cannot be opened.
   package init?(_ files: DatabaseFiles, consequence: String) {
     self.files = files
@@ -44,18 +46,18 @@ package final class OpenFiles: Sendable {
     if directory >= 0 { close(directory) }
   }
 
-  /// The seconds of a monotonic clock.
+  /// The time of a monotonic clock, in seconds.
   package static var tick: Int64 {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
     return Int64(time.tv_sec)
   }
 
-  /// The loss of a file, once detected.
+  /// The detected loss of a file; `nil` if there is none.
   package var loss: StoreError? { state.withLock { $0.loss } }
 
-  /// Checks the files, unless they were already checked in this second and both found.
-  /// - Throws: `gone`, on this and every later call.
+  /// Checks the files, unless both were checked and found within this second.
+  /// - Throws: `gone` if a file is lost, on this and every later call.
   package func check(at tick: Int64 = OpenFiles.tick) throws(StoreError) {
     let (loss, observers) = state.withLock { state -> (StoreError?, [@Sendable (StoreError) -> Void]) in
       guard state.loss == nil, !state.isOver, state.tick != tick || state.numbers.count < 2 else {
@@ -71,7 +73,7 @@ package final class OpenFiles: Sendable {
   }
 
   /// Starts to check whenever the directory changes.
-  /// - Parameter observer: called once, on any thread, when a file is found missing, also by `check`.
+  /// - Parameter observer: called once, on any thread, when a loss is detected, also by `check`.
   package func watch(_ observer: @escaping @Sendable (StoreError) -> Void) {
     guard observe(observer) else { return }
     let watch = DirectoryWatch(directory) { [weak self] in self?.lookNow() }
@@ -79,7 +81,7 @@ package final class OpenFiles: Sendable {
     lookAgain(after: watch == nil ? Self.unwatchedPause : Self.watchedPause)
   }
 
-  /// - Returns: whether this is the only observer.
+  /// - Returns: whether this is the first observer.
   @discardableResult
   func observe(_ observer: @escaping @Sendable (StoreError) -> Void) -> Bool {
     state.withLock { state in
@@ -88,7 +90,7 @@ package final class OpenFiles: Sendable {
     }
   }
 
-  /// Stops the checks before the database is closed, which deletes its log.
+  /// Stops the checks. Call it before the database is closed, because closing deletes the log.
   package func end() {
     state.withLock { state in
       state.isOver = true
@@ -98,15 +100,15 @@ package final class OpenFiles: Sendable {
 
   private func lookNow() {
     state.withLock { $0.tick = .min }
-    // The observers are notified of the loss.
+    // `check` notifies the observers of a loss.
     try? check()
   }
 
-  /// Checks repeatedly until the value ends or a loss is found.
+  /// Checks repeatedly until this object ends or a loss is detected.
   private func lookAgain(after pause: Int) {
     DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .seconds(pause)) { [weak self] in
       guard let self else { return }
-      // The observers are notified of the loss.
+      // `check` notifies the observers of a loss.
       try? check()
       if state.withLock({ $0.loss == nil && !$0.isOver }) { lookAgain(after: pause) }
     }
@@ -147,12 +149,12 @@ package final class OpenFiles: Sendable {
   }
 }
 
-/// Reports names that are created, removed or moved in a directory, by inotify(7), without polling. Changes that other
-/// machines make on a shared file system are not reported.
+/// Reports files that are created, removed or moved in a directory, with inotify(7). Does not report changes by other
+/// machines on a shared file system.
 final class DirectoryWatch: Sendable {
   private static let names = UInt32(
     IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
-  /// The time within which changes are reported as one.
+  /// The time within which changes are reported together.
   private static let pause = DispatchTimeInterval.milliseconds(100)
 
   private let descriptor: Int32
@@ -160,8 +162,8 @@ final class DirectoryWatch: Sendable {
   private let hasEnded = Atomic(false)
 
   /// - Parameters:
-  ///   - directory: the descriptor of the directory, which is watched even if it is moved.
-  ///   - changed: called on any thread soon after a change, once for a burst; never after the directory is deleted.
+  ///   - directory: the descriptor of the directory. The directory is also watched after it is moved.
+  ///   - changed: called on any thread soon after one or more changes; not called after the directory is deleted.
   /// - Returns: `nil` if the system cannot watch more directories.
   init?(_ directory: Int32, changed: @escaping @Sendable () -> Void) {
     // O_NONBLOCK and O_CLOEXEC equal IN_NONBLOCK and IN_CLOEXEC, which Swift does not import as numbers.
@@ -179,7 +181,7 @@ final class DirectoryWatch: Sendable {
     source.setCancelHandler { close(descriptor) }
     source.setEventHandler { [weak self] in
       let isLast = Self.drain(descriptor)
-      // The end of the watch arrives as an event and also ends the source.
+      // The event that ends the watch also ends the source.
       guard let self else { return source.cancel() }
       if isLast {
         hasEnded.store(true, ordering: .relaxed)
@@ -195,7 +197,7 @@ final class DirectoryWatch: Sendable {
   }
 
   /// Reads all pending events.
-  /// - Returns: whether no more will arrive.
+  /// - Returns: whether no more events will arrive.
   private static func drain(_ descriptor: Int32) -> Bool {
     var isLast = false
     withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { buffer in

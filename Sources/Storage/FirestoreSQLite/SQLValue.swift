@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The import is public so that binding and reading of values are inlined at the call site.
+// The import is public, so that binding and reading values is inlined in other modules.
 public import CSQLite
 
-/// A value for a statement's parameter.
+/// A value that can be bound to a statement's parameter.
 @usableFromInline package protocol SQLValue {
-  /// - Parameter index: from 1.
+  /// - Parameter index: the parameter's index, from 1.
   /// - Returns: SQLite's result code.
   func bind(to statement: OpaquePointer, at index: Int32) -> Int32
 }
@@ -47,11 +47,11 @@ extension Optional: SQLValue where Wrapped: SQLValue {
 }
 
 @usableFromInline enum SQLite {
-  /// The destructor SQLITE_TRANSIENT, which makes SQLite copy the value.
+  /// The destructor SQLITE_TRANSIENT. It makes SQLite copy the value.
   @inlinable static var copied: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
 }
 
-/// The current row of a running statement; valid until the next step. Columns are counted from 0.
+/// The current row of a running statement. Valid until the next step. Columns are counted from 0.
 @usableFromInline package struct Row {
   @usableFromInline let statement: OpaquePointer
 
@@ -63,7 +63,7 @@ extension Optional: SQLValue where Wrapped: SQLValue {
 
   @inlinable package func optionalInteger(_ column: Int32) -> Int64? { isNull(column) ? nil : integer(column) }
 
-  /// The text of a text column, or of a blob in UTF-8.
+  /// The text of a text column, or of a blob column that contains UTF-8.
   @inlinable package func text(_ column: Int32) -> String { String(decoding: blobBytes(column), as: UTF8.self) }
 
   @inlinable package func blob(_ column: Int32) -> [UInt8] { [UInt8](blobBytes(column)) }

@@ -3,27 +3,27 @@ import CSQLite
 package import FirestoreModel
 import Glibc
 
-/// The failure of a store: the cache or the backend's data. The failed call stored nothing, unless the kind is
+/// An error of a store, which is the cache or the backend's data. The failed call stored nothing, unless the kind is
 /// `uncertain`.
 @usableFromInline package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
   package enum Kind: Hashable, Sendable {
-    /// Another process, or another store of this one, holds the directory.
+    /// Another process, or another store in this process, holds the directory.
     case locked
     case notWritable
-    /// The directory or a file in it is accessible to other users, or not what it seems to be.
+    /// The directory or a file in it is accessible to other users, or is not a regular directory or file of this user.
     case notPrivate
-    /// The stored data differs from the data that was written.
+    /// The stored data is damaged: it differs from the data that was written.
     case corrupt
     /// The files were removed while they were in use (`OpenFiles`).
     case gone
     /// The data was written by a newer version of this program.
     case newerSchema
-    /// A cache that belongs to another database (`CacheIdentity`).
+    /// The cache belongs to another database (`CacheIdentity`).
     case foreign
-    /// Another process that shares the cache is primary; work reserved for the primary was not done.
+    /// Another process that shares the cache is now primary. Work that is reserved for the primary was not done.
     case leaseLost
     case diskFull
-    /// A commit failed and could not be withdrawn. It may be found after a restart.
+    /// A commit failed and could not be withdrawn. It may reappear after a restart.
     case uncertain
     /// The request itself is invalid.
     case refused(StatusCode)
@@ -34,7 +34,7 @@ import Glibc
   }
 
   package var kind: Kind
-  /// The sentence for users, with the name of the data and advice; contains no field values.
+  /// The text for users. Contains the name of the data and advice, but no field values.
   package var message: String
 
   package init(_ kind: Kind, _ message: String) {
@@ -66,7 +66,7 @@ extension StoreError {
     case SQLITE_FULL: self = .diskFull(name, detail)
     // The disk or a quota is full, or the file reached its size limit.
     case SQLITE_IOERR where [ENOSPC, EDQUOT, EFBIG].contains(systemError): self = .diskFull(name, detail)
-    // The error number is unknown if a COMMIT failed to write; most likely it is one of these.
+    // The error number is unknown if a COMMIT could not write. Most likely the disk is full.
     case SQLITE_IOERR where systemError == 0 && Self.failuresToWrite.contains(resultCode):
       self.init(.diskFull, "The \(name) cannot be written to disk (\(detail)). Nothing was stored.")
     default: self.init(.sqlite, "The \(name) failed: \(detail) (SQLite code \(resultCode)).")

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// SQLite's write-ahead log, read without SQLite (sqlite.org/fileformat2.html, section 4): the frame at which SQLite
-/// ends recovery may be damage, followed by more commits.
+/// SQLite's write-ahead log (sqlite.org/fileformat2.html, section 4). Hearth reads it without SQLite, because SQLite
+/// ends recovery at a damaged frame even if commits follow.
 ///
 /// ```
 /// header  magic  version  page size  sequence  salt  salt  checksum  checksum          8 × 4 bytes
 /// frame   page number  size of the database after a commit, or 0  salts  checksums     6 × 4 bytes, then the page
 /// ```
-/// A frame's checksum continues the previous frame's checksum, and frames of this generation have the header's salts.
+/// A frame's checksum continues the previous frame's checksum. Frames of the current generation have the header's
+/// salts.
 package struct WriteAheadLog: Sendable {
   package struct Frame: Hashable, Sendable {
     package var page: UInt32
@@ -16,9 +17,9 @@ package struct WriteAheadLog: Sendable {
     package var databaseSize: UInt32
     /// The position of the page in the file.
     package var offset: Int
-    /// The number of the frame's salts that equal the header's.
+    /// The number of the frame's salts that equal the header's salts.
     package var matchingSalts: Int
-    /// Whether the frame is unchanged since it was written after the previous one.
+    /// Whether the frame is undamaged and continues the previous frame.
     package var isIntact: Bool
 
     package var isCommit: Bool { databaseSize != 0 }
@@ -29,12 +30,12 @@ package struct WriteAheadLog: Sendable {
 
   package private(set) var pageSize = 4096
   package private(set) var isHeaderIntact = false
-  /// The two salts of the header, which change when SQLite restarts the log.
+  /// The two salts of the header. They change when SQLite restarts the log.
   private(set) var salts: UInt64 = 0
-  /// All complete frames in order, of this generation or an earlier one.
+  /// All complete frames in order, of the current generation or an earlier one.
   package private(set) var frames: [Frame] = []
 
-  /// The end position of the last commit that has no damage before it; 0 without one.
+  /// The end position of the last commit without damage before it; 0 if there is none.
   var committedEnd: Int {
     frames.prefix { $0.isIntact }.last { $0.isCommit }.map { $0.offset + pageSize } ?? 0
   }
@@ -42,7 +43,7 @@ package struct WriteAheadLog: Sendable {
   /// The end position of the first `count` frames.
   func end(ofFrames count: Int) -> Int { Self.headerSize + count * (Self.frameHeaderSize + pageSize) }
 
-  /// The salts in the header of a log; `nil` without a log.
+  /// The salts in the header of a log; `nil` if there is no log.
   static func salts(at path: String) -> UInt64? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else { return nil }
@@ -53,7 +54,7 @@ package struct WriteAheadLog: Sendable {
   private static func salts(_ header: [UInt8]) -> UInt64 { UInt64(header.word(16)) << 32 | UInt64(header.word(20)) }
 
   /// Reads the log. O(size).
-  /// - Returns: `nil` without a log or a complete frame.
+  /// - Returns: `nil` if there is no log or no complete frame.
   package init?(path: String) throws(StoreError) {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else {
@@ -81,14 +82,14 @@ package struct WriteAheadLog: Sendable {
     isHeaderIntact = start.word(0) & ~1 == 0x377f_0682 && sum.equals(start.word(24), start.word(28)) && isSize
     if isSize { pageSize = stored }
     salts = Self.salts(start)
-    // The first frame has the same salts as a damaged header.
+    // The first frame has the same salts, so they are used if the header is damaged.
     let salts = isHeaderIntact ? (start.word(16), start.word(20)) : (start.word(40), start.word(44))
     sum = LogChecksum(isBigEndian: isBigEndian, start.word(24), start.word(28))
     var computed: LogChecksum?
     var offset = Self.headerSize
     while offset + Self.frameHeaderSize + pageSize <= size {
       let frame = try reader.bytes(at: offset, count: Self.frameHeaderSize + pageSize)
-      // The frame continues the checksum that the previous frame states, or the one computed for that frame.
+      // The frame must continue the checksum stored in the previous frame, or the checksum computed for that frame.
       let isContinuation = sum.continues(with: frame) || computed?.continues(with: frame) ?? false
       let matching = (frame.word(8) == salts.0 ? 1 : 0) + (frame.word(12) == salts.1 ? 1 : 0)
       let isIntact = matching == 2 && frame.word(0) != 0 && isContinuation
@@ -122,7 +123,8 @@ struct LogReader {
   }
 }
 
-/// The checksum of headers and frames: two sums that are added to each other, over pairs of words.
+/// The checksum of headers and frames. It consists of two sums over pairs of words; each sum is also added to the
+/// other.
 struct LogChecksum {
   private let isBigEndian: Bool
   private var first: UInt32
@@ -151,7 +153,7 @@ struct LogChecksum {
     (self.first, self.second) = (first, second)
   }
 
-  /// The sum after a frame: over the first half of its header, and its page.
+  /// The checksum after a frame. It covers the first half of the frame's header, and the page.
   func adding(_ frame: [UInt8]) -> LogChecksum {
     var sum = self
     sum.add(frame[0..<8])
@@ -174,16 +176,16 @@ extension [UInt8] {
 
 /// Inspects a database's files before SQLite recovers its log.
 ///
-/// SQLite recovers the commits before the first damaged frame and drops the rest silently. That is right after a crash
-/// or a power failure, where the rest was never acknowledged or could not be stored. It also hides damage, so commits
-/// after such a frame are reported once, and the log is copied for `hearth repair`:
+/// SQLite recovers the commits before the first damaged frame and silently drops the rest. This is correct after a
+/// crash or a power failure, because the rest was never acknowledged or could not be stored. But it also hides damage.
+/// So commits after such a frame are reported once, and the log is copied for `hearth repair`:
 ///
 /// ```
 /// ── intact ── ✗ ── nothing, or frames without a commit, or of an earlier log     a torn tail: normal
 /// ── intact ── ✗ ── … an intact commit                                            lost commits: reported
 /// ```
 package enum LogInspection {
-  /// The number of intact commits after the first damaged frame, which SQLite does not recover.
+  /// The number of intact commits that SQLite does not recover, because they follow a damaged frame.
   package static func unrecovered(_ log: WriteAheadLog) -> Int {
     let bad = log.isHeaderIntact ? log.frames.firstIndex { !$0.isIntact } ?? log.frames.count : 0
     return log.frames[bad...].count { $0.isIntact && $0.isCommit }
@@ -192,7 +194,7 @@ package enum LogInspection {
   /// Rejects files that SQLite would treat as an empty database, and copies a log with commits that SQLite would drop.
   /// - Precondition: the directory is locked.
   /// - Returns: messages for the user.
-  /// - Throws: `corrupt` for an empty database file, or a log with commits whose database is missing.
+  /// - Throws: `corrupt` for an empty database file, or for a log with commits but without a database.
   static func prepare(_ files: DatabaseFiles) throws(StoreError) -> [String] {
     let log = try WriteAheadLog(path: files.log)
     guard files.hasContents else {

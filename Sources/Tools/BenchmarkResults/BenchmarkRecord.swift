@@ -2,25 +2,25 @@
 package import Foundation
 import Spelling
 
-/// The history of each figure, in a file next to the code.
+/// The history of all figures, in a file next to the code.
 package struct BenchmarkRecord: Codable, Sendable {
   package struct Entry: Codable, Hashable, Sendable {
-    /// The day, in UTC: 2026-01-31.
+    /// The day in UTC, such as 2026-01-31.
     package var date: String
     package var commit: String
-    /// The count and the kind of processors.
+    /// The number and the kind of processors.
     package var machine: String
     package var value: Double
     package var unit: String
     package var floor: Double?
     package var ratio: Double?
-    /// The ratio of the best repetitions.
+    /// The ratio to the floor in the best repetitions.
     package var best: Double?
     package var p50: Double?
     package var p99: Double?
     package var peak: Double?
     package var allocations: Double?
-    /// The size of a build's objects.
+    /// The size of a build's object files.
     package var bytes: Double?
   }
 
@@ -59,7 +59,7 @@ package struct BenchmarkRecord: Codable, Sendable {
     figures[Self.name(line), default: []].append(entry)
   }
 
-  /// The newest entry of a figure for this kind of machine, otherwise for any.
+  /// The newest entry of a figure for this kind of machine; if there is none, for any machine.
   func newest(_ name: String, of machine: String = Self.machine) -> Entry? {
     let entries = figures[name] ?? []
     return entries.last { $0.machine == machine } ?? entries.last
@@ -71,7 +71,7 @@ package struct BenchmarkRecord: Codable, Sendable {
       .map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 }
   }
 
-  /// The case of a figure: the text before its variant and its document count.
+  /// The case of a figure: the part of its name before the variant and the document count.
   fileprivate static func benchmark(_ figure: String) -> String { String(figure.prefix { $0 != " " && $0 != "," }) }
 
   /// Writes the record with one line per entry, for readable diffs.
@@ -89,9 +89,9 @@ package struct BenchmarkRecord: Codable, Sendable {
     }
   }
 
-  /// This machine's name in entries. Machines of different kinds have different ratios.
+  /// The kind of this machine, for entries. Ratios differ between kinds of machines.
   package static let machine: String = {
-    // Systems without /proc report no kind.
+    // The kind is unknown on systems without /proc.
     let text = (try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8)) ?? ""
     let model = text.split(separator: "\n").first { $0.hasPrefix("model name") }?.split(separator: ":").last
     let kind = model.map { $0.trimmingCharacters(in: .whitespaces) } ?? "unknown"
@@ -124,17 +124,17 @@ extension BenchmarkRecord {
   }
 }
 
-/// A figure compared with the newest entry of the record.
+/// The comparison of a figure with the newest entry in the record.
 package struct RecordComparison {
-  /// The excessive growth of a ratio to the floor.
+  /// The factor by which a ratio to the floor may exceed the record.
   package static let ratioMargin = 1.25
-  /// The same without a record entry for this kind of machine, because caches and kernels differ.
+  /// The same factor if the entry is from another kind of machine. Caches and kernels differ between machines.
   package static let otherMachineMargin = 2.0
   package static let allocationMargin = 1.1
 
-  /// The figure with its values and limits, as a line of text.
+  /// A line of text with the figure, its values and its limits.
   package private(set) var text: String
-  /// Whether the record has the figure.
+  /// Whether the record contains the figure.
   package private(set) var isRecorded = false
   package private(set) var ratioHasGrown = false
   package private(set) var allocationsHaveGrown = false
@@ -146,8 +146,8 @@ package struct RecordComparison {
     guard let entry = record.newest(text, of: machine) else { return }
     isRecorded = true
     let isOfThisKind = entry.machine == machine
-    // More expensive work shows in both the best repetitions and the median. A busy machine changes only one of them,
-    // now or when the record was made.
+    // More expensive work increases both the best repetitions and the median. A busy machine, now or when the entry was
+    // recorded, increases only one of them.
     ratioHasGrown = compare(
       "ratio", [line.best, line.ratio].compactMap(\.self).min(), [entry.best, entry.ratio].compactMap(\.self).max(),
       isOfThisKind ? Self.ratioMargin : Self.otherMachineMargin)

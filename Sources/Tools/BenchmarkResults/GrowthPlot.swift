@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Growth curves as a picture: a panel for each kind of number and each unit, with logarithmic axes. The curves' names
-/// are next to their ends, and the growth of n log n is gray.
+/// Growth curves as an image. There is a panel with logarithmic axes for each dimension and unit. Names are next to the
+/// ends of the curves, and a gray line shows the growth of n log n.
 package struct GrowthPlot {
   private static let width = 1200.0
   private static let leastHeight = 900.0
@@ -67,7 +67,7 @@ extension String {
   }
 }
 
-/// The curves over one kind of number in one unit.
+/// The curves with the same dimension and unit.
 struct GrowthPanel {
   struct Area {
     var x, y, width, height: Double
@@ -87,12 +87,12 @@ struct GrowthPanel {
 
   init(_ curves: [GrowthCurve]) { self.curves = curves }
 
-  /// The minimum height for all names to have separate lines.
+  /// The minimum height that has room for a separate line for each name.
   var leastHeight: Double {
     max(230, Self.margin.top + Self.margin.bottom + Double(curves.count) * Self.lineHeight)
   }
 
-  /// Both axes, which map numbers and values to positions.
+  /// The two axes. They map numbers and values to positions.
   private struct Axes {
     let plot: Area
     let numbers: ClosedRange<Double>
@@ -168,7 +168,7 @@ struct GrowthPanel {
     return svg
   }
 
-  /// The powers of ten, and 2 and 5 times as much between them. Unlabeled ticks are only a visual aid.
+  /// The powers of ten, and 2 and 5 times each power of ten. Unlabeled ticks are only a visual aid.
   private static func ticks(_ range: ClosedRange<Double>) -> [(value: Double, isLabelled: Bool)] {
     let decades = Int(log10(range.lowerBound).rounded(.down))...Int(log10(range.upperBound).rounded(.up))
     let isWide = log10(range.upperBound / range.lowerBound) > 2
@@ -177,13 +177,13 @@ struct GrowthPanel {
     }.filter { range.contains($0.0) }
   }
 
-  /// A number in axis notation: 1k for a thousand.
+  /// A number in axis notation, such as 1k for a thousand.
   private static func text(_ number: Double) -> String {
     if number >= 1e6 { return String(format: "%gM", number / 1e6) }
     return number >= 1e3 ? String(format: "%gk", number / 1e3) : String(format: "%g", number)
   }
 
-  /// The growth of n log n, starting at the middle of the first values.
+  /// A line with the growth of n log n, starting in the middle of the curves' first values.
   private func guide(_ axes: Axes) -> String {
     let start = curves.map { log10($0.points[0].value) }.median
     let lowest = axes.numbers.lowerBound
@@ -225,7 +225,7 @@ struct GrowthPanel {
     }.joined()
   }
 
-  /// The names next to the ends of the curves, in the order of the ends, each connected to its curve.
+  /// The names next to the ends of the curves, in the order of the ends. A line connects each name to its curve.
   private func names(_ axes: Axes, in area: Area) -> String {
     let ends = curves.enumerated().compactMap { index, curve in
       curve.points.last.map { (index: index, x: axes.x($0.number), y: axes.y($0.value), curve: curve) }
@@ -255,11 +255,11 @@ struct GrowthPanel {
   }
 }
 
-/// The growth of one figure with the count of documents, listeners or pending writes.
+/// The growth of one figure with the number of documents, listeners or pending writes.
 package struct GrowthCurve {
   package struct Point: Equatable {
     package var number: Double
-    /// The total time, the time of one operation, or a size; less is better.
+    /// The total time, the time of one operation, or a size. Lower is better.
     package var value: Double
   }
 
@@ -274,7 +274,7 @@ package struct GrowthCurve {
   static let margin = 1.25
 
   package var name: String
-  /// The counted things.
+  /// The name of the counted things, such as "documents".
   package var dimension: String
   package var scale: Scale
   package var points: [Point]
@@ -283,7 +283,7 @@ package struct GrowthCurve {
   package struct Step {
     package var from: Point
     package var to: Point
-    /// The growth of the figure, and of n log n.
+    /// The growth factors of the figure, and of n log n.
     package var factor: Double
     package var allowed: Double
   }
@@ -298,12 +298,12 @@ package struct GrowthCurve {
     }
   }
 
-  /// n log n, and 1 for a single one.
+  /// n log n; at least n.
   static func order(_ number: Double) -> Double { number * max(1, log2(number)) }
 }
 
 extension GrowthCurve {
-  /// The curves of all figures with at least two measured numbers, in line order.
+  /// The curves of all figures that were measured for at least two numbers, in the order of the lines.
   package static func all(_ lines: [ReportLine]) -> [GrowthCurve] {
     var (curves, order): ([String: GrowthCurve], [String]) = ([:], [])
     func add(_ line: ReportLine, _ name: String, over dimension: String, at number: Int, _ isWall: Bool) {
@@ -315,13 +315,13 @@ extension GrowthCurve {
       }
       curves[key]?.points.append(Point(number: Double(number), value: value))
     }
-    // Wall times and processor times are different figures. A single busy measurement makes all of them processor
-    // times.
+    // Wall times and processor times cannot be compared. If one line has processor times, processor times are used for
+    // all.
     let isWall = lines.allSatisfy { $0.clock == "wall" }
     for line in lines {
       add(line, line.name, over: "documents", at: line.n, isWall)
     }
-    // The other numbers are most interesting at the largest document count.
+    // Curves over other dimensions use only the largest document count.
     let most = lines.map(\.n).max()
     for line in lines where line.n == most {
       guard let dimension = line.dimension else { continue }

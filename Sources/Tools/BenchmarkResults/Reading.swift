@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The measured values of one case under one of its conditions.
+/// The measured values of one case in one variant.
 package struct Reading {
-  /// The condition that distinguishes this reading from the case's others.
+  /// The name of the variant; `nil` if the case has only one.
   package var variant: String?
   package var unit: FigureUnit
   /// The goal at 100 000 documents on a quiet machine.
   package var goal: Double?
   package var samples: [Sample]
-  /// The same work done with SQLite alone, in the same run.
+  /// The same work done with only SQLite, in the same run.
   package var floor: [Sample]
-  /// The number that distinguishes this reading from others of its family, unless that is the document count.
+  /// The number that distinguishes this reading from others of its family; `nil` if it is the document count.
   package var dimension: Dimension?
   /// The durations of single operations in seconds.
   package var latencies: [Double] = []
-  /// The peak memory above the start, in MB; for a separate process, its total peak.
+  /// The growth of memory from the start to the peak, in MB; for a separate process, its total peak.
   package var peak: Double?
 
   package init(variant: String? = nil, unit: FigureUnit, goal: Double? = nil, samples: [Sample], floor: [Sample] = []) {
@@ -24,7 +24,7 @@ package struct Reading {
   package func wall(_ samples: [Sample]) -> Double { samples.map { unit.value($0.wall, $0.count) }.median }
   package func cpu(_ samples: [Sample]) -> Double { samples.map { unit.value($0.cpu, $0.count) }.median }
 
-  /// The processor time of one operation in the best repetition, in seconds; 0 for figures that are not times.
+  /// The processor time of one operation in the best repetition, in seconds; 0 if the figure is not a time.
   package func best(_ samples: [Sample]) -> Double {
     unit == .megabytes ? 0 : samples.map { $0.cpu / $0.count }.min() ?? 0
   }
@@ -35,7 +35,7 @@ package struct Dimension: Hashable, Sendable {
   /// The counted things.
   package let name: String
   package let number: Int
-  /// The common condition of readings with different numbers; `nil` for none.
+  /// The variant that readings with different numbers have in common; `nil` for none.
   package let family: String?
 
   package static func pendingWrites(_ number: Int, _ family: String? = nil) -> Dimension {
@@ -58,16 +58,16 @@ extension Reading {
   }
 }
 
-/// One repetition: its duration, and the running time of this process's threads. On a busy machine, only the latter and
-/// the allocation count are significant for the code. The allocation count is equal on every machine.
+/// One repetition: its wall time, and the processor time of this process's threads. On a busy machine, only the
+/// processor time and the allocation count are meaningful. The allocation count is the same on every machine.
 package struct Sample {
   /// The duration in seconds.
   package var wall: Double
   /// The processor time in seconds.
   package var cpu: Double
-  /// The count of operations or documents in that time.
+  /// The number of operations or documents in that time.
   package var count = 1.0
-  /// The blocks that all threads allocated in that time.
+  /// The number of blocks that all threads allocated in that time.
   package var allocations = 0.0
 
   package init(wall: Double, cpu: Double, count: Double = 1, allocations: Double = 0) {
@@ -101,10 +101,10 @@ package enum FigureUnit: String, Sendable {
 }
 
 extension Array where Element == Double {
-  /// The middle value; for an even count, the lower of the two middle values. 0 for none.
+  /// The middle value. For an even count, the lower of the two middle values; 0 for no values.
   package var median: Double { percentile(50) }
 
-  /// The value that at least the given percentage does not exceed. 0 for none.
+  /// The smallest value that at least `percent` percent of the values do not exceed; 0 for no values.
   package func percentile(_ percent: Double) -> Double {
     if isEmpty { return 0 }
     let rank = Int((Double(count) * percent / 100).rounded(.up))

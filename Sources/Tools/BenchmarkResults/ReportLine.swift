@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// A reading in printed form.
+/// A reading as a line of the report.
 ///
-/// `value` is wall time if the machine had a load below 1.5, processor time otherwise; both are included. The ratio to
-/// the floor uses processor times, and is above 1 if SQLite without Hearth is faster. `best` is the same ratio for the
-/// fastest repetition on each side, which a busy machine affects least.
+/// `value` is the wall time if the machine's load was below 1.5, otherwise the processor time. Both times are also
+/// included separately. The ratio to the floor uses processor times; it is above 1 if SQLite without Hearth is faster.
+/// `best` is the ratio of the fastest repetitions, which a busy machine affects least.
 package struct ReportLine: Encodable {
-  /// The minimum load that makes wall time unreliable.
+  /// The load at which wall times become unreliable.
   private static let quietLoad = 1.5
 
   package var `case`: String
@@ -25,19 +25,19 @@ package struct ReportLine: Encodable {
   /// The 50th and 99th percentiles of single operations, in `us`.
   package var p50: Double?
   package var p99: Double?
-  /// The peak memory above the start, in MB.
+  /// The growth of memory from the start to the peak, in MB.
   package var peak: Double?
-  /// The allocations of one operation, or of one document.
+  /// The number of allocations for one operation or document.
   package var allocations: Double?
   package var load: Double
-  /// The number on the axis of a growth curve, if not the document count; not printed.
+  /// The number on the axis of a growth curve; `nil` if it is the document count. Not printed.
   package var dimension: Dimension?
 
   private enum CodingKeys: String, CodingKey {
     case `case`, variant, n, value, unit, clock, wall, cpu, floor, ratio, best, goal, p50, p99, peak, allocations, load
   }
 
-  /// - Parameter load: the count of runnable processes.
+  /// - Parameter load: the average number of runnable processes.
   package init(_ name: String, documents: Int, _ reading: Reading, load: Double) {
     let (wall, cpu) = (reading.wall(reading.samples), reading.cpu(reading.samples))
     let isQuiet = load < Self.quietLoad
@@ -70,7 +70,7 @@ package struct ReportLine: Encodable {
     dimension = reading.dimension
   }
 
-  /// The case with its variant: the reading's name for one document count.
+  /// The name of the reading, without the document count: the case and its variant.
   package var name: String { variant.map { "\(`case`) (\($0))" } ?? `case` }
 
   private static func rounded(_ value: Double) -> Double {
@@ -82,7 +82,7 @@ package struct ReportLine: Encodable {
   package var json: String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    // A line of numbers and short texts can always be encoded as JSON.
+    // Encoding a line of numbers and short texts as JSON does not fail.
     return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
   }
 

@@ -7,7 +7,7 @@ import FirestoreQuery
 import FirestoreSync
 import SeededRandom
 
-/// A sync core with its store, and the effects of its transitions. The benchmark itself is the backend.
+/// A sync core with its store, and the effects of its transitions. The benchmark takes the part of the backend.
 struct BenchClient: ~Copyable {
   private static let database = DatabaseID(project: "bench")
 
@@ -17,8 +17,8 @@ struct BenchClient: ~Copyable {
   private var clock: Int64 = 1_800_000_000
 
   /// - Parameters:
-  ///   - path: the path of the cache; `nil` for one in memory.
-  ///   - isOnline: whether listens and writes go out on the streams. Otherwise only the cache answers.
+  ///   - path: the path of the cache; `nil` for a cache in memory.
+  ///   - isOnline: whether listens and writes are sent on the streams. If not, only the cache responds.
   init(_ path: String?, isOnline: Bool = false) throws {
     try self.init(LocalStore(Workbench.configuration(path)), isOnline: isOnline)
   }
@@ -38,7 +38,7 @@ struct BenchClient: ~Copyable {
     effects.removeAll(keepingCapacity: true)
   }
 
-  /// - Returns: the listener, and the document count of the first snapshot; `nil` if none was raised.
+  /// - Returns: the listener, and the document count of the first snapshot; `nil` if there was no snapshot.
   mutating func listen(_ query: Query, includeMetadata: Bool = true) -> (listener: ListenerID, shown: Int?) {
     listenerCount += 1
     let id = ListenerID(listenerCount)
@@ -58,7 +58,7 @@ struct BenchClient: ~Copyable {
     forgetEffects()
   }
 
-  /// The count of snapshots that the last transitions delivered.
+  /// The number of snapshots that the last transitions delivered.
   mutating func delivered() -> Int {
     effects += core.takeEffects()
     return effects.reduce(0) { count, effect in if case .deliver(let all) = effect { count + all.count } else { count }
@@ -94,7 +94,7 @@ struct BenchClient: ~Copyable {
     core.takeWrite(in: epoch, at: Timestamp(seconds: clock))?.request
   }
 
-  /// Acknowledges the oldest write in flight, as the backend would.
+  /// Acknowledges the oldest unacknowledged write, as the backend would.
   mutating func acknowledge(_ request: WriteRequest, in epoch: StreamEpoch) {
     clock += 1
     let version = SnapshotVersion(microseconds: clock * 1_000_000)

@@ -8,14 +8,14 @@
   import Foundation
   import Hearth
 
-  /// An embedded backend that holds the sample data.
+  /// An embedded backend with the sample data.
   struct EndToEnd {
     enum Failure: Error { case wrongCount(Int), ended }
 
     static let collection = "cities"
     private static let database = DatabaseID(project: "bench")
 
-    /// A document in the listener's result, for changes.
+    /// A document in the listener's result; the benchmark changes it.
     let changing: DocumentKey
     private let backend: LocalBackend
 
@@ -64,7 +64,7 @@
     }
   }
 
-  /// The callbacks of one listener, on the main queue as in an app.
+  /// Receives the callbacks of one listener, on the main queue as in an app.
   struct Callbacks {
     struct Event: Sendable {
       let time = ContinuousClock.now
@@ -76,7 +76,7 @@
     private var events: AsyncThrowingStream<Event, any Error>.Iterator
     private let registration: any ListenerRegistration
 
-    /// - Parameter document: the id of the document with the `population` to read.
+    /// - Parameter document: the id of the document whose `population` is read.
     init(_ query: QueryDefinition, of document: String) {
       let (stream, continuation) = AsyncThrowingStream<Event, any Error>.makeStream()
       registration = query.addSnapshotListener(includeMetadataChanges: true) { snapshot, error in
@@ -88,7 +88,7 @@
       events = stream.makeAsyncIterator()
     }
 
-    /// The next callback that meets the condition.
+    /// Waits for the next callback that meets the condition.
     @MainActor mutating func next(where isMeant: (Event) -> Bool) async throws -> Event {
       while let event = try await events.next(isolation: #isolation) {
         if isMeant(event) { return event }

@@ -5,7 +5,7 @@ import FirestoreSQLite
 import Foundation
 import Spelling
 
-/// Measures the cache and the sync core on sample data, and the same work with SQLite only.
+/// Measures the cache and the sync core with sample data, and the same work with only SQLite.
 @main
 struct HearthBench: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -107,7 +107,7 @@ struct HearthBench: ParsableCommand {
   @MainActor private func measure() throws {
     let chosen = cases.isEmpty ? BenchmarkCase.all : BenchmarkCase.named(cases)
     let sizes = documents.isEmpty ? [1_000, 10_000, 100_000] : documents
-    // Detects an unwritable file before hours of measuring.
+    // Reading the record now detects a bad file before hours of measuring.
     var kept = try record.map { try BenchmarkRecord(at: $0, mayBeMissing: true) }
     for path in [plot, record].compactMap(\.self) { try Self.checkThatFileCanBeWritten(path) }
     var progress = Progress(total: chosen.count * sizes.count)
@@ -167,7 +167,7 @@ struct HearthBench: ParsableCommand {
   }
 }
 
-/// The options for running this program as its own child process, for separate measurements.
+/// The options with which this program starts itself as a child process, for measurements in a separate process.
 struct ChildOptions: ParsableArguments {
   @Option(help: "Print the resident memory after this work on --cache.")
   var residentProbe: String?
@@ -182,7 +182,7 @@ struct ChildOptions: ParsableArguments {
   var servedAt: String?
 
   /// Does the work of a child.
-  /// - Returns: whether there was any.
+  /// - Returns: whether there was any work.
   @MainActor func run() throws -> Bool {
     if let residentProbe, let cache {
       try ResidentProbe.run(residentProbe, cache)
@@ -199,7 +199,7 @@ struct ChildOptions: ParsableArguments {
   }
 }
 
-/// The display of the running case, on standard error if that is a terminal.
+/// Shows the running case on standard error, if standard error is a terminal.
 struct Progress {
   let total: Int
   private var done = 0

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// The program `hearth` next to this one.
+/// The program `hearth` in the same folder as this program.
 enum HearthProgram {
   /// The path of `hearth` in this program's folder; `nil` if it does not exist.
   static var path: String? {
@@ -17,12 +17,12 @@ enum HearthProgram {
   }
 }
 
-/// `hearth serve` in memory, in a separate process on a free port, until it is stopped.
+/// A separate process that runs `hearth serve` in memory, on a free port.
 struct ServedBackend {
   let port: Int
   private let process: Process
 
-  /// - Throws: `SQLiteFloor.Failure` if the server ends before it serves.
+  /// - Throws: `SQLiteFloor.Failure` if the server ends before it is ready.
   init(_ program: String) throws {
     process = Process()
     process.executableURL = URL(filePath: program)

@@ -9,7 +9,7 @@ struct Start {
   private let processor = processorSeconds()
   private let allocations = allocation_count()
 
-  /// - Parameter count: the count of operations since the start.
+  /// - Parameter count: the number of operations since the start.
   func sample(count: Int = 1) -> Sample {
     let wall = instant.duration(to: .now) / .seconds(1)
     return Sample(
@@ -38,15 +38,15 @@ private func processorSeconds() -> Double {
   return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
 }
 
-/// The count of runnable processes, averaged over a minute.
+/// The number of runnable processes, averaged over a minute.
 func machineLoad() -> Double {
   var loads = [0.0]
   return getloadavg(&loads, 1) == 1 ? loads[0] : 0
 }
 
-/// The memory of this process according to the kernel, in MB of 1 000 000 bytes. Systems without /proc have no figures.
+/// The memory of this process according to the kernel, in MB of 1 000 000 bytes; `nil` on systems without /proc.
 enum ProcessMemory {
-  /// The resident memory now.
+  /// The current resident memory.
   static var resident: Double? { figure("VmRSS:") }
   /// The peak resident memory since the start of the process, or since the last reset.
   static var peak: Double? { figure("VmHWM:") }
@@ -55,26 +55,26 @@ enum ProcessMemory {
   /// - Returns: whether the kernel supports this.
   static func forgetPeak() -> Bool {
     guard let file = FileHandle(forWritingAtPath: "/proc/self/clear_refs") else { return false }
-    // A kernel that rejects this reports it in the return value.
+    // The return value shows whether the kernel rejects this.
     return (try? file.write(contentsOf: Data("5".utf8))) != nil
   }
 
   private static func figure(_ name: String) -> Double? {
-    // A missing file means that there is no figure.
+    // The memory is unknown if the file is missing.
     let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
     let line = status.split(separator: "\n").first { $0.hasPrefix(name) }
     return (line?.split(separator: " ").dropFirst().first.flatMap { Double($0) }).map { $0 * 1024 / 1e6 }
   }
 }
 
-/// The peak growth of this process's memory since a moment. It includes all programs in this process: the client, and
-/// an embedded backend.
+/// The peak growth of this process's memory since a point in time. Includes everything in this process, such as the
+/// client and an embedded backend.
 struct MemoryGrowth {
   private let before: Double?
 
   init() { before = ProcessMemory.forgetPeak() ? ProcessMemory.resident : nil }
 
-  /// The peak in MB above the start; `nil` if unknown.
+  /// The growth from the start to the peak, in MB; `nil` if unknown.
   var peak: Double? {
     guard let before, let peak = ProcessMemory.peak else { return nil }
     return max(0, peak - before)

@@ -2,8 +2,8 @@
 import BenchmarkResults
 import Foundation
 
-/// Compares the cheap cases with the record: ratios of processor times to the floor of the same run, and allocation
-/// counts, which do not depend on other load.
+/// Compares the cheap cases with the record. Compares only figures that hardly depend on other load: ratios of
+/// processor times to the floor of the same run, and allocation counts.
 struct RegressionGuard {
   static let cases = [
     "read-by-key", "query-equal-scan", "query-order-limit-scan", "query-collection", "relisten-synced",
@@ -14,14 +14,13 @@ struct RegressionGuard {
   ]
   static let documents = 10_000
 
-  /// The count of runs before a ratio counts as grown, because the first run on a busy machine may have no quiet
-  /// moment.
+  /// The number of runs before a ratio counts as grown. One run may not be enough on a busy machine.
   private static let attempts = 4
 
   let record: BenchmarkRecord
 
   /// Runs the cases, and prints each figure with its limit.
-  /// - Returns: whether all are in the record, and none has grown beyond its limit.
+  /// - Returns: whether all figures are in the record and none has grown beyond its limit.
   @MainActor func run(repetitions: Int?) throws -> Bool {
     let workbench = try Workbench(documents: Self.documents, repetitions: repetitions)
     let chosen = BenchmarkCase.named(Self.cases)

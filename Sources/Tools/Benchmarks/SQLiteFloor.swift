@@ -3,8 +3,8 @@ import CSQLite
 import FirestoreModel
 import Foundation
 
-/// The cost of the same rows with SQLite only: C API, one table in insertion order with an index on the key and one on
-/// `state`, prepared statements, WAL and `synchronous=NORMAL`.
+/// Does the same work with only SQLite, to measure its cost. Uses the C API with prepared statements, WAL and
+/// `synchronous=NORMAL`. The one table is in insertion order, with indexes on the key and on `state`.
 final class SQLiteFloor {
   struct Failure: Error, CustomStringConvertible {
     let description: String

@@ -6,15 +6,15 @@
   import Foundation
   import Hearth
 
-  /// A server's client in a separate process: its work, its report as a line of JSON, and its launch. `.ci/measure
-  /// clients` starts it too.
+  /// A client of a server, in a separate process. Starts the process, does its work, and reads its report, which is a
+  /// line of JSON. `.ci/measure clients` starts it too.
   struct ServedClient {
     enum Work: String, CaseIterable {
-      /// A listener on the collection `cities` until the backend's snapshot.
+      /// Listens to the collection `cities` until the backend's snapshot arrives.
       case listen
-      /// A listener on the collection of one document that others change.
+      /// Listens to a collection with one document that another client changes.
       case change
-      /// Updates of one document, each until it is acknowledged.
+      /// Updates one document repeatedly, each time until the update is acknowledged.
       case write
     }
 
@@ -31,7 +31,7 @@
     let work: Work
     let cache: Cache
 
-    /// The time of the system's clock, which all processes share.
+    /// The time of the system clock, which is the same for all processes.
     static func nanosecondsSinceEpoch() -> Int {
       var time = timespec()
       clock_gettime(CLOCK_REALTIME, &time)
@@ -43,7 +43,7 @@
     /// Does the work and prints the result.
     @MainActor func run() async throws {
       let folder = NSTemporaryDirectory() + "hearth-bench-client-\(UUID().uuidString)"
-      // Files that remain are in the temporary folder.
+      // A failure leaves files in the temporary folder.
       defer { try? FileManager.default.removeItem(atPath: folder) }
       let client = Firestore.firestore(
         app: FirestoreApp(name: folder, projectID: Self.project, cacheDirectory: folder))
@@ -109,7 +109,7 @@
   }
 
   extension ServedClient {
-    /// - Throws: `ValidationError` for an unknown word.
+    /// - Throws: `ValidationError` for unknown work.
     init(work: String, at address: String, cache: String) throws {
       guard let work = Work(rawValue: work) else {
         throw ValidationError("--served-client \(work): give listen, change or write.")
@@ -123,9 +123,9 @@
       self.init(host: String(found.1), port: port, work: work, cache: cache)
     }
 
-    /// The report of a client. Google's clients report the same, without processor time and allocations.
+    /// The report of a client. Google's clients report the same values, except processor time and allocations.
     struct Result: Codable {
-      /// The count of received documents or timed operations.
+      /// The number of received documents or timed operations.
       var count: Int
       var seconds: Double
       var processorSeconds: Double
@@ -144,7 +144,8 @@
         Sample(wall: seconds, cpu: processorSeconds, count: Double(count), allocations: allocations)
       }
 
-      /// The median of single operations. Its processor time covers all of the client's work meanwhile.
+      /// The median time of single operations. The processor time includes everything that the client did during an
+      /// operation.
       var reading: Reading {
         var reading = Reading(unit: .microseconds, samples: [sample])
         reading.samples[0].wall = latencies.median * Double(count)

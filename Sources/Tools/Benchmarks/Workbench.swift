@@ -7,7 +7,8 @@ import FirestoreQuery
 import Foundation
 import SeededRandom
 
-/// The caches and plain SQLite tables that the cases of one size share. Created on first use, removed at the end.
+/// The caches and plain SQLite tables that the cases of one document count share. They are created on first use and
+/// removed at the end.
 final class Workbench {
   let size: Int
   let documents: [Document]
@@ -17,7 +18,8 @@ final class Workbench {
   private var floors: [Bool: SQLiteFloor] = [:]
   private var copies = 0
 
-  /// - Parameter repetitions: the repetition count; `nil` for a default, which is higher for small sizes.
+  /// - Parameter repetitions: the number of repetitions; `nil` for the default, which is higher for small document
+  ///   counts.
   init(documents size: Int, repetitions: Int? = nil) throws {
     self.size = size
     self.repetitions = repetitions ?? (size > 20_000 ? 5 : 9)
@@ -26,10 +28,10 @@ final class Workbench {
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
   }
 
-  // Files that remain are in the system's temporary folder, which it empties.
+  // A failure leaves files in the temporary folder, which the system empties.
   deinit { try? FileManager.default.removeItem(atPath: directory) }
 
-  /// The state with a previously synced query.
+  /// The value of `state` whose query is already in sync.
   static let syncedState = 7
 
   // MARK: Caches
@@ -41,13 +43,13 @@ final class Workbench {
       database: DatabaseID(project: "bench"))
   }
 
-  /// A new path for a directory of this workbench.
+  /// Creates a path for a new directory of this workbench.
   func newPath() -> String {
     copies += 1
     return "\(directory)/cache-\(copies)"
   }
 
-  /// The directory of a read-only cache with the documents and one synced target.
+  /// The directory of a cache with the documents and one synced target. Do not write to it.
   func filledCache() throws -> String {
     if let template { return template }
     let path = newPath()
@@ -65,7 +67,7 @@ final class Workbench {
     return path
   }
 
-  /// A writable copy of the filled cache, with these indexes complete.
+  /// A writable copy of the filled cache, with these indexes fully built.
   func copyOfFilledCache(with indexes: [FieldIndex]) throws -> String {
     let path = try copyOfFilledCache()
     if indexes.isEmpty { return path }
@@ -76,7 +78,7 @@ final class Workbench {
     return path
   }
 
-  /// Waits until the files of a cache are on disk, like the files of an old cache.
+  /// Waits until the files of a cache are on disk, as the files of an older cache are.
   func waitForDisk(_ path: String) throws {
     for name in try FileManager.default.contentsOfDirectory(atPath: path) {
       guard let file = FileHandle(forUpdatingAtPath: "\(path)/\(name)") else { continue }
@@ -104,7 +106,7 @@ final class Workbench {
     try store.releaseTarget(data.id)
   }
 
-  /// The documents as a backend sends them.
+  /// The documents in batches, as a backend sends them.
   func snapshots(of size: Int = 500) -> [ArraySlice<Document>] {
     stride(from: 0, to: documents.count, by: size).map { documents[$0..<min($0 + size, documents.count)] }
   }
@@ -142,18 +144,18 @@ final class Workbench {
   }
 }
 
-/// The documents of all cases: cities with 12 fields and about 460 wire bytes, with random ids as `addDocument` makes
+/// The documents of all cases: cities with 12 fields, about 460 wire bytes, and random ids as `addDocument` creates
 /// them. `state` has 50 values, so an equality query matches one in fifty documents.
 enum SampleData {
   static let collection = ResourcePath("cities")
-  /// The collection that shows whether a query's cost depends on documents of other collections.
+  /// A second collection. It shows whether a query's cost depends on documents of other collections.
   static let otherCollection = ResourcePath("villages")
   static let stateCount = 50
   static let firstVersion: Int64 = 1_700_000_000_000_000
 
   static func state(_ number: Int) -> Value { .string("state-\(number / 10)\(number % 10)") }
 
-  /// - Parameter collection: the documents' collection, which also seeds their ids.
+  /// - Parameter collection: the documents' collection. It also seeds their ids.
   static func documents(_ count: Int, in collection: ResourcePath = SampleData.collection) -> [Document] {
     var random = SeededGenerator(seed: collection == Self.collection ? 1 : 2)
     return (0..<count).map { document($0, collection.appending(id(&random)), &random) }

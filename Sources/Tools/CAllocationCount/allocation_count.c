@@ -17,21 +17,21 @@ unsigned long long allocation_count(void) { return 0; }
 #include <stdatomic.h>
 #include <stddef.h>
 
-// The functions of glibc that the functions here replace.
+// The functions of glibc that this file replaces.
 extern void *__libc_malloc(size_t);
 extern void *__libc_calloc(size_t, size_t);
 extern void *__libc_realloc(void *, size_t);
 extern void *__libc_memalign(size_t, size_t);
 extern void __libc_free(void *);
 
-// Each thread counts in a separate place, so that counting does not contend with other threads. If there are more
-// threads than places, the last threads share one.
+// Each thread has a separate counter, so that threads do not contend. If there are more threads than counters, the last
+// threads share one.
 enum { PLACES = 1024, SHARED = PLACES - 1 };
 static struct {
   _Alignas(64) atomic_ullong count;
 } places[PLACES];
 static atomic_uint threads;
-// The number of the thread's place plus one; 0 before its first block.
+// The index of the thread's counter plus one; 0 before its first allocation.
 static _Thread_local unsigned own __attribute__((tls_model("initial-exec")));
 
 static void count_one(void) {

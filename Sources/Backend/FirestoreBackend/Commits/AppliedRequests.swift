@@ -3,26 +3,29 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreSQLite
 
-/// The responses to recent batches, so that a batch sent again after a lost response is answered, not applied twice.
+/// Stores the responses to recent batches. A batch that is resent after a lost response gets the stored response and is
+/// not applied again.
 ///
-/// Two requests are the same if their client, batch number and contents are. A client whose cache was restored to an
-/// earlier state reuses batch numbers for other batches; those are new requests. Stream tokens do not identify a
-/// request: a new stream starts without one, and pipelined batches share one. Requests without an id are applied every
-/// time. A failed batch stores no response and is evaluated again.
+/// Two requests are the same if their clients, batch numbers and contents are equal. A client whose cache was restored
+/// to an earlier state reuses batch numbers for other batches, which count as new requests. Stream tokens do not
+/// identify a request: a new stream starts without one, and pipelined batches share one. Requests without an id are
+/// applied every time. A failed batch stores no response and is evaluated again.
 struct AppliedRequests {
-  /// The limits on stored responses. A client sends its batches in order with at most 10 unanswered, so its last
-  /// responses are enough; but no message shows that a client is gone permanently.
+  /// The limits on stored responses. A client sends its batches in order, with at most 10 unanswered, so its latest
+  /// responses are enough. Limits for all clients are needed because no message shows that a client is gone
+  /// permanently.
   struct Limits {
     /// The number of responses stored for one client.
     var perClient: Int64 = 64
-    /// The number of responses stored for all clients together, regardless of age.
+    /// The number of newest responses, over all clients, that are never deleted because of their age.
     var rows: Int64 = 10_000
-    /// The largest number of responses stored for streams, regardless of age.
+    /// The number of newest responses, over all clients. Older responses to streams are deleted at any age.
     var streamRows: Int64 = 50_000
-    /// The maximum age in microseconds of responses to streams beyond `rows`, one hour: streams are resumed soon or
-    /// never.
+    /// The maximum age of responses to streams beyond `rows`, in microseconds. One hour is enough: a stream is resumed
+    /// soon or never.
     var streamAge: Int64 = 3_600_000_000
-    /// The same age for responses to caches, which may return, in microseconds: 30 days.
+    /// The maximum age of responses to caches beyond `rows`, in microseconds. It is 30 days, since caches may return
+    /// late.
     var cacheAge: Int64 = 2_592_000_000_000
     /// The number of requests between two searches for old responses.
     var slice = 4_096
@@ -31,7 +34,7 @@ struct AppliedRequests {
   /// The identity of a request, under which its response is stored.
   struct Name {
     let id: WriteRequestID
-    /// The MD5 digest of the contents; a client gains nothing from a collision between two of its requests.
+    /// The MD5 digest of the contents. Collisions are harmless: they only mix up two requests of the same client.
     let digest: [UInt8]
 
     init(_ id: WriteRequestID, _ mutations: [Mutation]) {
@@ -110,7 +113,7 @@ struct AppliedRequests {
     try connection.integer("SELECT version FROM applied_requests ORDER BY version DESC LIMIT 1 OFFSET ?", rank)
   }
 
-  /// The results as a document's fields, which have an encoding.
+  /// The results as the fields of a document, so that they can be encoded.
   private static func fields(_ results: [MutationResult]) -> Fields {
     let values = results.map { result in
       Value.map(["version": .integer(result.version.microseconds), "transforms": .array(result.transformResults)])

@@ -9,7 +9,7 @@ struct CommitEvaluation {
   struct WorkingDocument {
     enum Content {
       case missing
-      /// A document as stored, not decoded; a replaced document is never decoded.
+      /// A document as stored, not yet decoded. A document that is replaced is never decoded.
       case stored(EncodedFields)
       case fields(Fields)
     }
@@ -20,7 +20,7 @@ struct CommitEvaluation {
     var isNew: Bool
     /// The number of transforms in the commit so far.
     var transformCount = 0
-    /// The mutations of the document, in order, if the commit is checked before it is applied.
+    /// The mutations of the document, in order; recorded only if the commit is checked before it is applied.
     var mutations: [Mutation] = []
 
     fileprivate init(_ stored: StoredDocument?) {
@@ -61,7 +61,7 @@ struct CommitEvaluation {
   let commitTime: SnapshotVersion
   /// The value of this commit's server timestamps (see `ServerTimestamp`).
   let serverTime: Timestamp
-  /// Whether the commit has server timestamps.
+  /// Whether the commit writes server timestamps.
   private(set) var givesServerTime = false
   private(set) var documents: [DocumentKey: WorkingDocument] = [:]
   /// The keys of `documents` in the order of their first use.
@@ -69,7 +69,7 @@ struct CommitEvaluation {
   private(set) var touched: Set<DocumentKey> = []
   private var pendingResults: [(key: DocumentKey, isDelete: Bool, transformResults: [Value])] = []
 
-  /// Whether a failing precondition is recorded and treated as met until all mutations have been evaluated.
+  /// Whether a failing precondition is only recorded and evaluation continues as if it were met.
   private let defersPreconditions: Bool
   /// The first precondition that fails.
   private var failure: StoreError?
@@ -162,7 +162,7 @@ struct CommitEvaluation {
     }
   }
 
-  /// - Throws: `refused` for a precondition that fails.
+  /// - Throws: `refused` if a precondition failed.
   func checkPreconditions() throws(StoreError) { if let failure { throw failure } }
 
   /// Encodes the results, checks their sizes and drops documents that the commit leaves unchanged.
@@ -231,7 +231,7 @@ extension FieldTransform {
   }
 }
 
-/// A check that decides on a commit before its preconditions are evaluated. Its error is sent as the response.
+/// A check that accepts or rejects a commit before its preconditions are evaluated. Its error is sent as the response.
 package typealias CommitCheck = @Sendable (CommitPreview) throws(RPCStatus) -> Void
 
 /// The effects of a commit, assuming that all its preconditions hold. Valid only while its check runs.

@@ -7,8 +7,8 @@ import FirestoreSQLite
 package struct CommitOrder: Sendable {
   package let mutations: [Mutation]
   let database: DatabaseID
-  /// The id under which the commit is recorded; if it was applied before, its stored response is sent again and no
-  /// mutation is applied.
+  /// The id under which the commit is recorded. If a commit with this id was applied before, no mutation is applied and
+  /// the stored response is sent again.
   let request: WriteRequestID?
   /// Rejects the commit by throwing; not called for a request that was applied before.
   let check: CommitCheck?
@@ -32,9 +32,9 @@ struct CommitOutcome: Sendable {
 
 extension CommitLog {
   /// Applies the mutations of each order atomically and durably, in order. All orders that are not rejected share one
-  /// transaction and its costs; if that fails, each gets a separate one.
-  /// - Returns: a result for each order. `refused` means that the mutations are invalid; as after any error, none of
-  ///   them was applied. A failure to prune after a commit does not make it fail.
+  /// transaction and its costs. If it fails, each order gets a separate transaction.
+  /// - Returns: a result for each order. `refused` means that the mutations are invalid. After any error, none of the
+  ///   order's mutations was applied. A commit does not fail if pruning after it fails.
   mutating func commit(_ orders: [CommitOrder]) -> [Result<CommitOutcome, StoreError>] {
     if configuration.isPrivateCopy {
       let refusal = StoreError.refused(.failedPrecondition, "This data is a read-only copy. Nothing was written.")
@@ -44,13 +44,13 @@ extension CommitLog {
       return try commitTogether(orders)
     } catch {
       if orders.count == 1 { return [.failure(error)] }
-      // One of them may be the cause, and the others must not fail with it.
+      // One order may be the cause; the others must not fail with it.
       return orders.map { order in commit([order])[0] }
     }
   }
 
-  /// - Throws: an error that no single commit caused, and `refused` for a database that is not served; then nothing was
-  ///   applied.
+  /// - Throws: an error that no single commit caused, or `refused` for a database that is not served. Nothing was
+  ///   applied then.
   private mutating func commitTogether(
     _ orders: [CommitOrder]
   ) throws(StoreError) -> [Result<CommitOutcome, StoreError>] {
@@ -82,7 +82,7 @@ extension CommitLog {
     if asksForRequests { unprunedRequests = prunesRequests ? 0 : unprunedRequests + orders.count }
     for (database, state) in group.states.all { databases[database] = state }
     history.add(rows: group.historyRows, bytes: group.historyBytes)
-    // The commits stand; changes that cannot be pruned now can be pruned later.
+    // The commits are done; a later commit can prune what cannot be pruned now.
     if history.wantsPruning { try? pruneHistory() }
     return results
   }
@@ -112,7 +112,7 @@ struct CommitGroup {
   /// The number of earlier versions that the commits have added to the history, and their cost.
   private(set) var historyRows = 0
   private(set) var historyBytes: Int64 = 0
-  /// The databases whose states cannot be derived from the recorded changes.
+  /// The databases whose states must be stored, because the recorded changes do not determine them.
   private var unstored: Set<DatabaseID> = []
   private let now: @Sendable () -> Timestamp
   private let keptChanges: Int
@@ -129,7 +129,7 @@ struct CommitGroup {
     self.requestLimits = requestLimits
   }
 
-  /// - Throws: any error except `refused`, which is detected before anything of the commit is written.
+  /// - Throws: any error except `refused`. A commit is refused before any part of it is written.
   mutating func apply(
     _ orders: [CommitOrder], _ connection: Connection
   ) throws(StoreError) -> [Result<CommitOutcome, StoreError>] {

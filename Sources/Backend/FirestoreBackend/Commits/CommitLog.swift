@@ -6,14 +6,13 @@ import FirestoreSQLite
 /// The authoritative documents of all databases and their changes, version by version.
 ///
 /// Versions are commit times in microseconds. In each database every version is greater than all earlier ones, across
-/// restarts and regardless of the clock. A read of the present has the time of the clock, or that of the last version
-/// if the clock is behind it. A commit is always newer than any read time handed out. A commit without changes uses up
-/// a version too. If the clock is behind the last version, because it was wrong then or is now, each version is one
-/// microsecond after the previous one until the clock has caught up.
+/// restarts and regardless of the clock. A read of the present has the clock's time, or the last version's time if the
+/// clock is behind. A commit is always newer than any read time handed out. A commit without changes uses up a version
+/// too. While the clock is behind the last version, each new version is one microsecond after the previous one.
 struct CommitLog: ~Copyable {
   /// The number of recorded changes for resuming watches; older positions get a reset and the full state.
   static let keptChanges = 100_000
-  /// The smallest number of changes to prune at once, which spreads the cost.
+  /// The smallest number of changes to prune together, so that few commits have this cost.
   static let pruningSlack = 1_000
 
   /// The identity of the stored data, which distinguishes its tokens from other data sets' tokens.
@@ -25,10 +24,11 @@ struct CommitLog: ~Copyable {
   let collections = CollectionNumbers()
   private let counts = CachedCounts()
   var history: HistorySize
-  /// The last versions that were reported as ahead of the clock, by database number.
+  /// The last reported versions that were ahead of the clock, by database number.
   private var toldVersions: [Int64: Int64] = [:]
   let requestLimits: AppliedRequests.Limits
-  /// The number of requests answered since the last search for old responses; the first request after a start searches.
+  /// The number of requests answered since the last search for old responses. The first request after a start searches
+  /// too.
   var unprunedRequests: Int
 
   init(
@@ -60,10 +60,10 @@ struct CommitLog: ~Copyable {
     return state
   }
 
-  /// The current time of commits and reads, before the rule that versions never repeat.
+  /// The clock's time. Versions are based on it but never repeat.
   var clock: Timestamp { configuration.now() }
 
-  /// The version of the next commit: now, or a microsecond after the last.
+  /// The version of the next commit: the clock's time, or a microsecond after the last version if that is later.
   static func nextVersion(_ state: DatabaseState, at clock: Timestamp) throws(StoreError) -> Int64 {
     let version = max(state.version + 1, min(clock, .latest).microseconds)
     if version <= Timestamp.latest.microseconds { return version }
@@ -71,7 +71,8 @@ struct CommitLog: ~Copyable {
       .sqlite, "The database's last commit has the latest possible time, so no commit can follow. \(wayOut)")
   }
 
-  /// Reports a database whose last commit is dated in the future: once, and again if the date moves further ahead.
+  /// Reports a database whose last version is ahead of the clock. Repeats the report if that version moves further
+  /// ahead.
   mutating func compareClock(_ state: DatabaseState) {
     guard state.version - clock.microseconds > Self.toldLag else {
       toldVersions[state.id] = nil
@@ -88,10 +89,10 @@ struct CommitLog: ~Copyable {
   private static let wayOut =
     "If the clock was wrong then, export the data and import it into another directory."
 
-  /// The clock's lag in microseconds beyond which clock synchronization is not the cause.
+  /// The lag of the clock, in microseconds, above which it is reported. Clock synchronization causes smaller lags.
   private static let toldLag: Int64 = 60_000_000
 
-  /// The error for a time that can no longer be read, with the oldest readable time and the reason for that limit.
+  /// The error for a read time that is too old. It states the oldest readable time and the reason for that limit.
   func tooOld(_ state: DatabaseState) -> StoreError {
     let hourAgo = clock.microseconds - DocumentHistory.kept
     let oldest = Timestamp(microseconds: min(max(hourAgo, state.historyStart), state.committed))
@@ -115,15 +116,15 @@ struct CommitLog: ~Copyable {
     if try state(of: database).version < version { databases[database]?.version = version }
   }
 
-  /// The version of a read of the present: now, but not before a version that was handed out. Later commits get later
-  /// versions.
+  /// The version of a read of the present: the clock's time, or the last version handed out if that is later. Later
+  /// commits get later versions.
   mutating func readVersion(of database: DatabaseID) throws(StoreError) -> Int64 {
     let version = max(try state(of: database).version, min(clock, .latest).microseconds)
     try advance(database, to: version)
     return version
   }
 
-  /// Deletes one slice of the versions that are older than readable or that exceed the size limit.
+  /// Deletes one slice of the versions that are too old to read or that exceed the size limit.
   mutating func pruneHistory() throws(StoreError) {
     let cutoff = clock.microseconds - DocumentHistory.kept
     let account = history
@@ -151,7 +152,7 @@ struct CommitLog: ~Copyable {
   ) throws(StoreError) -> Result {
     let state = try state(of: database)
     let version = version ?? state.version
-    // Versions may be pruned during a read in slices.
+    // A read in slices may be overtaken by pruning.
     if version < state.committed, version < state.historyStart { throw tooOld(state) }
     let (known, counts) = (collections, counts)
     return try file.access { connection throws(StoreError) in
@@ -170,16 +171,16 @@ extension CommitLog {
   ) throws(StoreError) -> DatabaseState {
     var state = try state(of: database)
     let known = collections
-    // A rolled-back transaction may have created some.
+    // A rolled-back transaction may have created some of the collections.
     known.forget()
     defer { known.forget() }
     try file.access { connection throws(StoreError) in
-      // Random keys touch the whole index, so a larger page cache is worth its memory during the operation.
+      // Random keys touch the whole index, so a larger page cache pays off while documents are stored.
       try file.openFiles?.check()
       try connection.keepPages(upTo: 64 << 20)
       let usual = configuration.pageCacheBytes
       defer {
-        // The cache is only memory; a failure merely leaves it larger.
+        // A failure leaves the cache larger than necessary, nothing else.
         try? connection.keepPages(upTo: usual)
         try? connection.execute("PRAGMA shrink_memory")
       }

@@ -54,8 +54,7 @@ struct CommitWriter {
   }
 
   /// Writes the counters, and prunes the recorded changes.
-  /// - Returns: whether the database's state must be stored, because its version cannot be derived from the recorded
-  ///   changes or they were pruned.
+  /// - Returns: whether the database's state must be stored: changes were not recorded, or some were pruned.
   mutating func finish(
     keeping keptChanges: Int, isRecorded: Bool, _ connection: Connection
   ) throws(StoreError) -> Bool {

@@ -5,8 +5,8 @@ import FirestoreSQLite
 /// The state of one database apart from its documents.
 struct DatabaseState: Sendable {
   let id: Int64
-  /// The last version handed out, to a commit or a read, in microseconds. When the data is opened, it is not older
-  /// than the clock, so that clients that saw versions which the data lost accept new reads.
+  /// The last version handed out, to a commit or a read, in microseconds. It starts no earlier than the clock when the
+  /// data is opened. So clients that saw versions which the data has since lost still accept new reads.
   var version: Int64
   /// The version of the last commit, as stored in the file.
   var committed: Int64
@@ -27,11 +27,11 @@ struct DatabaseState: Sendable {
   ) throws(StoreError) -> DatabaseState {
     let name = Array(database.name.utf8)
     try connection.run(
-      // A database is known to be empty at all times before its first commit.
+      // A database is empty at every time before its first commit.
       "INSERT INTO databases (name, version, pruned, history_start) VALUES (?1, ?2, ?2, 0) ON CONFLICT DO NOTHING",
       name, time)
     let isNew = connection.rowsChangedLast == 1
-    // A commit with recorded changes needs no separate record.
+    // A commit with recorded changes stores no other record of its version.
     let state = try connection.first(
       """
       SELECT id, max(version, coalesce((SELECT max(version) FROM changes WHERE database = databases.id), 0)), pruned,
@@ -75,7 +75,7 @@ struct DatabaseState: Sendable {
     changes = Int(try connection.integer("SELECT count(*) FROM changes WHERE database = ?", id) ?? 0)
   }
 
-  /// The state after a change without individual records; also stored.
+  /// Stores and returns the state after a change of many documents without individual records.
   func withoutHistory(at version: Int64, _ connection: Connection) throws(StoreError) -> DatabaseState {
     try connection.run("DELETE FROM changes WHERE database = ?", id)
     try connection.run(
@@ -90,16 +90,16 @@ struct DatabaseState: Sendable {
   }
 }
 
-/// The value of a commit's server timestamps (REQUEST_TIME), the same for all of them.
+/// The value of all server timestamps (REQUEST_TIME) of a commit.
 ///
 /// The values strictly increase from commit to commit in a database, across restarts, and are never after the commit
 /// time, which is the version and update time of the written documents. As at the real backend, the value is the commit
 /// time truncated to milliseconds. If that value was used before, because several commits fell into one millisecond, it
-/// is the full commit time, to the microsecond. So a burst of commits does not run ahead of the clock.
+/// is the full commit time, to the microsecond. So the timestamps of many quick commits do not run ahead of the clock.
 enum ServerTimestamp {
   /// - Parameters:
   ///   - version: the version of the commit, in microseconds.
-  ///   - last: the last server timestamp handed out, or a time between it and the version.
+  ///   - last: the last server timestamp handed out, or a later time before the version.
   static func of(_ version: Int64, after last: Int64) -> Timestamp {
     let time = Timestamp(microseconds: version)
     let cut = Timestamp(seconds: time.seconds, nanoseconds: time.nanoseconds / 1_000_000 * 1_000_000)
@@ -146,7 +146,7 @@ struct Openings: Sendable {
 
   var isEmpty: Bool { known.isEmpty }
 
-  /// The number of the opening of the last commit.
+  /// The number of the opening that contains the last commit.
   var last: Int64 { known.last?.number ?? 0 }
 
   /// The last version that an opening shares with the file's history; `nil` for an unknown opening.
@@ -156,13 +156,13 @@ struct Openings: Sendable {
     return index + 1 < known.count ? known[index + 1].start : committed
   }
 
-  /// Whether the file's history has a version that some opening handed out as a read time.
+  /// Whether a version that was handed out as a read time is in the file's history.
   func contains(_ version: Int64, committed: Int64) -> Bool {
     guard let index = known.lastIndex(where: { $0.start < version }) else { return known.first?.start == version }
     return version <= (index + 1 < known.count ? known[index + 1].start : committed)
   }
 
-  /// Draws the number of this process's opening and stores it.
+  /// Draws a random number for this process's opening and stores it.
   /// - Parameter start: the version of the previous commit.
   mutating func begin(at start: Int64, database: Int64, _ connection: Connection) throws(StoreError) {
     let number = try connection.integer("SELECT random()") ?? 0

@@ -57,14 +57,14 @@ struct DocumentHistory {
     Int64(2 * name.bytes.count + fields.bytes.count + 64)
   }
 
-  /// The cost of all versions. O(versions); reads none of them.
+  /// The cost of all versions. O(versions), without reading their contents.
   func byteCount() throws(StoreError) -> Int64 {
     try connection.integer("SELECT sum(2 * length(name) + length(fields) + 64) FROM history") ?? 0
   }
 
   struct Pruned {
     var bytesLeft: Int64
-    /// The oldest readable versions, by database number, in databases that lost versions early.
+    /// The oldest readable versions, by database number, of databases whose versions were pruned because of their size.
     var starts: [Int64: Int64] = [:]
   }
 
@@ -75,7 +75,7 @@ struct DocumentHistory {
   func prune(before cutoff: Int64, excess: Int64, rows: Int, of bytes: Int64) throws(StoreError) -> Pruned {
     var (freed, last): (Int64, Int64?) = (0, nil)
     var endings: [Int64: Int64] = [:]
-    // Row ids follow the order of writing, in which the versions ended.
+    // Rows are written in the order in which the versions ended.
     try connection.scan(
       "SELECT id, until, collection, 2 * length(name) + length(fields) + 64 FROM history ORDER BY id LIMIT ?", rows
     ) { row in
@@ -132,7 +132,7 @@ struct DocumentHistory {
 
 /// The size of the history, which decides when to prune it.
 struct HistorySize {
-  /// The smallest number of rows to prune at once, which spreads the cost.
+  /// The smallest number of rows to prune together, so that few commits have this cost.
   static let pruningSlice = 512
 
   /// The size limit in bytes.
@@ -149,17 +149,17 @@ struct HistorySize {
     self.bytes? += bytes
   }
 
-  /// Whether there is enough to prune; also true while the cost is unknown, since an earlier process may have stored
-  /// more.
+  /// Whether pruning is due. Also true after a commit while the cost is unknown, since an earlier process may have
+  /// stored many versions.
   var wantsPruning: Bool { rows >= Self.pruningSlice || (rows > 0 && bytes.map { $0 > limit } ?? true) }
 
-  /// The largest number of rows to prune at once: twice the number of added ones, so that pruning catches up.
+  /// The largest number of rows to prune together. It is twice the number of added rows, so that pruning catches up.
   var slice: Int { max(2 * rows, Self.pruningSlice) }
 
   /// The number of bytes to free, with a margin so that not every commit prunes.
   func excess(of bytes: Int64) -> Int64 { bytes > limit ? bytes - limit + limit / 16 : 0 }
 
-  /// Clears the cost after the history changed in other ways, so that it is counted again.
+  /// Clears the cost, so that it is counted again, after the history changed in other ways.
   mutating func forget() { bytes = nil }
 
   mutating func setBytes(_ bytes: Int64) {

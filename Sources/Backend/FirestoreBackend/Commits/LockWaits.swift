@@ -4,23 +4,24 @@ import FirestoreProtocol
 import FirestoreQuery
 import FirestoreSQLite
 
-/// The writes that wait until pessimistic transactions release what they have read.
+/// The writes that wait until pessimistic transactions release the documents that they have read.
 ///
 /// ```
 /// T1  reads a ──────── commits c         readers share a lock
 /// T2  reads a, commits a ┄┄┄┄┄┄┄► applied, or aborted if T1 wrote a
 /// W   writes a ┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄► applied after both
 /// ```
-/// A transaction locks the documents that it looked up, and those that its queries match or would match. Nothing waits
-/// inside the backend: a write of a locked document gets `locked`, and its call tries again when a transaction ends. Two
-/// transactions that wait for each other are found when the second one begins to wait; the younger one is aborted.
+/// A transaction locks the documents that it looked up, and the documents that its queries match or would match after a
+/// write. Nothing waits inside the backend: a write of a locked document throws `locked`, and its call tries again when
+/// a transaction ends. A deadlock is detected when its last transaction begins to wait; the youngest transaction is
+/// then aborted.
 struct LockWaits {
   /// The transactions whose commits wait, each with the transactions that it waits for.
   private var blockers: [TransactionID: Set<TransactionID>] = [:]
   /// The calls that wait for the end of a transaction, in order.
   private var sleepers: [(number: Int, CheckedContinuation<Void, Never>)] = []
   private var lastNumber = 0
-  /// The number of ended locking transactions when the calls were last woken.
+  /// The number of pessimistic transactions that had ended when the calls were last woken.
   fileprivate var seenEndings = 0
 
   var count: Int { sleepers.count }
@@ -32,7 +33,7 @@ struct LockWaits {
   /// Forgets the commits of transactions that have ended.
   mutating func forget(except open: Set<TransactionID>) { blockers = blockers.filter { open.contains($0.key) } }
 
-  /// The transactions that wait for each other, if this one waits for others; empty if none of them waits for it.
+  /// The transactions of the deadlock that arises if this one waits for the others; empty if there is no deadlock.
   func cycle(of id: TransactionID, waitingFor others: Set<TransactionID>) -> Set<TransactionID> {
     var (members, seen): (Set<TransactionID>, Set<TransactionID>) = ([], [])
     func reaches(_ next: TransactionID) -> Bool {
@@ -83,12 +84,12 @@ extension LocalBackend {
   /// The number of pessimistic transactions that have ended.
   package var lockEndings: Int { transactions.endings }
 
-  /// Waits until more pessimistic transactions have ended, or for a time.
+  /// Waits until another pessimistic transaction has ended, or until the time is over.
   package func lockRelease(after endings: Int, within time: Duration) async {
     if transactions.endings != endings { return }
     let number = lockWaits.nextNumber()
     let timer = Task { [weak self] in
-      // A cancelled timer wakes a call that no longer waits, which has no effect.
+      // A cancelled timer has no effect: the call that it wakes no longer waits.
       try? await Task.sleep(for: time)
       await self?.wakeLockWait(number)
     }
@@ -102,7 +103,7 @@ extension LocalBackend {
 
   private func wakeLockWait(_ number: Int) { lockWaits.wake(number) }
 
-  /// Wakes the calls that wait if a locking transaction has ended since the last time.
+  /// Wakes the waiting calls if a pessimistic transaction has ended since they were last woken.
   func wakeLockWaits() {
     guard lockWaits.seenEndings != transactions.endings else { return }
     lockWaits.seenEndings = transactions.endings
@@ -115,8 +116,8 @@ extension LocalBackend {
     !holders(of: mutations, in: database, except: nil).isEmpty
   }
 
-  /// Checks that no other transaction locks what a transaction writes. If two transactions wait for each other, ends the
-  /// youngest one.
+  /// Checks that no other transaction locks a document that this one writes. In a deadlock, ends the youngest
+  /// transaction.
   /// - Throws: `locked`; `contention` after ending this transaction.
   func takeLocks(of mutations: [Mutation], in database: DatabaseID, for id: TransactionID) throws(RPCStatus) {
     lockWaits.forget(id)
@@ -168,7 +169,7 @@ extension OpenTransaction {
 }
 
 extension Mutation {
-  /// The document after the mutation, without its transforms.
+  /// The document after the mutation, before its transforms.
   fileprivate func outcome(for before: Document) -> Document {
     var after = before
     switch operation {

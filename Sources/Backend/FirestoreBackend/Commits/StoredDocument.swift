@@ -36,8 +36,8 @@ struct DocumentTransition: Sendable {
 }
 
 extension DocumentTransition {
-  /// The effects of several commits in this order, as if each database had had one commit: one transition per document.
-  /// Listeners cannot distinguish the states between these commits.
+  /// Merges the effects of several commits, as if each database had one commit: one transition per document. Listeners
+  /// cannot distinguish the states between these commits.
   static func byDatabase(
     _ orders: [CommitOrder], _ results: [Result<CommitOutcome, StoreError>]
   ) -> [(DatabaseID, [DocumentTransition])] {
@@ -95,7 +95,7 @@ struct DocumentName: Hashable, Comparable, Sendable {
 
   var id: String { bytes.withUnsafeBytes(Self.id) }
 
-  /// The smallest name after this one.
+  /// The next possible name after this one.
   var successor: DocumentName { DocumentName(stored: bytes + [0]) }
 
   static let first = DocumentName(stored: [])

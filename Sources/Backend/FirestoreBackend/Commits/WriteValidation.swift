@@ -54,7 +54,7 @@ enum WriteValidation {
     }
   }
 
-  /// Whether a quick scan of a path's bytes shows that the whole path is valid, as is usual.
+  /// Whether a quick scan of a path's bytes shows that the path is valid. Most paths pass it.
   private static func isPlain(_ path: ResourcePath) -> Bool {
     let bytes = path.text.utf8
     guard bytes.count <= ResourcePath.segmentByteLimit else { return false }
@@ -163,12 +163,12 @@ struct ValueCheck {
     throw WriteValidation.refused("Vector must only contain values of type 'double'")
   }
 
-  /// The only keys of the maps that represent BSON types, which newer clients write.
+  /// The keys of the single-entry maps that represent BSON types in newer clients.
   private static let typedMapNames = [
     "__min__", "__max__", "__int__", "__decimal128__", "__oid__", "__binary__", "__request_timestamp__", "__regex__",
   ]
 
-  /// Checks the map that represents a BSON regular expression, which newer clients write.
+  /// Checks the map with which newer clients represent a BSON regular expression.
   private func checkRegularExpression(_ fields: Fields) throws(StoreError) {
     guard fields.count == 1, case .map(let expression)? = fields["__regex__"],
       case .string(let options)? = expression["options"]
@@ -196,11 +196,11 @@ struct ValueCheck {
   }
 }
 
-/// Rejects writes of one commit that exclude each other regardless of the stored data. A document that an earlier write
-/// left in place cannot be created; one that an earlier write deleted can be neither changed nor verified as deleted
-/// (like Google's emulator for each pair).
+/// Rejects writes of one commit that contradict each other regardless of the stored data, as Google's emulator does.
+/// After a write that stores a document, the commit cannot create it. After a deletion, it cannot update or delete the
+/// document with the precondition that it exists.
 enum WriteSequence {
-  /// The assumption of a write. Its raw value is the service's word for it.
+  /// The kind of a write. The raw values are the service's words in error messages.
   private enum Kind: String {
     case upsert, insert, update, delete
 

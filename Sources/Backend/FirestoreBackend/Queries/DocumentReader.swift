@@ -25,7 +25,7 @@ struct DocumentReader {
       connection: connection, database: database, state: state, known: known, version: version, counts: counts)
   }
 
-  /// The document, or `missing` at the read time.
+  /// The document; in the state `missing` at the read time if it does not exist.
   func document(_ key: DocumentKey) throws(StoreError) -> Document {
     try stored(key)?.document ?? Document(key: key, version: readTime, state: .missing)
   }
@@ -83,16 +83,15 @@ struct DocumentReader {
 extension DocumentReader {
   /// The matching documents in the target's order, up to its limit.
   ///
-  /// An order by `__name__` reads in key order and stops at the limit; any other order scans the collection and holds
-  /// `limit` documents.
-  /// - Parameter limit: replaces the target's own limit, to read beyond a window.
+  /// If ordered by `__name__`, reads in key order and stops at the limit. Otherwise scans the whole collection and
+  /// holds about `limit` documents in memory.
+  /// - Parameter limit: replaces the target's limit.
   func run(_ target: Target, limit: Int?) throws(StoreError) -> [Document] {
     try ordered(target, limit: limit, holding: .max).documents
   }
 
-  /// The documents that `run` returns. If whole documents are too large, only the fields of the ordering are included.
-  /// - Parameter bytes: the size of whole documents that may be held; beyond it only the fields of the ordering are
-  ///   returned.
+  /// The same documents as `run`. If they are too large, they contain only the fields that the target sorts by.
+  /// - Parameter bytes: the maximum size in bytes of whole documents.
   func ordered(
     _ target: Target, limit: Int?, holding bytes: Int
   ) throws(StoreError) -> (documents: [Document], isThin: Bool) {
@@ -140,8 +139,8 @@ extension DocumentReader {
     return (found, size > bytes)
   }
 
-  /// Groups collections so that each group's documents are adjacent in key order, and orders the groups. Only a
-  /// collection inside a document of another one (`comments/c/comments`) interleaves with it.
+  /// Groups collections so that each group's documents are adjacent in key order, and orders the groups. Two
+  /// collections interleave only if one is below a document of the other (`comments/c/comments`).
   private func clusters(_ collections: [CollectionEntry], _ direction: OrderBy.Direction) -> [[CollectionEntry]] {
     var clusters: [[CollectionEntry]] = []
     for collection in collections.sorted(by: { $0.path < $1.path }) {
@@ -155,8 +154,8 @@ extension DocumentReader {
   }
 }
 
-/// Selects the first documents in a target's order from any number: whole, or if these are too large, with only the
-/// fields of the ordering.
+/// Selects the first documents in a target's order. If whole documents are too large, retains only the fields that the
+/// target sorts by.
 struct TopDocuments {
   private let target: Target
   private let limit: Int?
@@ -167,7 +166,7 @@ struct TopDocuments {
   /// The last of the first `limit` documents seen so far; documents after it can be dropped.
   private var threshold: Document?
 
-  /// - Parameter maximumBytes: the size of whole documents that may be held.
+  /// - Parameter maximumBytes: the maximum size in bytes of whole documents.
   init(_ target: Target, limit: Int?, holding maximumBytes: Int = .max) {
     self.target = target
     self.limit = limit
@@ -208,8 +207,8 @@ struct CollectionEntry {
 }
 
 extension Target {
-  /// Whether an existing document matches, ignoring the limit, by the backend's comparison: 1 and 1.0 are the same to
-  /// every operator (PROTOCOL §3.7).
+  /// Whether an existing document matches, ignoring the limit. Values are compared as in the backend: 1 and 1.0 are
+  /// equal for every operator (PROTOCOL §3.7).
   func holds(_ document: Document) -> Bool {
     if isDocumentTarget { return document.exists && document.key.path == path }
     return matches(document, by: .backend)
@@ -217,10 +216,11 @@ extension Target {
 }
 
 extension DocumentReader {
-  /// The smallest document count of a collection to read; one that is empty now may have had documents in the past.
+  /// The smallest document count for which a collection is read. A read in the past includes collections that are empty
+  /// now.
   var leastCount: Int64 { past == nil ? 1 : 0 }
 
-  /// The collections of a query target, by id, without empty ones.
+  /// The nonempty collections of a query target, sorted by id.
   func collections(of target: Target) throws(StoreError) -> [CollectionEntry] {
     var entries: [CollectionEntry] = []
     func add(_ row: Row) {
@@ -271,11 +271,11 @@ extension DocumentReader {
     }
   }
 
-  /// The bytes that count as one row in a slice; larger rows count as several.
+  /// The size in bytes that counts as one row of a slice; larger documents count as several rows.
   private static let rowBytes = 2_048
 
-  /// Visits the documents of several collections, ordered by id, in storage order: at most `rows` of them after a
-  /// position, fewer if they are large, or until `visit` returns false.
+  /// Visits documents of several collections, sorted by id, in storage order after a position. Stops after `rows`
+  /// documents, earlier if they are large, or when `visit` returns false.
   /// - Returns: the position to continue from; `nil` when all documents have been visited.
   func scan(
     _ collections: [CollectionEntry], _ range: KeyRange, after position: DocumentPosition?, rows: Int,
@@ -314,8 +314,8 @@ extension DocumentReader {
     return count
   }
 
-  /// The number of matching documents, ignoring the limit, if it is recorded, as for whole collections in the present;
-  /// else `nil`.
+  /// The number of matching documents, ignoring the limit, if it is recorded; else `nil`. It is recorded for whole
+  /// collections in the present.
   func recordedCount(of query: ServedQuery) throws(StoreError) -> Int? {
     let target = query.target
     guard query.scope == .target, query.offset == 0, past == nil, !target.isDocumentTarget,

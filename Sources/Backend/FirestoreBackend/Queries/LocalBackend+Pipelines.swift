@@ -12,13 +12,13 @@ package struct ExecutedPipeline: Sendable {
 }
 
 extension LocalBackend {
-  /// Starts to execute a pipeline. Its documents are read on demand, all at one version. If it writes, all its writes
-  /// or none are done when this returns, and its result is the document count.
+  /// Starts to execute a pipeline. Its documents are read on demand, all at one version. If the pipeline writes, the
+  /// writes are complete when this returns, and the result is the number of written documents.
   /// - Parameters:
   ///   - check: checks each read before documents are read.
   ///   - commitCheck: checks the commit before documents are written.
   /// - Throws: `invalid-argument` for a pipeline that writes at a past time or in a transaction; `aborted` if documents
-  ///   that it would write have changed meanwhile.
+  ///   that it read have changed before its commit. After an error, nothing is written.
   package nonisolated func execute(
     _ pipeline: Pipeline, _ consistency: ReadConsistency = .latest, in database: DatabaseID,
     check: PipelineCheck? = nil, commitCheck: CommitCheck? = nil
@@ -50,7 +50,7 @@ extension LocalBackend {
       let count: Fields = ["documents_modified": .integer(Int64(mutations.count))]
       return ExecutedPipeline(results: PipelineResults([count]), time: response.commitTime)
     } catch {
-      // The transaction is over in any case; the original error is the relevant one.
+      // The transaction has ended either way; the original error matters.
       try? await rollback(id, in: database)
       throw error
     }
@@ -63,7 +63,8 @@ extension LocalBackend {
     }
   }
 
-  /// A consistency that makes all reads happen at one version; the current time, and that version.
+  /// Fixes the version at which all reads happen. Returns a consistency for these reads, the current time and the
+  /// version.
   private func fix(
     _ consistency: ReadConsistency, in database: DatabaseID
   ) throws(RPCStatus) -> (ReadConsistency, now: Timestamp, SnapshotVersion) {

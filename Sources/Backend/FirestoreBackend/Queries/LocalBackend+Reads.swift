@@ -31,7 +31,7 @@ extension LocalBackend {
   /// The number of rows read in one step on the backend's actor: two or three milliseconds.
   static let slice = 1_000
 
-  /// The documents in the requested order, in one step; a missing one is `missing` at the read time.
+  /// The documents in the requested order, in one step. Missing documents are returned as `missing` at the read time.
   package func lookup(
     _ keys: [DocumentKey], _ consistency: ReadConsistency = .latest, in database: DatabaseID
   ) throws(RPCStatus) -> (documents: [Document], readTime: SnapshotVersion) {
@@ -114,7 +114,8 @@ extension LocalBackend {
       if query.target.start == nil, query.target.end == nil {
         ordered.target = ordered.target.implyingOrder(of: aggregations)
       } else if !paths.isEmpty {
-        // A cursor refers to the given orderings, so they are unchanged, and the limit applies to documents that count.
+        // A cursor refers to the given orderings, so none are added. The limit applies only to documents that are
+        // counted.
         ordered.target.limit = nil
       }
       let documents = try await documents(of: ReadRequest(ordered, in: database), at: version)
@@ -153,7 +154,7 @@ extension LocalBackend {
     }
   }
 
-  /// The keys of documents in a collection that have documents below them, including missing ones, in key order.
+  /// The keys of the documents in a collection, existing or missing, that have documents below them; in key order.
   package func parents(
     in collection: ResourcePath, _ consistency: ReadConsistency = .latest, in database: DatabaseID
   ) throws(RPCStatus) -> [DocumentKey] {
@@ -161,8 +162,8 @@ extension LocalBackend {
       .map { DocumentKey(unchecked: collection.appending($0)) }.sorted()
   }
 
-  /// Deletes a document or collection with all documents below it, by ordinary commits. Documents written there
-  /// meanwhile may remain.
+  /// Deletes a document or collection with all documents below it, by ordinary commits. Documents that are written
+  /// there during the deletion may remain.
   package func deleteDocuments(below path: ResourcePath, in database: DatabaseID) async throws(RPCStatus) {
     let target = Target(
       path: path, filters: [], orderBy: [OrderBy(.documentID)], limit: nil, start: nil, end: nil)
@@ -183,14 +184,14 @@ extension LocalBackend {
   }
 
   /// The matches in the query's order, including the offset.
-  /// - Parameter bytes: the size of whole documents that may be held; beyond it only the fields of the ordering are
-  ///   returned.
+  /// - Parameter bytes: the maximum size in bytes of whole documents; larger results contain only the fields that the
+  ///   target sorts by.
   func ordered(
     _ query: ServedQuery, at version: Int64, in database: DatabaseID, holding bytes: Int
   ) async throws(RPCStatus) -> (documents: [Document], isThin: Bool) {
     var top = TopDocuments(query.target, limit: query.needed, holding: bytes)
     if query.needed == 0 { return top.finish() }
-    // A backward read, or one without conditions, reaches its limit early; this path does not slice.
+    // A read without conditions reaches its limit early, so it needs no slices. Slices cannot read backward.
     if query.scope == .target, let needed = query.needed, query.target.orderBy.count == 1,
       query.target.orderBy[0].path.isDocumentID,
       query.target.filters.isEmpty || query.target.orderBy[0].direction == .descending
@@ -235,7 +236,7 @@ extension LocalBackend {
     try begin(request.consistency, in: request.database) { $0.queries.append((request.query, $1)) }
   }
 
-  /// The version to read at; in a transaction, `note` first records the documents or query to be read.
+  /// Returns the version to read at. In a read-write transaction, `note` records the documents or query to be read.
   private func begin(
     _ consistency: ReadConsistency, in database: DatabaseID,
     _ note: (inout OpenTransaction, Int64) -> Void = { _, _ in }
@@ -284,7 +285,7 @@ extension LocalBackend {
     guard version <= max(now, state.version) else {
       throw .refused(.invalidArgument, "The requested 'read_time' cannot be in the future.")
     }
-    // The current state can be read regardless of its age.
+    // The current state can be read even if its version is old.
     guard version >= state.committed || (version >= now - DocumentHistory.kept && version >= state.historyStart) else {
       throw log.tooOld(state)
     }

@@ -6,17 +6,17 @@ package import FirestoreModel
 struct LookedUpDocuments {
   private typealias Known = [DocumentKey: Document?]
 
-  /// The size of all documents in bytes, and the number of databases, beyond which the cache is cleared.
+  /// The limits beyond which the cache is cleared: the size of all documents in bytes, and the number of databases.
   private static let mostBytes = 4 << 20
   private static let mostDatabases = 8
-  /// The minimum size in bytes of a document that is not cached.
+  /// The size in bytes above which a document is not cached.
   private static let largeBytes = 64 << 10
   /// The approximate size in bytes of a document apart from its fields and its name.
   private static let fixedBytes = 256
 
   private var databases: [(id: DatabaseID, known: Known)] = []
   private var bytes = 0
-  /// The state, valid until one of the cached documents changes.
+  /// The current state; replaced when one of the cached documents changes.
   private(set) var state = LookedUpState()
 
   /// - Returns: `nil` for a document that is not cached; `.some(nil)` for one that does not exist.
@@ -28,7 +28,7 @@ struct LookedUpDocuments {
   mutating func add(_ document: Document?, _ key: DocumentKey, in database: DatabaseID) {
     let size = (document?.data?.encoded.bytes.count ?? 0) + 2 * key.path.text.utf8.count + Self.fixedBytes
     if size > Self.largeBytes {
-      // A change of it will not be detected.
+      // Changes of a document that is not cached are not detected.
       state = LookedUpState()
       return
     }
@@ -42,7 +42,7 @@ struct LookedUpDocuments {
     }
   }
 
-  /// Removes documents that a commit changed. Their bytes count until the cache is cleared.
+  /// Removes documents that a commit changed. Their sizes still count until the cache is cleared.
   mutating func note(_ transitions: [DocumentTransition], in database: DatabaseID) {
     guard let place = databases.firstIndex(where: { $0.id == database }) else { return }
     for transition in transitions where databases[place].known.removeValue(forKey: transition.key) != nil {
@@ -64,7 +64,7 @@ struct LookedUpDocuments {
   }
 }
 
-/// The state of all looked-up documents, replaced by another object as soon as one of them changes.
+/// The identity of one state of all looked-up documents. As soon as one of them changes, another object replaces it.
 package final class LookedUpState: Sendable {
   init() {}
 }
@@ -73,7 +73,8 @@ extension LocalBackend {
   /// The current state of the documents that `lookedUp` has returned.
   package var lookedUpState: LookedUpState { lookedUpDocuments.state }
 
-  /// The current document, `nil` if it does not exist; from memory if it was looked up before and has not changed.
+  /// The current document; `nil` if it does not exist. It comes from the cache if it was looked up before and has not
+  /// changed.
   package func lookedUp(_ key: DocumentKey, in database: DatabaseID) throws(RPCStatus) -> Document? {
     if let known = lookedUpDocuments.document(key, in: database) { return known }
     let document = try lookup([key], in: database).documents.first.flatMap { $0.exists ? $0 : nil }

@@ -12,7 +12,7 @@ package struct NearestNeighbors: Sendable {
   package var limit: Int
   /// The field of each result that receives the distance.
   package var resultField: FieldPath?
-  /// The distance beyond which results are excluded (for a dot product: below which).
+  /// The largest distance of a result; for a dot product, the smallest product.
   package var threshold: Double?
 
   package init(
@@ -31,7 +31,7 @@ package struct NearestNeighbors: Sendable {
     measure == .dotProduct ? left < right : left > right
   }
 
-  /// - Parameter length: the length of the query vector.
+  /// - Parameter length: the squared length of the query vector.
   fileprivate func distance(to other: [Double], _ length: Double) -> Double {
     func dot(_ left: [Double], _ right: [Double]) -> Double { zip(left, right).reduce(0) { $0 + $1.0 * $1.1 } }
     switch measure {
@@ -44,8 +44,8 @@ package struct NearestNeighbors: Sendable {
   }
 }
 
-/// Selects the documents nearest to a vector from any number: whole, or if these are too large, with only the fields by
-/// which the target sorts them.
+/// Selects the documents nearest to a vector. If whole documents are too large, retains only the fields that the target
+/// sorts by.
 struct NearestDocuments {
   private struct Candidate {
     var document: Document
@@ -55,15 +55,15 @@ struct NearestDocuments {
   private let search: NearestNeighbors
   private let target: Target
   private let maximumBytes: Int
-  /// The squared length of the vector.
+  /// The squared length of the query vector.
   private let length: Double
   private var candidates: [Candidate] = []
   private var bytes = 0
   private var isThin = false
 
   /// - Parameters:
-  ///   - target: its order decides between equally distant documents.
-  ///   - maximumBytes: the size of whole documents that may be held.
+  ///   - target: orders equally distant documents.
+  ///   - maximumBytes: the maximum size in bytes of whole documents.
   init(_ search: NearestNeighbors, _ target: Target, holding maximumBytes: Int) {
     (self.search, self.target, self.maximumBytes) = (search, target, maximumBytes)
     length = search.vector.reduce(0) { $0 + $1 * $1 }
@@ -76,7 +76,7 @@ struct NearestDocuments {
     if let threshold = search.threshold, search.isFarther(distance, threshold) { return }
     candidates.append(Candidate(document: isThin ? document.thinned(for: target) : document, distance: distance))
     if !isThin { bytes += document.storedSize }
-    // Twice as many are held as requested, so that each is sorted about twice.
+    // Retains up to twice the requested number, so that each document is sorted about twice.
     if candidates.count >= 2 * search.limit + 64 { compact() }
     if !isThin, bytes > maximumBytes {
       isThin = true

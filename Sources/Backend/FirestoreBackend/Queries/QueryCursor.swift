@@ -3,17 +3,17 @@ package import FirestoreModel
 import FirestoreQuery
 import FirestoreSQLite
 
-/// The reading position in a query's result. The whole result is of one version, however long its reader takes.
+/// The reading position in a query's result. The whole result has one version, even if it is read slowly.
 ///
 /// ```
-/// scan     storage order is the query's: nothing is held but the document that comes next
-/// sorted   the documents in order or, if these are large, only what they are sorted by: they are looked up when
-///          their turn comes
+/// scan     the query's order is the storage order: only the next document is held
+/// sorted   the documents are held in order; if they are large, only their sort fields are held, and each document is
+///          looked up when it is returned
 /// ```
 package struct QueryCursor: Sendable {
   enum State: Sendable {
     /// - Parameters:
-    ///   - skipping: the number of offset documents still to skip.
+    ///   - skipping: the number of documents that the offset must still skip.
     ///   - needed: the largest number of documents still to return, including `next`.
     ///   - next: a document that was already found.
     case scan(after: DocumentPosition?, skipping: Int, needed: Int?, next: Document?)
@@ -32,8 +32,8 @@ package struct QueryCursor: Sendable {
     self.state = state
   }
 
-  /// A cursor before looked-up documents, in their order. If they exceed one piece, they are not held but looked up
-  /// again, at the same version, when needed.
+  /// Creates a cursor that returns looked-up documents in their order. If they exceed one piece, only their keys are
+  /// retained, and the documents are looked up again at the same version.
   /// - Parameter readTime: their version.
   package init(
     of documents: [Document], at readTime: SnapshotVersion, _ consistency: ReadConsistency, in database: DatabaseID
@@ -59,16 +59,17 @@ package struct QueryCursor: Sendable {
 
 /// Some documents of a query's result, in its order.
 package struct QueryPiece: Sendable {
-  /// The size of the documents after which a piece is full, in bytes.
+  /// The size of a full piece's documents in bytes.
   static let bytes = 256 << 10
 
   package private(set) var documents: [Document] = []
   /// The number of results that the offset has skipped before these.
   package internal(set) var skipped = 0
-  /// The approximate size in bytes of these documents and of the retained one.
+  /// The approximate size in bytes of these documents, including the one retained for the next piece.
   package private(set) var size = 0
 
-  /// Whether the piece should be sent before more is read. It then has a document that can be retained.
+  /// Whether the piece should be sent before more is read. A full piece has at least two documents, so that one can be
+  /// retained for the next piece.
   var isFull: Bool { size >= Self.bytes && documents.count > 1 }
 
   mutating func append(_ document: Document) {
@@ -103,16 +104,16 @@ extension Document {
 }
 
 extension ServedQuery {
-  /// Whether one scan can answer the query, stopping and continuing anywhere, because its order is the storage order.
+  /// Whether a scan that stops and continues anywhere can answer the query, because its order is the storage order.
   var isScannedInPieces: Bool {
     scope == .target && target.collectionGroup == nil && target.orderBy == [OrderBy(.documentID)] && nearest == nil
       && target.limit != 0 && !target.isDocumentTarget && KeyRange(target).keys == nil
   }
 }
 
-/// Results in pieces, so that a client that reads slowly uses neither the backend's time nor its memory.
+/// Results in pieces. A client that reads slowly does not block the backend or fill its memory.
 extension LocalBackend {
-  /// The size of a sorted result's whole documents in bytes; beyond it they are looked up again.
+  /// The size in bytes up to which a sorted result is held whole. Documents of larger results are looked up again.
   private static let sortedBytes = 4 << 20
   /// The number of vectors compared in one step on the backend's actor.
   private static let vectors = 100
@@ -136,7 +137,7 @@ extension LocalBackend {
     return try await ordered(request.query, at: version, in: request.database, holding: 0).documents.map(\.key)
   }
 
-  /// - Parameter bytes: the size of whole documents that a sorted result may hold.
+  /// - Parameter bytes: the maximum size in bytes of the whole documents that a sorted result holds.
   func open(_ request: ReadRequest, at version: Int64, holding bytes: Int) async throws(RPCStatus) -> QueryCursor {
     let query = request.query
     if query.isScannedInPieces {
@@ -162,7 +163,7 @@ extension LocalBackend {
         return true
       }
     } else {
-      // Only the first documents in the query's order are compared, so ordering comes first.
+      // Only the first documents in the query's order are compared with the vector, so they are sorted first.
       let (documents, _) = try await ordered(query, at: version, in: request.database, holding: .max)
       skipped = min(query.offset, documents.count)
       var rest = documents.dropFirst(skipped)
@@ -178,8 +179,8 @@ extension LocalBackend {
       request: request, version: version, state: .sorted(documents[...], isThin: isThin, skipped: skipped))
   }
 
-  /// The next documents of a result.
-  /// - Returns: also the cursor after them; `nil` if these are the last.
+  /// Reads the next documents of a result.
+  /// - Returns: the documents, and the cursor after them; `nil` if these are the last.
   /// - Throws: `unavailable`, or `aborted` in a transaction, if its version is no longer in the history.
   package func read(_ cursor: QueryCursor) async throws(RPCStatus) -> (piece: QueryPiece, rest: QueryCursor?) {
     switch cursor.state {
@@ -233,7 +234,7 @@ extension LocalBackend {
       try read(cursor) { reader throws(StoreError) in
         while !isEnough(), let thin = left.popFirst() {
           let document = try reader.document(thin.key)
-          // The distance is not stored.
+          // The computed distance is not in the stored document.
           let added = cursor.request.query.nearest?.resultField.flatMap { path in thin[path].map { (path, $0) } }
           piece.append(added.map { document.setting($0, to: $1) } ?? document)
         }

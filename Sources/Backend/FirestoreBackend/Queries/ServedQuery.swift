@@ -4,7 +4,7 @@ package import FirestoreProtocol
 package import FirestoreQuery
 import FirestoreSQLite
 
-/// A query as received by a server: a target, with the parts that only one-time reads may have (PROTOCOL §3.7).
+/// A query as received by a server: a target, and the parts that listeners do not support (PROTOCOL §3.7).
 package struct ServedQuery: Sendable {
   package enum Scope: Hashable, Sendable {
     /// The target's own collection or collection group.
@@ -76,8 +76,8 @@ extension DocumentReader {
   }
 
   /// Visits one slice of a query's matches in storage order, like `scan`.
-  /// - Parameter known: the collections, which the first slice looks up if they may be as many as the documents. All
-  ///   slices use them, since each has the same version.
+  /// - Parameter known: the query's collections. If they can be as many as the documents, the first slice looks them up
+  ///   for all slices, which read the same version.
   func scanMatches(
     of query: ServedQuery, after position: DocumentPosition?, rows: Int, in known: inout [CollectionEntry]?,
     _ visit: (Document) -> Bool
@@ -122,7 +122,7 @@ extension DocumentReader {
 }
 
 /// The part of the key order that can contain a target's documents, from its filters and cursors on `__name__`. Bounds
-/// are inclusive here; the target's own matching excludes the document at an exclusive bound.
+/// are inclusive here; matching against the target excludes the document at an exclusive bound.
 struct KeyRange {
   private(set) var lower: DocumentKey?
   private(set) var upper: DocumentKey?
@@ -179,9 +179,8 @@ struct KeyRange {
 }
 
 extension ExplainMetrics {
-  /// The index that Cloud Firestore uses for the query: the fields of equalities, then the fields of the order, then
-  /// the aggregated fields, the name, and the vector. It counts an index entry for each document, including skipped
-  /// ones, and the documents themselves unless they are only aggregated.
+  /// The index that Cloud Firestore uses for the query. Its fields are those compared for equality, then the sort
+  /// fields, the aggregated fields, the name, and the vector.
   package init(of query: ServedQuery, _ aggregations: [Aggregation] = []) {
     var names: [String] = []
     var seen: Set<FieldPath> = [.documentID]

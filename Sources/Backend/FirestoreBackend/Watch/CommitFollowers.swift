@@ -5,10 +5,11 @@ extension LocalBackend {
   /// The minimum time between two notifications of one stream; commits in between are combined.
   package static let followPace = Duration.milliseconds(30)
 
-  /// Reports every commit to a database until canceled. The first notification states that everything may have changed.
+  /// Notifies of every commit to a database until canceled. The first notification states that everything may have
+  /// changed.
   /// - Parameters:
-  ///   - clock: the clock for the pace.
-  ///   - deliver: receives a notification; further changes are collected meanwhile.
+  ///   - clock: the clock for `followPace`.
+  ///   - deliver: receives a notification. Changes are collected until it returns.
   /// - Returns: the stream's final status.
   /// - Throws: the error that `deliver` threw.
   package nonisolated func followCommits<Failure: Error>(
@@ -48,7 +49,7 @@ struct CommitFollowers: Sendable {
     let database: DatabaseID
     let signal: AsyncStream<Void>.Continuation
     var notices = CollectionNotices(isEverything: true)
-    /// The reason why no more notifications follow.
+    /// The status that ended the stream; `nil` while it is open.
     var end: RPCStatus?
   }
 
@@ -102,10 +103,10 @@ struct CommitFollowers: Sendable {
   }
 }
 
-/// The undelivered changes of collections for a follower: one notice for each collection, however many commits there
-/// were.
+/// The changed collections that a follower has not received yet. A collection is listed once, even after several
+/// commits.
 struct CollectionNotices: Sendable {
-  /// The maximum number of collections listed; beyond it everything may have changed.
+  /// The maximum number of collections listed. Beyond it, the notification states that everything may have changed.
   static let most = 1_000
 
   private var notices: [ResourcePath: CollectionNotice] = [:]

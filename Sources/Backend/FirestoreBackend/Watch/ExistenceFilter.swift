@@ -5,10 +5,11 @@ import FirestoreQuery
 import FirestoreSQLite
 import Glibc
 
-/// Builds the bloom filter of an existence filter: the names of all documents of a target at the backend.
+/// Builds the bloom filter of an existence filter. It contains the names of all documents that match a target at the
+/// backend.
 ///
-/// The size is the real backend's choice, recovered from its test data (PROTOCOL §2.5): the smallest prime number of
-/// bits not below −n·ln p / (ln 2)², and n/m · ln 2 hashes, rounded.
+/// The size m in bits is the smallest prime not below −n·ln p / (ln 2)² for n names and the rate p. The number of
+/// hashes is m/n · ln 2, rounded. The real backend's test data shows these formulas (PROTOCOL §2.5).
 package struct BloomFilterBuilder {
   private var bitmap: [UInt8]
   private let bitCount: UInt64
@@ -16,9 +17,10 @@ package struct BloomFilterBuilder {
 
   /// - Parameters:
   ///   - count: the number of names to insert.
-  ///   - falsePositiveRate: the maximum share of other names that the filter seems to contain; 1 makes an empty filter.
+  ///   - falsePositiveRate: the maximum share of other names that the filter seems to contain. With 1 the filter is
+  ///     empty.
   package init(count: Int, falsePositiveRate: Double) {
-    // Clients would ignore a filter without bits; for no names, one that contains nothing states it.
+    // Clients would ignore a filter without bits, so a filter for no names has some bits, all of them 0.
     let names = Double(max(count, 1))
     let wanted = (-names * log(falsePositiveRate) / (M_LN2 * M_LN2)).rounded(.up)
     guard wanted >= 1 else {
@@ -63,8 +65,8 @@ package struct BloomFilterBuilder {
   }
 }
 
-/// The document counts of watched queries at some version. The count for a returning listener is computed from the old
-/// count and the later changes, so its cost depends on the changes, not on a scan.
+/// The document counts of watched queries, each at some version. The count for a returning listener is computed from
+/// the old count and the later changes, which is cheaper than a scan.
 final class CachedCounts {
   private struct Query: Hashable {
     let database: Int64
@@ -76,7 +78,7 @@ final class CachedCounts {
     var version: Int64
   }
 
-  /// The number of stored counts beyond which all are dropped.
+  /// The number of stored counts beyond which all of them are dropped.
   private static let most = 1_024
 
   private var counts: [Query: Count] = [:]
@@ -91,7 +93,8 @@ final class CachedCounts {
 
   /// A query's document count at the reader's version, computed from the changes since it was recorded.
   /// - Parameter historyStart: the version before which the history is unknown.
-  /// - Returns: `nil` if it was not recorded, or if there are more changes than one step reads.
+  /// - Returns: `nil` if no count was recorded, if the changes are unknown, or if there are more changes than one step
+  ///   reads.
   func number(of target: Target, _ reader: DocumentReader, historyStart: Int64) throws(StoreError) -> Int? {
     guard reader.past == nil, let known = counts[Query(database: reader.state.id, target: target)] else { return nil }
     if known.version == reader.state.committed { return known.number }

@@ -10,15 +10,15 @@ import FirestoreSQLite
 /// documents in target order:   shown (limit) │ reserve │ not held
 ///                              ◄──── held ────────────►│ only if `isComplete` is false
 /// ```
-/// Invariant: matches that are not held sort after the last held document. Of large documents only the fields of the
-/// ordering are held.
+/// Invariant: matches that are not held sort after the last held document. For large documents, only the sort fields
+/// are held.
 struct LimitWindow {
-  /// Documents in the target's order, whole or with only the fields of the ordering.
+  /// Documents in the target's order, whole or with only the sort fields.
   typealias Result = (documents: [Document], isThin: Bool)
 
-  /// The size of the documents that a window holds whole, in bytes.
+  /// The size in bytes up to which a window holds its documents whole.
   static let wholeBytes = 256 << 10
-  /// The size in bytes beyond which a later document is not held whole.
+  /// The size in bytes beyond which a document that is added later is not held whole.
   private static let smallBytes = 1 << 10
 
   let target: Target
@@ -40,7 +40,7 @@ struct LimitWindow {
 
   var shownDocuments: ArraySlice<Document> { held.prefix(limit) }
 
-  /// Starts over with the stored documents.
+  /// Reads the window again from the store.
   /// - Parameter read: returns the first documents in target order, up to a number.
   mutating func fill(_ read: (Int) throws(StoreError) -> Result) throws(StoreError) {
     let result = try read(capacity)
@@ -51,7 +51,7 @@ struct LimitWindow {
   }
 
   /// Applies the transitions of one commit.
-  /// - Parameter read: as for `fill`, after the commit; called only if the reserve is used up.
+  /// - Parameter read: as for `fill`, at the version of the commit; called only if the reserve is used up.
   /// - Returns: the changes to send to the client.
   mutating func apply(
     _ transitions: [DocumentTransition], read: (Int) throws(StoreError) -> Result
@@ -134,12 +134,12 @@ struct MembershipChange {
   var document: Document
   var wasMember: Bool
   var isMember: Bool
-  /// Whether the document has all its fields; otherwise it is read when it is sent.
+  /// Whether the document has all its fields; otherwise it is read again when it is sent.
   var isWhole = true
 }
 
-/// A scan, in slices, for the first documents of a target with a limit at one version: in an order other than the
-/// storage order all matches must be read.
+/// A scan in slices for the first documents of a target with a limit. All slices read one version. Unless the target is
+/// sorted in storage order, all matches must be read.
 struct WindowScan {
   /// The ratio of the bytes read in one slice to the bytes sent in one step.
   private static let bytesRead = 16
@@ -151,8 +151,7 @@ struct WindowScan {
   private(set) var touched: Set<DocumentKey> = []
   private(set) var isDone = false
 
-  /// - Parameter bytes: the size of whole documents that may be held; beyond it only the fields of the ordering are
-  ///   held.
+  /// - Parameter bytes: the maximum size in bytes of whole documents; beyond it only the sort fields are held.
   init(_ target: Target, limit: Int, at version: Int64, holding bytes: Int) {
     self.version = version
     top = TopDocuments(target, limit: limit, holding: bytes)
@@ -179,7 +178,7 @@ struct WindowScan {
 
   mutating func finish() -> LimitWindow.Result { top.finish() }
 
-  /// The changes, since the scan's version, of the recorded documents.
+  /// The changes of the recorded documents since the scan's version.
   func transitions(_ reader: DocumentReader) throws(StoreError) -> [DocumentTransition] {
     var transitions: [DocumentTransition] = []
     for key in touched {

@@ -3,7 +3,7 @@ package import FirestoreModel
 package import FirestoreProtocol
 import FirestoreSQLite
 
-/// Notifies the transport of a watch stream that there are messages to send. Called on the backend's executor.
+/// The callbacks that notify a watch stream's transport. Called on the backend's executor.
 package struct WatchSignal: Sendable {
   /// Called when `take` has messages, or throws.
   package var wake: @Sendable () -> Void
@@ -36,9 +36,9 @@ extension LocalBackend {
 
   /// Adds or removes a target.
   /// - Parameters:
-  ///   - isChecked: whether the service has already checked the query; SDKs reject further ones.
-  ///   - others: the further documents of a target that names several.
-  /// - Throws: for a request that is an error of the whole stream, such as a target id in use.
+  ///   - isChecked: whether the service has already checked the query. If not, the stricter rules of the SDKs apply.
+  ///   - others: the remaining documents of a target that names several documents.
+  /// - Throws: if the request is an error of the whole stream, such as a target id in use.
   package func request(
     _ request: WatchRequest, on session: WatchSessionID, isChecked: Bool = false, others: [DocumentKey] = []
   ) throws(RPCStatus) {
@@ -61,7 +61,7 @@ extension LocalBackend {
     wake(session)
   }
 
-  /// Answers the request for a target that cannot be watched: adds it and immediately removes it with the cause.
+  /// Rejects the request for a target: adds the target and immediately removes it with the cause.
   package func refuse(_ id: TargetID, _ cause: RPCStatus, on session: WatchSessionID) throws(RPCStatus) {
     try sessions[session]?.refuse(id, cause)
     wake(session)
@@ -76,7 +76,8 @@ extension LocalBackend {
     wake(session)
   }
 
-  /// Wakes the stream when one of these documents changes, and lets `takeConcern` report it; they replace earlier ones.
+  /// Sets the documents that the stream depends on. When one of them changes, the stream is woken and `takeConcern`
+  /// returns true.
   package func depend(_ session: WatchSessionID, on keys: Set<DocumentKey>) {
     guard let database = sessions[session]?.database else { return }
     dependencies.set(keys, of: session, in: database)
@@ -88,8 +89,8 @@ extension LocalBackend {
   /// Wakes every stream.
   package func wakeWatches() { for id in sessions.keys { wake(id) } }
 
-  /// The messages to send on a stream.
-  /// - Parameter bytes: the size of the documents after which no further ones are added.
+  /// Takes the messages to send on a stream.
+  /// - Parameter bytes: the size in bytes after which no more documents are added.
   /// - Throws: the stream's final status.
   package func take(
     from session: WatchSessionID, upTo bytes: Int = WatchDelivery.bytes
@@ -115,7 +116,7 @@ extension LocalBackend {
   /// Ends a stream and its signal, and drops its state.
   package func closeWatch(_ session: WatchSessionID) {
     if let watch = sessions.removeValue(forKey: session), let state = try? log.state(of: watch.database) {
-      // The matcher is keyed by the database's number; without it there is no target to remove.
+      // The matcher finds targets by the database's number.
       for target in watch.targets.values {
         matcher.remove(TargetReference(session: session, target: target.id), for: target, in: state.id)
       }
@@ -128,7 +129,7 @@ extension LocalBackend {
   /// Sends every stream a new position, so that its client knows that the stream is alive; every 30 to 60 s is usual.
   /// Also prunes a slice of the history that is too old to read.
   package func heartbeat() {
-    // Versions that cannot be pruned now can be pruned later.
+    // A later heartbeat can prune what cannot be pruned now.
     try? log.pruneHistory()
     for id in sessions.keys {
       sessions[id]?.heartbeat()
@@ -148,8 +149,8 @@ extension LocalBackend {
   /// The number of open watch streams.
   package var watchCount: Int { sessions.count }
 
-  /// Passes a commit to the targets that it could affect. The commit stands in any case: a session that cannot be
-  /// notified ends with the error, and its client requests its targets again.
+  /// Passes a commit to the targets that it could affect. Errors do not undo the commit: they end the session, and its
+  /// client requests its targets again.
   func publish(_ transitions: [DocumentTransition], in database: DatabaseID) {
     lookedUpDocuments.note(transitions, in: database)
     if !followers.isEmpty { followers.note(transitions, in: database) }
@@ -170,7 +171,7 @@ extension LocalBackend {
   private func publish(
     _ transitions: [DocumentTransition], in database: DatabaseID, _ state: DatabaseState
   ) throws(StoreError) {
-    // A commit usually changes one document, which needs no table of the affected targets.
+    // A commit usually changes one document. It needs no table of the affected targets.
     var concerned: [(TargetReference, [DocumentTransition])] = []
     if transitions.count == 1 {
       matcher.forEachCandidate(transitions[0].key, in: state.id) { concerned.append(($0, transitions)) }

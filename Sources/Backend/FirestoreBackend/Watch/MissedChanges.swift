@@ -4,15 +4,16 @@ import FirestoreProtocol
 import FirestoreQuery
 import FirestoreSQLite
 
-/// The changes of a target's documents while its client was disconnected: each document at its last change, read from
-/// the log in slices. Only documents that the target had or has now count; the history provides the former.
+/// The changes of a target's documents while its client was disconnected, read from the log in slices. Each document
+/// appears at its last change, and only if it matched the target before or matches it now. The history shows which
+/// documents matched before.
 ///
 /// ```
-/// the log:    token │ change  change  change │ not read      commits continue after it, and are read in their turn
+/// the log:    token │ change  change  change │ not read      later commits are added here and read last
 ///                since                    reached
 /// ```
 struct MissedChanges {
-  /// A document that the target had, or has now.
+  /// A document that matched the target before or matches it now.
   struct Change {
     var document: Document
     var wasMember: Bool
@@ -33,13 +34,13 @@ struct MissedChanges {
   private var reached: Position
   /// The paths of collections by their numbers; `nil` for collections without documents of the target.
   private var paths: [Int64: ResourcePath?] = [:]
-  /// The deletions sent so far; a document may have been deleted more than once.
+  /// The deletions sent so far. They are remembered because a document may have been deleted more than once.
   private var deleted: Set<DocumentKey> = []
   /// Whether all changes have been read.
   private(set) var isDone = false
   /// Whether documents may have left the target without a record in the history.
   private(set) var isVague = false
-  /// The growth of the client's result, in documents, through the changes sent so far.
+  /// The number of documents that the changes sent so far add to the client's result; can be negative.
   private(set) var growth = 0
 
   init(since: Int64) {
@@ -54,7 +55,7 @@ struct MissedChanges {
 
   /// Reads the next slice of changes.
   /// - Parameters:
-  ///   - limit: the size of the documents after which no further ones are added.
+  ///   - limit: the size in bytes after which no more documents are added.
   ///   - historyStart: the version before which the history is unknown.
   mutating func next(
     of target: Target, upTo limit: Int, historyStart: Int64, _ reader: DocumentReader
@@ -101,7 +102,7 @@ struct MissedChanges {
     return watched
   }
 
-  /// - Returns: `nil` for a change that does not affect the target, or was not the document's last.
+  /// - Returns: `nil` for a change that does not affect the target, or that a later change of the document follows.
   private mutating func change(
     at position: Position, below path: ResourcePath, _ target: Target, _ historyStart: Int64, _ reader: DocumentReader
   ) throws(StoreError) -> Change? {
@@ -138,13 +139,13 @@ extension DocumentReader {
   }
 }
 
-/// The content of a resume token: the client has seen all changes up to a commit of this data set.
+/// The content of a resume token. The client has seen all changes up to a commit of this data set.
 ///
 /// ```
 /// 01  instance of the data set (8 bytes)  opening (8 bytes)  version in microseconds (8 bytes)      big-endian
 /// ```
 struct ResumePosition {
-  /// The data's opening that committed the version (`Openings`).
+  /// The opening that committed the version (see `Openings`).
   let opening: Int64
   let version: Int64
 
@@ -154,7 +155,7 @@ struct ResumePosition {
     version = state.committed
   }
 
-  /// - Returns: `nil` for a token that this data set did not create.
+  /// - Returns: `nil` for a token of another data set.
   init?(_ token: ResumeToken, instance: [UInt8]) {
     let bytes = token.bytes
     guard bytes.count == 25, bytes[0] == 1, bytes[1..<9].elementsEqual(instance) else { return nil }
@@ -171,8 +172,8 @@ struct ResumePosition {
 }
 
 extension DocumentReader {
-  /// The version after which a resumed target needs changes. `nil` if the version is not in the file's history, or its
-  /// changes are no longer recorded; the target must then start over.
+  /// The version after which a resumed target needs changes. `nil` if the version is not in the file's history, or if
+  /// the changes after it are no longer recorded; the target must then start over.
   func version(of resume: WatchTarget.Resume, instance: [UInt8]) -> Int64? {
     switch resume {
     case .token(let token):

@@ -3,12 +3,12 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreSQLite
 
-/// The changes not yet sent to a stream's client: the newest state of each document and its membership in each target,
-/// compared with the client's knowledge. So a slow client costs memory per document, not per commit. Beyond a few
-/// documents only the names are stored, and the documents are read again when they are sent.
+/// The changes not yet sent to a stream's client: the newest state of each document, and the targets that it has joined
+/// or left since the client's state. So the memory for a slow client grows with the documents, not with the commits.
+/// Beyond `keptBytes` only the names are stored, and the documents are read again when they are sent.
 struct PendingChanges {
   private struct Entry {
-    /// The changed document; `nil` if it is read when it is sent.
+    /// The changed document; `nil` if it must be read again before it is sent.
     var document: Document?
     /// The affected targets, usually one.
     var memberships: [Membership]
@@ -22,7 +22,7 @@ struct PendingChanges {
 
   /// The number of documents beyond which the affected targets read their changes from the log instead.
   static let maximumCount = 1_000
-  /// The size of the documents after which no further ones are stored, in bytes.
+  /// The size in bytes after which no more documents are stored.
   static let keptBytes = 256 << 10
 
   private var entries: [DocumentKey: Entry] = [:]
@@ -33,7 +33,7 @@ struct PendingChanges {
 
   var isEmpty: Bool { entries.isEmpty }
   var isOverfull: Bool { entries.count > Self.maximumCount }
-  /// Whether documents must be read before they are sent.
+  /// Whether documents must be read again before they are sent.
   var needsReading: Bool { unread > 0 }
   /// The size of the stored documents in bytes.
   var heldBytes: Int { bytes }
@@ -81,8 +81,8 @@ struct PendingChanges {
 
   mutating func removeAll() { self = PendingChanges() }
 
-  /// Takes one message per document, in the order of the first changes, until the documents reach a size.
-  /// - Parameter reader: reads documents that are not stored; may be `nil` if all are.
+  /// Takes one message per document, in the order of the first changes, until the documents reach `limit` bytes.
+  /// - Parameter reader: reads documents that are not stored; can be `nil` if all documents are stored.
   mutating func take(upTo limit: Int, _ reader: DocumentReader?) throws(StoreError) -> [WatchChange] {
     var (changes, size) = ([WatchChange](), 0)
     while size < limit, let key = order.popFirst() {
@@ -90,7 +90,7 @@ struct PendingChanges {
       letGo(entry)
       let updated = entry.memberships.filter(\.is).map(\.target).sorted()
       let removed = entry.memberships.filter { $0.was && !$0.is }.map(\.target).sorted()
-      // A document that was added and removed between two messages needs none.
+      // A document that was added and then removed needs no message.
       if updated.isEmpty, removed.isEmpty { continue }
       var told = entry.document
       if told == nil { told = try reader?.document(key) }

@@ -7,34 +7,34 @@ import FirestoreSQLite
 /// One target of a watch stream, and the state of its synchronization with the client.
 ///
 /// ```
-///  starting ──► reading ─────┐       no position, or one too old or unknown (then after a RESET)
+///  starting ──► reading ─────┐       no position; or, after a RESET, one too old or unknown
 ///     │  ├────► catchingUp ──┼──► live     a known position
 ///     │  ├────► telling ─────┤       documents by name
 ///     │  └► filling ► (recalling) ► telling ► live     a window: found, compared with its old state, sent
 ///     └──────────────────────┘
-///  any but starting ──► starting     too much pending (then from the client's position), or the database was cleared
+///  any other phase ──► starting      too many pending changes (then from the client's position), or a cleared database
 /// ```
 struct SessionTarget {
   enum Phase {
-    /// The phase before the first read. Commits need no attention, since they will be read.
+    /// The phase before the first read. Commits are ignored, since their changes will be read.
     case starting(WatchTarget.Resume?, resets: Bool)
-    /// The phase that sends all matches in storage order, up to a position so far. Commits matter up to there.
+    /// The phase that sends all matches in storage order. Only commits up to the reached position add changes.
     case reading(after: DocumentPosition?)
-    /// The phase that sends the changes while the client was disconnected. Commits matter.
+    /// The phase that sends the changes that the client missed while disconnected. Commits add changes.
     case catchingUp(MissedChanges)
-    /// The phase that searches for the documents in a window. Commits are recorded.
+    /// The phase that searches for the documents in a window. Changed documents are recorded and applied at its end.
     case filling(WindowScan, since: Int64?)
-    /// The phase that searches for the window's documents at the client's last state. Commits matter.
+    /// The phase that searches for the documents that the window had in the client's last state. Commits add changes.
     case recalling(WindowScan)
-    /// The phase that sends these documents, in their current state. Commits matter.
+    /// The phase that sends these documents in their current state. Commits add changes.
     case telling(ArraySlice<DocumentKey>, alsoOthers: Bool, FilterNeed)
     case live
   }
 
-  /// The cases that send a resumed client the document count.
+  /// The cases in which a resumed client receives the document count.
   enum FilterNeed {
     case never, always
-    /// The client would have a different count after it received the changes.
+    /// Only if the client's count after the sent changes would differ from the real count.
     case unless(count: Int)
   }
 
@@ -48,7 +48,7 @@ struct SessionTarget {
   private(set) var expectedCount: Int?
   private(set) var phase: Phase
   private var window: LimitWindow?
-  /// The document count of the reading phase, which is valid only if nothing was committed meanwhile.
+  /// The document count of the reading phase; valid only if there was no commit since the phase began.
   private var read: (count: Int, version: Int64) = (0, 0)
 
   init(_ request: WatchTarget, others: [DocumentKey] = []) {
@@ -62,18 +62,18 @@ struct SessionTarget {
 
   var isLive: Bool { if case .live = phase { true } else { false } }
 
-  /// Starts over, and makes the client forget a query's documents.
+  /// Starts over; a query's client discards its documents.
   mutating func restart() {
     (phase, expectedCount) = (.starting(nil, resets: !target.isDocumentTarget), nil)
   }
 
-  /// Reads the changes after a version when they are sent; the client knows everything up to that version.
+  /// Makes the changes after a version be read when they are sent. The client has everything up to that version.
   mutating func resume(after version: Int64) {
     let resume = WatchTarget.Resume.readTime(SnapshotVersion(microseconds: version))
     (phase, expectedCount) = (.starting(resume, resets: false), nil)
   }
 
-  /// The changes by one commit to send to the target's client.
+  /// Applies one commit. Returns the changes to send to the target's client.
   mutating func apply(
     _ transitions: [DocumentTransition], _ reader: DocumentReader
   ) throws(StoreError) -> [MembershipChange] {
@@ -83,7 +83,7 @@ struct SessionTarget {
     case .reading(let position?): reached = position
     case .filling(var scan, let since):
       scan.note(transitions)
-      // A window with this many changes is searched again when the client reads.
+      // The search for the window starts again, when the client reads, if more documents than this have changed.
       phase =
         scan.touched.count <= PendingChanges.maximumCount
         ? .filling(scan, since: since)
@@ -110,9 +110,9 @@ struct SessionTarget {
     documents.count > 1 ? document.exists && documents.contains(document.key) : target.holds(document)
   }
 
-  /// Does a slice of the work until the target is live.
+  /// Does one slice of the work that makes the target live. Returns the messages to send.
   /// - Parameters:
-  ///   - limit: the size of the documents after which no further ones are added.
+  ///   - limit: the size in bytes after which no more documents are added.
   ///   - historyStart: the version before which the history is unknown.
   mutating func step(
     _ reader: DocumentReader, upTo limit: Int, instance: [UInt8], historyStart: Int64
@@ -152,8 +152,8 @@ struct SessionTarget {
       phase = .telling(try unknownDocuments(since, reader)[...], alsoOthers: true, .never)
       return
     }
-    // A client without a count could not learn of removed documents that are no longer in the history, so it starts
-    // over.
+    // The history no longer has removed documents of that time. A client that sent a count can detect them; any other
+    // client must start over.
     if let known = since, known < historyStart, expectedCount == nil { since = nil }
     if resume != nil, since == nil { changes.append(.reset([id], nil)) }
     if let window {
@@ -169,9 +169,9 @@ struct SessionTarget {
     phase = KeyRange(target).keys.map { .telling($0[...], alsoOthers: false, .never) } ?? .reading(after: nil)
   }
 
-  /// The documents of a document target whose current state may be unknown to its client.
+  /// The documents of a document target whose current state the client may not have.
   private func unknownDocuments(_ since: Int64?, _ reader: DocumentReader) throws(StoreError) -> [DocumentKey] {
-    // The client does not state which of several documents it holds.
+    // The client does not report which of several documents it has.
     guard let since, documents.count == 1, expectedCount != 0 else { return documents }
     let document = try reader.document(documents[0])
     return document.exists && document.isNotNewer(than: since) ? [] : documents
@@ -181,7 +181,7 @@ struct SessionTarget {
     _ missed: MissedChanges, _ reader: DocumentReader, upTo limit: Int, _ historyStart: Int64,
     _ changes: inout [WatchChange]
   ) throws(StoreError) {
-    // The target starts over if unread changes have left the log, or the client's documents are unknown.
+    // The target starts over if the log no longer has the unread changes, or if the client's documents are unknown.
     guard !missed.isCut(reader.state), missed.since >= historyStart || expectedCount != nil else {
       changes.append(.reset([id], nil))
       return readAll()
@@ -202,7 +202,7 @@ struct SessionTarget {
   private mutating func startWindow(
     _ window: LimitWindow, _ since: Int64?, _ reader: DocumentReader
   ) throws(StoreError) {
-    // The first documents are found first if the order is the storage order.
+    // A scan in storage order finds the window's documents first, so one step is enough.
     if target.orderBy.count == 1, target.orderBy[0].path.isDocumentID {
       let target = target
       try self.window?.fill { limit throws(StoreError) in
@@ -215,12 +215,12 @@ struct SessionTarget {
       since: since)
   }
 
-  /// Searches for the current and earlier documents of a window until all are known or a slice is read.
+  /// Continues the search for the current and earlier documents of a window, by at most a slice for each.
   private mutating func stepWindow(
     _ reader: DocumentReader, upTo limit: Int, _ historyStart: Int64
   ) throws(StoreError) {
     if case .filling(var scan, let since) = phase {
-      // The state of changed documents at the version of the scan is no longer known.
+      // The history no longer has the changed documents' contents at the scan's version.
       if scan.version < historyStart, let window { return try startWindow(window, since, reader) }
       try scan.read(target, reader, upTo: limit)
       guard scan.isDone else {
@@ -245,7 +245,7 @@ struct SessionTarget {
     }
   }
 
-  /// Continues from a filled window with its earlier documents, if there were changes since.
+  /// Starts the search for the earlier documents of a filled window, if anything has changed since that version.
   private mutating func recall(_ since: Int64?, _ reader: DocumentReader) throws(StoreError) {
     guard let window else { return }
     guard let since else {
@@ -259,8 +259,8 @@ struct SessionTarget {
     }
   }
 
-  /// Sends the client of a resumed window the documents that were added, removed and changed; or the whole window, if
-  /// its earlier documents are unknown.
+  /// Starts to send the added, removed and changed documents of a resumed window, or the whole window if its earlier
+  /// documents are unknown.
   private mutating func tellWindow(before: Set<DocumentKey>?, _ since: Int64) {
     guard let window else { return }
     let shown = window.shownDocuments
@@ -274,7 +274,7 @@ struct SessionTarget {
     phase = .telling((gone + new)[...], alsoOthers: true, expectedCount.map { .unless(count: $0 + growth) } ?? .never)
   }
 
-  /// - Parameter alsoOthers: whether documents that the target does not have are reported as removed.
+  /// - Parameter alsoOthers: whether documents that do not match are sent as removed.
   private mutating func tell(
     _ keys: ArraySlice<DocumentKey>, alsoOthers: Bool, _ need: FilterNeed, _ reader: DocumentReader, upTo limit: Int,
     _ historyStart: Int64, _ changes: inout [WatchChange]
@@ -299,7 +299,7 @@ struct SessionTarget {
     .document(document, updated: isMember ? [id] : [], removed: isMember ? [] : [id])
   }
 
-  /// The number of matches, if the client is to compare it with its own; else `nil`.
+  /// The number of matches, if the client must compare it with its own count; else `nil`.
   private func filter(
     _ need: FilterNeed, _ reader: DocumentReader, _ historyStart: Int64
   ) throws(StoreError) -> ExistenceFilter? {
@@ -323,10 +323,11 @@ struct SessionTarget {
     }
   }
 
-  /// The share of removed documents that the filter misses, one in ten thousand; the client then requests everything.
+  /// The share of removed documents that the filter seems to contain, one in ten thousand. The client then finds a
+  /// wrong count and requests everything.
   private static let falsePositiveRate = 0.0001
 
-  /// - Parameter names: returns the names of the documents; called only for a client that requests a filter.
+  /// - Parameter names: passes the names of the documents to its argument; called only if the client sent a count.
   private func existenceFilter(
     of count: Int, names: ((String) -> Void) throws(StoreError) -> Void
   ) throws(StoreError) -> ExistenceFilter {

@@ -11,21 +11,23 @@ package struct WatchSessionID: Hashable, Sendable {
 
 /// The messages to send now on a watch stream.
 package struct WatchDelivery: Sendable {
-  /// The size of the documents after which a delivery is full, in bytes.
+  /// The size of a full delivery's documents in bytes.
   package static let bytes = QueryPiece.bytes
 
   package var changes: [WatchChange]
   /// The version that a snapshot declares complete.
   package var readTime: SnapshotVersion
-  /// Whether more follows immediately: a target is still being read, or there were more changes than fit.
+  /// Whether more messages follow immediately: a target is still being read, or not all changes fit.
   package var hasMore: Bool
 }
 
 /// One watch stream: its targets, and the messages not yet delivered to its client.
 ///
-/// Rules enforced here (PROTOCOL §2.3): one ADD or REMOVE per request, in order, before any other message about the
-/// target; only the newest state of a document; no snapshot while a target is incomplete, and then one for all messages
-/// before it, at the version of the last commit, so that its read time never decreases and a commit is never split.
+/// Rules enforced here (PROTOCOL §2.3):
+/// - One ADD or REMOVE is sent per request, in order, before any other message about the target.
+/// - Only the newest state of a document is sent.
+/// - No snapshot is sent while a target is incomplete. The next one then covers all messages before it. It has the
+///   version of the last commit, so that read times never decrease and a commit is never split.
 struct WatchSession {
   let id: WatchSessionID
   let database: DatabaseID
@@ -36,9 +38,9 @@ struct WatchSession {
   private var unfinished: [TargetID] = []
   private var owesSnapshot = false
   /// The version up to which the client has received everything; `nil` while it has received only a part of the next
-  /// one.
+  /// snapshot.
   private var complete: Int64?
-  /// The failed targets; a removal that crosses the failure in transit is not answered again.
+  /// The failed targets. A removal that the client sent before it received the failure is not answered.
   private var failed: Set<TargetID> = []
 
   init(id: WatchSessionID, database: DatabaseID) {
@@ -51,8 +53,8 @@ struct WatchSession {
     !acknowledgements.isEmpty || !pending.isEmpty || !unfinished.isEmpty || owesSnapshot
   }
 
-  /// - Parameter others: the further documents of a target that names several.
-  /// - Returns: the newly watched target; `nil` for an invalid query, which is answered and dropped.
+  /// - Parameter others: the remaining documents of a target that names several documents.
+  /// - Returns: the newly watched target; `nil` for an invalid query, whose rejection is scheduled.
   mutating func add(
     _ request: WatchTarget, isChecked: Bool = false, others: [DocumentKey] = []
   ) throws(RPCStatus) -> SessionTarget? {
@@ -78,14 +80,14 @@ struct WatchSession {
     }
   }
 
-  /// Answers the request for a target that cannot be watched, and drops it.
+  /// Rejects the request for a target that cannot be watched.
   mutating func refuse(_ id: TargetID, _ cause: RPCStatus) throws(RPCStatus) {
     try checkUnused(id)
     acknowledgements += [.added([id]), .removed([id], cause: cause)]
     failed.insert(id)
   }
 
-  /// Answers the removal of an active target; for any other the client expects no answer, or knows of its end.
+  /// Removes an active target and confirms it. The removal of any other target needs no answer.
   /// - Returns: the removed target.
   mutating func remove(_ id: TargetID) -> SessionTarget? {
     guard failed.remove(id) == nil, targets[id] != nil else { return nil }
@@ -118,8 +120,8 @@ struct WatchSession {
     }
   }
 
-  /// Makes the changes that a target's client does not know be read from the log, as if the client resumed; starts the
-  /// target over if the client's version is unknown.
+  /// Makes the target read its client's missing changes from the log, as if the client resumed. Starts the target over
+  /// if the client's version is unknown.
   private mutating func readAgain(_ id: TargetID) {
     guard let complete, targets[id]?.isLive == true else { return restart(id) }
     targets[id]?.resume(after: complete)
@@ -137,12 +139,12 @@ struct WatchSession {
   /// Schedules a new position even without changes, so that the client knows that the stream is alive.
   mutating func heartbeat() { owesSnapshot = true }
 
-  /// Whether a target, or a changed document, must still be read.
+  /// Whether a target's matches or changed documents must still be read.
   var needsReading: Bool { !unfinished.isEmpty || pending.needsReading }
 
-  /// Takes all messages to send, or one reading step's messages.
+  /// Takes the messages to send, after at most one reading step.
   /// - Parameters:
-  ///   - bytes: the size of the documents after which no further ones are added.
+  ///   - bytes: the size in bytes after which no more documents are added.
   ///   - historyStart: the version before which the history is unknown.
   mutating func take(
     _ reader: DocumentReader, upTo bytes: Int, instance: [UInt8], historyStart: Int64
@@ -163,7 +165,7 @@ struct WatchSession {
     return WatchDelivery(changes: changes, readTime: reader.readTime, hasMore: hasMore)
   }
 
-  /// Takes all messages to send while nothing needs reading.
+  /// Takes the messages to send, when nothing needs reading.
   mutating func take(_ state: DatabaseState, upTo bytes: Int, instance: [UInt8]) throws(StoreError) -> WatchDelivery {
     let readTime = SnapshotVersion(microseconds: state.version)
     var changes = try takeKnown(upTo: bytes, nil)
@@ -231,7 +233,8 @@ struct TargetMatcher {
     }
   }
 
-  /// Every target that could match the document before or after a change; for a group possibly one of another ancestor.
+  /// Visits every target that could match the document. For a collection group, this can include targets below other
+  /// ancestors.
   func forEachCandidate(_ key: DocumentKey, in database: Int64, _ body: (TargetReference) -> Void) {
     let collection = key.collection
     byDocument[CollectionName(database: database, path: key.path)]?.forEach(body)
@@ -244,11 +247,11 @@ struct TargetMatcher {
   var isEmpty: Bool { byCollection.isEmpty && byGroup.isEmpty && byDocument.isEmpty }
 }
 
-/// The additional documents that decide whether streams may continue.
+/// The documents, besides the targets' own, that decide whether streams may continue.
 struct WatchDependencies {
   private var keys: [WatchSessionID: Set<DocumentKey>] = [:]
   private var sessions: [DatabaseID: [DocumentKey: Set<WatchSessionID>]] = [:]
-  /// The streams with a changed document among these.
+  /// The streams that depend on a document that has changed.
   private var concerned: Set<WatchSessionID> = []
 
   var isEmpty: Bool { keys.isEmpty }
@@ -283,6 +286,6 @@ struct WatchDependencies {
     for affected in (sessions[database] ?? [:]).values { concerned.formUnion(affected) }
   }
 
-  /// Whether something has changed for a stream since the last call.
+  /// Whether a document that a stream depends on has changed since the last call.
   mutating func takeConcern(_ session: WatchSessionID) -> Bool { concerned.remove(session) != nil }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// Aggregates rows: produces one row for each group, in the order of the groups' first rows, or one row for all. An
-/// absent value belongs to the group of null.
+/// Aggregates rows. Produces one row for each group, in the order of the groups' first rows, or one row for all. Absent
+/// values are grouped with null.
 struct GroupedRows: RowSource {
   private struct Group {
     let values: [Value]
@@ -101,7 +101,7 @@ struct GroupedRows: RowSource {
   }
 }
 
-/// Produces a row for each combination of values, when the combination first appears. An absent value counts as null.
+/// Produces a row when a combination of values first appears. An absent value counts as null.
 struct DistinctRows: RowSource {
   private var input: Inflow
   private let run: PipelineRun

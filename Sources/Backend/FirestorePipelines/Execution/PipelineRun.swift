@@ -20,12 +20,12 @@ package struct PipelineRun: Sendable {
     var key: DocumentKey?
   }
 
-  /// The results of a pipeline, before its writes.
+  /// Runs a pipeline without its writes.
   package func results(of pipeline: Pipeline) async throws(RPCStatus) -> PipelineResults {
     PipelineResults(rows: try await rows(of: pipeline, Scope()), context.work)
   }
 
-  /// All final writes of a pipeline.
+  /// Runs a pipeline and returns its writes.
   /// - Throws: `resource-exhausted` if there are too many.
   package func mutations(of pipeline: Pipeline, _ write: Pipeline.Write) async throws(RPCStatus) -> [Mutation] {
     var (rows, mutations, keys) = (try await rows(of: pipeline, Scope()), [Mutation](), Set<DocumentKey>())
@@ -45,7 +45,7 @@ package struct PipelineRun: Sendable {
         }
       }
     }
-    // A condition cut short by the caller's departure has omitted documents.
+    // A condition that stopped early because the caller left has omitted documents.
     try await context.work.step()
     return mutations
   }
@@ -81,7 +81,7 @@ package struct PipelineRun: Sendable {
     return rows
   }
 
-  /// The largest number of rows that the stages after a sort use; `nil` for no limit.
+  /// The largest number of rows that the stages use; `nil` for no limit.
   private static func need(of stages: ArraySlice<Stage>) -> Int? {
     var skipped = 0
     for stage in stages {
@@ -159,7 +159,7 @@ package struct PipelineResults: Sendable {
 
   init(rows: any RowSource, _ work: PipelineWork) { (self.rows, self.work) = (rows, work) }
 
-  /// Makes results that are not documents.
+  /// Creates results that are not documents.
   package init(_ results: [Fields]) {
     (rows, work) = (HeldRows(results.map { Row(data: DocumentData($0)) }), nil)
   }
@@ -167,7 +167,7 @@ package struct PipelineResults: Sendable {
   /// - Returns: `nil` at the end.
   package mutating func next() async throws(RPCStatus) -> [PipelineResult]? {
     let slice = try await rows.next()
-    // The check also follows the last row, since a canceled evaluation is not a result.
+    // Checks after the last row too: a canceled evaluation is not a result.
     try await work?.step()
     return slice?.map { row in
       PipelineResult(key: row.key, createTime: row.createTime, updateTime: row.updateTime, data: row.data)
@@ -176,7 +176,7 @@ package struct PipelineResults: Sendable {
 }
 
 extension Expression {
-  /// The subqueries in the expression, without nested ones.
+  /// The subqueries in the expression, without subqueries inside them.
   var subqueries: [Subquery] {
     switch self {
     case .constant, .field, .metadata, .variable, .currentDocument: []
@@ -264,7 +264,7 @@ extension PipelineRun {
     }
   }
 
-  /// The rows with the nearest vectors, nearest first. Excludes rows without a vector of the same length.
+  /// The rows with the nearest vectors, nearest first. Excludes rows without a vector of the same dimension.
   private func nearest(_ search: NearestSearch, among rows: any RowSource) -> any RowSource {
     let context = context
     let isFarBetter = search.measure == .dotProduct
@@ -288,7 +288,7 @@ extension PipelineRun {
     }
   }
 
-  /// The rows that a text search finds, best first unless it has an order.
+  /// The rows that a text search finds. The best rows come first unless the search has an order.
   private func searched(_ search: TextSearch, in rows: any RowSource) -> any RowSource {
     let context = context
     let words = search.query.searchedWords

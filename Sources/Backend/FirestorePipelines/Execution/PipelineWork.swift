@@ -5,11 +5,12 @@ import Synchronization
 /// The steps that a pipeline has done so far, and the total memory of its stages and expressions.
 ///
 /// Each row that a stage reads, each function call and each element that an expression iterates over is a step; large
-/// ones count as several. No step runs after the caller has left, and after every `turn` steps other tasks may run.
+/// values count as several steps. No step runs after the caller has left. After every `turn` steps, other tasks may
+/// run.
 package final class PipelineWork: Sendable {
-  /// The number of steps between two pauses: a millisecond or two.
+  /// The number of steps between two pauses. They take a millisecond or two.
   static let turn = 2_000
-  /// The maximum number of bytes read in one step.
+  /// The size in bytes that counts as one additional step.
   static let stepBytes = 512
 
   /// The maximum memory in bytes.
@@ -27,19 +28,19 @@ package final class PipelineWork: Sendable {
 
   /// The number of steps done.
   var stepCount: Int { steps.load(ordering: .relaxed) }
-  /// The bytes held now, and the peak.
+  /// The bytes held now, and the most bytes held so far.
   var heldBytes: Int { held.load(ordering: .relaxed) }
   var mostHeldBytes: Int { most.load(ordering: .relaxed) }
 
   /// Counts the next step.
   /// - Parameter bytes: the size of the values that the step reads.
-  /// - Returns: false once the caller has left.
+  /// - Returns: whether to continue; false once the caller has left.
   func goesOn(_ bytes: Int = 0) -> Bool {
     steps.wrappingAdd(1 + bytes / Self.stepBytes, ordering: .relaxed)
     return !isOver()
   }
 
-  /// Counts the next step, and lets other tasks run after every `turn` steps.
+  /// Counts the next step. Yields to other tasks after every `turn` steps.
   func step(_ bytes: Int = 0) async throws(RPCStatus) {
     guard goesOn(bytes) else { throw .cancelled }
     let count = stepCount
@@ -48,7 +49,7 @@ package final class PipelineWork: Sendable {
     await Task.yield()
   }
 
-  /// - Returns: false if the bytes do not fit; they are then not counted.
+  /// - Returns: false if the bytes exceed the limit; they are then not counted.
   func hold(_ bytes: Int) -> Bool {
     let sum = held.wrappingAdd(bytes, ordering: .relaxed).newValue
     if sum > limit {

@@ -7,20 +7,20 @@ package enum DocumentSelection: Hashable, Sendable {
   case collection(ResourcePath)
   case collectionGroup(String)
   case database
-  /// The existing documents among these, in this order.
+  /// The documents with these keys that exist, in this order.
   case documents([DocumentKey])
 }
 
-/// The source of a pipeline's documents. All documents of one pipeline are of one version of the database.
+/// The source of a pipeline's documents. All documents of one pipeline come from the same version of the database.
 package protocol DocumentSource: Sendable {
   /// Starts to read the selected documents, in the order of their names.
-  /// - Parameter constraints: conditions of the required documents; other documents may be returned too.
+  /// - Parameter constraints: conditions that the needed documents fulfill; other documents may be returned too.
   func open(_ selection: DocumentSelection, _ constraints: [Filter]) async throws(RPCStatus) -> any DocumentCursor
 }
 
-/// The current reading position.
+/// A reading position.
 package protocol DocumentCursor: Sendable {
-  /// The next documents, bounded by memory; `nil` at the end.
+  /// The next documents, as many as a piece may hold; `nil` at the end.
   mutating func next() async throws(RPCStatus) -> [Document]?
 }
 
@@ -30,7 +30,7 @@ protocol RowSource: Sendable {
   mutating func next() async throws(RPCStatus) -> [Row]?
 }
 
-/// The output rows of a stage, limited in number and, except for the last row, in bytes.
+/// The output rows of a stage, limited in number and in bytes; the last row may exceed the bytes.
 struct Slice {
   static let rows = 500
   static let bytes = 256 << 10
@@ -39,7 +39,7 @@ struct Slice {
   private var bytes = 0
 
   var isFull: Bool { rows.count >= Self.rows || bytes >= Self.bytes }
-  /// The rows as a source returns them; `nil` instead of an empty slice.
+  /// The rows, or `nil` instead of an empty slice.
   var result: [Row]? { rows.isEmpty ? nil : rows }
 
   mutating func append(_ row: Row) {
@@ -49,10 +49,10 @@ struct Slice {
   }
 }
 
-/// The rows that a stage reads one by one from the previous stage, each as a step of the pipeline's work. Pending rows
-/// of a slice count as held, except unchanged documents, of which there is only one piece.
+/// The rows that a stage reads one by one from the previous stage, each as a step of the pipeline's work. Unread rows
+/// of a slice count as held memory, except documents read directly from the database, which are limited to one piece.
 struct Inflow: Sendable {
-  /// The source of the rows; `nil` at the end, when its memory is released.
+  /// The source of the rows; set to `nil` at the end, to release its memory.
   private var source: (any RowSource)?
   /// The pending rows of the current slice, the last one first.
   private var rest: [Row] = []
@@ -82,7 +82,7 @@ struct Inflow: Sendable {
     return row
   }
 
-  /// Ends the flow when the stage needs no more rows.
+  /// Releases the source and the unread rows, because the stage needs no more.
   mutating func end() {
     (source, rest) = (nil, [])
     holding?.clear()
@@ -104,7 +104,7 @@ struct DocumentRows: RowSource {
   }
 }
 
-/// Rows that a stage has collected, released as the next stage reads them.
+/// Rows that a stage has collected. Their memory is released as the next stage reads them.
 struct HeldRows: RowSource {
   /// The remaining rows, the last one first.
   private var rest: [Row]
@@ -132,7 +132,7 @@ struct HeldRows: RowSource {
   }
 }
 
-/// Rows from the pipeline's literal maps of fields, each evaluated on demand.
+/// Rows from the maps of fields that a pipeline contains. Each map is evaluated on demand.
 struct LiteralRows: RowSource {
   private var rest: ArraySlice<Expression>
   private let run: PipelineRun
@@ -217,7 +217,7 @@ struct LimitedRows: RowSource {
   }
 }
 
-/// The rows of a pipeline, followed by the rows of another.
+/// The rows of one pipeline, followed by the rows of another.
 struct UnitedRows: RowSource {
   private var input: any RowSource
   private let other: Pipeline
@@ -233,7 +233,7 @@ struct UnitedRows: RowSource {
     if let rows = try await input.next() { return rows }
     if isInOther { return nil }
     isInOther = true
-    // The first pipeline releases its memory before the other begins.
+    // The first pipeline's memory is released before the other begins.
     input = HeldRows([])
     input = try await run.rows(of: other, scope)
     return try await input.next()
@@ -242,10 +242,10 @@ struct UnitedRows: RowSource {
 
 /// A row for each element of an array. A row whose value is not an array is unchanged and has no index.
 struct UnnestedRows: RowSource {
-  /// A row whose elements from an index on are still to be returned.
+  /// A row, and the index of its next element to return.
   private struct Unnested {
     let row: Row
-    /// The fields of the row, shared by all rows made from it.
+    /// The fields of the row, which its result rows share.
     let fields: Fields
     let bytes: Int
     let elements: [Value]
@@ -304,7 +304,7 @@ struct UnnestedRows: RowSource {
     fields[unnesting.path] = element
     if let path = unnesting.indexPath { fields[path] = index.map { .integer(Int64($0)) } ?? .null }
     row.data = DocumentData(fields)
-    // The other fields are not measured again for each element.
+    // Computes the size from the known size of the other fields, which are not measured for each element.
     row.assumeHeldBytes(unnested.bytes + 2 * Row.fieldBytes + (element?.memorySize ?? 0))
     return row
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// Sorted rows. Equal rows are sorted by name, in the direction of the last key, as in queries; rows without names keep
-/// their order.
+/// Sorted rows. As in queries, equal rows are sorted by name in the direction of the last key. Equal rows without names
+/// keep their order.
 struct SortedRows: RowSource {
   typealias Keys = @Sendable (Row) throws(EvaluationError) -> [Value?]
 
@@ -13,14 +13,14 @@ struct SortedRows: RowSource {
     let bytes: Int
   }
 
-  /// The number of rows sorted at once, in a few milliseconds, before merging.
+  /// The number of rows that are sorted in one step, within a few milliseconds, and then merged.
   private static let atOnce = 2_048
 
   private var input: Inflow
   private let run: PipelineRun
   private let subqueries: [Subquery]
   private let isDescending: [Bool]
-  /// The number of first rows that later stages use; `nil` for all.
+  /// The number of rows that later stages use; `nil` for all.
   private let limit: Int?
   private let keys: Keys
   private let holding: Holding
@@ -46,7 +46,7 @@ struct SortedRows: RowSource {
     while limit != 0, var row = try await input.next() {
       let keys = try await run.evaluate(row, subqueries, keys)
       let bytes = row.heldBytes + keys.reduce(0) { $0 + ($1?.memorySize ?? 1) }
-      // Twice the limit is held, so that each row is sorted about twice.
+      // Holds up to twice the limit, so that each row is sorted about twice.
       if let limit, entries.count / 2 - 32 >= limit { entries = try await first(limit, of: entries) }
       if !holding.takes(bytes) {
         if let limit, entries.count > limit { entries = try await first(limit, of: entries) }
@@ -78,7 +78,7 @@ struct SortedRows: RowSource {
     for start in stride(from: 0, to: order.count, by: width) {
       var isOver = false
       order[start..<min(start + width, order.count)].sort { left, right in
-        // A sort whose caller has left compares no more entries.
+        // Once the caller has left, comparisons are skipped.
         if isOver { return false }
         isOver = !work.goesOn()
         return !isOver && precedes(entries[left], entries[right])

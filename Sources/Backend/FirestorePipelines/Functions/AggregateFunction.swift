@@ -9,7 +9,7 @@ enum AggregateFunction: String, Sendable, CaseIterable {
   case arrayAgg = "array_agg"
   case arrayAggDistinct = "array_agg_distinct"
 
-  /// The allowed numbers of arguments: `count` also counts documents, without an expression.
+  /// The allowed numbers of arguments. Without an argument, `count` counts documents.
   var arity: ClosedRange<Int> { self == .count ? 0...1 : 1...1 }
 }
 
@@ -23,10 +23,10 @@ struct Accumulator {
   private var values: [Value] = []
   private var seen: Set<GroupKey> = []
   private var hasFirst = false
-  /// The bytes of the list that the function stores.
+  /// The bytes of the list that the function collects.
   private var listBytes = 0
 
-  /// The bytes of all values that the function stores.
+  /// The bytes of all values that the accumulator holds.
   var heldBytes: Int { listBytes + (best?.memorySize ?? 0) }
 
   init(_ accumulation: Accumulation) {

@@ -108,7 +108,7 @@ enum Arithmetic {
       if places == 0 || !value.isFinite { return .double(value.rounded(rule)) }
       let unit = pow(10, Double(abs(places)))
       let scaled = places > 0 ? value * unit : value / unit
-      // Digits beyond the precision of a double change nothing.
+      // Rounding to digits beyond the precision of a double changes nothing.
       guard scaled.isFinite, unit.isFinite else { return .double(places > 0 ? value : 0) }
       let rounded = scaled.rounded(rule)
       return .double(places > 0 ? rounded / unit : rounded * unit)

@@ -61,7 +61,7 @@ enum Arrays {
     Function("join", 2...3) { values, _ throws(EvaluationError) in try joined(values) },
   ]
 
-  /// The element at an index, counted from the end if negative; absent if the index is out of range.
+  /// The element at an index. Negative indices count from the end; the element is absent if the index is out of range.
   private static func element(_ function: String, _ values: [Value]) throws(EvaluationError) -> Value? {
     let elements = try values[0].elements(of: function)
     let place = try values[1].integer(of: function)
@@ -107,7 +107,7 @@ enum Arrays {
     return Int(clamping: length)
   }
 
-  /// - Parameter values: the array, the value to look for, which may be null, and `first` or `last`.
+  /// - Parameter values: the array, the value to search for (null is allowed), and `first` or `last`.
   private static func index(_ values: [Value?]) throws(EvaluationError) -> Value {
     guard let array = values[0], let wanted = values[1] else { return .null }
     if case .null = array { return .null }
@@ -127,7 +127,8 @@ enum Arrays {
     return .integer(Int64(index ?? -1))
   }
 
-  /// - Parameter values: the array, the separator, and the text for null elements, which are omitted without it.
+  /// - Parameter values: the array, the separator, and optionally the text for null elements; without it they are
+  ///   omitted.
   private static func joined(_ values: [Value]) throws(EvaluationError) -> Value {
     let separator = try StringOrBytes(values[1], "join")
     var (result, isFirst) = (separator.with([]), true)
@@ -151,7 +152,7 @@ enum Arrays {
 /// The sum of numbers: an integer if all are integers and the sum fits into 64 bits.
 struct NumberSum {
   private(set) var count: Int64 = 0
-  /// The sum of the integers, wide enough for every number of them that fits into memory.
+  /// The sum of the integers. 128 bits are enough for as many integers as fit into memory.
   private var integers: Int128 = 0
   private var doubles: Double?
 

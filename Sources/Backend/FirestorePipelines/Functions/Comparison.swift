@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// Comparisons by the total order of values; between types only inequality holds, and an absent value equals nothing.
+/// Comparisons by the total order of values. Values of different types are only unequal, and an absent value equals
+/// nothing.
 enum Comparison {
   static let functions: [Function] = [
     Function("equal", 2...2, anything: { values, _ in .boolean(isEqual(values[0], values[1])) }),
@@ -48,8 +49,7 @@ enum Comparison {
     return left.equalsNumerically(right)
   }
 
-  /// The order of two values; `nil` if none exists: between two types, with absent values, and between a NaN and
-  /// another number.
+  /// The order of two values; `nil` if they have none: for different types, absent values, or a NaN and another number.
   private static func order(_ values: [Value?]) -> Ordering? {
     guard let left = values[0], let right = values[1], left.typeRank == right.typeRank else { return nil }
     if isNaN(left) != isNaN(right) { return nil }
@@ -68,7 +68,7 @@ enum Comparison {
     return elements.contains { isEqual(values[0], $0) }
   }
 
-  /// The first or last value in the order, ignoring nulls; a single array is treated as its elements.
+  /// The smallest or largest value, ignoring nulls. If the only argument is an array, its elements are compared.
   private static func extreme(_ values: [Value?], _ wanted: Ordering) -> Value {
     if values.count == 1, case .array(let elements)? = values[0] { return extreme(elements, wanted) ?? .null }
     return extreme(values.compactMap { $0 }, wanted) ?? .null

@@ -91,7 +91,7 @@ enum Maps {
     return key
   }
 
-  /// The value of a name in a map; absent if the map does not have the name.
+  /// The value for a name in a map; absent if the map does not contain the name.
   private static func entry(_ function: String, _ values: [Value?]) throws(EvaluationError) -> Value? {
     guard let map = values[0], let name = values[1] else { return nil }
     if case .null = map { return nil }

@@ -3,7 +3,7 @@ import FirestoreModel
 import LinearPatterns
 import Synchronization
 
-/// Regular expressions in the syntax of RE2, which take time proportional to text and pattern.
+/// Regular expressions in RE2 syntax. Matching takes time proportional to the lengths of text and pattern.
 enum RegularExpressions {
   static let functions: [Function] = [
     Function("regex_contains", 2) { values, context throws(EvaluationError) in
@@ -27,7 +27,7 @@ enum RegularExpressions {
     },
   ]
 
-  /// The maximum number of comparisons of a character with a pattern step, for one value.
+  /// The maximum number of comparisons between a character and a pattern step, for one value.
   private static let work = 200_000_000
 
   private static func arguments(
@@ -56,7 +56,7 @@ enum RegularExpressions {
   }
 }
 
-/// The compiled patterns by text, each compiled once.
+/// Caches compiled patterns by their texts.
 final class PatternCache: Sendable {
   private static let mostKept = 64
 

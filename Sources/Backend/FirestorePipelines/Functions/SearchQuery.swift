@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// The words that a document's texts must all contain, ignoring case, or must not contain (`-word`); words in quotes
-/// must be adjacent.
+/// A text search: the words that a document's texts must contain, or must not contain (`-word`). Case is ignored, and
+/// words in quotes must be adjacent.
 struct SearchQuery {
-  /// The number of occurrences beyond which more have little effect on the score (the usual value of BM25).
+  /// The number of occurrences above which further ones have little effect on the score (the usual value in BM25).
   private static let saturation = 1.2
 
   private let wanted: [[String]]

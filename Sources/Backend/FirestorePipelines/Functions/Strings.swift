@@ -87,7 +87,7 @@ enum Strings {
     return bytes.value
   }
 
-  /// The part from a position on, counted from the end if negative; of a given length, or to the end.
+  /// The part from a position on, of a given length or to the end. Negative positions count from the end.
   private static func substring(_ values: [Value]) throws(EvaluationError) -> Value {
     let text = try StringOrBytes(values[0], "substring")
     let place = try values[1].integer(of: "substring")
@@ -166,7 +166,7 @@ enum Strings {
   }
 }
 
-/// A text as UTF-8, or bytes: functions that search for parts treat both alike.
+/// A text as UTF-8, or bytes. Functions that search for parts treat both in the same way.
 struct StringOrBytes {
   var bytes: [UInt8]
   let isText: Bool
@@ -179,7 +179,7 @@ struct StringOrBytes {
     }
   }
 
-  /// A value of the same kind with other bytes, which for a text must be whole characters.
+  /// A value of the same kind with other bytes. For a text, these must be whole characters.
   func with(_ part: some Sequence<UInt8>) -> StringOrBytes {
     var copy = self
     copy.bytes = Array(part)
@@ -204,7 +204,7 @@ struct StringOrBytes {
     return .string(String(scalars))
   }
 
-  /// A number of characters or bytes from a position on, or fewer at the end.
+  /// Up to `count` characters or bytes from a position on.
   func slice(_ start: Int, _ count: Int) -> Value {
     guard isText else { return .bytes(Array(bytes.dropFirst(start).prefix(count))) }
     var scalars = String.UnicodeScalarView()
@@ -221,7 +221,7 @@ struct LikePattern {
     case any
   }
 
-  /// The maximum number of steps in a pattern, with which each character of a text may be compared.
+  /// The maximum number of steps in a pattern. Each character of a text may be compared with every step.
   private static let longest = 1_000
 
   private let steps: [Step]
@@ -245,11 +245,11 @@ struct LikePattern {
     self.steps = steps
   }
 
-  /// Whether the whole text matches; false once the caller has left.
+  /// Whether the whole text matches; also false once the caller has left.
   func matches(_ text: String, _ work: PipelineWork) -> Bool {
     let scalars = Array(text.unicodeScalars)
     var (place, step) = (0, 0)
-    // The position to retry from if the rest does not match: the latest `%`, which then matches one more character.
+    // The position to retry from if the rest does not match. There, the latest `%` matches one more character.
     var retry: (place: Int, step: Int)?
     var comparisons = 0
     while place < scalars.count {
@@ -275,7 +275,7 @@ struct LikePattern {
 /// A search for bytes in bytes, in time linear in both (Knuth, Morris, Pratt, 1977).
 struct ByteSearch {
   private let pattern: [UInt8]
-  /// The length, for each prefix of the pattern, of its longest proper prefix that is also its suffix; indexed by the
+  /// The length of the longest proper prefix that is also a suffix, for each prefix of the pattern. Indexed by the
   /// prefix's length minus one.
   private let borders: [Int]
 
@@ -302,7 +302,7 @@ struct ByteSearch {
     return nil
   }
 
-  /// The parts of a text between the non-overlapping occurrences.
+  /// The parts of a text between the occurrences of the pattern, which do not overlap.
   /// - Parameter most: the maximum number of occurrences that split the text.
   func split(_ text: [UInt8], most: Int = .max) -> [ArraySlice<UInt8>] {
     var (parts, start) = ([ArraySlice<UInt8>](), 0)

@@ -3,8 +3,8 @@ import FirestoreModel
 import Glibc
 import Synchronization
 
-/// The offsets of a time zone from UTC over time (RFC 8536: the files of the system's time zone database). Foundation's
-/// zones have different offsets in 93 of 443 before 1970, and take five times as long.
+/// The offsets of a time zone from UTC over time, read from the system's time zone database (RFC 8536). Foundation has
+/// other offsets before 1970 for 93 of 443 zones, and is five times slower.
 struct TimeZone: Sendable {
   static let utc = TimeZone(fixed: 0)
 
@@ -19,7 +19,7 @@ struct TimeZone: Sendable {
   /// - Parameter offset: the offset in seconds.
   init(fixed offset: Int64) { (times, offsets, first, rule) = ([], [], offset, nil) }
 
-  /// - Returns: `nil` for bytes that are not such a file.
+  /// - Returns: `nil` for bytes that are not a time zone file.
   init?(file bytes: [UInt8]) {
     var reader = ZoneFileReader(bytes)
     guard let oldHeader = reader.header() else { return nil }
@@ -55,8 +55,8 @@ struct TimeZone: Sendable {
     return rule?.offset(at: seconds) ?? offsets.last ?? first
   }
 
-  /// The time at which the local clock shows this many seconds since 1970: the earlier one if it shows them twice, and
-  /// the time of the change if it skips them.
+  /// The time at which the local clock shows this many seconds since 1970. If the clock shows them twice, the earlier
+  /// time; if it skips them, the time of the change.
   func seconds(ofLocal local: Int64) -> Int64 {
     let before = local - offset(at: local - 86_400)
     if before + offset(at: before) == local { return before }
@@ -65,11 +65,11 @@ struct TimeZone: Sendable {
   }
 }
 
-/// The time zones by name; each file is read once.
+/// Reads time zones by name, and caches them.
 final class TimeZones: Sendable {
   private static let folder = "/usr/share/zoneinfo/"
   private static let longestFile = 64 << 10
-  /// The maximum number of cached zones; a request that names more reads them again.
+  /// The maximum number of cached zones. Further zones are read each time.
   private static let mostKept = 64
 
   private let known = Mutex<[String: TimeZone]>([:])
@@ -95,7 +95,7 @@ final class TimeZones: Sendable {
     return sign * (numbers[0] * 3_600 + (numbers.count > 1 ? numbers[1] * 60 : 0))
   }
 
-  /// Reads the file of a zone. Accepts only names in the database, so that no path leads out of its folder.
+  /// Reads the file of a zone. Rejects names that are paths out of the database's folder.
   private static func read(_ name: String) -> TimeZone? {
     let isName = name.utf8.allSatisfy { byte in
       switch byte {
@@ -114,7 +114,7 @@ final class TimeZones: Sendable {
   }
 }
 
-/// A reader of a time zone file, which never reads past its end.
+/// A reader of a time zone file that never reads past the file's end.
 private struct ZoneFileReader {
   struct Header {
     let version: Int

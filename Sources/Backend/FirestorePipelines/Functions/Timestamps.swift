@@ -133,13 +133,13 @@ struct CalendarTime {
   var weekday: Int64 { (days + 4).flooredQuotientAndRemainder(dividingBy: 7).1 }
   var firstOfYear: Int64 { Timestamp.daysSinceEpoch(year: date.year, month: 1, day: 1) }
 
-  /// The number of days since the last such weekday.
+  /// The number of days since the last day with this weekday.
   func daysSince(weekday first: Int64) -> Int64 { (weekday - first + 7) % 7 }
 
-  /// The number of weeks that have started on such a weekday this year.
+  /// The number of weeks that have started this year, if weeks start on this weekday.
   func week(from first: Int64) -> Int64 { (days - firstOfYear + 7 - daysSince(weekday: first)) / 7 }
 
-  /// The week of ISO 8601, and its year, which is the year of its Thursday.
+  /// The ISO 8601 week, and the year that contains its Thursday.
   var isoWeek: (year: Int64, week: Int64) {
     let thursday = days - daysSince(weekday: 1) + 3
     let year = Timestamp.civilDate(daysSinceEpoch: thursday).year

@@ -27,7 +27,7 @@ extension Value {
   static let numberTypes: Set<String> = ["int32", "int64", "float64", "decimal128"]
 }
 
-/// A number, in the type that computations use.
+/// A number in the type that is used to compute.
 enum Number {
   case integer(Int64)
   case double(Double)
@@ -99,7 +99,7 @@ extension Value {
   }
 }
 
-/// A value for grouping documents; numbers of equal value are one group.
+/// A value for grouping documents. Numbers of equal value are in one group.
 struct GroupKey: Hashable {
   private let value: Value?
 

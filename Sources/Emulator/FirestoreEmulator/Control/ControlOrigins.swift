@@ -2,12 +2,13 @@
 import Synchronization
 import TransportSecurity
 
-/// The pages that may read and change data over plain HTTP. A browser sends the requests of any page. A page whose name
-/// resolves to this machine (DNS rebinding) even counts as the same origin, but it cannot hide its name.
+/// Decides which web pages may read and change data over plain HTTP. A browser sends requests for any page. With DNS
+/// rebinding, a page whose host name resolves to this machine even counts as the same origin, but the request still
+/// contains that name.
 struct ControlOrigins: Sendable {
-  /// Whether the port is reachable only from this machine, so that only the machine's own names are valid.
+  /// Whether the port is reachable only from this machine. Only names of this machine are then valid.
   let isLoopback: Bool
-  /// Whether requests must not clear the data, because it is also used by others than tests.
+  /// Whether requests must not clear the data, because it is not only used by tests.
   let protectsData: Bool
   /// Ends the server; `nil` if requests over HTTP may not do so.
   var stop: (@Sendable () -> Void)?
@@ -15,7 +16,7 @@ struct ControlOrigins: Sendable {
   private let allowed: Set<String>
   private let refused: RefusedOrigins
 
-  /// - Parameter report: receives a message for each rejected page, once.
+  /// - Parameter report: receives one message for each rejected page.
   init(
     isLoopback: Bool, allowed: Set<String> = [], protectsData: Bool = false, stop: (@Sendable () -> Void)? = nil,
     report: (@Sendable (String) -> Void)? = nil
@@ -44,8 +45,10 @@ struct ControlOrigins: Sendable {
 
   /// The reason why a control request of a page is rejected; `nil` if it is accepted.
   ///
-  /// - Pages of other sites: browsers omit `Origin` from simple GETs and send the site's relation instead.
-  /// - Pages on another port of this machine: only requests that need permission (CORS), which forms cannot send.
+  /// - Pages of other sites are rejected. Browsers omit `Origin` from simple GETs but state whether the site is another
+  ///   one.
+  /// - Pages on another port of this machine may only send requests that need a CORS preflight, which forms cannot
+  ///   send.
   func controlObjection(_ request: PlainRequest) -> String? {
     if request.isCrossSite, request.origin == nil { return "Pages of other sites cannot control the server." }
     guard let origin = request.origin, request.method == "POST", !request.isPreflighted else { return nil }
@@ -66,10 +69,10 @@ struct ControlOrigins: Sendable {
   }
 }
 
-/// Rejected pages. The user who serves the data gets one message about each, since a page only shows that its client is
-/// offline.
+/// The rejected pages. The user who serves the data gets one message about each page, since the page itself only shows
+/// that its client is offline.
 private final class RefusedOrigins: Sendable {
-  /// The maximum number of reported pages. A client can invent more.
+  /// The maximum number of reported pages, because a client can invent any number of pages.
   private static let most = 100
 
   private let report: (@Sendable (String) -> Void)?

@@ -4,7 +4,8 @@ import FirestoreModel
 import FirestoreREST
 import FirestoreService
 
-/// A request to control an emulator: below `/emulator/v1/projects/`, and two paths with one segment.
+/// A request to control an emulator. Its path is below `/emulator/v1/projects/`, or it is one of two paths with one
+/// segment.
 enum ControlRequest: Equatable {
   /// Deletes everything below a path: the whole database, a collection or a document with all documents below it.
   case delete(below: ResourcePath, DatabaseID)
@@ -19,9 +20,9 @@ enum ControlRequest: Equatable {
   case coverage(project: String)
   /// The coverage as an HTML page.
   case coveragePage(project: String)
-  /// The last requests that the rules decided.
+  /// The last requests that the rules have decided.
   case requests(project: String)
-  /// The composite indexes for the queries so far.
+  /// The composite indexes that the queries so far have needed.
   case indexes(project: String)
   /// Exports a database into a folder in Google's format.
   case export
@@ -30,10 +31,10 @@ enum ControlRequest: Equatable {
   /// Ends the server.
   case shutDown
 
-  /// The prefix of addresses for a project.
+  /// The prefix of the paths for a project.
   static let root = "/emulator/v1/projects/"
 
-  /// - Parameter target: the unchanged target of the request, including the query.
+  /// - Parameter target: the target of the request as received, including the query.
   /// - Returns: `nil` for an unknown request.
   init?(_ method: String, _ target: String) {
     let path = target.prefix { $0 != "?" && $0 != "#" }
@@ -54,9 +55,9 @@ enum ControlRequest: Equatable {
     self = request
   }
 
-  /// Parses an address of google.firebase.rules.v1: `projects/P/releases/cloud.firestore`, optionally followed by a
+  /// Parses a path of google.firebase.rules.v1: `projects/P/releases/cloud.firestore`, optionally followed by a
   /// database, or `projects/P/rulesets/current`.
-  /// - Returns: `nil` for another address.
+  /// - Returns: `nil` for any other path.
   init?(rulesOf target: String, _ method: String) {
     let path = target.prefix { $0 != "?" && $0 != "#" }
     let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map {
@@ -76,7 +77,7 @@ enum ControlRequest: Equatable {
   /// The id of the current ruleset.
   static let rulesetID = "current"
 
-  /// Parses `PROJECT:securityRules` and similar; a project's id may contain colons.
+  /// Parses `PROJECT:securityRules` and similar paths. A project's id may contain colons.
   private static func custom(_ method: String, _ part: String) -> ControlRequest? {
     guard let colon = part.lastIndex(of: ":"), case let project = String(part[..<colon]), !project.isEmpty else {
       return nil
@@ -121,9 +122,9 @@ struct ControlWork: Sendable {
     return nil
   }
 
-  /// Allows callers on this machine everything, unless there are keys. With keys, their address proves nothing, since
-  /// other users of the machine, its containers and requests through a proxy have it as well. With rules, a remote
-  /// caller must be an administrator.
+  /// Rejects callers without permission. Without keys, callers on this machine may do everything; with rules, a remote
+  /// caller must be an administrator. With keys, every caller must be an administrator, because a local address then
+  /// proves nothing: other users, containers and proxied requests have it too.
   func check(_ authorization: String?) throws(RPCStatus) {
     guard let rules = service.securityRules, rules.asksForProof || (!isLoopback && service.isRestricted) else { return }
     if try rules.caller(authorization) == .owner { return }
@@ -135,15 +136,15 @@ struct ControlWork: Sendable {
         : "From another machine only an administrator controls the server.")
   }
 
-  /// Rejects remote requests that affect the machine or lock out others, rather than only data, unless rules identify
-  /// administrators.
+  /// Rejects remote requests that affect the machine or lock out other users, unless rules identify administrators.
+  /// Requests that affect only data are not checked here.
   private func checkMachine() throws(RPCStatus) {
     if !isLoopback, !service.isRestricted {
       throw RPCStatus(.permissionDenied, "From another machine this needs an administrator. Serve with --rules FILE.")
     }
   }
 
-  /// Rejects requests that clear the data of a server for other purposes than tests.
+  /// Rejects requests to clear the data of a server that is not only for tests.
   func checkClearing() throws(RPCStatus) {
     guard origins.protectsData else { return }
     throw RPCStatus(
@@ -156,7 +157,7 @@ struct ControlWork: Sendable {
       throw RPCStatus(
         .failedPrecondition, "This server is part of another program, and ends with it.")
     }
-    // The response is sent before the server ends.
+    // The server sends the response before it ends.
     stop()
   }
 

@@ -6,22 +6,22 @@ package import FirestoreModel
 package import FirestoreService
 import Glibc
 
-/// Exports over HTTP, as in Google's emulator: `{"database": "projects/P/databases/D", "export_directory": DIR,
-/// "export_name": NAME}`.
+/// Serves exports over HTTP, as Google's emulator does: `{"database": "projects/P/databases/D", "export_directory":
+/// DIR, "export_name": NAME}`.
 struct ExportControl: Sendable {
   private let service: FirestoreService
 
   init(_ service: FirestoreService) { self.service = service }
 
-  /// The export is in the folder NAME of the existing folder DIR.
+  /// Writes the export to the folder NAME in the existing folder DIR.
   func answer(_ body: [UInt8]) async throws(RPCStatus) -> HTTPAnswer {
     let json = try Self.json(body)
     func text(_ name: String, _ jsonName: String) throws(RPCStatus) -> String? {
       switch (json?[name] ?? json?[jsonName])?.kind {
       case nil, .null: return nil
       case .string(let text) where text.unicodeScalars.contains { $0.properties.generalCategory == .control }:
-        // The system would truncate the name at a NUL, and a terminal that lists the folder would interpret other
-        // control characters.
+        // The system would truncate the name at a NUL. A terminal that lists the folder would interpret other control
+        // characters.
         throw RPCStatus(.invalidArgument, "\(name) contains a control character.")
       case .string(let text): return text
       default: throw RPCStatus(.invalidArgument, "Payload isn't valid for request. \(name) must be a string.")
@@ -60,10 +60,9 @@ struct ExportControl: Sendable {
   }
 }
 
-/// Exports of whole databases.
 extension FirestoreService {
-  /// Writes all documents of a database, as of one moment, into a folder in Google's format. The folder gets its name
-  /// when it is complete, and replaces an older export.
+  /// Writes all documents of a database, in the state of one moment, to a folder in Google's format. The folder gets
+  /// its name when it is complete. It replaces an older export.
   /// - Returns: the number of documents.
   /// - Throws: `RPCStatus`; `failed-precondition` for a folder that cannot be created or written.
   @discardableResult

@@ -9,8 +9,8 @@ import NIOCore
 import NIOHTTP1
 import NIOWebSocket
 
-/// Sends each request that rules have decided to a client, over a WebSocket at `/requests`: first the last ones in one
-/// message, then each new one. Decisions are omitted while the client does not read.
+/// Sends the requests that rules have decided to a client, over a WebSocket at `/requests`. The latest requests are
+/// sent first, in one message, then each new request. Requests are omitted while the client does not read.
 final class RequestMonitor: ChannelInboundHandler {
   typealias InboundIn = WebSocketFrame
   typealias OutboundOut = WebSocketFrame
@@ -23,8 +23,8 @@ final class RequestMonitor: ChannelInboundHandler {
   init(_ rules: AccessRules) { self.rules = rules }
 
   /// Upgrades a connection to a WebSocket on request.
-  /// - Parameter send: writes the head of the response, and removes the HTTP handlers.
-  /// - Returns: a future that fails, without any change, for an invalid request.
+  /// - Parameter send: writes the response head and removes the HTTP handlers.
+  /// - Returns: a future that fails for an invalid request, which then changes nothing.
   static func upgrade(
     _ context: ChannelHandlerContext, _ head: HTTPRequestHead, _ rules: AccessRules,
     send: @escaping (HTTPResponseHead) -> EventLoopFuture<Void>
@@ -82,7 +82,7 @@ final class RequestMonitor: ChannelInboundHandler {
   private func tell(_ evaluations: [RulesEvaluation], _ context: ChannelHandlerContext) {
     guard number != nil, !evaluations.isEmpty, context.channel.isWritable else { return }
     let texts = evaluations.map { MonitoredRequest.json($0).lineText }
-    // Earlier decisions are sent as a list.
+    // Several decisions are sent as a list.
     let text = evaluations.count == 1 ? texts[0] : "[\(texts.joined(separator: ","))]"
     send(.text, ByteBuffer(string: text), context)
   }
@@ -113,7 +113,7 @@ enum MonitoredRequest {
       ),
       ("granularAllowOutcomes", JSONSyntax(.array(verdict.outcomes.map(outcome)))),
       ("outcome", text(verdict.isAllowed ? "allow" : "deny")),
-      // Google's emulator does not send these.
+      // Google's emulator does not send the following members.
       ("milliseconds", DecisionJSON.milliseconds(of: evaluation)),
       ("statements", DecisionJSON.statements(of: evaluation)),
     ])
@@ -183,7 +183,8 @@ enum MonitoredRequest {
 
 /// The duration of a decision and the values of its statements, for `…:requests` and the monitor.
 enum DecisionJSON {
-  /// The maximum number of reported statements, from the last one. A query with many alternatives can evaluate more.
+  /// The maximum number of reported statements; the last ones are reported. A query with many alternatives can evaluate
+  /// more.
   private static let mostStatements = 8
 
   /// Milliseconds with three decimals.
@@ -260,7 +261,7 @@ enum RulesValueJSON {
   }
 
   private static func double(_ value: Double) -> JSONSyntax {
-    // JSON has no other numbers.
+    // JSON supports only finite numbers.
     value.isFinite
       ? JSONSyntax(.double(value)) : JSONSyntax(.string(value.isNaN ? "NaN" : "\(value < 0 ? "-" : "")Infinity"))
   }

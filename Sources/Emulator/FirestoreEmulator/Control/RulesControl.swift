@@ -5,8 +5,8 @@ import FirestoreModel
 import FirestoreRules
 import FirestoreService
 
-/// Security rules over HTTP (PROTOCOL §5.2): reading and replacing them, and their coverage: the count of each value of
-/// each expression.
+/// Serves security rules over HTTP (PROTOCOL §5.2): reads and replaces them, and reports their coverage, which counts
+/// each value of each expression.
 struct RulesControl: Sendable {
   private let rules: AccessRules
   private let project: String
@@ -16,7 +16,7 @@ struct RulesControl: Sendable {
     self.project = project
   }
 
-  /// The rules with their warnings, or default rules without any.
+  /// The rules with their warnings; the default rules if there are none.
   func current() -> HTTPAnswer {
     guard let files = rules.source(for: project)?.files else { return Self.answer([("rules", Self.json(Self.open))]) }
     return Self.answer([("rules", Self.json(files))] + Self.members(Ruleset.compile(files).issues))
@@ -64,7 +64,7 @@ struct RulesControl: Sendable {
     issues.isEmpty ? [] : [("issues", JSONSyntax(.array(issues.map(json))))]
   }
 
-  /// The count of each value of each expression of the rules since they were loaded.
+  /// The coverage since the rules were loaded.
   func coverage() -> HTTPAnswer {
     guard let (source, counts) = rules.coverage(of: project) else { return current() }
     var members = [("rules", Self.json(source.files))]
@@ -91,7 +91,7 @@ struct RulesControl: Sendable {
       .adding("X-Content-Type-Options", "nosniff")
   }
 
-  /// The last requests that the project's rules decided, and whether the project has rules.
+  /// The last requests that the project's rules have decided, and whether the project has rules.
   func requests() -> HTTPAnswer {
     let decided = rules.lastEvaluations().filter { $0.request.database.project == project }
     return Self.answer([
@@ -162,7 +162,7 @@ struct RulesControl: Sendable {
     return object([("files", JSONSyntax(.array(files)))])
   }
 
-  /// The position of an issue, up to its last character (inclusive).
+  /// The position of an issue. The end offset is that of its last character.
   private static func place(_ line: Int, _ column: Int, _ start: Int, _ end: Int) -> [(String, JSONSyntax)] {
     [
       ("line", number(line)), ("column", number(column)), ("currentOffset", number(start)),
@@ -172,7 +172,7 @@ struct RulesControl: Sendable {
 
   private static func json(_ issue: RulesIssue) -> JSONSyntax {
     var position = [("fileName", text(issue.fileName))]
-    // Issues of the whole file have no position in it.
+    // An issue of the whole file has no position.
     if issue.line > 0 { position += place(issue.line, issue.column, issue.currentOffset, issue.endOffset) }
     return object([
       ("sourcePosition", object(position)), ("description", text(issue.message)),

@@ -9,7 +9,7 @@ struct RulesCoveragePage {
   private let project: String
   private let files: [RulesFile]
   private let nodes: [RulesCoverageNode]
-  /// A further remark on the page.
+  /// An additional remark on the page.
   private let note: String
 
   init(project: String, files: [RulesFile], nodes: [RulesCoverageNode], note: String = "") {
@@ -43,7 +43,7 @@ struct RulesCoveragePage {
       """
   }
 
-  /// A text with its expressions in nested spans.
+  /// The text of a file, with its expressions in nested spans.
   private func text(of file: RulesFile, _ index: Int) -> String {
     let units = Array(file.content.utf16)
     let own = nodes.filter { node in

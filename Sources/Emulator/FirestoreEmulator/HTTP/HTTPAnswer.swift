@@ -10,7 +10,7 @@ struct HTTPAnswer {
   private(set) var headers: HTTPHeaders
   let body: ByteBuffer
 
-  /// A response with a sentence for people.
+  /// A response with a plain text for people.
   init(_ code: Int, _ text: String) {
     self.init(code, type: text.hasPrefix("{") ? "application/json" : "text/plain; charset=utf-8", Array(text.utf8))
   }
@@ -24,21 +24,21 @@ struct HTTPAnswer {
     self.body = ByteBuffer(bytes: body)
   }
 
-  /// The beginning of JSON, or other text, that is written in pieces.
+  /// The beginning of JSON or other text that is written in pieces.
   init(streaming text: [UInt8], type: String = json) {
     status = .ok
     headers = ["Content-Type": type]
     body = ByteBuffer(bytes: text)
   }
 
-  /// The permission for a page of the same machine to use the served data (Fetch, "CORS protocol").
+  /// The CORS permission for a page to use the served data (Fetch, "CORS protocol").
   init(preflightOf request: HTTPRequestHead) {
     self.init(200, "")
     headers.add(name: "Access-Control-Allow-Methods", value: "DELETE,GET,HEAD,PATCH,POST,PUT")
     if let names = request.headers.first(name: "access-control-request-headers") {
       headers.add(name: "Access-Control-Allow-Headers", value: names)
     }
-    // Browsers request this for a page on the internet that accesses this machine (Private Network Access).
+    // Browsers ask for this permission when a page on the internet accesses this machine (Private Network Access).
     if request.headers.contains(name: "access-control-request-private-network") {
       headers.add(name: "Access-Control-Allow-Private-Network", value: "true")
     }
@@ -79,7 +79,7 @@ struct HTTPAnswer {
 
 /// The source of a `StreamedAnswer`, which writes further pieces. Used on the connections' thread.
 protocol AnswerSource: AnyObject {
-  /// Continues, because the client reads again.
+  /// Continues, because the client is reading again.
   func resume()
   /// Stops, because the client has disconnected.
   func abandon(_ answer: StreamedAnswer)
@@ -87,8 +87,7 @@ protocol AnswerSource: AnyObject {
   func shutDown(_ answer: StreamedAnswer)
 }
 
-/// The response to one request, written as data arrives and while the client stays connected. Used on the connections'
-/// thread.
+/// The response to one request, written in pieces as data arrives. Used on the connections' thread.
 final class StreamedAnswer {
   private var exchange: HTTPExchange?
   /// The source of further pieces.
@@ -103,7 +102,7 @@ final class StreamedAnswer {
   /// Attaches the source, which is notified when the client resumes reading or disconnects.
   func attach(_ source: any AnswerSource) { self.source = source }
 
-  /// Whether the client would read a piece soon.
+  /// Whether a piece would be sent without waiting for the client.
   var isWritable: Bool { exchange?.isWritable ?? false }
 
   /// Writes a piece. The first one contains the status and the headers of the response.

@@ -6,12 +6,12 @@ import NIOCore
 import NIOHPACK
 import NIOHTTP1
 
-/// The carrier of requests.
+/// The kind of transport that carries requests.
 enum HTTPConnection {
-  /// A connection that belongs to this handler, with the timeout for a silent client, within a request or between two,
-  /// and with the count of received bytes.
+  /// An HTTP/1 connection that the handler owns, with the timeout for a silent client, during or between requests, and
+  /// the count of received bytes.
   case whole(ConnectionBudget, patience: TimeAmount, ReceivedBytesHandler)
-  /// A stream of a connection with several. The handlers of the connection count the stream's memory and end it.
+  /// A stream of an HTTP/2 connection. The connection's handlers count its memory and end it.
   case stream(ConnectionBudget)
 
   var isWhole: Bool { if case .whole = self { true } else { false } }
@@ -28,13 +28,13 @@ enum HTTPConnection {
 /// Transports an exchange's requests and responses. Used on the connections' thread.
 protocol HTTPCarrier: AnyObject {
   var loop: any EventLoop { get }
-  /// Whether the client would read a piece soon.
+  /// Whether a piece would be sent without waiting for the client.
   var isWritable: Bool { get }
   /// The address of the client.
   var address: String? { get }
   func write(_ head: HTTPResponseHead)
   /// Writes and sends a piece of a response's body.
-  /// - Returns: a future that completes when the client has read enough for more.
+  /// - Returns: a future that completes when there is room for more.
   func write(_ body: ByteBuffer) -> EventLoopFuture<Void>
   /// Writes and sends the end of a response.
   func end() -> EventLoopFuture<Void>
@@ -44,8 +44,8 @@ protocol HTTPCarrier: AnyObject {
   func close(_ mode: CloseMode)
 }
 
-/// Compares the bytes of a connection with the parsed requests. The difference is chunk framing, whose extensions (RFC
-/// 9112 §7.1.1) are unused and could be sent endlessly.
+/// Compares the received bytes of a connection with the parsed requests. The difference is chunk framing. Its
+/// extensions (RFC 9112 §7.1.1) are ignored, so a client could send them endlessly.
 final class ReceivedBytesHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
@@ -60,15 +60,15 @@ final class ReceivedBytesHandler: ChannelInboundHandler {
 
   func explain(_ part: HTTPServerRequestPart) {
     switch part {
-    // A head counts with its maximum length.
+    // A head counts as if it had its maximum length.
     case .head(let head): explained += ConnectionLimits.headBytes + head.uri.utf8.count
-    // A chunk of one byte takes six bytes.
+    // A chunk with one byte of data takes six bytes.
     case .body(let bytes): explained += 9 * bytes.readableBytes
     case .end: break
     }
   }
 
-  /// The allowance for a head in progress, and for uncounted parts of a head.
+  /// The allowance for an incomplete head, and for parts of a head that are not counted.
   private static let slack = 64 << 10
 
   var isMostlyFrame: Bool { received > explained + Self.slack }
@@ -128,7 +128,7 @@ final class HTTPRequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     context.fireUserInboundEventTriggered(event)
   }
 
-  /// Upgrades the connection to a WebSocket, which sends the decisions of rules.
+  /// Upgrades the connection to a WebSocket that sends the rules' decisions.
   func upgrade(_ head: HTTPRequestHead, _ rules: AccessRules) {
     guard let context else { return }
     RequestMonitor.upgrade(context, head, rules) { head in
@@ -137,7 +137,7 @@ final class HTTPRequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
       let pipeline = context.pipeline.syncOperations
       return EventLoopFuture.andAllSucceed(
         [
-          // Missing handlers need not be removed.
+          // A handler that is missing needs no removal.
           try? pipeline.context(handlerType: HTTPResponseEncoder.self),
           try? pipeline.context(handlerType: ByteToMessageHandler<HTTPRequestDecoder>.self), context,
         ].compactMap { $0 }.map { pipeline.removeHandler(context: $0) }, on: context.eventLoop)
@@ -161,7 +161,7 @@ extension HTTPRequestHandler: HTTPCarrier {
   }
 }
 
-/// An HTTP/2 stream, as the carrier of its one request.
+/// An HTTP/2 stream, as the carrier of its single request.
 final class HTTPStream: StreamedCall, HTTPCarrier {
   private let stream: ServedStream
   private let exchange: HTTPExchange
@@ -232,7 +232,7 @@ final class HTTPStream: StreamedCall, HTTPCarrier {
 
   func close(_ mode: CloseMode) { _ = end() }
 
-  // The connection reads, and sends the written data at the end of the turn.
+  // Does nothing: the connection sends the written data at the end of the turn.
   func flush() {}
   func read() {}
 }

@@ -8,7 +8,7 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// Chooses the part that answers a complete request.
+/// Selects the handler of a complete request.
 extension HTTPExchange {
   func serve(_ request: Request) {
     let plain = request.wish
@@ -163,9 +163,9 @@ extension HTTPExchange {
 
 /// Serves one REST request in a task. Only the backend's work runs on the connections' thread.
 struct RESTWork: Sendable {
-  /// The completed part of the work.
+  /// The part of the work that is already done.
   enum Start: Sendable {
-    /// The request's body has been received.
+    /// The request body has been received.
     case request([UInt8])
     case call(RESTCall)
     /// The service has answered.
@@ -200,7 +200,7 @@ struct RESTWork: Sendable {
     let service = service.isRestricted ? try service.serving(as: request.authorization) : service
     let beginning = Beginning()
     let origin = request.origin
-    // The messages being sent are counted in addition to the documents.
+    // Factor 2: the messages being sent take memory in addition to the documents.
     let held = HeldBytes(budget, factor: 2)
     defer { held.replace(0) }
     let turn = try await budget.turn(reserving: 2 * call.method.firstBytes)
@@ -215,7 +215,7 @@ struct RESTWork: Sendable {
     }
   }
 
-  /// The response with all its messages.
+  /// Creates the response from all its messages.
   static func answer(
     _ call: RESTCall, _ messages: [[UInt8]], to request: PlainRequest
   ) throws(RPCStatus) -> HTTPAnswer {
@@ -229,6 +229,6 @@ struct RESTWork: Sendable {
 private final class Beginning: Sendable {
   private let isOver = Atomic(false)
 
-  /// Whether this is the first piece; true once.
+  /// Whether this is the first piece. Returns true only once.
   func isNow() -> Bool { !isOver.exchange(true, ordering: .relaxed) }
 }

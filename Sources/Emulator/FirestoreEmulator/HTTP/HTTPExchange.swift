@@ -6,13 +6,13 @@ import FirestoreService
 import NIOCore
 import NIOHTTP1
 
-/// Serves HTTP requests, one after the other: REST and emulator control. The requests are from an HTTP/1 connection
-/// (`HTTPRequestHandler`), or the only one of an HTTP/2 stream (`HTTPStream`).
+/// Serves HTTP requests for REST, WebChannel and emulator control, one after the other. It serves the requests of an
+/// HTTP/1 connection (`HTTPRequestHandler`), or the single request of an HTTP/2 stream (`HTTPStream`).
 ///
 /// ```
 /// head, body … end ─┬─ REST, small and one step of the backend ──► answered immediately
 ///                   ├─ REST ──► a task: JSON is read and written off the connections' thread, piece by piece
-///                   ├─ WebChannel ──► WebChannels, which answer immediately or stream while the client stays
+///                   ├─ WebChannel ──► WebChannels, which answer immediately or stream while the client is connected
 ///                   └─ GET / · DELETE /emulator/v1/projects/P/databases/D/documents[/PATH] · OPTIONS /v1/…
 /// ```
 ///
@@ -35,16 +35,16 @@ final class HTTPExchange {
       wish = PlainRequest(head)
     }
 
-    /// Keeps what the log needs of a response.
+    /// Records the parts of a response that the log needs.
     mutating func note(_ answer: HTTPAnswer) {
       status = Int(answer.status.code)
-      // The body of an error is small.
+      // The body of an error response is small.
       if status == 403 { rejection = String(buffer: answer.body) }
     }
   }
 
   private enum State {
-    /// Waiting for a request; with `isFirst`, the client may have sent bytes, but no complete head.
+    /// Waiting for a request. With `isFirst`, the client may have sent bytes but not a complete head.
     case waiting(isFirst: Bool)
     case receiving(Request)
     case answering(Request)
@@ -54,7 +54,7 @@ final class HTTPExchange {
 
   /// The size limit of small requests and responses. Parsing and writing larger JSON would make other connections wait.
   static let smallBytes = 32 << 10
-  /// The time for the client to read a rejection while it still sends.
+  /// The time that a client has to read a rejection while it is still sending.
   private static let lastPatience = TimeAmount.seconds(2)
 
   let service: FirestoreService
@@ -71,13 +71,13 @@ final class HTTPExchange {
   /// `nil` after the last response.
   private(set) var carrier: (any HTTPCarrier)?
   var work: Task<Void, Never>?
-  /// The streamed response, which lasts while the client stays connected.
+  /// The streamed response, which can last as long as the client is connected.
   var streamed: StreamedAnswer?
-  /// The parts of requests that arrived during another request's response.
+  /// The request parts that arrived while another request was answered.
   private var pending: CircularBuffer<HTTPServerRequestPart> = []
   private var isTakingPending = false
   private var owesRead = false
-  /// The error in the bytes after the pending parts.
+  /// The parse error in the bytes after the pending parts.
   private var fault: HTTPParserError?
   /// Whether the server is shutting down.
   private var isLast = false
@@ -96,11 +96,11 @@ final class HTTPExchange {
 
   // MARK: The carrier
 
-  /// Begins on a carrier, which is retained until `end`.
+  /// Begins on a carrier and retains it until `end`.
   func begin(on carrier: any HTTPCarrier) {
     self.carrier = carrier
     let loop = carrier.loop.assumeIsolated()
-    // The connection ends after the write that exceeded the budget.
+    // The connection ends only after the current write, which exceeded the budget.
     connection.budget?.open { [weak carrier] in loop.execute { carrier?.close(.all) } }
     wait()
   }
@@ -127,7 +127,7 @@ final class HTTPExchange {
     if case .answering = state { pending.append(part) } else { take(part) }
   }
 
-  /// Checks the received bytes after their parts were processed.
+  /// Checks the received bytes after their parts have been processed.
   func check() {
     guard connection.received?.isMostlyFrame == true else { return }
     switch state {
@@ -138,7 +138,7 @@ final class HTTPExchange {
     }
   }
 
-  /// Whether to read more now. If not, the carrier is notified later.
+  /// Whether to read more now. If not, `read` of the carrier is called later.
   func wantsMore() -> Bool {
     guard case .answering = state else { return true }
     owesRead = true
@@ -160,7 +160,7 @@ final class HTTPExchange {
     streamed?.shutDown()
   }
 
-  /// Serves the parts that arrived meanwhile.
+  /// Serves the pending parts.
   private func takePending() {
     if isTakingPending { return }
     isTakingPending = true
@@ -192,7 +192,7 @@ final class HTTPExchange {
         return refuse(HTTPAnswer(status, to: request.wish), request)
       }
       held += count
-      // Copied bytes do not retain the whole read buffer.
+      // The bytes are copied, so that they do not retain the whole read buffer.
       body.writeBuffer(&bytes)
       wait()
     case (.end, .receiving(let request)):
@@ -225,7 +225,7 @@ final class HTTPExchange {
       state = .closing
       return refuse(tooLarge(request.wish), request)
     }
-    // A proxy in between may have used another of the Host fields (RFC 9112 §3.2).
+    // Several Host fields are rejected, since a proxy may have used a different one (RFC 9112 §3.2).
     let hosts = request.head.headers["host"].count
     if connection.isWhole, hosts > 1 || hosts == 0 && request.head.version == .http1_1 {
       return refuse(HTTPAnswer(400, "A request needs exactly one Host header.\n"), request)
@@ -251,7 +251,7 @@ final class HTTPExchange {
   /// Ends a request with a complete response.
   func answer(_ answer: HTTPAnswer) { end(answer) }
 
-  /// Writes a piece of a response, preceded by the head for the first one.
+  /// Writes a piece of a response. The head is written before the first piece.
   /// - Returns: a future that completes when the piece is written; `nil` if the client has disconnected.
   func send(_ answer: HTTPAnswer) -> EventLoopFuture<Void>? {
     guard let carrier, case .answering(var request) = state else { return nil }
@@ -314,7 +314,8 @@ final class HTTPExchange {
     request.wish.isPersistent && !isLast && connection.isWhole
   }
 
-  /// Ends a response with a status: as the whole response if nothing has been written, otherwise in its last element.
+  /// Ends a response with a status. If nothing has been written, the status is the whole response; otherwise it becomes
+  /// the last element.
   func fail(_ status: RPCStatus) {
     guard case .answering(let request) = state else { return }
     let plain = request.wish
@@ -342,9 +343,9 @@ final class HTTPExchange {
     carrier.write(answer.head(isPersistent: false, request?.head.version ?? .http1_1))
     _ = carrier.write(answer.body)
     let written = carrier.end()
-    // The client ends the stream; the rest of the request is dropped.
+    // The stream ends after the response, and the rest of the request is dropped.
     guard connection.isWhole else { return }
-    // The client might miss the response if the connection closed while it sends.
+    // The client might miss the response if the connection were closed while it is sending.
     let isSending = request != nil
     written.assumeIsolated().whenComplete { _ in carrier.close(isSending ? .output : .all) }
     deadline = carrier.loop.assumeIsolated().scheduleTask(in: Self.lastPatience) { carrier.close(.all) }

@@ -3,7 +3,7 @@ import FirestoreModel
 import FirestoreREST
 import NIOHTTP1
 
-/// The purpose of an HTTP/1 request according to its head.
+/// The purpose of an HTTP request, according to its head.
 struct PlainRequest {
   enum Wish: Equatable {
     case status
@@ -11,7 +11,7 @@ struct PlainRequest {
     case rest
     /// A WebChannel request.
     case channel
-    /// A WebSocket for the decisions of rules.
+    /// A WebSocket for the rules' decisions.
     case monitor
     /// A preflight request for a page that uses the served data (CORS).
     case preflight
@@ -19,14 +19,14 @@ struct PlainRequest {
   }
 
   let method: String
-  /// The unchanged target, including the query.
+  /// The target as received, including the query.
   let target: String
   let wish: Wish
   let host: String?
   let origin: String?
-  /// Whether a page of another site has caused the request, according to the browser (Fetch Metadata).
+  /// Whether the browser reports that a page of another site caused the request (Fetch Metadata).
   let isCrossSite: Bool
-  /// Whether a page of another origin needs permission for such a request (CORS), which forms cannot send.
+  /// Whether browsers send a CORS preflight before such a request from another origin. Forms cannot send such requests.
   let isPreflighted: Bool
   /// The header `authorization`, which identifies the caller.
   let authorization: String?
@@ -44,14 +44,14 @@ struct PlainRequest {
       || head.headers.contains { $0.name.lowercased().hasPrefix("x-") || $0.name.lowercased() == "authorization" }
     authorization = head.headers.first(name: "authorization")
     wish = Self.wish(method, target)
-    // The connection ends after an upgrade from HTTP/1, and for HTTP/1.0 after a response of unknown length.
+    // The connection ends after an upgrade, and with HTTP/1.0 after a response of unknown length.
     let isOneOne = head.version == .http1_1
     isPersistent =
       head.isKeepAlive && !head.headers.contains(name: "upgrade") && head.method != .CONNECT
       && (isOneOne || (wish != .rest && wish != .channel))
   }
 
-  /// Whether the request concerns the server, or is the preflight of such a request.
+  /// Whether the request controls the server, or is the preflight of such a request.
   var isControl: Bool {
     switch wish {
     case .control, .monitor: true
@@ -76,8 +76,8 @@ struct PlainRequest {
 }
 
 extension HTTPRequestHead {
-  /// The same request with a target that begins with the path. A target with a host replaces the Host field (RFC 9112
-  /// §3.2.2).
+  /// The same request with a target that begins with the path. If the target has a host, it replaces the Host field
+  /// (RFC 9112 §3.2.2).
   var inOriginForm: HTTPRequestHead {
     guard let scheme = ["http://", "https://"].first(where: { uri.lowercased().hasPrefix($0) }),
       headers["host"].count == 1

@@ -2,8 +2,8 @@
 import FirestoreModel
 import FirestoreServer
 
-/// One session of WebChannel (protocol version 8): the messages in both directions, and its changes over time. A value
-/// without connection, backend or clock: time passes in turns of length `turn`.
+/// One session of WebChannel (protocol version 8): its messages in both directions and its state. It has no connection,
+/// backend or clock; time passes in turns of length `turn`.
 ///
 /// ```
 /// POST ── messages ──► inbox ── in order, once ──► (the stream)
@@ -12,9 +12,9 @@ import FirestoreServer
 /// open ──► (a back channel: streamed or buffered ⇄ none) ──► over: the last arrays ──► expired
 /// ```
 ///
-/// A back channel ends, and the client opens another one with the number of the newest received array, in three cases:
-/// it is buffered and there is something to send, the unacknowledged arrays reach the limit, or some minutes have
-/// passed.
+/// A back channel ends in three cases: it is buffered and there is something to send, the unacknowledged arrays reach
+/// the limit, or some minutes have passed. The client then opens another one with the number of the newest received
+/// array.
 struct ChannelSession {
   enum BackChannel: Equatable {
     case none
@@ -34,17 +34,17 @@ struct ChannelSession {
 
   /// The length of a turn in seconds.
   static let turn = 5
-  /// The maximum silence that the server announces, in seconds. The client considers a back channel broken after one
-  /// and a half times as long.
+  /// The maximum silence that the server announces, in seconds. After 1.5 times this silence, the client considers a
+  /// back channel broken.
   static let keepAlive = 30
-  /// The maximum numbers of turns of a session without a back channel, and of one whose stream has ended.
+  /// The maximum number of turns without a back channel, and after the end of the session's stream.
   private static let (mostAbsentTurns, mostOverTurns) = (12, 6)
   private static let mostSilentTurns = keepAlive / turn - 1
   private static let mostOpenTurns = 60
-  /// The maximum unacknowledged bytes before reading from the stream pauses; less when memory is scarce.
+  /// The number of unacknowledged bytes at which the stream is not read, and the smaller number if memory is scarce.
   static let (keptBytes, leastKeptBytes) = (1 << 20, 256 << 10)
   private static let frameBytes = 64 << 10
-  /// The maximum unacknowledged bytes before the session is ended. Answers to writes are stored beyond `keptBytes`.
+  /// The number of unacknowledged bytes above which the session ends. Responses to writes can exceed `keptBytes`.
   private static let mostBytes = 16 << 20
 
   var isMemoryScarce = false
@@ -57,7 +57,8 @@ struct ChannelSession {
   private var (unusedTurns, silentTurns, openTurns) = (0, 0, 0)
   private var patienceTurns = mostSilentTurns
 
-  /// Whether to combine further messages with the unsent ones: a buffered back channel ends with its first frame.
+  /// Whether to read more messages before sending. A buffered back channel ends with its first frame, so messages are
+  /// combined.
   var isFrameSmall: Bool { outbox.unsentBytes < Self.frameBytes }
   private var keptBytes: Int { isMemoryScarce ? Self.leastKeptBytes : Self.keptBytes }
   /// The number of bytes in the session.
@@ -65,17 +66,18 @@ struct ChannelSession {
   /// Whether the session has more bytes than any client needs.
   var isTooLarge: Bool { outbox.bytes > Self.mostBytes }
 
-  /// The response that opens the session, as array 0.
+  /// The response that opens the session. It is array 0.
   static func greeting(_ id: String) -> [UInt8] {
     ChannelOutbox.framed(Array("[[0,[\"c\",\"\(id)\",\"\",8,12,\(keepAlive * 1_000)]]]".utf8))
   }
 
-  /// The response to a POST: whether there is a back channel, the newest array, and the unacknowledged bytes.
+  /// The response to a POST: whether there is a back channel, the number of the newest array, and the number of
+  /// unacknowledged bytes.
   var reply: [UInt8] {
     ChannelOutbox.framed(Array("[\(back == .none ? 0 : 1),\(outbox.last),\(outbox.bytes)]".utf8))
   }
 
-  /// - Returns: the messages that are next in order; none once the stream has ended.
+  /// - Returns: the messages that are next in order; empty once the stream has ended.
   /// - Throws: the error that ends the session.
   mutating func receive(_ messages: [ForwardBody.Message]) throws(RPCStatus) -> [ForwardBody.Message] {
     if isOver { return [] }
@@ -93,7 +95,7 @@ struct ChannelSession {
     outbox.rewind()
   }
 
-  /// Sends an array on a new back channel, which shows the client that no proxy buffers data.
+  /// Sends an array on a new back channel, so that the client sees that no proxy buffers the data.
   mutating func greet() { if back == .streamed, !isOver { outbox.appendNoop() } }
 
   /// Records that the back channel has ended.
@@ -106,7 +108,7 @@ struct ChannelSession {
 
   mutating func append(_ message: [UInt8]) { if !isOver { outbox.append(message: message) } }
 
-  /// Ends the session's use of the stream, which has ended: reads nothing more from it, and notifies the client.
+  /// Records that the stream has ended, and notifies the client.
   /// - Parameter message: the last message of a stream that ended with an error.
   mutating func end(_ message: [UInt8]? = nil) {
     if isOver { return }
@@ -124,7 +126,7 @@ struct ChannelSession {
     return (frame, isLast)
   }
 
-  /// Whether the session is over, and its client has received everything.
+  /// Whether the stream has ended and the client has received everything.
   var isDone: Bool { isOver && outbox.isEmpty }
 
   /// Advances the clock by one turn.
@@ -142,17 +144,17 @@ struct ChannelSession {
   }
 }
 
-/// The messages of a client, in order and without duplicates, across requests. A request without a response is
-/// repeated, alone or with newer messages. Of several simultaneous requests a later one may arrive first.
+/// Orders the messages of a client across requests and drops duplicates. A client repeats a request that got no
+/// response, alone or with newer messages. Simultaneous requests can arrive in any order.
 struct ChannelInbox {
-  /// The maximum distance between a message and the missing one before it.
+  /// The maximum distance between a message and an earlier missing one.
   static let mostEarly = 2 * ForwardBody.mostMessages
   static let mostEarlyBytes = ConnectionLimits.requestMessageBytes
 
   /// The number of the next message to apply.
   private(set) var next = 0
   private var early: [Int: ForwardBody.Message] = [:]
-  /// The size of messages that wait for others, in bytes.
+  /// The size in bytes of messages that wait for earlier ones.
   private(set) var bytes = 0
 
   /// - Returns: the messages that are next in order.
@@ -175,11 +177,12 @@ struct ChannelInbox {
   }
 }
 
-/// The messages of a session for its client: numbered arrays, each stored until the client acknowledges it.
+/// The messages of a session for its client. They are numbered arrays, and each is stored until the client acknowledges
+/// it.
 ///
 /// ```
 /// acknowledged │ sent on this back channel │ not sent
-///        ──────┴───────────────────────────┴──────── numbers, from 1 on; 0 is the answer that opens a session
+///        ──────┴───────────────────────────┴──────── numbers, from 1 on; 0 is the response that opens the session
 /// ```
 package struct ChannelOutbox {
   private struct Element {
@@ -218,14 +221,14 @@ package struct ChannelOutbox {
   /// Appends an empty array, which keeps the back channel alive.
   mutating func appendNoop() { append(Self.noop) }
 
-  /// Removes the arrays that the client has received. Numbers that were not sent are not an acknowledgement.
+  /// Removes the arrays that the client has received. Ignores numbers that were not sent.
   mutating func acknowledge(_ number: Int) {
     guard number <= last, let first = elements.first, first.number <= number else { return }
     let gone = elements.prefix { $0.number <= number }
     bytes -= gone.reduce(0) { $0 + $1.text.count }
     unsentBytes = min(unsentBytes, bytes)
     elements.removeFirst(gone.count)
-    // An idle session releases the room of past arrays.
+    // An idle session releases the capacity for past arrays.
     if elements.isEmpty { elements = [] }
     sent = max(sent, number)
   }
@@ -236,7 +239,7 @@ package struct ChannelOutbox {
     unsentBytes = bytes
   }
 
-  /// The unsent arrays in one frame; `nil` without any.
+  /// Combines the unsent arrays into one frame; `nil` if there are none.
   mutating func frame() -> [UInt8]? {
     guard hasUnsent else { return nil }
     var text = [UInt8(ascii: "[")]
@@ -251,11 +254,11 @@ package struct ChannelOutbox {
     return Self.framed(text)
   }
 
-  /// A text preceded by its length, in UTF-16 code units, which browsers count.
+  /// Puts its length before a text. The length is in UTF-16 code units, as browsers count.
   package static func framed(_ text: [UInt8]) -> [UInt8] {
     var units = 0
     for byte in text {
-      // Each character begins with a byte that is not a continuation byte; characters of four bytes are two units.
+      // Each character has one byte that is not a continuation byte. Characters of four bytes are two units.
       if byte & 0xC0 != 0x80 { units += 1 }
       if byte >= 0xF0 { units += 1 }
     }

@@ -6,9 +6,9 @@ import FirestoreServer
 import FirestoreService
 import NIOCore
 
-/// A session with its stream, on the connections' thread, where the backend runs too. While no back channel is open, or
-/// the client does not read or acknowledge, nothing is read from a listener's stream, which then merges waiting changes
-/// per document.
+/// A session with its stream, on the connections' thread, which also runs the backend. If no back channel is open, or
+/// if the client does not read or acknowledge, nothing is read from a listener's stream. The stream then merges pending
+/// changes per document.
 final class WebChannel: AnswerSource, Delivering {
   private enum Stream {
     case listen(ListenStream)
@@ -16,16 +16,16 @@ final class WebChannel: AnswerSource, Delivering {
     case ended
   }
 
-  /// The limit of bytes of all sessions and connections. Above it, each session must store less.
+  /// The size in bytes of all sessions and connections above which each session must store less.
   private static let ampleBytes = 16 << 20
-  /// The bytes of documents to read at a time in that case: they are larger as JSON.
+  /// The size of documents to read in one step in that case. They become larger as JSON.
   private static let scarceStepBytes = 64 << 10
   private static let isFull = RPCStatus(.resourceExhausted, "The session's client does not read its messages.")
 
   let id: String
   /// The address of the client that opened the session.
   let address: String?
-  /// The service for its caller, once the session has begun.
+  /// The service; with the caller's permissions once the session has begun.
   private var service: FirestoreService
   private let turn: DeliverySlice
   private let loop: any EventLoop
@@ -35,10 +35,11 @@ final class WebChannel: AnswerSource, Delivering {
   private var back: (answer: StreamedAnswer, origin: String?)?
   private var isScheduled = false
   private var hasBeenHeard = false
-  /// The number of bytes in the server's budget.
+  /// The number of the session's bytes that are counted in the server's budget.
   private var counted = 0
 
-  /// - Parameter overflow: ends the session, when all together use too much memory and this one uses most.
+  /// - Parameter overflow: ends the session; called if all sessions and connections together use too much memory and
+  ///   this one uses the most.
   init(
     _ id: String, _ service: FirestoreService, _ turn: DeliverySlice, _ budget: ServerBudget, address: String?,
     on loop: any EventLoop, overflow: @escaping () -> Void
@@ -53,7 +54,7 @@ final class WebChannel: AnswerSource, Delivering {
   }
 
   /// Begins the session's stream.
-  /// - Parameter authorization: the text of that header; an error in it ends the stream.
+  /// - Parameter authorization: the text of the `authorization` header. An error in it ends the stream.
   func begin(_ method: StreamMethod, as authorization: String?) {
     let bound = NIOLoopBound(self, eventLoop: loop)
     do throws(RPCStatus) {
@@ -78,7 +79,7 @@ final class WebChannel: AnswerSource, Delivering {
     do throws(RPCStatus) {
       for message in try session.receive(body.messages) { try apply(try message.content.get()) }
       if session.isTooLarge { throw Self.isFull }
-      // The first messages are processed before the client reads: one step adds targets, another one reads.
+      // The first messages are answered without waiting for the client. One step adds targets, another one reads them.
       if !hasBeenHeard, session.isFrameSmall, try pull(), session.isFrameSmall { try pull() }
     } catch { end(error) }
     flush()
@@ -103,7 +104,7 @@ final class WebChannel: AnswerSource, Delivering {
     settle()
   }
 
-  /// Opens a back channel, and replaces the present one.
+  /// Opens a back channel in place of the current one.
   /// - Parameter patience: the time that the client waits on a buffered back channel, in seconds.
   func open(_ answer: StreamedAnswer, isBuffered: Bool, patience: Int?, origin: String?) {
     let old = back
@@ -113,7 +114,8 @@ final class WebChannel: AnswerSource, Delivering {
     if let old { old.answer.end(ChannelAnswer.piece([], origin: old.origin)) }
     hasBeenHeard = true
     flush()
-    // Browsers request another kind of back channel if nothing arrives within twice the time of the session's opening.
+    // Browsers switch to another kind of back channel if nothing arrives within twice the time that opening the session
+    // took.
     session.greet()
     flush()
     deliver()
@@ -133,7 +135,7 @@ final class WebChannel: AnswerSource, Delivering {
     if session.wantsMore {
       do throws(RPCStatus) {
         if try pull() {
-          // The rest is sent in another turn, because others are waiting too.
+          // The rest waits for another turn, since other streams are waiting too.
           schedule()
           if session.wantsMore, session.isFrameSmall { return settle() }
         }
@@ -142,7 +144,7 @@ final class WebChannel: AnswerSource, Delivering {
     flush()
   }
 
-  /// Reads the messages of a listener's stream, or as many as one step returns.
+  /// Reads messages from a listener's stream, as many as one step returns.
   /// - Returns: whether there are more.
   @discardableResult
   private func pull() throws(RPCStatus) -> Bool {

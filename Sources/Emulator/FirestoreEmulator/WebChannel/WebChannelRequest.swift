@@ -3,7 +3,7 @@ import FirestoreModel
 import FirestoreREST
 import FirestoreServer
 
-/// A WebChannel request, with its purpose according to its method and address.
+/// A WebChannel request: its purpose, according to its method and target.
 ///
 /// ```
 /// /google.firestore.v1.Firestore/{Listen|Write}/channel?VER=8&database=…
@@ -11,7 +11,7 @@ import FirestoreServer
 ///   POST &SID=…&RID=n&AID=…                         sends messages
 ///   GET  &SID=…&RID=rpc&AID=…&CI=0&TYPE=xmlhttp     opens the back channel; CI=1: a buffered one, for TO milliseconds
 ///   GET, POST &SID=…&TYPE=terminate                 ends the session
-///   GET  &MODE=init, then &TYPE=xmlhttp             tries the line, before there is a session
+///   GET  &MODE=init, then &TYPE=xmlhttp             tests the connection before there is a session
 /// ```
 ///
 /// Web SDKs up to 5.5 write `v1beta1` with the same meaning as `v1`.
@@ -22,7 +22,7 @@ struct WebChannelRequest {
     /// - `patience`: the time that the client waits, in seconds.
     case receive(session: String, isBuffered: Bool, patience: Int?)
     case terminate(session: String)
-    /// The server's parameters, which a client library requests before it opens a session.
+    /// A request for the server's parameters. A client library sends it before it opens a session.
     case parameters
     /// A test of the connection for buffering proxies.
     case trial
@@ -32,19 +32,19 @@ struct WebChannelRequest {
   let wish: Wish
   /// The number of the newest array that the client has received.
   let acknowledged: Int?
-  /// The headers in the address, where a library puts them for a request without a body.
+  /// The headers in the target. A library puts them there for a request without a body.
   let headers: ChannelHeaders
 
-  /// Whether a request is for WebChannel at all. Invalid requests are rejected here too, so that a page can read the
-  /// reason.
+  /// Whether a request is a WebChannel request, valid or not. Invalid ones are also rejected as WebChannel responses,
+  /// so that a page can read the reason.
   static func isOne(_ target: String) -> Bool {
     target.hasPrefix("/google.firestore.") && target.prefix { $0 != "?" && $0 != "#" }.hasSuffix("/channel")
   }
 
   /// - Parameters:
   ///   - verb: the HTTP method.
-  ///   - target: the unchanged target.
-  /// - Throws: `not-found` for a method that is not a stream, `invalid-argument` for an unknown address.
+  ///   - target: the target as received.
+  /// - Throws: `not-found` for a method that is not a stream, `invalid-argument` for an unknown target.
   init(_ verb: String, _ target: String) throws(RPCStatus) {
     let path = target.prefix { $0 != "?" && $0 != "#" }
     let call = path.dropLast("/channel".count)
@@ -84,8 +84,8 @@ struct WebChannelRequest {
   }
 }
 
-/// The body of a client's POST: a form (WHATWG URL, "application/x-www-form-urlencoded") with messages, and with the
-/// headers that a browser may not send across origins.
+/// The body of a client's POST. It is a form (WHATWG URL, "application/x-www-form-urlencoded") with messages, and with
+/// headers that browsers may not send to another origin without a preflight.
 ///
 /// ```
 /// headers=Authorization%3ABearer%20t%0D%0A&count=2&ofs=7&req0___data__=%7B…%7D&req1___data__=%7B…%7D
@@ -104,7 +104,8 @@ struct ForwardBody: Sendable {
 
   /// The maximum number of messages that the client library sends in one request.
   static let mostMessages = 1_000
-  /// The maximum index. A request that is repeated with others counts from an offset before its first message.
+  /// The maximum index. A message of a repeated request has an index beyond the number of messages, because it is
+  /// counted from an earlier offset.
   private static let mostIndex = 2 * mostMessages
   /// The maximum offset, which no session reaches.
   private static let mostOffset = 1 << 48
@@ -112,7 +113,7 @@ struct ForwardBody: Sendable {
   let messages: [Message]
   let headers: ChannelHeaders
 
-  /// - Throws: `invalid-argument` for bytes that are not such a form. An invalid message is stored as its error.
+  /// - Throws: `invalid-argument` for an invalid form. For an invalid message, its error is stored.
   init(_ body: [UInt8], of method: StreamMethod) throws(RPCStatus) {
     var (count, offset): (Int?, Int) = (nil, 0)
     var headers = ChannelHeaders()
@@ -168,8 +169,8 @@ struct ForwardBody: Sendable {
   }
 }
 
-/// Headers that a browser puts into the address or the body of a session's first request, so that it needs no preflight
-/// request for them.
+/// Headers that a browser puts into the target or the body of a session's first request, so that no preflight is
+/// needed.
 struct ChannelHeaders: Sendable {
   /// The header `Authorization`, `Bearer …`, which identifies the browser's user.
   var authorization: String?
@@ -186,7 +187,7 @@ struct ChannelHeaders: Sendable {
     }
   }
 
-  /// A copy of these headers, with missing ones from `others`.
+  /// Returns these headers; missing ones are taken from `others`.
   func or(_ others: ChannelHeaders) -> ChannelHeaders {
     var headers = self
     if headers.authorization == nil { headers.authorization = others.authorization }

@@ -5,12 +5,12 @@ import FirestoreServer
 import FirestoreService
 import NIOCore
 
-/// The sessions of WebChannel, the browsers' transport for Listen and Write: their requests, their limits, and the end
-/// of unused ones. Only used on the connections' thread.
+/// The sessions of WebChannel, the browsers' transport for Listen and Write. Serves their requests, limits their
+/// number, and ends unused sessions. Used only on the connections' thread.
 final class WebChannels: Sendable {
   /// The sender of a request.
   struct Caller {
-    /// The requesting page, which is allowed.
+    /// The origin of the requesting page, which has been accepted.
     let origin: String?
     let address: String?
     /// The header `authorization`.
@@ -22,13 +22,13 @@ final class WebChannels: Sendable {
     var sessions = 10_000
     var perAddress: Int
 
-    /// The limits on a port that is reachable only from this machine, where all clients have one address.
+    /// The limits on a port that is reachable only from this machine. All clients have the same address there.
     static let loopback = Limits(perAddress: 10_000)
     static let network = Limits(perAddress: 256)
   }
 
   private struct State {
-    /// Whether it was reported that a browser has as many back channels as it can have connections.
+    /// Whether a browser with too many back channels has been reported.
     var hasTold = false
     var sessions: [String: WebChannel] = [:]
     var sessionsOfAddress: [String: Int] = [:]
@@ -38,7 +38,7 @@ final class WebChannels: Sendable {
 
   /// The size limit of bodies that are parsed on the connections' thread.
   private static let smallBytes = 32 << 10
-  /// The pause during which the client detects whether a proxy buffers the beginning of a response.
+  /// The pause within a test response. It lets the client detect whether a proxy buffers the beginning.
   private static let trialPause = TimeAmount.seconds(2)
 
   private let service: FirestoreService
@@ -51,7 +51,7 @@ final class WebChannels: Sendable {
 
   /// - Parameters:
   ///   - loop: the connections' thread.
-  ///   - report: receives a message, once, when a client has five back channels over HTTP/1.
+  ///   - report: receives one message when a client has five back channels over HTTP/1.
   init(
     _ service: FirestoreService, _ turn: DeliverySlice, _ budget: ServerBudget, _ limits: Limits,
     on loop: any EventLoop, report: (@Sendable (String) -> Void)? = nil
@@ -70,7 +70,7 @@ final class WebChannels: Sendable {
   /// Answers a request.
   /// - Parameters:
   ///   - verb: the HTTP method.
-  ///   - target: the unchanged target.
+  ///   - target: the target as received.
   func serve(_ verb: String, _ target: String, _ body: [UInt8], from caller: Caller, to answer: StreamedAnswer) {
     do throws(RPCStatus) {
       let request = try WebChannelRequest(verb, target)
@@ -79,7 +79,7 @@ final class WebChannels: Sendable {
         read(body, request.method, from: caller, to: answer) { body throws(RPCStatus) in
           let headers = body.headers.or(request.headers).or(ChannelHeaders(authorization: caller.authorization))
           let session = try self.open(caller)
-          // The session's client keeps this identity for the whole session.
+          // The whole session uses the identity of its first request.
           session.begin(request.method, as: headers.authorization)
           session.receive(body)
           let greeting = ChannelAnswer.whole(ChannelSession.greeting(session.id), origin: caller.origin)
@@ -105,7 +105,7 @@ final class WebChannels: Sendable {
     } catch { answer.end(ChannelAnswer.refusal(error, origin: caller.origin)) }
   }
 
-  /// Responds with the result of a request's body, or with its error.
+  /// Parses the body of a request, and responds with the result of `use` or an error.
   private func read(
     _ body: [UInt8], _ method: StreamMethod, from caller: Caller, to answer: StreamedAnswer,
     _ use: @escaping (ForwardBody) throws(RPCStatus) -> HTTPAnswer
@@ -122,8 +122,8 @@ final class WebChannels: Sendable {
     promise.futureResult.assumeIsolated().whenComplete(finish)
   }
 
-  /// The number of back channels that a browser can hardly have. Browsers have six connections to a host over HTTP/1. A
-  /// page uses two of them for Listen and Write, so three tabs leave none for anything else.
+  /// The number of back channels that is reported as too many. Over HTTP/1, a browser has six connections to a host. A
+  /// page uses two of them, for Listen and Write, so three tabs leave no connection for other requests.
   private static let many = 5
 
   private func tellOfMany(_ caller: Caller) {
@@ -154,7 +154,7 @@ final class WebChannels: Sendable {
     }
     let (id, loop) = (Self.newID(), loop)
     let session = WebChannel(id, service, turn, budget, address: caller.address, on: loop) { [weak self] in
-      // The session ends after the work that exceeded the budget.
+      // The session ends only after the current work, which exceeded the budget.
       loop.assumeIsolated().execute {
         if let self, let session = self.state.value.sessions[id] { self.end(session) }
       }
@@ -200,12 +200,12 @@ final class WebChannels: Sendable {
     }
   }
 
-  /// A random id, which cannot be guessed.
+  /// Creates a random id that cannot be guessed.
   private static func newID() -> String { Hexadecimal.text((0..<16).map { _ in UInt8.random(in: .min ... .max) }) }
 }
 
-/// WebChannel responses: text that browsers neither render as a page nor cache, with the headers that the library may
-/// read.
+/// WebChannel responses. Browsers neither render them as a page nor cache them, and the client library may read their
+/// headers.
 enum ChannelAnswer {
   private static let type = "text/plain; charset=utf-8"
 

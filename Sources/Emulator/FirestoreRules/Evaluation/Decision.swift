@@ -4,7 +4,7 @@ import FirestoreQuery
 
 /// One decision of a program on one request.
 struct Decision: ~Copyable {
-  /// A statement for the request's method, with the variables of the path.
+  /// A statement for the request's method, and the variables of its path.
   private struct Candidate {
     let statement: Program.Allow
     let captures: [MatchedPath.Capture]
@@ -17,9 +17,9 @@ struct Decision: ~Copyable {
   private var decidingLine: Int?
   /// Whether to report the values of conditions of allowed requests too.
   private let tellsValues: Bool
-  /// Whether a list must be proven for all documents that the query can find.
+  /// Whether a list is allowed only if the query proves it for all documents that it can find.
   private let provesLists: Bool
-  /// The fields that were taken for absent; `nil` for a decision that assumes nothing.
+  /// The fields that were assumed to be absent; `nil` if nothing was assumed.
   private var assumed: [String]?
 
   init(
@@ -41,7 +41,7 @@ struct Decision: ~Copyable {
   mutating func verdict() -> RulesVerdict {
     let isAllowed = request.method.isList ? decideOnQuery() : decideOnDocument()
     if !isAllowed, reasons.isEmpty { reasons.append("No matching allow statements") }
-    // The emulator begins with a line break if it lists statements.
+    // The emulator's text begins with a line break if it lists statements.
     let denial = isAllowed ? "" : (decidingLine == nil ? "" : "\n") + reasons.joined(separator: ", ")
     return RulesVerdict(
       isAllowed: isAllowed, outcomes: outcomes, decidingLine: decidingLine, denial: denial,
@@ -57,7 +57,7 @@ struct Decision: ~Copyable {
     return isAllowed
   }
 
-  /// Re-evaluates the last statements and adds the values of their parts.
+  /// Evaluates the outcomes' statements again, and adds the values of their parts.
   private mutating func noteValues(from first: Int) {
     guard first < outcomes.count else { return }
     var again = evaluator.again()
@@ -66,7 +66,7 @@ struct Decision: ~Copyable {
       again.captures = candidate.captures
       outcomes[place].values = again.values(seenBy: condition)
     }
-    // The last statements decide.
+    // The values of the last statements are kept, since they decide.
     var rest = SeenValue.most
     for place in outcomes.indices.reversed() {
       outcomes[place].values = outcomes[place].values.suffix(rest)
@@ -78,7 +78,7 @@ struct Decision: ~Copyable {
     matches(RulesMethods(request.method)) { decision, statement in decision.tries(statement) }
   }
 
-  /// Whether every possible result of a query may be listed, proven from its conditions. Each alternative of the
+  /// Whether the conditions of a query prove that every possible result may be listed. Each alternative of the
   /// conditions is decided separately.
   private mutating func decideOnQuery() -> Bool {
     guard let facts = QueryFacts(request.query), !facts.alternatives.isEmpty else {
@@ -88,7 +88,7 @@ struct Decision: ~Copyable {
     let collection = evaluator.path
     for alternative in facts.alternatives {
       if let key = alternative.key {
-        // The query can only find one document, so it is read.
+        // The query can find only one document, so that document is read.
         evaluator.path = MatchedPath(request.database, key.path)
         evaluator.resource = .document(evaluator.documents.only(key))
       } else {
@@ -107,7 +107,7 @@ struct Decision: ~Copyable {
   }
 
   /// Whether the documents may be listed if they have only the fields that the query names, as Google's emulator
-  /// decides. The outcomes of an allowed list are those of this decision.
+  /// assumes. If the list is allowed, the outcomes come from this decision.
   private mutating func isAllowedInView(of data: RuleEntries, _ before: ([RulesOutcome], [String])) -> Bool {
     let strict = (outcomes, reasons, decidingLine, evaluator.resource)
     let absent = AbsentFields()
@@ -122,7 +122,7 @@ struct Decision: ~Copyable {
     return isAllowed
   }
 
-  /// The path segments between the request's path and the documents that the query may find.
+  /// The path segments from the request's path to the documents that the query may find.
   private var rest: [MatchedPath.Segment] {
     if let group = request.query?.target.collectionGroup { return [.anyNumber, .text(group), .any] }
     if request.path.isCollection { return [.any] }
@@ -147,7 +147,7 @@ struct Decision: ~Copyable {
     }
     decidingLine = statement.line
     let outcome = RulesOutcome(line: statement.line, column: statement.column, result: result)
-    // Most requests need only one statement.
+    // Most requests need only one statement; this avoids growing the array.
     if outcomes.isEmpty { outcomes = [outcome] } else { outcomes.append(outcome) }
     return result == .isTrue
   }
@@ -156,9 +156,9 @@ struct Decision: ~Copyable {
     program.sources[statement.file].lineAndColumn(of: program.expressions[condition].range.lowerBound)
   }
 
-  /// Adds the emulator's reasons for a denial. The emulator first evaluates all conditions without reading documents,
-  /// and then again the conditions that are not false. In the first pass it does not know whether a document is created
-  /// or updated.
+  /// Replaces the reasons for a denial by the emulator's. The emulator evaluates conditions in two passes. First it
+  /// evaluates all of them without reading documents, and does not know whether a document is created or updated. Then
+  /// it evaluates again those that were not false.
   private mutating func explain() {
     var first: [String] = []
     var second: [String] = []
@@ -204,7 +204,7 @@ struct Decision: ~Copyable {
   }
 }
 
-/// The counts and reusable buffers that each decision passes to the next one with the same rules.
+/// The counts and reusable buffers that a decision passes to the next decision with the same rules.
 package struct RulesRoom: Sendable {
   /// The values of the expressions in all decisions that used this room.
   package var coverage = RulesCoverage()

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// The documents that one decision reads with `get`, `exists` and similar functions. Each is counted once, even if its
-/// state both before and after the request is read, and if several decisions about one request read it.
+/// The documents that one decision reads with `get`, `exists` and similar functions. A document is counted once, even
+/// if its states before and after the request are read, or if several decisions about one request read it.
 struct DocumentAccess {
   private struct Found {
     let key: DocumentKey
@@ -12,14 +12,14 @@ struct DocumentAccess {
 
   private let request: SharedRequest
   private let documents: any RulesDocuments
-  /// The found documents, and the keys of all lookups. They are so few (`RulesLimits.accesses`) that tables would be
+  /// The found documents, and the keys of all lookups. They are few (`RulesLimits.accesses`), so dictionaries would be
   /// slower.
   private var found: [Found] = []
   private(set) var read: [DocumentKey] = []
   private(set) var count = 0
-  /// The number of reads beyond the limit.
+  /// The number of reads that were rejected because of the limit.
   private(set) var refusals = 0
-  /// The lookups during the recording of a function, in order; `nil` without a recording.
+  /// The lookups while a function is recorded, in order; `nil` if none is.
   private var recorded: [DocumentKey]?
 
   init(_ request: SharedRequest, _ documents: any RulesDocuments) {
@@ -56,11 +56,11 @@ struct DocumentAccess {
     return document
   }
 
-  /// The state of the documents. It remains the same object while none of the documents changes.
+  /// The state of the documents. It is the same object until one of the documents changes.
   var state: (any RulesDocumentState)? { documents.state }
 
-  /// Records documents as read, as `document` does, without reading them.
-  /// - Returns: `false`, without any record, if they exceed the limit.
+  /// Records documents as if `document` had read them.
+  /// - Returns: `false` if they exceed the limit; then nothing is recorded.
   mutating func note(_ keys: [DocumentKey]) -> Bool {
     let new = keys.filter { !read.contains($0) }
     let counted = new.reduce(0) { $0 + (documents.wasLookedAt($1) ? 0 : 1) }
@@ -80,14 +80,14 @@ struct DocumentAccess {
 
   mutating func endRecording() { recorded = nil }
 
-  /// The documents since the start of the recording, without duplicates.
+  /// The documents looked up since the start of the recording, without duplicates.
   func looks(since place: Int) -> [DocumentKey] {
     var looks: [DocumentKey] = []
     for key in recorded?[place...] ?? [] where !looks.contains(key) { looks.append(key) }
     return looks
   }
 
-  /// The stored document that is the only possible result of a query; not counted.
+  /// Reads the only possible result of a query. It is not counted.
   mutating func only(_ key: DocumentKey) -> RuleDocument? {
     if !read.contains(key) { read.append(key) }
     return RuleDocument(documents.stored(key), in: database)
@@ -151,7 +151,7 @@ extension Evaluator {
     let from = try lower.map { id throws(RuleFailure) in try place(id) } ?? 0
     let to = try upper.map { id throws(RuleFailure) in try place(id) } ?? Int64(size)
     if from > to { throw .range(from, to) }
-    // The first and the last element must exist, so a range can be empty only between two elements.
+    // `from` and `to - 1` must be indices of elements, so an empty range can lie only between two elements.
     guard (0..<Int64(size)).contains(from) else { throw .index(from, size: size) }
     guard (1...Int64(size)).contains(to) else { throw .index(to - 1, size: size) }
     let range = Int(from)..<Int(to)
@@ -175,7 +175,7 @@ extension Evaluator {
     return String(decoding: units[start..<end], as: UTF16.self)
   }
 
-  /// Whether a list, set or map contains a value or name: `element in whole`.
+  /// The operator `in`: whether a list or set contains a value, or a map contains a name.
   mutating func contains(_ whole: RuleValue, _ element: RuleValue) throws(RuleFailure) -> Bool {
     switch (whole, element) {
     case (.null, _): throw .nullValue
@@ -206,7 +206,7 @@ extension Evaluator {
     if isProof, !value.isKnown { throw .notKnown }
   }
 
-  /// Throws `notKnown` for a list with an unknown number of elements; single elements may be unknown.
+  /// Throws `notKnown` for a list with an unknown number of elements. Elements themselves may be unknown.
   func requireAll(_ values: [RuleValue]) throws(RuleFailure) {
     if isProof, values.contains(where: \.isOpenEnd) { throw .notKnown }
   }

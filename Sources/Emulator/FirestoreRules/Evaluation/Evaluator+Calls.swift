@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// The functions of the rules.
 extension Evaluator {
   mutating func local(_ place: Int) throws(RuleFailure) -> RuleValue {
     let index = frame + place
@@ -51,11 +50,11 @@ extension Evaluator {
 
   // MARK: Results of earlier requests
 
-  /// - Returns: `nil` if results are not remembered: while values are reported, which must be evaluated, and if
+  /// - Returns: `nil` if results are not remembered: while values are reported, since they must be evaluated, and if
   ///   documents are unknown or may change.
   private func circumstances(of function: Int) -> FunctionMemory.Circumstances? {
     guard seen == nil, resource.isOfOneDocument, let documents = documents.state else { return nil }
-    // A steady function only reads the first variable of the path, which usually is the database's id.
+    // A steady function reads only the first variable of the path. Usually this is the database's id.
     if let first = captures.first, first.isRest || first.lower != MatchedPath.databasePlace { return nil }
     return FunctionMemory.Circumstances(
       function: function, user: request.user, database: request.database, documents: documents)
@@ -88,7 +87,7 @@ extension Evaluator {
       }
     }
     let value = try evaluate(function: circumstances.function, [])
-    // A result that depends on a rejected or failed read is only valid for this request.
+    // A result that depends on a rejected or failed read is valid only for this request.
     let isWhole = documents.refusals == refusals && documents.state === circumstances.documents
     if case .bool(let result) = value, isWhole {
       memory.add(
@@ -111,8 +110,8 @@ extension Evaluator.Resource {
   }
 }
 
-/// The results of functions for earlier requests, if nothing can have changed them. Most rules call the same few
-/// functions about the user (`isAdmin()`) for each request.
+/// Remembers the results of functions for later requests, as long as nothing can have changed them. Most rules call the
+/// same few functions about the user, such as `isAdmin()`, for each request.
 struct FunctionMemory: Sendable {
   /// The circumstances that determine the result of a steady function.
   struct Circumstances {
@@ -147,7 +146,7 @@ struct FunctionMemory: Sendable {
     let outcome: RulesCoverage.Outcome
   }
 
-  /// The maximum number of stored results. Searching them takes less time than evaluating a function.
+  /// The maximum number of stored results. Searching this many takes less time than evaluating a function.
   private static let most = 16
 
   private var calls: [Call] = []
@@ -155,7 +154,7 @@ struct FunctionMemory: Sendable {
   func call(_ circumstances: Circumstances) -> Call? { calls.first { $0.isOf(circumstances) } }
 
   mutating func add(_ call: Call) {
-    // Results for previous states of documents are never used again.
+    // Results for earlier states of the documents are never used again.
     calls.removeAll { $0.documents !== call.documents && $0.database == call.database }
     if calls.count >= Self.most { calls.removeFirst() }
     calls.append(call)

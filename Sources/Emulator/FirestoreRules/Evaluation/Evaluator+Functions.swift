@@ -147,7 +147,7 @@ extension Evaluator {
     }
   }
 
-  /// `duration.value(1, 'h')`
+  /// Evaluates `duration.value(1, 'h')`.
   private func duration(_ count: Int64, _ unit: RuleValue) throws(RuleFailure) -> RuleValue? {
     guard case .string(let name) = unit else { return nil }
     switch name {
@@ -162,7 +162,7 @@ extension Evaluator {
     }
   }
 
-  /// `duration.time(hours, minutes, seconds, nanoseconds)`
+  /// Evaluates `duration.time(hours, minutes, seconds, nanoseconds)`.
   private func time(_ arguments: [RuleValue]) throws(RuleFailure) -> RuleValue? {
     guard let parts = Self.integers(arguments) else { return nil }
     var seconds: Int64 = 0

@@ -58,7 +58,8 @@ extension Evaluator {
     Set(values.map { RuleElement($0, .strict) })
   }
 
-  /// The result of a list method with operands that a query leaves open: only certain facts count.
+  /// The result of a list method if a query leaves parts of the operands open. It is known only if the known parts
+  /// decide it.
   private func prove(_ method: Method, _ values: [RuleValue], _ others: [RuleValue]) throws(RuleFailure) -> RuleValue {
     let own = values.filter(\.isKnown)
     let wanted = others.filter(\.isKnown)

@@ -27,7 +27,7 @@ extension Evaluator {
     }
   }
 
-  /// The arguments, whose number must match.
+  /// Evaluates the arguments. Throws if their number does not match.
   mutating func arguments(_ ids: [Expression.ID], _ count: Int, of method: Method) throws(RuleFailure) -> [RuleValue] {
     guard ids.count == count else { throw .argumentCount(ids.count, expected: method.signatures) }
     return try values(ids)
@@ -48,7 +48,7 @@ extension Evaluator {
       return .int(Int64(map.count))
     case .keys:
       _ = try arguments(ids, 0, of: method)
-      // The names that are certainly in the map. A query leaves open which other names there are, and their order.
+      // The names that are certainly in the map. Other names, and the order of the names, are unknown.
       let names = map.entries.sorted.map { RuleValue.string($0.name) }
       try work(names.count)
       return .list(map.isComplete ? names : names + [.openEnd])
@@ -82,7 +82,7 @@ extension Evaluator {
     var found = RuleValue.map(map)
     for name in names {
       guard case .string(let text) = name else { throw wrongTypes("map", .get, arguments) }
-      // A query may leave open whether the entry contains a map.
+      // The entry may or may not contain a map.
       if case .constraint = found { throw .notKnown }
       guard case .map(let inner) = found else { return arguments[1] }
       guard let value = inner.value(named: text) else {
@@ -231,7 +231,7 @@ extension Evaluator {
     }
   }
 
-  /// The compiled pattern: for a literal, it was compiled with the rules; any other is compiled now.
+  /// The compiled pattern. A literal was compiled with the rules; any other text is compiled now.
   private mutating func pattern(_ source: String, at id: Expression.ID) throws(RuleFailure) -> Pattern {
     if let pattern = program.patterns[id] { return pattern }
     try work(source.utf8.count * 100)

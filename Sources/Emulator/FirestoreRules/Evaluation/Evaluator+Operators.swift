@@ -28,7 +28,7 @@ extension Evaluator {
 
   func isType(_ value: RuleValue, _ type: RuleType) throws(RuleFailure) -> RuleValue {
     switch value {
-    // A constraint allows values of several types.
+    // A field with a constraint can have values of several types.
     case .constraint where type != .constraint: throw .notKnown
     case .oneOf(let candidates):
       let isOfType = candidates[0].isType(type)
@@ -67,7 +67,7 @@ extension Evaluator {
     }
   }
 
-  /// The comparisons in most rules, on a fast path.
+  /// The fast path for the comparisons that most rules use.
   /// - Returns: `nil` for other comparisons.
   private mutating func simpleResult(
     _ sign: BinaryOperator, _ left: RuleValue, _ right: RuleValue
@@ -199,13 +199,13 @@ extension Evaluator {
     return !left.isEqual(to: right)
   }
 
-  /// Whether two values certainly differ, even though a query leaves parts of them open.
+  /// Whether two values certainly have different types, even if parts of them are unknown.
   private func areOfDifferentTypes(_ left: RuleValue, _ right: RuleValue) -> Bool {
     isProof && (!left.isKnown || !right.isKnown) && left.typeName != right.typeName
   }
 
   /// Counts the work of comparing two values.
-  /// - Throws: `notKnown` if a query leaves parts of them open.
+  /// - Throws: `notKnown` if parts of the values are unknown.
   mutating func weigh(_ left: RuleValue, _ right: RuleValue) throws(RuleFailure) {
     if isProof, !left.isKnown || !right.isKnown { throw .notKnown }
     try work(left.isScalar || right.isScalar ? 1 : min(left.weight, right.weight))
@@ -259,7 +259,7 @@ extension BinaryOperator {
 }
 
 extension RuleValue {
-  /// The work of reading the whole value, as a number of steps.
+  /// The number of steps that reading the whole value counts as.
   var weight: Int {
     switch self {
     case .null, .bool, .int, .float, .timestamp, .duration, .latlng, .constraint, .oneOf: 1
@@ -286,7 +286,7 @@ extension RuleValue {
     }
   }
 
-  /// Whether a query leaves no part of the value open.
+  /// Whether all parts of the value are known.
   var isKnown: Bool {
     switch self {
     case .constraint, .oneOf: false

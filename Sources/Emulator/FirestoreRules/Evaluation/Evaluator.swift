@@ -3,12 +3,12 @@ import FirestoreModel
 import FirestoreQuery
 import LinearPatterns
 
-/// Evaluates the expressions of a program for one request. Every expression is evaluated lazily, including the
-/// parameters and `let`s of functions.
+/// Evaluates the expressions of a program for one request. Evaluation is lazy, also for parameters and `let` variables
+/// of functions.
 struct Evaluator: ~Copyable {
   /// A variable of the current function call.
   enum Local {
-    /// An unevaluated expression; `frame` is the start of its variables.
+    /// An expression that is not evaluated yet; `frame` is the start of its variables.
     case pending(Expression.ID, frame: Int)
     case value(RuleValue)
     case failed(RuleFailure)
@@ -20,11 +20,11 @@ struct Evaluator: ~Copyable {
     case stored
     /// A document, or null.
     case document(RuleDocument?)
-    /// The facts about the data of a query's possible results.
+    /// The known facts about the data of a query's possible results.
     case known(RuleEntries)
     /// The data of a query's possible results, as if they had only the fields that the query names.
     case view(RuleEntries, AbsentFields)
-    /// A document that is not read, to find out which conditions are true or fail without it.
+    /// A document that must not be read. It shows which conditions are true or fail without the document.
     case hidden
   }
 
@@ -32,22 +32,22 @@ struct Evaluator: ~Copyable {
   private let shared: SharedRequest
   var documents: DocumentAccess
   var resource: Resource
-  /// The path of the request, with the segments that a query leaves open.
+  /// The path of the request; a query can leave segments open.
   var path: MatchedPath
   /// The variables of paths.
   var captures: [MatchedPath.Capture]
   var coverage: RulesCoverage
   /// The results of functions for earlier requests.
   var memory: FunctionMemory
-  /// The values since the start of a function whose result will be remembered.
+  /// The counted values since the start of a function whose result will be remembered.
   var outcomes: [FunctionMemory.SeenOutcome] = []
   var isRecording = false
-  /// The remaining expressions and steps of work, which limit the time of every rule and value.
+  /// The remaining numbers of expressions and of steps. They limit the time of the evaluation.
   var remainingExpressions = RulesLimits.expressions
   var remainingWork = RulesLimits.work
   var locals: [Local] = []
   var frame = 0
-  /// The values of `debug` with their lines; the calls are those of this evaluation, not of its repetitions.
+  /// The values passed to `debug`, with their lines. Only this evaluation adds values; repeated evaluations do not.
   var debugged: [RulesRemark] = []
   /// The evaluated parts; `nil` unless requested.
   var seen: [Seen]?
@@ -79,7 +79,7 @@ struct Evaluator: ~Copyable {
     return room
   }
 
-  /// Creates an evaluator for another request about the same document that does not read the stored document.
+  /// Creates an evaluator, for another request about the same document, that does not read the stored document.
   func blind(_ request: SharedRequest) -> Evaluator {
     var blind = Evaluator(ruleset, request, documents)
     blind.resource = .hidden
@@ -87,7 +87,7 @@ struct Evaluator: ~Copyable {
     return blind
   }
 
-  /// Creates an evaluator for the same request that counts nothing, and has the documents that this one has read.
+  /// Creates an evaluator for the same request that counts nothing. It shares the documents that this one has read.
   func again() -> Evaluator {
     var again = Evaluator(ruleset, shared, documents)
     (again.resource, again.path) = (resource, path)
@@ -151,7 +151,7 @@ struct Evaluator: ~Copyable {
       remainingExpressions -= 1
       return try requestValue(property)
     case .name(let name), .undefined(let name):
-      // A name without a meaning fails like null.
+      // Evaluating an undeclared name fails like null.
       _ = name
       throw .nullValue
     case .property(let whole, let name): return try property(name, of: value(whole))
@@ -189,7 +189,7 @@ struct Evaluator: ~Copyable {
     return isTrue
   }
 
-  /// False if any part is, even if others fail.
+  /// False if any part is false, even if other parts fail.
   private mutating func conjunction(_ parts: [Expression.ID]) throws(RuleFailure) -> Bool {
     var failure: RuleFailure?
     for part in parts {
@@ -202,7 +202,7 @@ struct Evaluator: ~Copyable {
     return true
   }
 
-  /// True if any part is, even if others fail.
+  /// True if any part is true, even if other parts fail.
   private mutating func disjunction(_ parts: [Expression.ID]) throws(RuleFailure) -> Bool {
     var failure: RuleFailure?
     for part in parts {
@@ -250,7 +250,7 @@ extension Evaluator {
   /// Evaluates a field of a document like two nested `property` expressions, without building their values.
   private mutating func value(_ field: Expression.Field) throws(RuleFailure) -> RuleValue {
     guard let document = document(field.origin) else { return try property(field.name, of: value(field.data)) }
-    // The expressions `data` and `resource`, and for a written document also `request`.
+    // Counts the expressions `data` and `resource`, and for a written document also `request`.
     remainingExpressions -= field.origin == .written ? 3 : 2
     if remainingExpressions < 0 { throw .tooManyExpressions }
     coverage.countUndefined(field.data)
@@ -295,7 +295,7 @@ extension Evaluator {
     case .headers: return .map(.entries(RuleEntries()))
     case .writeFields:
       if request.method.isWrite { return request.writeFields.map { .list($0.map { .string($0) }) } ?? .null }
-    // Only reads have this member, without content.
+    // Only requests that read have this member, and it is null.
     case .fields: if !request.method.isWrite { return .null }
     case .inTransaction: return .bool(request.method.isWrite)
     case .query: if request.method.isList { return query }
@@ -317,7 +317,7 @@ extension Evaluator {
   private mutating func requestMap() -> RuleValue {
     var entries = RuleEntries()
     for property in RequestProperty.allCases {
-      // The map omits properties that the request does not have.
+      // The map does not contain properties that the request lacks.
       entries[property.rawValue] = try? requestValue(property)
     }
     return .map(.entries(entries))

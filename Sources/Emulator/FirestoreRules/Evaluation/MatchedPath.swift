@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// The path for comparison with `match` blocks: the path of a request, and the segments below it of a query's possible
-/// results.
+/// The path that is compared with `match` blocks: the path of a request, followed by the segments that a query's
+/// possible results have below it.
 struct MatchedPath {
   /// One segment after the known part of a path.
   enum Segment {
     case text(String)
-    /// Any single segment: the id of a possible result of the query.
+    /// Any single segment, such as the id of a possible result.
     case any
-    /// Any number of segments: the ancestors of a collection group.
+    /// Any number of segments, such as the ancestors of a collection group.
     case anyNumber
   }
 
-  /// The segments that a variable of a path covers, by their indices.
+  /// The segments that a path variable covers, by their indices.
   struct Capture: Sendable {
     let lower: Int
     let upper: Int
@@ -25,12 +25,12 @@ struct MatchedPath {
   /// The path below the database's documents.
   let path: ResourcePath
   let rest: [Segment]
-  /// The offsets of the segments' ends in the path, in UTF-8 bytes.
+  /// The end offsets of the segments in the path, in UTF-8 bytes.
   private(set) var ends: [Int]
 
-  /// The segments before the path: `databases`, the database's id, `documents`.
+  /// The number of segments before the path: `databases`, the database's id, `documents`.
   private static let prefix = 3
-  /// The index of the database's id among them.
+  /// The index of the database's id among these segments.
   static let databasePlace = 1
 
   /// - Parameter room: an array whose storage is reused.
@@ -91,8 +91,8 @@ struct MatchedPath {
 }
 
 extension Decision {
-  /// Calls `visit` for each statement for some of the methods whose block matches the whole path, in order, with the
-  /// variables of the path in `evaluator.captures`.
+  /// Calls `visit` for each statement that allows one of the methods and whose block matches the whole path, in order.
+  /// The path variables are then in `evaluator.captures`.
   /// - Returns: whether `visit` ended the search.
   mutating func matches(_ methods: RulesMethods, _ visit: (inout Decision, Program.Allow) -> Bool) -> Bool {
     evaluator.captures.removeAll(keepingCapacity: true)

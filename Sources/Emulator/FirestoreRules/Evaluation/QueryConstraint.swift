@@ -2,19 +2,19 @@
 import FirestoreModel
 import FirestoreQuery
 
-/// The facts of a query about one field of all possible results, if they do not determine its value.
+/// The facts that a query implies about a field of all possible results, if they do not determine its value.
 struct QueryConstraint {
-  /// The conditions; all are true.
+  /// The conditions; all of them are true.
   private let conditions: [Condition]
 
   init(_ filters: [FieldFilter]) { conditions = filters.map { Condition($0) } }
 
-  /// Whether the query has no facts about the field.
+  /// Whether nothing is known about the field.
   var isEmpty: Bool { conditions.isEmpty }
 
-  /// Whether a comparison with a value is true for all possible values of the field.
+  /// Proves that a comparison with a value is true for all possible values of the field.
   /// - Returns: true.
-  /// - Throws: `notKnown` if no single condition implies it. A proof that it is never true is not attempted.
+  /// - Throws: `notKnown` if no single condition implies it. Does not try to prove that it is never true.
   func proves(_ sign: BinaryOperator, _ value: RuleValue) throws(RuleFailure) -> Bool {
     if conditions.contains(where: { $0.implies(sign, value) }) { return true }
     throw .notKnown
@@ -44,8 +44,8 @@ extension QueryConstraint {
     }
 
     func implies(_ sign: BinaryOperator, _ wanted: RuleValue) -> Bool {
-      // A filter only finds existing fields, and finds null only if it compares with null. For range filters the
-      // emulator knows this for values that rules can compare.
+      // A field that matches a filter exists. It is null only if the filter compares with null. For range filters, the
+      // emulator concludes this only from values that rules can compare.
       if sign == .notEqual, case .null = wanted {
         if op == .equal, case .null? = value { return false }
         return !op.isRange || value.map { BinaryOperator.less.holds($0, $0) != nil } ?? false
@@ -55,7 +55,7 @@ extension QueryConstraint {
       return wanted.isComparedExactly && isCertain(of: value, sign, wanted)
     }
 
-    /// Whether the comparison is true of a value that the query finds.
+    /// Whether the comparison is certainly true for a value that the query finds.
     private static func isCertain(_ found: RuleValue, _ sign: BinaryOperator, _ wanted: RuleValue) -> Bool {
       func holds(_ sign: BinaryOperator) -> Bool { sign.holds(found, wanted) ?? false }
       switch sign {
@@ -65,7 +65,7 @@ extension QueryConstraint {
       }
     }
 
-    /// Whether the comparison is true of all values that match a range filter, `!=` or `not-in`.
+    /// Whether the comparison is certainly true for all values that match a range filter, `!=` or `not-in`.
     private func isCertain(of known: RuleValue, _ sign: BinaryOperator, _ wanted: RuleValue) -> Bool {
       func holds(_ sign: BinaryOperator) -> Bool { sign.holds(known, wanted) ?? false }
       switch (op, sign) {
@@ -87,12 +87,12 @@ extension QueryConstraint {
 }
 
 extension RuleValue {
-  /// A value without known facts; in a list of names, any number of further names.
+  /// A value about which nothing is known. In a list of names, it means any number of further names.
   static var openEnd: RuleValue { .constraint(QueryConstraint([])) }
 
   var isOpenEnd: Bool { if case .constraint(let constraint) = self { constraint.isEmpty } else { false } }
 
-  /// Whether rules and queries agree on all comparisons of numbers with this one. Rules compare an integer and a float
+  /// Whether rules and queries compare all numbers with this one in the same way. Rules compare an integer and a float
   /// as floats, which cannot represent every integer from 2⁵³ on.
   fileprivate var isComparedExactly: Bool {
     switch self {
@@ -112,7 +112,7 @@ extension FieldFilter.Operator {
   }
 }
 
-/// The facts of a query about its possible results.
+/// The facts that a query implies about its possible results.
 struct QueryFacts {
   /// One alternative of the query's conditions.
   struct Alternative {
@@ -124,7 +124,7 @@ struct QueryFacts {
 
   let alternatives: [Alternative]
 
-  /// - Returns: `nil` for more alternatives than the limit.
+  /// - Returns: `nil` if there are too many alternatives.
   init?(_ query: RulesQuery?) {
     guard let query else {
       alternatives = [Alternative(data: RuleEntries(), key: nil)]
@@ -132,7 +132,7 @@ struct QueryFacts {
     }
     let filters = query.target.filters
     var disjunctions = Filter.and(filters).disjunctions
-    // A condition that is never true has no alternative; the facts of the other conditions remain valid.
+    // A condition that is never true would leave no alternative. The facts of the other conditions still hold.
     if disjunctions.isEmpty { disjunctions = Filter.and(filters.filter { !$0.disjunctions.isEmpty }).disjunctions }
     guard disjunctions.count <= 1000 else { return nil }
     alternatives = disjunctions.map { Self.alternative($0) }
@@ -149,7 +149,7 @@ struct QueryFacts {
       }
     }
     var data = RuleEntries()
-    // A filter on a whole map contains more facts than filters on its parts, so it is applied last.
+    // A filter on a whole map implies more than filters on its parts, so it is applied last.
     for (path, filters) in byPath.sorted(by: { $0.key.segments.count > $1.key.segments.count }) {
       let value: RuleValue =
         if filters.count == 1, filters[0].op == .equal {
@@ -164,7 +164,7 @@ struct QueryFacts {
 }
 
 extension RuleEntries {
-  /// The entries with a value at a path. The maps in between become maps with otherwise unknown entries.
+  /// The entries with a value set at a path. Entries on the way become maps whose other entries are unknown.
   fileprivate func setting(_ value: RuleValue, at path: ArraySlice<String>) -> RuleEntries {
     guard let name = path.first else { return self }
     var copy = self
@@ -180,8 +180,8 @@ extension RuleEntries {
 }
 
 extension RuleEntries {
-  /// The entries as Google's emulator sees those of a query: nothing besides what the query names, and a number only in
-  /// the query's own type.
+  /// The entries as Google's emulator assumes them for a query: only the fields that the query names, and numbers only
+  /// with the query's type.
   func view(_ absent: AbsentFields) -> RuleEntries {
     RuleEntries(sorted: sorted.map { Entry(name: $0.name, value: $0.value.view(absent)) })
   }
@@ -198,8 +198,8 @@ extension RuleValue {
     }
   }
 
-  /// The possible values of a field that equals a value in a query. For queries an integer and a float of the same
-  /// number are equal, and so are both zeros, also inside lists and maps; rules distinguish them.
+  /// The possible values of a field that equals a value in a query. For queries, an integer and a float of the same
+  /// value are equal, and so are both zeros, also inside lists and maps. Rules distinguish them.
   /// - Returns: `nil` if the possible values cannot be determined here.
   static func found(equalTo value: Value) -> RuleValue? {
     if let number = value.orderedNumber { return numbers(equalTo: number) }
@@ -213,7 +213,7 @@ extension RuleValue {
       let elements = values.compactMap { found(equalTo: $0) }
       return elements.count == values.count ? .list(elements) : nil
     case .map(let fields):
-      // Some BSON types only compare a part of their fields.
+      // Some BSON types compare only a part of their fields.
       if value.bsonType != nil { return nil }
       let entries = fields.entries.compactMap { field in
         found(equalTo: field.value).map { RuleEntries.Entry(name: field.name, value: $0) }
@@ -235,19 +235,19 @@ extension RuleValue {
     return numbers.count == 1 ? numbers[0] : .oneOf(numbers)
   }
 
-  /// The number, and the other zero.
+  /// The number itself; for a zero, both zeros.
   private static func zeros(_ number: Double) -> [Double] { number == 0 ? [number, -number] : [number] }
 }
 
 extension Evaluator {
-  /// Evaluates `body` for each candidate of a value that a query leaves open. The result is known as far as all agree.
+  /// Evaluates `body` for each candidate of a value, and combines the different results.
   mutating func each(
     _ candidates: [RuleValue], _ body: (inout Evaluator, RuleValue) throws(RuleFailure) -> RuleValue
   ) throws(RuleFailure) -> RuleValue {
     var results: [RuleValue] = []
     for (place, candidate) in candidates.enumerated() {
       do throws(RuleFailure) { results += try body(&self, candidate).candidates } catch {
-        // The first candidate is the query's value, whose failure has the emulator's text. Other failures are unknown.
+        // The first candidate is the value in the query. Only its failure has the emulator's text.
         throw place == 0 || error.isFinal ? error : .notKnown
       }
     }
@@ -260,10 +260,10 @@ extension RuleValue {
   /// The maximum number of candidates for one value.
   private static let mostCandidates = 8
 
-  /// The possible values of this value.
+  /// All possible values; only the value itself if it is known.
   var candidates: [RuleValue] { if case .oneOf(let candidates) = self { candidates } else { [self] } }
 
-  /// - Returns: `nil` for more than `mostCandidates` results, and for both true and false.
+  /// - Returns: `nil` for more than `mostCandidates` different results, or if both true and false occur.
   fileprivate static func oneOf(different results: [RuleValue]) -> RuleValue? {
     var different: [RuleValue] = []
     for result in results where !different.contains(where: { $0.isIdentical(to: result, .strict) }) {

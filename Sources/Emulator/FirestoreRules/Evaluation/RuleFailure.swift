@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The reason why an expression has no value. Its statement then does not allow the request, and the other statements
-/// are tried.
+/// The reason why an expression has no value. Its statement then does not allow the request, but other statements may.
 enum RuleFailure: Error, Hashable {
-  /// The expression depends on unknown facts: on documents that a query has yet to find.
+  /// The expression depends on facts about a query's results that are not known.
   case notKnown
   case nullValue
   case undefinedProperty(String)
@@ -16,7 +15,7 @@ enum RuleFailure: Error, Hashable {
   case divisionByZero
   case integerRange
   case conversion(String, from: String, to: String)
-  /// A missing document that is read, or an invalid document path.
+  /// A read of a missing document or of an invalid document path.
   case access(String, path: String, reason: String)
   case tooManyAccesses
   case tooManyExpressions
@@ -24,7 +23,7 @@ enum RuleFailure: Error, Hashable {
   case tooMuchWork
   case invalid(String)
 
-  /// The text of the failure, in the emulator's words if it has any.
+  /// The text of the failure; the emulator's text if there is one.
   var message: String {
     switch self {
     case .notKnown: "evaluation error"

@@ -11,7 +11,7 @@ enum RuleConstant: Sendable, Hashable {
   case bytes([UInt8])
 }
 
-/// One expression of a program. It refers to its parts by their indices, which are always smaller than its own.
+/// One expression of a program. It refers to its parts by their indices, which are always smaller than its index.
 struct Expression: Sendable {
   typealias ID = Int
 
@@ -29,7 +29,7 @@ struct Expression: Sendable {
     /// An undeclared name.
     case undefined(String)
     case property(ID, FieldPath)
-    /// A `property` of the data of one of the request's documents.
+    /// A field of the data of one of the request's documents. Replaces nested `property` expressions.
     case field(Field)
     case index(ID, ID)
     case slice(ID, ID?, ID?)
@@ -75,7 +75,7 @@ struct Expression: Sendable {
   var range: Range<Int>
   /// The index of the scope for the expression's names.
   var scope: Int
-  /// The nesting depth of the expression's parts.
+  /// The nesting depth of the expression.
   var depth: Int
 }
 

@@ -192,7 +192,7 @@ extension NameResolution {
     return known[start] ?? 1
   }
 
-  /// The shortest cycle from a function back to itself.
+  /// The shortest cycle of calls from a function back to itself.
   private static func circle(from start: Int, _ calls: [[Int]]) -> [Int]? {
     var before: [Int: Int] = [:]
     var pending = [start]

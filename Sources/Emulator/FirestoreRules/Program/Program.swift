@@ -26,11 +26,11 @@ struct Program: Sendable {
   /// A scope for names: a service, a `match` block or a function.
   struct Scope: Sendable {
     var parent: Int?
-    /// The visible variables of paths, outermost block first.
+    /// The visible path variables, outermost block first.
     var captures: [String]
     /// The functions that are declared here, by index.
     var functions: [Int] = []
-    /// The parameters and the `let`s so far, if the scope is a function.
+    /// The parameters and the `let` variables so far, if the scope is a function.
     var locals: [String] = []
     var isFunction = false
   }
@@ -41,7 +41,7 @@ struct Program: Sendable {
     var file: Int
     var parameters: [String]
     var parameterRanges: [Range<Int>]
-    /// The values of `let`s, in order; locals are the parameters followed by these.
+    /// The values of the `let` variables, in order. Locals are the parameters followed by these variables.
     var bindings: [Expression.ID] = []
     var bindingNames: [String] = []
     var bindingRanges: [Range<Int>] = []
@@ -88,8 +88,8 @@ struct Program: Sendable {
 }
 
 extension Program {
-  /// Whether each function has no parameters, reads documents, and otherwise only depends on the request's user and
-  /// database. Its result is then valid until a document changes. There are no cycles of calls.
+  /// Whether each function is steady: it has no parameters, reads documents, and otherwise depends only on the
+  /// request's user and database. Its result is then valid until a document changes. Calls have no cycles.
   var steadyFunctions: [Bool] {
     var known: [Steadiness?] = Array(repeating: nil, count: functions.count)
     return functions.indices.map { place in
@@ -118,7 +118,7 @@ extension Program {
       case .builtin(.get, _), .builtin(.exists, _): found.looksAtDocuments = true
       // Functions that read the result of a commit.
       case .builtin(.getAfter, _), .builtin(.existsAfter, _): found.isSteady = false
-      // A remembered result would not be logged.
+      // A remembered result would not log its values.
       case .builtin(.debug, _): found.isSteady = false
       case .capture(let place): if place > 0 { found.isSteady = false }
       case .requestProperty(let property): if property != .auth { found.isSteady = false }
@@ -135,9 +135,9 @@ extension Program {
 
 /// An immutable list at a fixed address. Reading a part of an element needs no reference counting for the rest.
 ///
-/// Sending it to another thread is safe, which the compiler cannot verify for a pointer. `init` writes the memory once,
-/// before another thread can have the list. After that it is only read, and its elements are `Sendable`. The list
-/// cannot be copied, so it has one owner, and `deinit` frees the memory when no reader remains.
+/// The compiler cannot verify for a pointer that sending the list to another thread is safe. It is, because `init`
+/// writes the memory before another thread can have the list. Later the memory is only read, and the elements are
+/// `Sendable`. The list cannot be copied, so it has one owner, and `deinit` frees the memory when no reader remains.
 struct FixedList<Element: Sendable>: ~Copyable, @unchecked Sendable {
   private let elements: UnsafeMutableBufferPointer<Element>
 

@@ -10,7 +10,7 @@ extension RulesParser {
       throw SyntaxFailure(
         range: keyword, message: "Maximum allowed resource rule depth of \(Self.deepestBlock) is reached.")
     }
-    // The path is read byte by byte: the scanner is after 'match'.
+    // The scanner is after 'match'. The path is read byte by byte.
     let segments = try matchPath()
     let isBelowRest = isBelowRest
     defer { self.isBelowRest = isBelowRest }
@@ -110,7 +110,7 @@ extension RulesParser {
     return scanner.offset > start ? scanner.text(start..<scanner.offset) : nil
   }
 
-  /// `{name}` or `{name=**}`.
+  /// Parses `{name}` or `{name=**}`.
   mutating func pathBinding() throws(SyntaxFailure) -> Program.Segment? {
     guard scanner.peek() == UInt8(ascii: "{") else { return nil }
     let start = scanner.offset
@@ -136,10 +136,10 @@ extension RulesParser {
     return isRest ? .rest(name.text) : .variable(name.text)
   }
 
-  /// The literal segment at the scanner's position; empty without one.
+  /// Reads the literal segment at the scanner's position; empty if there is none.
   mutating func pathText() -> String {
     let start = scanner.offset
-    // A segment can have one pair of parentheses, as in (default).
+    // A segment can contain one pair of parentheses, as in (default).
     if scanner.peek() == UInt8(ascii: "(") {
       var end = start + 1
       while end < scanner.bytes.count, Self.isPathByte(scanner.bytes[end]) { end += 1 }
@@ -164,7 +164,7 @@ extension RulesParser {
 }
 
 extension RulesParser {
-  /// `allow read, write: if condition;`
+  /// Parses `allow read, write: if condition;`.
   private mutating func allow() throws(SyntaxFailure) -> Program.Allow {
     let start = token.range.lowerBound
     let place = source.lineAndColumn(of: start)
@@ -205,7 +205,7 @@ extension RulesParser {
     }
   }
 
-  /// `function name(a, b) { let c = …; return …; }`
+  /// Parses `function name(a, b) { let c = …; return …; }`.
   mutating func function() throws(SyntaxFailure) {
     try advance()
     let name = try identifier("the name of the function")

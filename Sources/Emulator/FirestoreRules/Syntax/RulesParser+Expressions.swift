@@ -4,7 +4,7 @@ import FirestoreModel
 extension RulesParser {
   static let tooDeep = "Expression is too complex to evaluate safely."
 
-  /// - Parameter isChain: whether the parts count as nested in each other, as in `a && b && c`.
+  /// - Parameter isChain: whether the parts count as nested in each other for the depth, as in `a && b && c`.
   mutating func add(
     _ kind: Expression.Kind, from start: Int, _ parts: [Expression.ID] = [], isChain: Bool = false
   ) throws(SyntaxFailure) -> Expression.ID {
@@ -62,7 +62,7 @@ extension RulesParser {
       try advance()
       switch sign.text {
       case "&&", "||":
-        // A chain of one operator is one expression of any length.
+        // A chain of the same operator, of any length, is one expression.
         var parts = [left, try operand(weakest: strength)]
         while token.isSymbol(sign.text) {
           try advance()
@@ -108,7 +108,7 @@ extension RulesParser {
       if scanner.text(token.range.upperBound..<min(token.range.upperBound + 19, scanner.bytes.count))
         == "9223372036854775808"
       {
-        // The smallest integer: its digits without the sign exceed the range of integers.
+        // The smallest integer is handled here, because its digits without the sign are out of range.
         scanner.offset = token.range.upperBound + 19
         try advance()
         return try postfix(add(.constant(.int(.min)), from: start), from: start)
@@ -206,7 +206,7 @@ extension Array {
 }
 
 extension RulesParser {
-  /// A literal, a name, a call, a path, or an expression in parentheses.
+  /// Parses a literal, a name, a call, a path, or an expression in parentheses.
   mutating func primary() throws(SyntaxFailure) -> Expression.ID {
     let first = token
     let start = first.range.lowerBound

@@ -4,9 +4,9 @@
 struct RulesParser {
   /// The maximum depth of nested expressions, as the emulator counts it.
   static let deepestExpression = 99
-  /// The maximum depth of the parser's own steps; one expression takes several.
+  /// The maximum recursion depth of the parser. One expression takes several levels.
   static let deepest = 500
-  /// The maximum depth of blocks within the outermost one.
+  /// The maximum depth of blocks inside the outermost block.
   static let deepestBlock = 10
   /// The maximum number of segments in the path of a block, including its enclosing blocks.
   static let longestPath = 100
@@ -20,7 +20,7 @@ struct RulesParser {
   /// The end offset of the previous token.
   var lastEnd = 0
   var depth = 0
-  /// The number of blocks around the current position, and the number of segments of their paths.
+  /// The number of blocks around the current position, and the number of segments in their paths.
   var blockDepth = 0
   var pathLength = 0
   /// Whether the path of a block around the current position contains a `{name=**}`.
@@ -65,7 +65,7 @@ struct RulesParser {
     if issues.count < Self.mostIssues { issues.append(source.issue(range, message, isError: isError)) }
   }
 
-  /// Performs a step; reports its failure and continues after the next semicolon or block.
+  /// Performs a step. If it fails, reports the failure and continues after the next semicolon or block.
   mutating func attempt(_ step: (inout RulesParser) throws(SyntaxFailure) -> Void) {
     let level = (depth, blockDepth, pathLength, isBelowRest)
     let outer = scope
@@ -94,7 +94,7 @@ struct RulesParser {
     }
   }
 
-  /// Moves to the next valid token, past any errors.
+  /// Moves to the next valid token and reports errors on the way.
   private mutating func skip() {
     while true {
       let before = scanner.offset
@@ -185,7 +185,7 @@ struct RulesParser {
     while try take(".") { name += "." + (try identifier("a name")).text }
     let range = first..<lastEnd
     if !services.insert(name).inserted { report(range, "Duplicate service name declaration.") }
-    // The blocks of another service are parsed, but their names have other meanings.
+    // The blocks of another service are parsed only for syntax errors, since their names have other meanings.
     let outerProgram = program
     defer { if name != "cloud.firestore" { program = outerProgram } }
     if name != "cloud.firestore" {

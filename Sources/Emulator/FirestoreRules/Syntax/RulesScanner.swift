@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Splits a file of rules into tokens, one at a time, because only the parser knows the meaning of a slash.
+/// Splits a file of rules into tokens. The parser requests them one at a time, because only it knows the meaning of a
+/// slash.
 struct RulesScanner {
   let bytes: [UInt8]
   /// The offset of the next byte to read.
@@ -8,7 +9,7 @@ struct RulesScanner {
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  /// The byte at an offset from the next one.
+  /// The byte `ahead` bytes after the next one; `nil` at the end.
   func peek(_ ahead: Int = 0) -> UInt8? { offset + ahead < bytes.count ? bytes[offset + ahead] : nil }
 
   mutating func next() throws(SyntaxFailure) -> RulesToken {
@@ -129,7 +130,7 @@ extension RulesScanner {
     SyntaxFailure(range: start..<offset, message: "Invalid number literal \(text(start..<offset)).")
   }
 
-  /// Reads a string in single or double quotes, on one line; with the prefix `b`, bytes.
+  /// Reads a string in single or double quotes on one line, or bytes if the prefix was `b`.
   mutating func string(from start: Int, isBytes: Bool) throws(SyntaxFailure) -> RulesToken {
     let quote = bytes[offset]
     offset += 1
@@ -202,7 +203,7 @@ struct RulesToken: Equatable {
   }
 
   var kind: Kind
-  /// The source text of the token; a string without its quotes.
+  /// The source text of the token. A string has no quotes here.
   var text: String
   var range: Range<Int>
 
@@ -213,7 +214,7 @@ struct RulesToken: Equatable {
   var quoted: String { kind == .end ? "the end of the file" : "'\(text)'" }
 }
 
-/// The reason why a file of rules cannot be parsed at a position.
+/// A syntax error in a file of rules, and its position.
 struct SyntaxFailure: Error {
   var range: Range<Int>
   var message: String
@@ -263,7 +264,7 @@ struct SourceText: Sendable {
     bytes.withUnsafeBufferPointer { bytes in
       var count = 0
       for place in range.clamped(to: 0..<bytes.count) {
-        // Every scalar counts once at its first byte, and twice if it has four bytes.
+        // Every scalar counts once, at its first byte; a scalar of four bytes counts twice.
         let byte = bytes[place]
         if byte & 0xC0 != 0x80 { count += byte >= 0xF0 ? 2 : 1 }
       }

@@ -16,7 +16,7 @@ struct CalendarDate {
     return (shifted < 0 ? shifted + 7 : shifted) + 1
   }
 
-  /// Counted from 1.
+  /// The day of the year, counted from 1.
   var dayOfYear: Int64 { days - Timestamp.daysSinceEpoch(year: year, month: 1, day: 1) + 1 }
 }
 

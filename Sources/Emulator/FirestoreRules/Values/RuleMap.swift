@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// A map during the evaluation of rules, in its original form.
+/// A map during the evaluation of rules. Its entries are created only when they are needed.
 enum RuleMap {
   case fields(Fields)
   case entries(RuleEntries)
@@ -11,9 +11,9 @@ enum RuleMap {
   case data(RuleDocument)
   /// The user of the request: `uid` and `token`.
   case user(RulesUser)
-  /// The known entries of a query's possible results; there may be others.
+  /// The known entries of a query's possible results. There may be other entries.
   case known(RuleEntries)
-  /// The entries that a query names, as if its results had no others.
+  /// The entries that a query names; its results are assumed to have no others.
   case view(RuleEntries, AbsentFields)
 
   /// Whether an entry that is not found is certainly missing, rather than unknown.
@@ -72,7 +72,7 @@ extension RulesUser {
   }
 }
 
-/// The fields that a decision took for absent because the query does not name them.
+/// Records the fields that a decision assumed to be absent because the query does not name them.
 final class AbsentFields {
   private(set) var names: [String] = []
 
@@ -141,7 +141,7 @@ final class RuleDocument {
     let value: RuleValue?
   }
 
-  /// The field that was decoded first. Most rules read only one, which then needs no list.
+  /// The field that was decoded first. Most rules read only one field, so they need no array.
   @exclusivity(unchecked) private var first: Decoded?
   @exclusivity(unchecked) private var others: [Decoded] = []
   @exclusivity(unchecked) private var all: Fields?

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// Values without an order or duplicates. Numbers with the same value are one element, unlike in lists.
+/// Values without order or duplicates. Unlike in lists, numbers with the same value are one element.
 struct RuleSet {
   private(set) var elements: Set<RuleElement>
 
@@ -12,14 +12,14 @@ struct RuleSet {
   func contains(_ value: RuleValue) -> Bool { elements.contains(RuleElement(value, .numeric)) }
 }
 
-/// The names of entries that differ between two maps, and of equal entries.
+/// The names of entries that were added, removed, changed or unchanged between two maps.
 struct RuleMapDiff {
   var added: [String] = []
   var removed: [String] = []
   var changed: [String] = []
   var unchanged: [String] = []
 
-  /// - Parameter after: the map with the method.
+  /// - Parameter after: the map on which the method was called.
   init(_ after: RuleEntries, from before: RuleEntries) {
     var old = before.sorted[...]
     for entry in after.sorted {
@@ -39,15 +39,15 @@ struct RuleMapDiff {
   }
 }
 
-/// The rule for equal numbers.
+/// The rule that decides whether two numbers are equal.
 enum NumberEquality {
-  /// The equality of lists and maps: 1 is not 1.0, and 0.0 is not -0.0.
+  /// The equality in lists and maps: 1 is not 1.0, and 0.0 is not -0.0.
   case strict
-  /// The equality of sets: 1 is 1.0.
+  /// The equality in sets: 1 is 1.0.
   case numeric
 }
 
-/// A value as a key of a table.
+/// A value as a key of a dictionary.
 struct RuleElement: Hashable {
   let value: RuleValue
   let equality: NumberEquality

@@ -11,7 +11,7 @@ extension RuleValue {
 }
 
 extension String {
-  /// The text, truncated with an ellipsis if it exceeds a number of characters.
+  /// The text, truncated with an ellipsis to a maximum number of characters.
   func cut(to limit: Int) -> String { count > limit ? prefix(limit - 1) + "…" : self }
 }
 
@@ -77,7 +77,7 @@ private struct ValueWriter {
     text += end
   }
 
-  /// Sets have no order, but the text must be the same each time.
+  /// Writes a set in a fixed order, since the text must be the same each time.
   private mutating func add(_ set: RuleSet) {
     guard set.elements.count <= Self.mostSorted else {
       text += "set of \(set.elements.count) values"
@@ -98,9 +98,10 @@ private struct ValueWriter {
   }
 }
 
-/// The texts of floats in rules, which have Java's format.
+/// The texts of floats in rules, in Java's format.
 enum FloatText {
-  /// The shortest digits that parse to the same number: `1.5`, and `1.0E7` from ten million on and below a thousandth.
+  /// The shortest digits that parse to the same number, such as `1.5`. Numbers from ten million on, or below a
+  /// thousandth, have an exponent, such as `1.0E7`.
   static func text(_ number: Double) -> String {
     if number.isNaN { return "NaN" }
     if number.isInfinite { return number < 0 ? "-Infinity" : "Infinity" }
@@ -164,7 +165,7 @@ enum ByteText {
     String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
   }
 
-  /// RFC 4648 §5, the alphabet for addresses, padded.
+  /// The URL-safe base64 text with padding (RFC 4648 §5).
   static func base64(_ bytes: [UInt8]) -> String {
     var text: [UInt8] = []
     for start in stride(from: 0, to: bytes.count, by: 3) {

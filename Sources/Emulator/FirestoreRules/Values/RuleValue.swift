@@ -18,10 +18,10 @@ enum RuleValue {
   case set(RuleSet)
   case map(RuleMap)
   case mapDiff(RuleMapDiff)
-  /// The facts of a query about a field whose value they do not determine.
+  /// A field about which a query implies facts that do not determine its value.
   case constraint(QueryConstraint)
-  /// One of several values, at least two: a query for 1 finds 1 and 1.0. Only proofs use it; `Evaluator.each` computes
-  /// with it.
+  /// One of at least two values, because a query for 1 finds both 1 and 1.0. Used only in proofs; `Evaluator.each`
+  /// evaluates expressions with it.
   case oneOf([RuleValue])
 
   init(_ constant: RuleConstant) {
@@ -35,7 +35,7 @@ enum RuleValue {
     }
   }
 
-  /// A field's value.
+  /// Creates the value of a document's field.
   init(_ value: Value) {
     switch value {
     case .null: self = .null
@@ -43,7 +43,7 @@ enum RuleValue {
     case .integer(let value): self = .int(value)
     case .double(let value): self = .float(value)
     case .timestamp(let time): self = .timestamp(time)
-    // Rules never see this value: the server timestamp is resolved before.
+    // Rules never see this value, since server timestamps are resolved before.
     case .serverTimestamp(let time): self = .timestamp(time.localWriteTime)
     case .string(let value): self = .string(value)
     case .bytes(let value): self = .bytes(value)
@@ -52,7 +52,7 @@ enum RuleValue {
     case .array(let values): self = .list(values.map { RuleValue($0) })
     case .vector(let values): self = .vector(values)
     case .map(let fields):
-      // Queries treat the numbers of BSON types like all others, so they are numbers here as well.
+      // Queries compare BSON numbers with all other numbers, so they are numbers here too.
       if let number = value.orderedNumber { self = RuleValue(number) } else { self = .map(.fields(fields)) }
     }
   }
@@ -76,12 +76,12 @@ enum RuleValue {
     case .map: "map"
     case .mapDiff: "map_diff"
     case .constraint: "constraint"
-    // The type of the query's value.
+    // This is the type of the value in the query.
     case .oneOf(let candidates): candidates[0].typeName
     }
   }
 
-  /// Whether the value is of a type, as `is` decides. No value is a `set`, as in the emulator.
+  /// The operator `is`: whether the value has a type. As in the emulator, no value is a `set`.
   func isType(_ type: RuleType) -> Bool {
     switch (type, self) {
     case (.number, .int), (.number, .float): true
@@ -94,10 +94,10 @@ enum RuleValue {
 /// A span of time.
 struct RuleDuration: Hashable, Comparable {
   var seconds: Int64
-  /// The nanoseconds, of the same sign as the seconds.
+  /// The nanoseconds, with the same sign as the seconds.
   var nanoseconds: Int64
 
-  /// - Returns: `nil` beyond ten thousand years.
+  /// - Returns: `nil` for more than ten thousand years.
   init?(seconds: Int64, nanoseconds: Int64) {
     let (whole, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
     let (sum, overflows) = seconds.addingReportingOverflow(whole)
@@ -130,7 +130,7 @@ struct RulePath: Hashable {
 
   var text: String { segments.map { "/" + $0 }.joined() }
 
-  /// The key of the path's document in a database.
+  /// The key of the document at the path, if it is in the database; else `nil`.
   func key(in database: DatabaseID) -> DocumentKey? {
     guard segments.count > 3, !segments.count.isMultiple(of: 2), segments[0] == "databases",
       segments[1].equalsUTF8(database.database), segments[2] == "documents",
@@ -139,7 +139,7 @@ struct RulePath: Hashable {
     return DocumentKey(unchecked: ResourcePath(segments: segments[3...]))
   }
 
-  /// Whether this is the text of the path, without creating it.
+  /// Whether the path has this text. Does not create the path's text.
   func hasText(_ text: String) -> Bool {
     var rest = text.utf8[...]
     for segment in segments {

@@ -4,9 +4,9 @@ import Foundation
 import TransportSecurity
 
 extension Credentials {
-  /// The application default credentials, found like in Google's clients: the named file, else the file in
+  /// The application default credentials, as Google's clients find them: the named file, else the file in
   /// `GOOGLE_APPLICATION_CREDENTIALS`, else gcloud's file, else the machine's metadata server. The search happens at
-  /// the first call and again after a rejection.
+  /// the first call, and again after a rejection.
   package static func application(
     file: String? = nil, environment: [String: String], now: @escaping @Sendable () -> Timestamp
   ) -> Credentials {
@@ -21,7 +21,7 @@ extension Credentials {
   package static func secret(file: String) -> Credentials {
     Credentials(now: { Timestamp(seconds: 0) }) { () throws(RPCStatus) in
       let text = String(decoding: try read(file), as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-      // A header's value consists of visible characters.
+      // A header value must consist of visible characters.
       guard !text.isEmpty, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
         throw RPCStatus(
           .unauthenticated, "The file \"\(file)\" contains no secret. Write one line of letters, digits and signs.")
@@ -35,7 +35,7 @@ extension Credentials {
     guard let file = keyFile(file, environment), let data = FileManager.default.contents(atPath: file) else {
       return nil
     }
-    // An invalid file yields no project; reading its credentials reports the error.
+    // An invalid file has no project. The error is reported when its credentials are read.
     return (try? JSONDecoder().decode(CredentialsFile.self, from: data))?.project_id
   }
 
@@ -59,7 +59,7 @@ extension Credentials {
 
   /// The credentials in a file of type `service_account` or `authorized_user`.
   private static func source(in data: Data, named file: String) throws(RPCStatus) -> Source {
-    // The decoder's error would contain no remedy, and might quote a key.
+    // The decoder's error would not say what to do, and might quote a key.
     guard let fields = try? JSONDecoder().decode(CredentialsFile.self, from: data) else {
       throw RPCStatus(
         .unauthenticated,
@@ -107,7 +107,7 @@ private struct CredentialsFile: Decodable {
   var token_uri: String?
 }
 
-/// The metadata server of a machine at Google, which knows the machine's service account.
+/// The metadata server of a Google machine. It grants tokens for the machine's service account.
 enum MetadataServer {
   static let host = "metadata.google.internal"
   private static let path = "/computeMetadata/v1/instance/service-accounts/default/token"
@@ -141,11 +141,11 @@ enum MetadataServer {
   }
 }
 
-/// The key of a service account. It signs tokens locally, which Google's APIs accept instead of fetched ones.
+/// The key of a service account. It signs tokens locally, and Google's APIs accept them in place of fetched tokens.
 struct ServiceAccountKey: Sendable {
   /// The audience of a token for Google's Firestore.
   static let audience = "https://firestore.googleapis.com/"
-  /// The lifetime of a token in seconds; Google rejects longer ones.
+  /// The lifetime of a token in seconds. Google rejects longer lifetimes.
   static let lifetime: Int64 = 3600
 
   let email: String
@@ -165,7 +165,7 @@ struct ServiceAccountKey: Sendable {
     self.key = key
   }
 
-  /// A JSON Web Token (RFC 7519), signed with RS256.
+  /// Creates a JSON Web Token (RFC 7519), signed with RS256.
   /// - Parameters:
   ///   - audience: the only server that should accept the token.
   ///   - now: seconds since 1970.
@@ -238,7 +238,7 @@ struct AuthorizedUser: Sendable {
       method: .post, url: url, headers: [("content-type", "application/x-www-form-urlencoded")], body: body
     ).perform()
     if response.status == 200 { return try TokenResponse.token(in: response, from: url, at: now) }
-    // A server may reject the request without JSON; the error then shows the HTTP status.
+    // The response of a server that rejects the request may not be JSON. The error then contains the HTTP status.
     let answer = try? JSONDecoder().decode(Refusal.self, from: Data(response.body))
     let reason = [answer?.error, answer?.error_description].compactMap { $0 }.joined(separator: ": ")
     // A server error is temporary; a rejection is not.

@@ -11,21 +11,21 @@ package final class Credentials: Sendable {
     case metadataServer(HTTPURL)
     case user(UserAuthorization)
 
-    /// Whether the source grants tokens without an audience, which are valid for more than one server.
+    /// Whether the source grants tokens without an audience. Such tokens are valid for more than one server.
     var isAccessToken: Bool {
       switch self {
       case .authorizedUser, .metadataServer: true
-      // A program that supplies a token knows which servers receive it.
+      // A program that supplies a token controls which servers receive it.
       case .fixed, .serviceAccount, .user: false
       }
     }
   }
 
   private struct State {
-    /// The source; `nil` until it is found, and again after a rejection, since the file may have been replaced.
+    /// The source; `nil` until it is found. Reset after a rejection, since the file may have been replaced.
     var source: Source?
     var token: AccessToken?
-    /// The audience of the token; `nil` if the token has none.
+    /// The audience of the current token; `nil` if it has none.
     var audience: String?
   }
 
@@ -52,7 +52,7 @@ package final class Credentials: Sendable {
     Credentials(now: { Timestamp(seconds: 0) }) { .user(user) }
   }
 
-  /// The credentials of one given token, which is never renewed.
+  /// Credentials with a fixed token, which is never renewed.
   package static func fixed(_ token: Secret) -> Credentials {
     Credentials(isEmulatorOwner: token.revealed == "owner", now: { Timestamp(seconds: 0) }) { .fixed(token) }
   }
@@ -62,7 +62,7 @@ package final class Credentials: Sendable {
     if case .fixed? = state.withLock({ $0.source }) { false } else { true }
   }
 
-  /// Drops the token, so that the next call gets a new one; a fixed token remains.
+  /// Drops the token, so that the next call gets a new one. A fixed token remains.
   func forgetToken() {
     state.withLock { state in
       switch state.source {
@@ -74,7 +74,7 @@ package final class Credentials: Sendable {
   }
 
   /// Finds the credentials now instead of at the first call.
-  /// - Throws: `unauthenticated` with the file and its error.
+  /// - Throws: `unauthenticated`; the error names the file and the mistake in it.
   package func check() throws(RPCStatus) { _ = try source() }
 
   private func source() throws(RPCStatus) -> Source {
@@ -84,8 +84,8 @@ package final class Credentials: Sendable {
     return source
   }
 
-  /// The reason why the credentials must not be sent to an endpoint, regardless of their source; `nil` if they may. A
-  /// token sent without TLS can be intercepted.
+  /// The reason why credentials of any source must not be sent to an endpoint; `nil` if they may be sent. A token sent
+  /// without TLS can be intercepted.
   package func refusal(at endpoint: Endpoint) -> RPCStatus? {
     if isEmulatorOwner || endpoint.isTLS { return nil }
     return RPCStatus(
@@ -94,12 +94,12 @@ package final class Credentials: Sendable {
         + "Use TLS (isSSLEnabled), declare it as an emulator (useEmulator), or set allowsInsecureCredentials.")
   }
 
-  /// The header's value for calls to an endpoint, `Bearer …`. Uses the last token while it is valid. Two concurrent
-  /// calls without one may both fetch a token, and either is used.
+  /// The value `Bearer …` of the header for calls to an endpoint. Uses the last token while it is valid. If there is
+  /// none, two concurrent calls may both fetch a token, and either one is cached.
   ///
   /// A service account's self-signed token is valid only for that endpoint. An access token of a user or a machine is
-  /// valid for every server that they may use, so it is sent only to Google.
-  /// - Parameter isTrusting: whether to send the token regardless of these rules, even without TLS.
+  /// valid for all Google servers that they may use, so it is sent only to Google.
+  /// - Parameter isTrusting: whether to send the token to any endpoint, even without TLS.
   /// - Returns: the value; `nil` if no user of the app is signed in.
   /// - Throws: `failed-precondition` for credentials that must not be sent to the endpoint.
   package func authorization(for endpoint: Endpoint, isTrusting: Bool = false) async throws(RPCStatus) -> String? {
@@ -135,7 +135,7 @@ package final class Credentials: Sendable {
     }
   }
 
-  /// The remedy for a user whose token was rejected, as a sentence.
+  /// A sentence that tells a user whose token was rejected what to do.
   var remedy: String {
     switch state.withLock({ $0.source }) {
     case .fixed where isEmulatorOwner:
@@ -153,7 +153,7 @@ package final class Credentials: Sendable {
 }
 
 extension Credentials: CustomStringConvertible {
-  /// The kind of the credentials, never their secrets.
+  /// The kind of the credentials. Does not contain secrets.
   package var description: String {
     switch state.withLock({ $0.source }) {
     case .fixed: "a fixed token"
@@ -166,9 +166,9 @@ extension Credentials: CustomStringConvertible {
   }
 }
 
-/// A secret text; no description, dump or interpolation shows it.
+/// A secret text. Descriptions, dumps and interpolations do not show it.
 package struct Secret: Hashable, Sendable {
-  /// The text itself, only for the server that it is meant for.
+  /// The secret text. Pass it only to the server that it is for.
   let revealed: String
 
   package init(_ text: String) { revealed = text }
@@ -186,7 +186,7 @@ struct AccessToken: Hashable, Sendable {
   /// The expiry in seconds since 1970; `nil` for a token that does not expire.
   var expiry: Int64?
 
-  /// The safety margin before the expiry in seconds, so that a token does not expire in transit.
+  /// The time in seconds before the expiry at which a token counts as expired, so that it does not expire in transit.
   static let margin: Int64 = 300
 
   /// Whether the token is still usable.

@@ -5,7 +5,7 @@ import NIOHTTP1
 import NIOPosix
 import TransportSecurity
 
-/// An `http` or `https` address.
+/// An `http` or `https` URL.
 struct HTTPURL: Hashable, Sendable {
   let host: String
   let port: Int
@@ -17,7 +17,7 @@ struct HTTPURL: Hashable, Sendable {
     guard isTLS || text.hasPrefix("http://") else { return nil }
     let rest = text.dropFirst(isTLS ? 8 : 7)
     let slash = rest.firstIndex(of: "/") ?? rest.endIndex
-    // Callers name the field with the invalid URL; the endpoint's error would not.
+    // Callers report which field has the invalid URL; the endpoint's error could not.
     guard
       let endpoint = try? Endpoint(
         String(rest[..<slash]), defaultPort: isTLS ? 443 : 80, security: .plaintext, from: "url")
@@ -26,7 +26,7 @@ struct HTTPURL: Hashable, Sendable {
     path = slash == rest.endIndex ? "/" : String(rest[slash...])
   }
 
-  /// The text with all except unreserved characters as `%XX`.
+  /// The text with all characters except unreserved ones encoded as `%XX`.
   static func formEncoded(_ text: String) -> String {
     RequestHeads.percentEncoded(text).split(separator: "/", omittingEmptySubsequences: false).joined(separator: "%2F")
   }
@@ -37,9 +37,8 @@ struct HTTPResponse: Sendable {
   var body: [UInt8]
 }
 
-/// One request on a separate connection. A token is fetched once an hour. A client library with pools and redirects
-/// would be the largest dependency of the package, and Foundation's would add a second implementation of TLS, while
-/// HTTP/2 already needs these parts.
+/// One HTTP request on a separate connection. This is enough to fetch a token once an hour. A client library with pools
+/// and redirects would be the package's largest dependency. Foundation's client would add a second TLS implementation.
 struct HTTPRequest: Sendable {
   private static let timeout = TimeAmount.seconds(10)
   private static let bodyLimit = 1 << 20
@@ -54,14 +53,14 @@ struct HTTPRequest: Sendable {
   var url: HTTPURL
   var headers: [(String, String)] = []
   var body = ""
-  /// A PEM file with the certificates to trust instead of the system's.
+  /// A PEM file with the certificates to trust in place of the system's.
   var trustRoots: String?
-  /// The purpose of the request for the error without a response: the host "cannot …".
+  /// The purpose of the request, for the error if there is no response: the host "cannot …".
   var purpose = "be asked for a token"
 
-  /// Sends the request and returns the response. Everything runs on the event loop, so a task that is starved for
-  /// seconds does not count as a server timeout.
-  /// - Throws: `unavailable`, which names the host, without a response within ten seconds.
+  /// Sends the request and returns the response. The timeout is measured on the event loop, so a delayed task does not
+  /// count as a server timeout.
+  /// - Throws: `unavailable`, with the host, if there is no response within ten seconds.
   func perform() async throws(RPCStatus) -> HTTPResponse {
     let exchange = HTTPExchange(parts, on: MultiThreadedEventLoopGroup.singleton.next())
     do {
@@ -109,7 +108,7 @@ struct HTTPRequest: Sendable {
       .whenComplete { result in
         switch result {
         case .failure(let error): exchange.answer.fail(error)
-        // A canceled call no longer needs the connection.
+        // The connection closes after the response, and also if the call is canceled.
         case .success(let channel): exchange.answer.futureResult.whenComplete { _ in channel.close(promise: nil) }
         }
       }

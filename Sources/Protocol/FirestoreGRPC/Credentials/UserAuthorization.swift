@@ -2,12 +2,12 @@
 package import FirestoreModel
 import Synchronization
 
-/// A token of Firebase App Check.
+/// Gets a token of Firebase App Check.
 /// - Parameter forcingRefresh: whether the last token was rejected.
 package typealias AppCheckToken = @Sendable (_ forcingRefresh: Bool) async throws(RPCStatus) -> String
 
-/// The user of a client; all calls are made in this user's name. While the user changes, calls wait until the client
-/// has changed too, so that no write of one user is sent as another's.
+/// The user of a client; all calls are made as this user. While the user changes, calls wait until the client has
+/// processed the change. So no write of one user is sent as another user.
 package final class UserAuthorization: Sendable {
   /// Gets a token for the user.
   /// - Parameter forcingRefresh: whether the last token was rejected.
@@ -36,13 +36,13 @@ package final class UserAuthorization: Sendable {
     self.token = token
   }
 
-  /// The user of all calls; `nil` if none is signed in.
+  /// The user of all calls; `nil` if no user is signed in.
   package var user: String? { state.withLock { $0.user } }
 
-  /// Starts a user change; calls wait from now on.
+  /// Starts a user change. Calls wait until it ends.
   package func beginChange() { state.withLock { $0.changes += 1 } }
 
-  /// Ends a change that the client has processed; calls are made for this user.
+  /// Ends a user change, after the client has processed it. Calls are then made as this user.
   package func endChange(to user: String?) {
     let waiting = state.withLock { state in
       (state.user, state.needsRefresh) = (user, false)
@@ -57,8 +57,8 @@ package final class UserAuthorization: Sendable {
   /// Makes the next call request a new token.
   func forgetToken() { state.withLock { $0.needsRefresh = true } }
 
-  /// The header's value, `Bearer …`; `nil` if no user is signed in.
-  /// - Throws: `unavailable` if another user has signed in meanwhile; the client is notified next.
+  /// The value `Bearer …` of the header; `nil` if no user is signed in.
+  /// - Throws: `unavailable` if another user has just signed in and the client has not been notified yet.
   package func authorization() async throws(RPCStatus) -> String? {
     await settle()
     let (user, needsRefresh) = state.withLock { state in

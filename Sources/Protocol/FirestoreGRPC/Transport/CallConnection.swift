@@ -2,8 +2,8 @@
 import HTTP2Frames
 import NIOCore
 
-/// The life of one HTTP/2 connection, shared by its calls: the peer's settings, keepalive pings while idle, GOAWAY, and
-/// the end after a minute without calls. Used on the connection's thread.
+/// One HTTP/2 connection with its calls. Handles the peer's settings, keepalive pings, GOAWAY, and closing after a
+/// minute without calls. Used on the connection's thread.
 final class CallConnection: FrameConnectionOwner {
   private static let idleTime = TimeAmount.minutes(1)
   private static let secondLook = TimeAmount.milliseconds(50)
@@ -23,10 +23,10 @@ final class CallConnection: FrameConnectionOwner {
   private var timer: Scheduled<Void>?
   private var idleTimer: Scheduled<Void>?
   private var lastUse = NIODeadline.uptimeNanoseconds(0)
-  /// The reason why the connection ended, or is about to; `nil` while it is open.
+  /// The reason why the connection has ended or is ending; `nil` while it is open.
   private var failure: TransportFailure?
   private(set) var isRetired = false
-  /// The calls that wait until the peer accepts one more.
+  /// The calls that wait until the peer accepts more calls.
   private var beginning: CircularBuffer<ResponseStream> = []
 
   init(_ heads: RequestHeads, _ keepalive: Connection.Keepalive, on loop: any EventLoop) {
@@ -35,7 +35,7 @@ final class CallConnection: FrameConnectionOwner {
   }
 
   deinit {
-    // Applies only if no connection to the address was made; otherwise the promise is already completed.
+    // This has an effect only if connecting failed; otherwise the promise is already completed.
     greeted.fail(failure ?? .cut(hasGreeted: false))
   }
 
@@ -71,7 +71,7 @@ final class CallConnection: FrameConnectionOwner {
 
   private var hasCalls: Bool { !frames.ends.isEmpty || !beginning.isEmpty }
 
-  /// Starts a call, or queues it until the peer accepts one more.
+  /// Starts a call, or queues it until the peer accepts more calls.
   /// - Parameter message: the whole request; `nil` for a request that is sent in pieces.
   /// - Throws: `notTaken` if the connection accepts no more calls.
   func begin(_ head: RequestHead, _ message: [UInt8]?) throws(TransportFailure) -> CallStream {
@@ -106,7 +106,7 @@ final class CallConnection: FrameConnectionOwner {
     if isRetired { frames.close() }
   }
 
-  /// Checks periodically whether there are calls, instead of after each of them.
+  /// Checks periodically whether the connection is idle. This is cheaper than a check after each call.
   private func watchUse(in time: TimeAmount) {
     idleTimer = loop.assumeIsolated().scheduleTask(in: time) { [weak self] in
       guard let self, !frames.isClosed else { return }
@@ -134,12 +134,12 @@ final class CallConnection: FrameConnectionOwner {
 
   // MARK: Signs of life
 
-  /// Requests a sign of life after silence, and closes the connection if none arrives. A proxy before a dead server may
-  /// have accepted a new connection.
+  /// Closes the connection unless bytes arrive within the keepalive timeout. Also used for new connections, which a
+  /// proxy in front of a dead server may have accepted.
   private func expectSign(since asked: NIODeadline) {
     schedule(in: TimeAmount(keepalive.timeout)) { connection in
       if connection.signs.came(since: asked) { return connection.watch() }
-      // A thread that was busy, or a process that was stopped, first reads the bytes received meanwhile.
+      // Bytes that have already arrived must be read first, if the thread or the process was delayed.
       connection.schedule(in: Self.secondLook) { connection in
         if connection.signs.came(since: asked) { return connection.watch() }
         connection.failure = connection.failure ?? .silent
@@ -186,13 +186,13 @@ final class CallConnection: FrameConnectionOwner {
     for end in connection.ends.values { (end.owner as? ResponseStream)?.end(failure) }
   }
 
-  /// Never happens, since a server starts no streams.
+  /// Does nothing, since a server starts no streams.
   func open(_ end: StreamEnd, _ block: HeaderBlock, isLast: Bool) {}
 }
 
 extension FrameLimits {
-  /// The number of frames of one kind that a backend may send within half a minute without counting as an attacker: a
-  /// backend measures the connection with pings, and resets each call that it answers early.
+  /// The number of frames of one kind that a backend may send within half a minute. It is high, because a backend
+  /// measures the connection with pings and resets each call that it answers early.
   private static let mostFrames = 20_000
 
   /// The limits for a backend. Only streams apply backpressure, so a slow reader does not block the others.

@@ -7,7 +7,7 @@ import NIOHTTP1
 import NIOPosix
 import TransportSecurity
 
-/// Converts the error that ends a call to a status of one line with the mistake and its remedy.
+/// Converts the error that ends a call to a status. Its text has one line and says what is wrong and what to do.
 enum CallFailure {
   static func status(of error: any Error, at endpoint: Endpoint, _ credentials: Credentials) -> RPCStatus {
     switch error {
@@ -38,7 +38,7 @@ enum CallFailure {
         .unavailable,
         "\(name) responds with HTTP\(code == 0 ? "" : " (\(HTTPResponseStatus(statusCode: code)))"), not gRPC. Check "
           + "the port, and for a proxy in between.",
-        // A gateway reports a missing server with an HTTP status.
+        // A gateway reports an unreachable server with one of these HTTP statuses.
         isForeign: (502...504).contains(code) ? nil : true)
     case .reset(let code): RPCStatus(statusCode(of: code), "\(name) canceled the call (\(code)).")
     case .withoutHead: RPCStatus(.internal, "The response of \(name) begins without headers.")
@@ -65,7 +65,8 @@ enum CallFailure {
     }
   }
 
-  /// The user's remedy for a rejection caused by the choice of the backend, not by the request; `nil` if none exists.
+  /// The advice for a rejection that is caused by the choice of the backend or credentials, not by the request; `nil`
+  /// for others.
   private static func remedy(_ status: RPCStatus, _ credentials: Credentials) -> String? {
     switch status.code {
     case .unauthenticated: credentials.remedy
@@ -90,7 +91,7 @@ enum CallFailure {
     if case TransportFailure.violated = error { true } else { false }
   }
 
-  /// The innermost cause in words for the user who chose the address. The beginning must be enough, since screens
+  /// The innermost cause, for the user who chose the address. Its beginning must be understandable alone, since screens
   /// truncate lines.
   private static func complaint(about error: any Error, at endpoint: Endpoint) -> String {
     switch error {
@@ -117,7 +118,7 @@ enum CallFailure {
     }
   }
 
-  /// The complaint about a connection closed by the peer or an intermediary.
+  /// The text for a connection that the peer or an intermediary closed.
   private static func cut(_ endpoint: Endpoint) -> String {
     "closed the connection before it answered. Try again. If the error repeats, check the port"
       + (endpoint.isTLS ? "." : ", and whether it expects TLS.")
@@ -156,11 +157,11 @@ enum CallFailure {
     }
   }
 
-  /// The innermost cause in few words.
+  /// The innermost cause in a few words.
   static func reason(_ error: any Error) -> String {
     switch root(of: error) {
     case let error as NIOConnectionError: "\(error.host) has no address"
-    // Omits the system call and the error number.
+    // The text omits the system call and the error number.
     case let error as IOError: String(cString: strerror(error.errnoCode))
     case let error as RPCStatus: error.message
     case let error: "\(error)"
@@ -170,17 +171,17 @@ enum CallFailure {
 
 /// The failure that ended a call or a connection without a response from the backend.
 enum TransportFailure: Error {
-  /// The connection failed with this error of the system or of TLS.
+  /// Connecting failed with this error of the system or of TLS.
   case unconnected(any Error)
   /// The connection ended without a reason.
   case cut(hasGreeted: Bool)
   /// The connection ended with this error.
   case broken(any Error)
-  /// The peer violated HTTP/2; before its settings it may speak another protocol.
+  /// The peer violated HTTP/2. If it had not sent its settings, it may use another protocol.
   case violated(HTTP2Violation, hasGreeted: Bool)
   /// The peer sent no sign of life in time.
   case silent
-  /// The peer has not processed the call, which may be repeated.
+  /// The peer has not processed the call, so the call may be repeated.
   case notTaken
   /// The peer ended only this call.
   case reset(HTTP2Code)

@@ -3,7 +3,7 @@ import FirestoreModel
 import FirestoreProtocol
 import NIOHPACK
 
-/// The methods of google.firestore.v1 that a client calls.
+/// The methods that a client calls. Without another note, they belong to google.firestore.v1.
 package enum CallMethod: String, Sendable, CaseIterable {
   case commit = "Commit"
   case batchGetDocuments = "BatchGetDocuments"
@@ -36,7 +36,7 @@ struct RequestHead: Hashable, Sendable {
   /// `Bearer …`; `nil` sends the call without credentials.
   var authorization: String?
   var appCheck: String?
-  /// The time after which the call fails, also sent to the backend; `nil` for a call without a deadline.
+  /// The time after which the call fails; also sent to the backend. `nil` for a call without a deadline.
   var timeout: Duration?
 }
 
@@ -69,7 +69,7 @@ struct RequestHeads: Sendable {
     return headers
   }
 
-  /// The text with all except RFC 3986's unreserved characters and the slash as `%XX`; routing keeps the slash.
+  /// Encodes all characters as `%XX` except RFC 3986's unreserved characters and the slash, which routing headers keep.
   static func percentEncoded(_ text: String) -> String {
     let digits = [UInt8]("0123456789ABCDEF".utf8)
     var encoded: [UInt8] = []
@@ -88,7 +88,7 @@ extension Duration {
 }
 
 extension Endpoint {
-  /// The endpoint's name in HTTP, without the scheme's default port.
+  /// The endpoint's authority in HTTP, without the scheme's default port.
   fileprivate var authority: String {
     if socket != nil { return "localhost" }
     let name = host.contains(":") ? "[\(host)]" : host

@@ -2,8 +2,8 @@
 import NIOCore
 import Synchronization
 
-/// One call, as seen by its caller. It ends with its response, with the caller's task, or with the connection. On the
-/// connection's thread every operation runs immediately.
+/// One call, as its caller uses it. It ends with its response, with the caller's task, or with the connection.
+/// Operations of a caller on the connection's thread run immediately.
 final class CallStream: Sendable {
   let stream: NIOLoopBound<ResponseStream>
   let inbox: ResponseInbox
@@ -13,7 +13,7 @@ final class CallStream: Sendable {
     self.inbox = inbox
   }
 
-  /// Sends a message; returns once the connection has accepted it.
+  /// Sends a message, and waits until the connection has accepted it.
   /// - Throws: the reason why the call has ended; `CancellationError`.
   func send(_ message: [UInt8]) async throws {
     if stream.eventLoop.inEventLoop {
@@ -32,7 +32,7 @@ final class CallStream: Sendable {
   /// Notifies the backend that no more messages follow.
   func finish() { perform { $0.finish() } }
 
-  /// The messages received so far, once there are any; `nil` at the end.
+  /// Waits for messages and returns all that have arrived; `nil` at the end.
   /// - Throws: the backend's `RPCStatus`, `TransportFailure`, or `CancellationError`.
   func next() async throws -> [ByteBuffer]? {
     try await withTaskCancellationHandler {
@@ -44,10 +44,10 @@ final class CallStream: Sendable {
     }
   }
 
-  /// Gives the peer flow-control credit for more.
+  /// Gives the peer flow-control credit for more messages.
   func settle() { perform { $0.settle() } }
 
-  /// Ends the call, unless it has ended; drops unread messages.
+  /// Ends the call if it is still running, and drops unread messages.
   func abandon() {
     if inbox.abandon() { perform { $0.abandon() } }
   }
@@ -59,7 +59,7 @@ final class CallStream: Sendable {
 }
 
 extension EventLoopFuture where Value: Sendable {
-  /// The value of the future; a canceled task stops waiting.
+  /// Waits for the value of the future. A canceled task stops waiting.
   func value() async throws -> Value {
     let promise = eventLoop.makePromise(of: Value.self)
     cascade(to: promise)
@@ -71,9 +71,11 @@ extension EventLoopFuture where Value: Sendable {
   }
 }
 
-/// The messages of one call that its task has not read yet. The connection's thread adds them, and one task reads them.
+/// The received messages of one call that its task has not read yet. The connection's thread adds messages, and one
+/// task reads them.
 final class ResponseInbox: Sendable {
-  /// The message count and bytes beyond which the stream is not read, so that HTTP/2 applies backpressure.
+  /// The maximum number of messages and bytes. At this size the stream is not read, so that HTTP/2 applies
+  /// backpressure.
   private static let capacity = (messages: 256, bytes: 1 << 20)
 
   private struct State {
@@ -97,7 +99,7 @@ final class ResponseInbox: Sendable {
   // MARK: The connection
 
   /// Adds messages.
-  /// - Returns: whether the stream may continue to read; if not, `take` reports when it should resume.
+  /// - Returns: whether the stream may continue to read. If not, `take` reports when it must resume.
   @discardableResult
   func put(_ messages: [ByteBuffer]) -> Bool {
     let (isRoomLeft, waiter) = state.withLock { state -> (Bool, CheckedContinuation<Void, Never>?) in
@@ -112,7 +114,7 @@ final class ResponseInbox: Sendable {
     return isRoomLeft
   }
 
-  /// Ends the call; only the first end counts. Earlier messages are read first.
+  /// Ends the call. Only the first end counts. Messages that arrived before can still be read.
   func end(_ end: Result<Void, any Error>) {
     let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
       if state.end == nil { state.end = end }
@@ -121,7 +123,7 @@ final class ResponseInbox: Sendable {
     waiter?.resume()
   }
 
-  /// The call's final error; `nil` without one.
+  /// The call's final error; `nil` if there is none.
   var failure: (any Error)? {
     if case .failure(let error)? = state.withLock({ $0.end }) { error } else { nil }
   }
@@ -162,7 +164,7 @@ final class ResponseInbox: Sendable {
     }
   }
 
-  /// Takes the received messages; if there are none and the call has ended, its end.
+  /// Takes the received messages. If there are none and the call has ended, returns its end.
   func takeWaiting() -> (Taken?, Result<Void, any Error>?) {
     state.withLock { state in
       guard !state.messages.isEmpty else { return (nil, state.end) }

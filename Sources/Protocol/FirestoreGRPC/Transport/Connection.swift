@@ -8,21 +8,21 @@ import TransportSecurity
 
 /// The HTTP/2 connection to one endpoint, opened on first use.
 ///
-/// The next call after a failure immediately gets a new connection; the client's backoff decides how long to wait
+/// The next call after a failure immediately opens a new connection. The client's backoff decides how long to wait
 /// between attempts (`ClientStream`).
 final class Connection: Sendable {
-  /// The times after which a broken connection is detected while nothing is sent.
+  /// The times that decide when a broken connection is detected.
   struct Keepalive: Hashable, Sendable {
-    /// The silence after which the client sends a ping. Backends reject less than 30 s.
+    /// The silence after which the client sends a ping. Backends reject shorter intervals than 30 s.
     var time = Duration.seconds(30)
     /// The time within which the peer must respond, or send its settings on a new connection.
     var timeout = Duration.seconds(10)
   }
 
   private struct State {
-    /// The newest attempt to connect; `nil` if no more calls may start on its connection.
+    /// The newest attempt to connect; `nil` if no more calls may start on it.
     var current: (id: Int, connection: EventLoopFuture<HTTP2Connection>)?
-    /// The open connections, including those that only wait for their last call.
+    /// The open connections, including retired ones whose last call has not ended.
     var open: [Int: HTTP2Connection] = [:]
     var attempts = 0
   }
@@ -81,7 +81,7 @@ final class Connection: Sendable {
     }
   }
 
-  /// Makes later calls use a new connection, unless they already do; current calls continue.
+  /// Makes later calls use a new connection, unless they already do. Current calls continue.
   /// - Parameter id: the number of the connection to abandon.
   func retire(_ id: Int) {
     let connection = state.withLock { state in
@@ -106,7 +106,7 @@ final class Connection: Sendable {
       defer { (state.open, state.current) = ([:], nil) }
       return (state.open, state.current)
     }
-    // Does not wait for a connection that is still being opened.
+    // A connection that is still being opened is closed later, without waiting for it.
     if let current, open[current.id] == nil { current.connection.whenSuccess { _ = $0.close() } }
     return open.values.map { $0.close() }
   }
@@ -172,13 +172,13 @@ extension Endpoint {
 }
 
 /// A thread of one client, for its connections, engine and streams (`Datastore.loop`). A response is handled on the
-/// thread that read it, and a request is written by the thread that made it. Each avoided thread switch saves waking a
-/// processor.
+/// thread that read it, and a request is written by the thread that created it. This avoids thread switches, which
+/// would have to wake a processor.
 ///
-/// Nothing is read while the engine works. The server's data waits in the kernel, and then at the server.
+/// Nothing is read while the engine works. Meanwhile the server's data waits in the kernel, and then at the server.
 package final class ConnectionThread: WorkLoop, TaskExecutor {
-  /// The threads without a client. A thread does not end with its client, since late work must still run, such as the
-  /// end of a task that waits for it.
+  /// The threads without a client. A thread does not end with its client, since late work must still run on it, such as
+  /// the end of a task.
   private static let idle = Mutex<[MultiThreadedEventLoopGroup]>([])
 
   private let group: MultiThreadedEventLoopGroup
@@ -204,9 +204,10 @@ package final class ConnectionThread: WorkLoop, TaskExecutor {
   /// Runs work after all work that was enqueued before.
   package func perform(_ work: @escaping @Sendable () -> Void) { loop.execute(work) }
 
-  /// Lets the connections read between two steps of long work. Merely enqueued work would run before them.
+  /// Lets the connections read between two steps of long work. Yielding is not enough: enqueued work runs before they
+  /// read.
   package func pause() async {
-    // A thread that lives as long as the process rejects no task.
+    // The thread lives as long as the process, so it never rejects a task.
     try? await loop.scheduleTask(in: .microseconds(100)) {}.futureResult.get()
   }
 }

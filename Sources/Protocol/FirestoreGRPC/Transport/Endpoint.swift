@@ -7,14 +7,14 @@ package struct Endpoint: Hashable, Sendable {
   package enum Security: Hashable, Sendable {
     case plaintext
     /// A connection over TLS.
-    /// - Parameter trustRoots: a PEM file with the certificates to trust instead of the system's.
+    /// - Parameter trustRoots: a PEM file with the certificates to trust in place of the system's.
     case tls(trustRoots: String?)
   }
 
   package var host: String
   package var port: Int
   package var security: Security
-  /// A local socket, instead of host and port.
+  /// The path of a local socket, used in place of host and port.
   package private(set) var socket: String?
 
   package init(host: String, port: Int, security: Security) {
@@ -23,9 +23,9 @@ package struct Endpoint: Hashable, Sendable {
     self.security = security
   }
 
-  /// Creates the endpoint of a local socket, whose permissions decide who may use it.
+  /// Creates the endpoint of a local socket. The socket's permissions decide who may use it.
   /// - Parameters:
-  ///   - path: at most 107 bytes, the maximum of a socket address.
+  ///   - path: the socket's path, of at most 107 bytes.
   ///   - name: the endpoint's name in messages.
   package init(socket path: String, called name: String) {
     self.init(host: name, port: 0, security: .plaintext)
@@ -40,8 +40,8 @@ package struct Endpoint: Hashable, Sendable {
   /// - Parameters:
   ///   - text: `HOST:PORT`, `HOST`, `[IPv6]:PORT`, or one of them after `http://` or `https://`.
   ///   - defaultPort: for text without a port; `nil` if the port is required.
-  ///   - name: the name of the option or variable with the text, for the error.
-  /// - Throws: `invalid-argument` with the text and the expected form.
+  ///   - name: the name of the option or variable that contains the text, for the error.
+  /// - Throws: `invalid-argument`, with the text and the expected format.
   package init(
     _ text: String, defaultPort: Int? = nil, security: Security, from name: String
   ) throws(ModelError) {
@@ -84,7 +84,7 @@ package struct Endpoint: Hashable, Sendable {
     self.init(host: String(rest), port: number, security: security)
   }
 
-  /// Whether the host serves one of Google's APIs, which accept access tokens of Google accounts.
+  /// Whether the host belongs to Google's APIs, which accept access tokens of Google accounts.
   package var isGoogle: Bool {
     let name = (host.hasSuffix(".") ? String(host.dropLast()) : host).lowercased()
     return name == "googleapis.com" || name.hasSuffix(".googleapis.com")
@@ -97,7 +97,7 @@ package struct Endpoint: Hashable, Sendable {
 
   package var isTLS: Bool { security != .plaintext }
 
-  /// The endpoint in messages: `HOST:PORT`, or the name of a socket.
+  /// The endpoint in messages: `HOST:PORT`, or the name of the socket.
   package var text: String {
     if socket != nil { return host }
     return (host.contains(":") ? "[\(host)]" : host) + ":\(port)"

@@ -5,25 +5,25 @@ import NIOPosix
 import Synchronization
 import TransportSecurity
 
-/// One HTTP/2 connection to a backend that has sent its settings:
+/// One HTTP/2 connection to a backend. The backend has sent its settings:
 /// ```
 /// bytes ─► (TLS) ─► FrameConnection ─┬─ the connection ──► CallConnection
 ///                                    └─ each call ───────► ResponseStream ─► ResponseInbox ─► CallStream
 /// ```
 ///
-/// Reasons for this transport instead of grpc-swift's, which was used before:
-/// - A call that was opened on a connection just as it broke never ended there, neither by cancellation nor by its
+/// Reasons for this transport in place of grpc-swift's, which Hearth used before:
+/// - In grpc-swift, a call that was opened just as its connection broke never ended, neither by cancellation nor by its
 ///   deadline. Here each call ends with its response, its caller's task, its deadline or its connection
-///   (`ResponseInbox.end`), and `CallConnection` ends a silent connection.
-/// - Together with `TransportSecurity`, a clean release build of `hearth` went from 970 to 523 seconds of processor
-///   time and from 929 to 116 steps, and the stripped, dynamically linked program from 37 to 25 MB.
+///   (`ResponseInbox.end`). `CallConnection` ends a silent connection.
+/// - Together with `TransportSecurity`, it reduced a clean release build of `hearth` from 970 to 523 seconds of
+///   processor time and from 929 to 116 steps. The stripped, dynamically linked program shrank from 37 to 25 MB.
 ///
 /// It supports only the needs of a Firestore client: calls with one request or many, deadlines, trailers, flow control
 /// up to the reader, and notice of calls that the peer has not processed. It has no compression, load balancing, retry
 /// policies or interceptors. The tests use grpc-swift's server (`Tests/FirestoreGRPCTests`).
 ///
-/// Reasons to return: grpc-swift's transport ends every call on a connection that breaks, and adds less than 100
-/// seconds of processor time to the build; or more of gRPC is needed than that.
+/// Return to grpc-swift's transport if more of gRPC is needed. Also return if that transport ends every call on a
+/// connection that breaks, and adds less than 100 seconds of processor time to the build.
 final class HTTP2Connection: Sendable {
   fileprivate let channel: any Channel
   private let calls: NIOLoopBound<CallConnection>
@@ -41,7 +41,7 @@ final class HTTP2Connection: Sendable {
     to endpoint: Endpoint, tls: TLSContext?, _ heads: RequestHeads, _ keepalive: Connection.Keepalive,
     on loop: any EventLoop, onRetirement: @escaping @Sendable () -> Void
   ) -> EventLoopFuture<HTTP2Connection> {
-    // A host with several addresses may lead to several channels, one of which connects.
+    // A host with several addresses may create several channels. Only one of them is used.
     let setUp = SetUpConnections()
     let bootstrap = ClientBootstrap(group: loop)
       .connectTimeout(TimeAmount(keepalive.timeout))

@@ -4,7 +4,7 @@ import HTTP2Frames
 import NIOCore
 import NIOHPACK
 
-/// One call on its connection: its request, and its response, which is added to the inbox (gRPC over HTTP/2,
+/// One call on its connection. Sends the request, and adds the messages of the response to the inbox (gRPC over HTTP/2,
 /// "Responses"):
 /// ```
 /// HEADERS   (DATA: 0 ‖ length, 4 bytes ‖ message) …   HEADERS: grpc-status
@@ -20,9 +20,9 @@ final class ResponseStream: StreamOwner {
   private let inbox: ResponseInbox
   /// The stream's end; `nil` while the call is queued, and after its end.
   private var end: StreamEnd?
-  /// The pieces sent before the stream was opened.
+  /// The pieces to send when the stream is opened.
   private var early: [StreamEnd.Piece]
-  /// Whether the rest of the response is ignored.
+  /// Whether the call has ended. The rest of the response is then ignored.
   private(set) var isOver = false
   private var timer: Scheduled<Void>?
   private var deadline = NIODeadline.distantFuture
@@ -33,7 +33,7 @@ final class ResponseStream: StreamOwner {
   private var interims = 0
   /// The number of messages without content since the last one with content.
   private var emptyMessages = 0
-  /// The bytes to credit to the peer when messages have been taken.
+  /// The number of bytes to credit to the peer when their messages have been taken.
   private var unread = 0
   /// The callers that wait until their messages are sent.
   private var senders: [EventLoopPromise<Void>] = []
@@ -57,7 +57,7 @@ final class ResponseStream: StreamOwner {
     timer = connection.loop.assumeIsolated().scheduleTask(deadline: due) {
       let now = self.connection.loop.now
       if now >= self.deadline { return self.end(.overdue) }
-      // The server cannot send while the caller leaves messages unread.
+      // The server cannot send more while the caller has not read the messages.
       if self.unread > 0 { self.lastMessage = now }
       if now - self.lastMessage >= Self.longestSilence { self.end(.withoutMessages) } else { self.watch() }
     }
@@ -74,8 +74,7 @@ final class ResponseStream: StreamOwner {
   }
 
   /// Sends a message after the previous ones.
-  /// - Parameter promise: makes the promise of its sending, if it is not sent immediately.
-  /// - Returns: the promise; `nil` if the message is sent.
+  /// - Returns: a future that completes when the message is sent; `nil` if it is already sent.
   /// - Throws: the reason why the call has ended.
   func send(_ message: [UInt8]) throws -> EventLoopFuture<Void>? {
     if isOver { throw inbox.failure ?? TransportFailure.cut(hasGreeted: true) }
@@ -168,7 +167,7 @@ final class ResponseStream: StreamOwner {
   /// Ends the call because its caller has abandoned it.
   func abandon() { finish(.failure(CancellationError())) }
 
-  /// Ends the call with its trailers. A truncated message is missing from the response.
+  /// Ends the call with its trailers. Fails if the response ends within a message.
   private func finish(trailers outcome: Result<Void, any Error>) {
     if case .success = outcome, reader.isWithin { return end(.withinMessage) }
     finish(outcome)
@@ -183,21 +182,21 @@ final class ResponseStream: StreamOwner {
     (senders, early, reader) = ([], [], MessageReader())
     if let end {
       self.end = nil
-      // A stream that both sides have ended needs nothing more; any other one is canceled.
+      // This cancels the stream unless both sides have ended it.
       end.connection.drop(end, .cancel)
     }
     connection.callEnded(self)
   }
 }
 
-/// The meaning of a response's headers, computed once for all equal blocks.
+/// The meaning of response headers. It is computed once for all equal blocks.
 enum ResponseHead {
   /// An interim response; the final one follows.
   case interim
   case begin
   /// Trailers, which may be the whole response.
   case end(Result<Void, any Error>, isWhole: Bool)
-  /// A response of HTTP that is not a gRPC response, with its status; 0 for an invalid one.
+  /// An HTTP response that is not a gRPC response, with its status; 0 for an invalid status.
   case foreign(Int)
   /// Headers without a status.
   case other
@@ -228,7 +227,7 @@ enum ResponseHead {
     }
   }
 
-  /// Parses an HTTP status: three digits, from 100 to 599. NIO traps on a negative one.
+  /// Parses an HTTP status: three digits, from 100 to 599. NIO traps on negative numbers.
   private static func number(_ text: String) -> Int? {
     guard text.utf8.count == 3, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
     return Int(text).flatMap { (100...599).contains($0) ? $0 : nil }
@@ -240,7 +239,7 @@ enum ResponseHead {
     return .failure(RPCStatus(code, percentDecoded(headers.first(name: "grpc-message") ?? "")))
   }
 
-  /// The text of a `grpc-message`; characters with an invalid encoding remain unchanged.
+  /// Decodes a `grpc-message`. Characters with an invalid encoding are unchanged.
   static func percentDecoded(_ text: String) -> String {
     guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
     var bytes: [UInt8] = []
@@ -259,7 +258,7 @@ enum ResponseHead {
   }
 }
 
-/// Stores a meaning together with its headers.
+/// The meaning of headers, as an object that the block can hold.
 private final class Meaning {
   let head: ResponseHead
   init(_ head: ResponseHead) { self.head = head }
@@ -274,10 +273,10 @@ extension HeaderBlock {
   }
 }
 
-/// Extracts the messages of a response from its bytes. A message that is contiguous in them is a slice; the pieces of
-/// any other are copied, so that no buffer is retained for a part of it.
+/// Extracts the messages of a response from its bytes. A message that arrives in one buffer is a slice of it. Other
+/// messages are copied, so that a message does not retain several buffers.
 struct MessageReader {
-  /// The maximum size of one message in bytes: a document of one megabyte, or a commit of ten, with a margin.
+  /// The maximum size of one message in bytes. It exceeds the largest document (1 MiB) and the largest commit (10 MiB).
   private static let messageLimit = 17 << 20
   static let prefixLength = 5
 
@@ -307,7 +306,7 @@ struct MessageReader {
     return message
   }
 
-  /// Moves bytes until the partial message has `count`, or no more are left.
+  /// Moves bytes until the partial message has `count` bytes, or none are left.
   private mutating func take(_ count: Int, _ bytes: inout ByteBuffer) {
     let missing = min(count - partial.readableBytes, bytes.readableBytes)
     if missing > 0, var piece = bytes.readSlice(length: missing) { partial.writeBuffer(&piece) }

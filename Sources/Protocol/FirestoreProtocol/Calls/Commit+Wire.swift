@@ -6,13 +6,13 @@ package struct CommitMessage: Sendable {
   package var database = ""
   package var writes: [WriteMessage] = []
   package var transaction: [UInt8] = []
-  /// The id of a commit that its sender repeats until it gets the response.
+  /// The id of a commit whose sender repeats it until it gets the response.
   package var requestID: WriteRequestID?
 }
 
 extension WireWriter {
   /// The content of a `google.firestore.v1.CommitRequest`.
-  /// - Parameter request: makes an embedded backend apply the commit only once, however often it arrives.
+  /// - Parameter request: identifies the commit, so that an embedded backend applies it once even if it arrives again.
   package mutating func commitRequest(
     _ mutations: [Mutation], in database: DatabaseID, request: WriteRequestID? = nil
   ) {
@@ -64,8 +64,8 @@ extension WireReader {
     return request
   }
 
-  /// The content of a `google.firestore.v1.CommitResponse`. The commit time replaces a version that the backend omits,
-  /// as after a delete.
+  /// The content of a `google.firestore.v1.CommitResponse`. If the backend omits a version, as after a delete, the
+  /// commit time is used.
   package mutating func commitResponse() throws(WireError) -> CommitResponse {
     var received = ReceivedCommit()
     while let tag = try tag() {
@@ -90,12 +90,13 @@ extension WireWriter {
   }
 }
 
-/// The parts of a commit response as they are read; results may precede the time that replaces their missing versions.
+/// The parts of a commit response while it is read. Results may come before the commit time that replaces their missing
+/// versions.
 struct ReceivedCommit {
   private var results: [(version: SnapshotVersion?, transformResults: [Value])] = []
   var commitTime: SnapshotVersion?
 
-  /// The next result, from the content of a `google.firestore.v1.WriteResult`.
+  /// Adds the next result, from the content of a `google.firestore.v1.WriteResult`.
   mutating func append(_ reader: WireReader) throws(WireError) {
     var reader = reader
     var version: SnapshotVersion?
@@ -112,7 +113,7 @@ struct ReceivedCommit {
     results.append((version, transformResults))
   }
 
-  /// The whole response; `nil` without a time, since such a response belongs to no commit.
+  /// The whole response; `nil` if it has no commit time, since it then belongs to no commit.
   var response: CommitResponse? {
     commitTime.map { time in
       CommitResponse(
@@ -137,15 +138,15 @@ package enum TransactionOptions: Sendable {
   /// A read-write transaction.
   /// - Parameters:
   ///   - retrying: the id of an earlier attempt.
-  ///   - concurrency: how it meets other writers; `nil` for the server's default.
+  ///   - concurrency: how conflicts with other writers are handled; `nil` for the server's default.
   case readWrite(retrying: [UInt8]?, concurrency: ConcurrencyMode? = nil)
 }
 
-/// The way in which a read-write transaction meets the writes of others.
+/// The handling of conflicts between a read-write transaction and other writers.
 package enum ConcurrencyMode: Int, Sendable {
-  /// Others may write what the transaction has read. Its commit then fails.
+  /// Other writers may change the documents that the transaction has read. Its commit then fails.
   case optimistic = 1
-  /// The transaction locks what it has read. Others wait with their writes until it ends.
+  /// The transaction locks the documents that it has read. Other writers wait until it ends.
   case pessimistic = 2
 }
 
@@ -182,7 +183,7 @@ extension WireReader {
   }
 }
 
-// The messages that begin a transaction, and that end one without a commit.
+// The messages that begin a transaction or end it without a commit.
 
 extension WireReader {
   /// The content of a `google.firestore.v1.BeginTransactionRequest`.

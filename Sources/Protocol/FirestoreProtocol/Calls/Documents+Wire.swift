@@ -5,7 +5,7 @@ package import FirestoreModel
 
 package struct GetDocumentMessage: Sendable {
   package var name = ""
-  /// The fields to return; `nil` for all, as in the other calls.
+  /// The fields to return; `nil` for all. The same applies to the other calls.
   package var mask: [String]?
   package var consistency = ConsistencySelector.latest
 }
@@ -104,7 +104,7 @@ package struct BatchGetMessage: Sendable {
 package struct ReadResponse: Sendable {
   /// The document: `found`, or `missing` at the read time.
   package var document: Document?
-  /// The transaction that the request began, in its first response.
+  /// The transaction that the request began; only in the first response.
   package var transaction: [UInt8]
   package var readTime: SnapshotVersion?
   /// The number of results that a query's offset has skipped before this one.
@@ -139,7 +139,7 @@ extension WireWriter {
   }
 
   /// The content of a `google.firestore.v1.BatchGetDocumentsResponse`.
-  /// - Parameter mask: the fields to send; all for `nil`.
+  /// - Parameter mask: the fields to send; `nil` for all.
   package mutating func batchGetResponse(_ response: ReadResponse, _ names: DocumentNames, mask: FieldMask? = nil) {
     if let document = response.document {
       if document.exists {

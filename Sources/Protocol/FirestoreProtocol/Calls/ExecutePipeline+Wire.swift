@@ -8,7 +8,7 @@ package struct ExecutePipelineMessage: Sendable {
   package var pipeline: PipelineMessage?
   package var options: [String: ExpressionMessage] = [:]
   package var consistency = ConsistencySelector.latest
-  /// Whether the transaction ends with the results.
+  /// Whether the transaction ends after the results.
   package var commitsTransaction = false
 }
 

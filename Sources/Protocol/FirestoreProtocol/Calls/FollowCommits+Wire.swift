@@ -5,7 +5,7 @@ package import FirestoreModel
 /// it.
 ///
 /// ```
-/// FollowRequest  { string database = 1; }
+/// FollowRequest    { string database = 1; }
 /// CommitUpdate     { bool everything = 1; repeated CollectionNotice collections = 2; }
 /// CollectionNotice { string collection = 1; int64 created = 2; int64 deleted = 3; int64 changed = 4; }
 /// ```
@@ -43,7 +43,7 @@ extension WireReader {
     return name
   }
 
-  /// Reads a notification. Without content it is empty; names that are not collections are skipped.
+  /// Reads a notification. Skips names that are not collections.
   package mutating func commitNews() throws(WireError) -> CommitUpdate {
     var notices: [CollectionNotice] = []
     var isEverything = false
@@ -70,7 +70,7 @@ extension WireReader {
       default: try skip(tag.type)
       }
     }
-    // An invalid name comes from a server of another kind.
+    // An invalid name shows that another kind of server sent it.
     guard let path = try? ResourcePath(validating: name), !path.isDocument, !path.isRoot else { return nil }
     return CollectionNotice(path, created: max(0, created), deleted: max(0, deleted), changed: max(0, changed))
   }

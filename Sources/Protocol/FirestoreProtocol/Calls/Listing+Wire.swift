@@ -14,7 +14,7 @@ package struct ListDocumentsMessage: Sendable {
 
 /// One page of a collection's documents.
 package struct DocumentPage: Sendable {
-  /// The documents; `missing` ones have no version, only documents below them.
+  /// The documents. A `missing` document has no version, but has documents below it.
   package var documents: [Document]
   /// The token to request the next page; empty on the last page.
   package var nextPageToken: String
@@ -28,7 +28,7 @@ package struct DocumentPage: Sendable {
 extension WireWriter {
   /// The content of a `google.firestore.v1.ListDocumentsRequest` for the names of all documents of a collection,
   /// including missing ones.
-  /// - Parameter time: the read time; `nil` for the newest documents, also in the functions below.
+  /// - Parameter time: the read time; `nil` for the newest documents. The same applies to the functions below.
   package mutating func listNamesRequest(
     in collection: ResourcePath, at time: SnapshotVersion? = nil, of database: DatabaseID, pageSize: Int32,
     pageToken: String
@@ -43,7 +43,7 @@ extension WireWriter {
   }
 
   /// The content of a `google.firestore.v1.ListDocumentsResponse`.
-  /// - Parameter mask: the fields to send; all for `nil`.
+  /// - Parameter mask: the fields to send; `nil` for all.
   package mutating func listDocumentsResponse(_ page: DocumentPage, _ names: DocumentNames, mask: FieldMask? = nil) {
     for document in page.documents { field(1) { $0.document(document, names, mask: mask) } }
     if !page.nextPageToken.isEmpty { field(2, string: page.nextPageToken) }

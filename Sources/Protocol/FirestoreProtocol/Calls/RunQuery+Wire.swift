@@ -7,7 +7,7 @@ package struct RunQueryMessage: Sendable {
   package var parent = ""
   package var query: QueryMessage?
   package var consistency = ConsistencySelector.latest
-  /// Whether to also run a query that is explained; `nil` if it is not explained.
+  /// Whether to also run the query to be explained; `nil` if no explanation is requested.
   package var explain: Bool?
 }
 
@@ -42,7 +42,7 @@ extension WireWriter {
     field(10) { options in if isRun { options.field(1, boolean: true) } }
   }
 
-  /// The content of a `google.firestore.v1.RunQueryRequest` that names no collection.
+  /// The content of a `google.firestore.v1.RunQueryRequest` over all collections.
   package mutating func runQueryRequest(_ request: DescendantsRequest, in database: DatabaseID) {
     let target = request.target(in: database)
     field(1, string: database.name(of: target.path))
@@ -54,19 +54,19 @@ extension WireWriter {
     if let time = request.view.time { field(7, timestamp: time.timestamp) }
   }
 
-  /// A field with the fields of its documents that a query returns.
+  /// A field with the document fields that a query returns.
   private mutating func selection(_ projection: FieldMask) {
     field(1) { select in
       for path in projection.wireTexts { select.field(2) { $0.field(2, string: path) } }
     }
   }
 
-  /// A field with the name of the document below which a query searches, or of the root.
+  /// A field with the name of the query's parent document, or of the root.
   mutating func parent(_ number: Int, of target: Target, in database: DatabaseID) {
     field(number, string: database.name(of: target.collectionGroup == nil ? target.path.parent : target.path))
   }
 
-  /// The content of the `google.firestore.v1.StructuredQuery` for a target, whose limit is an `int32`.
+  /// The content of the `google.firestore.v1.StructuredQuery` for a target. The limit is an `int32`.
   mutating func structuredQuery(of target: Target) {
     var query = target.query
     query.limit = query.limit.map { Int(Int32(clamping: $0)) }
@@ -74,7 +74,7 @@ extension WireWriter {
   }
 
   /// The content of a `google.firestore.v1.RunQueryResponse`.
-  /// - Parameter mask: the fields to send; all for `nil`.
+  /// - Parameter mask: the fields to send; `nil` for all.
   package mutating func runQueryResponse(
     _ response: ReadResponse, _ names: DocumentNames, mask: FieldMask? = nil, explaining metrics: ExplainMetrics? = nil
   ) {
@@ -108,7 +108,7 @@ extension WireReader {
     return request
   }
 
-  /// The explanation in a `google.firestore.v1.RunQueryResponse`, without reading its document; `nil` if none exists.
+  /// The explanation in a `google.firestore.v1.RunQueryResponse`, without reading its document; `nil` if there is none.
   package mutating func explainResponse() throws(WireError) -> ExplainMetrics? {
     var metrics: ExplainMetrics?
     while let tag = try tag() {
@@ -135,7 +135,7 @@ extension WireReader {
 }
 
 extension FieldMask {
-  /// The paths in order. An empty mask would mean all fields, so the document's name represents it.
+  /// The sorted paths. An empty mask is sent as the document's name, since sending no paths would mean all fields.
   var wireTexts: [String] { paths.isEmpty ? ["__name__"] : paths.sorted().map(\.canonicalText) }
 }
 
@@ -179,7 +179,7 @@ extension WireWriter {
 }
 
 package struct AggregationQueryMessage: Sendable {
-  /// An `Aggregation`; its function is `nil`, and its alias empty, if the request omits them.
+  /// An `Aggregation`. If the request omits them, the function is `nil` and the alias is empty.
   package struct Aggregation: Sendable {
     package enum Function: Sendable {
       case count(upTo: Int64?)
@@ -196,12 +196,12 @@ package struct AggregationQueryMessage: Sendable {
   package var query: QueryMessage?
   package var aggregations: [Aggregation] = []
   package var consistency = ConsistencySelector.latest
-  /// Whether to also run a query that is explained; `nil` if it is not explained.
+  /// Whether to also run the query to be explained; `nil` if no explanation is requested.
   package var explain: Bool?
 }
 
 extension Target {
-  /// The target without its last order, if that is by name and implied by the others, and no cursor has a value for it.
+  /// The target without its last order, if the other orders imply it and no cursor has a value for it.
   fileprivate var withoutImpliedName: Target {
     let implied = orderBy.dropLast().last?.direction ?? .ascending
     guard orderBy.last == OrderBy(.documentID, implied),
@@ -214,8 +214,8 @@ extension Target {
 }
 
 extension WireWriter {
-  /// The content of a `google.firestore.v1.RunAggregationQueryRequest`. Omits the implied order by name: an aggregated
-  /// field must precede the name, which the server appends (PROTOCOL §3.9).
+  /// The content of a `google.firestore.v1.RunAggregationQueryRequest`. Omits the implied order by name, because the
+  /// server must append the name after the aggregated field (PROTOCOL §3.9).
   /// - Parameter time: the read time; `nil` for the newest documents.
   package mutating func aggregationRequest(
     _ target: Target, _ aggregations: [Aggregation], at time: SnapshotVersion? = nil, in database: DatabaseID
@@ -247,7 +247,7 @@ extension WireWriter {
     if let metrics { explainMetrics(10, metrics) }
   }
 
-  /// The content of a `google.firestore.v1.RunAggregationQueryResponse` with the id of a new transaction.
+  /// The content of a `google.firestore.v1.RunAggregationQueryResponse` with only the id of a new transaction.
   package mutating func aggregationResponse(transaction: [UInt8]) { field(2, bytes: transaction) }
 
   /// The content of a `google.firestore.v1.RunAggregationQueryResponse` that explains the query.

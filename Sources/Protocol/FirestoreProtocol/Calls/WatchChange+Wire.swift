@@ -154,8 +154,8 @@ extension WireReader {
 }
 
 extension WireWriter {
-  /// The content of a `google.firestore.v1.ListenResponse`, in the form of Google's emulator (PROTOCOL §2.4): a reset
-  /// has a read time like `current`, and a deletion lists every affected target as one that the document left.
+  /// The content of a `google.firestore.v1.ListenResponse`, as Google's emulator sends it (PROTOCOL §2.4). A reset has
+  /// a read time like `current`. A deletion lists every affected target as one that the document has left.
   /// - Parameter readTime: sent with `current`, `reset` and `documentRemoved` if the change itself has none.
   package mutating func watchChange(_ change: WatchChange, _ names: DocumentNames, readTime: SnapshotVersion? = nil) {
     switch change {

@@ -13,7 +13,7 @@ package struct ListenMessage: Sendable {
     }
 
     package var id = TargetID(0)
-    /// The query or documents; `nil` if the request has none. An error in reading them affects only this target.
+    /// The query or documents; `nil` if the request has none. An error in them affects only this target.
     package var content: Result<Content, WireError>?
     package var resume: WatchTarget.Resume?
     package var expectedCount: Int?
@@ -104,7 +104,7 @@ extension WireReader {
 }
 
 extension TargetPurpose {
-  /// The label of a request that states its purpose.
+  /// The label with the purpose of a request.
   static let label = "goog-listen-tags"
 
   fileprivate var tag: String? {

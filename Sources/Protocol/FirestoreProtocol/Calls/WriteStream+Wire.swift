@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// One message of the client on a write stream (PROTOCOL §3.1).
+/// A message from the client on a Write stream (PROTOCOL §3.1).
 package struct WriteStreamMessage: Sendable {
   package var database = ""
   package var streamID = ""
   package var writes: [WriteMessage] = []
   package var streamToken: [UInt8] = []
-  /// The client's permanent id of this request.
+  /// The client's id of this request, which it keeps when it resends the request.
   package var requestID: WriteRequestID?
 }
 
-/// One message of the server on a write stream (PROTOCOL §3.1).
+/// A message from the server on a Write stream (PROTOCOL §3.1).
 package struct WriteResponse: Sendable {
   /// The stream's id; only in the response to the handshake.
   package var streamID: String
   package var streamToken: [UInt8]
-  /// The response to a commit; `nil` in the response to the handshake, and to the message that ends the stream.
+  /// The response to a commit; `nil` in the responses to the handshake and to the message that ends the stream.
   package var commit: CommitResponse?
 
   package init(streamID: String = "", streamToken: [UInt8], commit: CommitResponse? = nil) {
@@ -109,18 +109,18 @@ extension WireReader {
 }
 
 /// The id of a write request as a label of google.firestore.v1's `WriteRequest`. A backend that knows the label
-/// recognizes a repeated batch; others ignore it.
+/// recognizes repeated batches; other backends ignore it.
 extension WriteRequestID {
   package static let labelName = "hearth-write"
 
-  /// The field for the id in a `CommitRequest`, which has no labels. google.firestore.v1 has no such field: other
-  /// backends skip it.
+  /// The number of the field with the id in a `CommitRequest`, which has no labels. The field is not part of
+  /// google.firestore.v1, so other backends skip it.
   static let commitField = 18_533
 
   /// The maximum length of a client's id in bytes; caches create ids of 8 or 16.
   private static let longestClientID = 64
 
-  /// Parses a label; fails if it is not an id.
+  /// Parses a label; `nil` if it is not an id.
   /// - Parameter label: `CLIENT-BATCH`, with the client in hexadecimal.
   package init?(label: String, sender: Sender = .cache) {
     let parts = label.split(separator: "-", omittingEmptySubsequences: false)

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// A `google.firestore.v1.Document` of a request: its name and fields, unchecked.
+/// A `google.firestore.v1.Document` in a request: its name and fields, unchecked.
 package struct DocumentMessage: Sendable {
   package var name = ""
   package var fields = Fields()
 }
 
-// The fields of a document stay encoded between the wire and the cache, and between the backend's file and the wire.
+// The fields of a document remain encoded between the wire and the cache, and between the backend's file and the wire.
 
 extension WireReader {
   /// A field that holds the `google.firestore.v1.Document` of a request.
-  /// - Parameter isToStore: whether the fields are likely to be stored without being read, so that decoding can be
-  ///   deferred.
+  /// - Parameter isToStore: whether the fields will probably be stored without being read. They are then decoded on
+  ///   demand.
   mutating func documentMessage(isToStore: Bool = false) throws(WireError) -> DocumentMessage {
     let bytes = try lengthDelimited()
     var (document, entries) = (DocumentMessage(), [Fields.Entry]())
@@ -41,7 +41,7 @@ extension WireReader {
     return document
   }
 
-  /// A field that holds a `google.firestore.v1.DocumentMask`; the order of its paths is irrelevant.
+  /// A field that holds a `google.firestore.v1.DocumentMask`. The order of its paths does not matter.
   mutating func documentMask() throws(WireError) -> [String] {
     var paths: [String] = []
     try message(with: 1, .lengthDelimited) { reader throws(WireError) in paths.append(try reader.string()) }
@@ -55,7 +55,7 @@ extension WireReader {
   }
 
   /// A field that holds a `google.firestore.v1.Document`.
-  /// - Parameter mayBeMissing: whether a document without times is missing, as in a listing that includes missing
+  /// - Parameter mayBeMissing: whether a document without times is a missing one, as in a listing that includes missing
   ///   documents.
   package mutating func document(_ names: DocumentNames, mayBeMissing: Bool = false) throws(WireError) -> Document {
     let bytes = try lengthDelimited()
@@ -82,8 +82,8 @@ extension WireReader {
 }
 
 extension WireWriter {
-  /// The content of a `google.firestore.v1.Document`; for a missing document only its name.
-  /// - Parameter mask: the fields to send; all for `nil`.
+  /// The content of a `google.firestore.v1.Document`; for a missing document, only its name.
+  /// - Parameter mask: the fields to send; `nil` for all.
   package mutating func document(_ document: Document, _ names: DocumentNames, mask: FieldMask? = nil) {
     names.write(document.key, as: 1, to: &self)
     guard let data = document.data else { return }

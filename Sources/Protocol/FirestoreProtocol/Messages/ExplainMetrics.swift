@@ -80,7 +80,7 @@ extension WireWriter {
     }
   }
 
-  /// A field of a `google.protobuf.Struct` that holds another.
+  /// A field of a `google.protobuf.Struct` that holds another `Struct`.
   private mutating func entry(_ name: String, _ content: (inout WireWriter) -> Void) {
     field(1) { writer in
       writer.field(1, string: name)
@@ -106,8 +106,8 @@ extension WireReader {
     return isRun
   }
 
-  /// A field that holds a `google.firestore.v1.ExplainMetrics`. Servers send execution figures as text; one that is not
-  /// a number counts as missing.
+  /// A field that holds a `google.firestore.v1.ExplainMetrics`. Servers send some execution figures as text. A text
+  /// that is not a number counts as missing.
   mutating func explainMetrics() throws(WireError) -> ExplainMetrics {
     var (reader, metrics) = (try message(), ExplainMetrics([]))
     while let tag = try reader.tag() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// A `google.firestore.v1.Pipeline` as received, or to be sent: stages by name, unchecked.
+/// A `google.firestore.v1.Pipeline`, received or to be sent. Stages are identified by name and unchecked.
 package struct PipelineMessage: Hashable, Sendable {
   package struct Stage: Hashable, Sendable {
     package var name: String
@@ -17,7 +17,7 @@ package struct PipelineMessage: Hashable, Sendable {
     }
   }
 
-  /// The maximum depth of nested expressions and pipelines, which protects the stack from hostile bytes.
+  /// The maximum depth of nested expressions and pipelines. It protects the stack from malicious messages.
   package static let maximumDepth = 64
 
   package var stages: [Stage]
@@ -79,7 +79,7 @@ package struct PipelineResult: Sendable {
     self.data = data
   }
 
-  /// Makes the result of a document.
+  /// Creates the result for a document.
   /// - Precondition: the document exists.
   package init(_ document: Document) {
     self.init(
@@ -207,7 +207,7 @@ extension WireError {
 }
 
 extension ExpressionMessage {
-  /// A reference by its text.
+  /// Creates a reference from its text.
   /// - Parameter text: the name of a document, or a path.
   package static func reference(_ text: String) -> ExpressionMessage {
     Value(referenceName: text).map { .constant($0) } ?? .path(text)

@@ -2,8 +2,8 @@
 package import FirestoreModel
 package import FirestoreQuery
 
-/// A `google.firestore.v1.StructuredQuery` as received: every known part, unchecked. Its reader decides which queries
-/// are allowed and rejects the rest: a cache reads its own queries, a server any.
+/// A `google.firestore.v1.StructuredQuery` as received: all known parts, unchecked. The caller decides which queries it
+/// supports: a cache reads only its own queries, a server reads any query.
 package struct QueryMessage: Sendable {
   package struct Selector: Sendable {
     package var collectionID: String
@@ -15,13 +15,13 @@ package struct QueryMessage: Sendable {
     }
   }
 
-  /// A `Filter`. Operators are protocol numbers and paths are text; omitted ones are 0 or empty.
+  /// A `Filter`. Operators are protocol numbers, and paths are text. If they are omitted, they are 0 or empty.
   package indirect enum Condition: Sendable {
     case none
     case composite(op: Int64, [Condition])
     case field(path: String, op: Int64, Value?)
     case unary(path: String, op: Int64)
-    /// A condition nested too deeply to read. The limit protects the stack from hostile bytes.
+    /// A condition that is nested too deeply to read. The limit protects the stack from malicious messages.
     case tooDeep
   }
 
@@ -48,7 +48,7 @@ package struct QueryMessage: Sendable {
   /// The maximum depth of nested filters.
   package static let maximumDepth = 64
 
-  /// The paths of `select`; `nil` without one.
+  /// The paths of `select`; `nil` if there is no `select`.
   package var projection: [String]?
   package var selectors: [Selector] = []
   package var filter: Condition?
@@ -235,7 +235,7 @@ extension WireReader {
 }
 
 extension WireWriter {
-  /// The content of a `google.firestore.v1.StructuredQuery`, which names the collection but not its parent.
+  /// The content of a `google.firestore.v1.StructuredQuery`. It contains the collection's id but not its parent.
   package mutating func structuredQuery(_ query: Query) {
     if let id = query.collectionGroup ?? (query.path.isCollection ? query.path.last : nil) {
       field(2) { writer in
@@ -243,7 +243,7 @@ extension WireWriter {
         if query.collectionGroup != nil { writer.field(3, boolean: true) }
       }
     }
-    // A single condition is written alone, unless it would be read as the list of conditions.
+    // A single condition is written without an AND, unless it would then be read as a list of conditions.
     switch (query.filters.count, query.filters.first) {
     case (0, _): break
     case (1, .field(let filter)?): field(3) { $0.filter(.field(filter)) }
@@ -313,7 +313,7 @@ extension FieldFilter {
     }
   }
 
-  /// Makes the filter of a unary operator.
+  /// Creates the filter of a unary operator.
   /// - Returns: `nil` for an unknown number.
   package init?(_ path: FieldPath, unaryNumber: Int64) {
     switch unaryNumber {
@@ -343,7 +343,7 @@ extension FieldFilter.Operator {
     }
   }
 
-  /// Makes the operator of a number.
+  /// Creates the operator with a protocol number.
   /// - Returns: `nil` for an unknown number.
   package init?(wireNumber: Int) {
     guard let op = Self.allCases.first(where: { $0.wireNumber == wireNumber }) else { return nil }

@@ -14,7 +14,7 @@ package struct WriteMessage: Sendable {
   package struct Transform: Sendable {
     package var path = ""
     package var operation: FieldTransform.Operation?
-    /// The protocol's number of the value that the server sets; the only one is 1, the time of the request.
+    /// The protocol number of the value that the server sets. The only number is 1, the time of the request.
     package var serverValue: Int64?
   }
 
@@ -74,7 +74,7 @@ extension WireReader {
   }
 
   /// The content of a `google.firestore.v1.Write`.
-  /// - Parameter isToStore: whether its fields are likely to be stored unchanged.
+  /// - Parameter isToStore: whether the fields will probably be stored unchanged.
   private mutating func write(isToStore: Bool = false) throws(WireError) -> WriteMessage {
     var write = WriteMessage()
     while let tag = try tag() {
@@ -145,7 +145,7 @@ extension WireReader {
 }
 
 extension WireReader {
-  /// The content of a `google.firestore.v1.Write` that this client wrote; its field paths are not checked.
+  /// The content of a `google.firestore.v1.Write` that this client has written. Field paths are not checked.
   package mutating func mutation(_ names: DocumentNames) throws(WireError) -> Mutation {
     let write = try write()
     let (name, operation): (String, Mutation.Operation) =

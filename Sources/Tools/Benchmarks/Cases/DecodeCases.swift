@@ -11,7 +11,7 @@
   import Hearth
 
   extension BenchmarkCase {
-    /// Cases of decoding documents into a program's own types.
+    /// Cases that decode documents into a program's types.
     static let decodeCases = [
       BenchmarkCase(
         name: "codable-decode", summary: "data(as:) of documents of 5 simple fields, of 12 with a map; and encoding"
@@ -45,7 +45,7 @@
     ]
   }
 
-  /// A typical document: a few texts and numbers.
+  /// A typical document with a few texts and numbers.
   private struct SimpleCity: Codable {
     var name: String
     var state: String

@@ -11,8 +11,8 @@
   import Hearth
 
   extension BenchmarkCase {
-    /// The whole path of a program's calls: public API, engine and mailbox, with a durable cache on one side and the
-    /// embedded in-memory backend on the other.
+    /// Cases that measure whole calls of a program: through the public API, the engine and its queue, with a durable
+    /// cache and the embedded backend in memory.
     static let endToEndCases = [
       BenchmarkCase(name: "end-to-end-listen", summary: "a collection from the backend into a new listener") { bench in
         var reading = Reading(unit: .documentsPerSecond, samples: [])
@@ -51,7 +51,7 @@
       },
     ]
 
-    /// Consecutive changes, each until a listener on one in fifty documents shows it as the backend's.
+    /// Measures consecutive changes. Each ends when a listener on one in fifty documents shows it as acknowledged.
     @MainActor private static func changes(
       _ bench: Workbench, _ server: EndToEnd, _ change: (Firestore, Int) async throws -> Void
     ) async throws -> Reading {

@@ -57,8 +57,8 @@ extension BenchmarkCase {
 
   private static let villages = SampleData.otherCollection
 
-  /// Writes one document of a small collection, so that thousands of listeners can be added in seconds.
-  /// - Parameter query: the query of the listener with this number. The first listens to the document itself.
+  /// Measures writes to one document of a small collection, so that thousands of listeners can be added in seconds.
+  /// - Parameter query: returns the query of the listener with this number. The first listens to the document itself.
   private static func fanout(
     _ bench: Workbench, among listeners: Int, _ family: String, _ query: (Int) -> Query
   ) throws -> Reading {
@@ -81,7 +81,7 @@ extension BenchmarkCase {
     }
     try client.write([change(-1)])
     for number in 1..<listeners { _ = client.listen(query(number)) }
-    // A change with thousands of listeners takes 0.1 s.
+    // A change with thousands of listeners takes 0.1 s, so fewer changes are measured.
     let perRound = listeners > 1_000 ? 10 : 100
     for round in 0..<min(bench.repetitions, listeners > 1_000 ? 3 : bench.repetitions) {
       client.forgetEffects()
@@ -93,7 +93,7 @@ extension BenchmarkCase {
     return reading
   }
 
-  /// - Parameter others: other queries to listen to, besides the changed document.
+  /// - Parameter others: queries to listen to in addition to the changed document.
   private static func fanout(
     _ bench: Workbench, _ variant: String, goal: Double? = 40, _ others: [Query]
   ) throws -> Reading {

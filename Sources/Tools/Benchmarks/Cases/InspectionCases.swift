@@ -14,8 +14,8 @@
   import Synchronization
 
   extension BenchmarkCase {
-    /// The cost for a program of being inspectable, and of being inspected. The inspector is `hearth attach` in a
-    /// separate process, which the build places next to the benchmark.
+    /// Cases that measure what it costs a program to be inspectable, and to be inspected. The inspector is `hearth
+    /// attach` in a separate process; its program is next to the benchmark.
     static let inspectionCases = [
       BenchmarkCase(
         name: "inspected", summary: "100 listeners at 1000 changes/s: not watchable, watchable, watched"
@@ -25,7 +25,7 @@
         for round in 0..<bench.repetitions + 1 {
           for index in programs.indices {
             let sample = try await programs[index].change(1_000)
-            // The first round is omitted because it includes one-time work.
+            // The first round is ignored, because it includes one-time work.
             if round > 0 { samples[index].append(sample) }
           }
         }
@@ -37,7 +37,7 @@
     ]
   }
 
-  /// A program with a hundred listeners, and the backend with their changing documents.
+  /// A client with a hundred listeners, and a backend with their documents.
   @MainActor private final class Inspected {
     private struct MissingProgram: Error, CustomStringConvertible {
       var description: String { "hearth is not beside the benchmark: swift build -c release --product hearth" }
@@ -95,7 +95,7 @@
       try await reach(Self.listeners)
     }
 
-    /// Inspects the second of this process's inspectable clients.
+    /// Starts to inspect the second of this process's inspectable clients.
     private func watch() throws {
       let folder = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
       let program = folder.appending(path: "hearth")
@@ -117,7 +117,7 @@
       _ = try await backend.commit([Mutation(key: key, operation: .set(fields))], in: Self.database)
     }
 
-    /// Makes changes, one per millisecond, and waits until listeners received them all.
+    /// Makes changes, one per millisecond, and waits until the listeners have received a snapshot.
     func change(_ count: Int) async throws -> Sample {
       let before = snapshots.count.load(ordering: .relaxed)
       let start = ContinuousClock.now
@@ -126,7 +126,7 @@
           try await commit(index % Self.listeners)
           try await Task.sleep(until: start + .milliseconds(index + 1), clock: .continuous)
         }
-        // A late listener gets several changes in one snapshot.
+        // A slow listener gets several changes in one snapshot, so the number of snapshots is unknown.
         try await reach(before + 1)
         try await client.waitForPendingWrites()
       }

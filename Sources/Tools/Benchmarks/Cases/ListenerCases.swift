@@ -11,8 +11,8 @@
   import Hearth
 
   extension BenchmarkCase {
-    /// The time until a program's callback is called, with the public API and the embedded backend. Each operation
-    /// starts when the previous one has ended.
+    /// Cases that measure the time until a program's callback is called, with the public API and the embedded backend.
+    /// Each operation starts when the previous one has ended.
     static let listenerCases = [
       BenchmarkCase(
         name: "listen-to-callback",
@@ -55,7 +55,7 @@
 
     private static let perRound = 100
 
-    /// Repeatedly listens and stops listening, in a client that has the documents.
+    /// Measures repeated listening, in a client that has the documents.
     @MainActor private static func firstCallback(
       _ bench: Workbench, _ server: EndToEnd, _ variant: String, until isMeant: (Callbacks.Event) -> Bool
     ) async throws -> Reading {
@@ -86,8 +86,8 @@
       return reading
     }
 
-    /// Consecutive changes, each until the callback of a listener on one in fifty documents.
-    /// - Parameter listeners: the count of all listeners. Each of the others listens to one other document.
+    /// Measures consecutive changes. Each ends with the callback of a listener on one in fifty documents.
+    /// - Parameter listeners: the number of all listeners. Each of the others listens to a different document.
     @MainActor private static func callbacks(
       _ bench: Workbench, _ server: EndToEnd, listeners: Int = 1, isOnline: Bool = true,
       _ change: (Firestore, Int) async throws -> Void
@@ -100,12 +100,12 @@
       _ = try await listener.next { !$0.snapshot.metadata.isFromCache }
       let others = bench.documents.lazy.map(\.key).filter { $0 != server.changing }.prefix(listeners - 1)
       for key in others { client.document(key.path.text).addSnapshotListener { _, _ in } }
-      // A change after those of the other listeners confirms that all of them are listening.
+      // This change arrives only after all other listeners have been added.
       try await server.commit(-1)
       _ = try await listener.next { $0.number == -1 }
       if !isOnline { try await client.disableNetwork() }
       let memory = MemoryGrowth()
-      // A change with thousands of listeners takes 0.25 s.
+      // A change with thousands of listeners takes 0.25 s, so fewer changes are measured.
       let perRound = listeners > 1_000 ? perRound / 10 : perRound
       for round in 0..<min(bench.repetitions, listeners > 1_000 ? 3 : bench.repetitions) {
         var durations: [Double] = []

@@ -6,7 +6,7 @@ import FirestoreQuery
 import Foundation
 
 extension BenchmarkCase {
-  /// Memory cases, each in a separate process, because a process rarely returns used memory.
+  /// Memory cases. Each runs in a separate process, because a process rarely returns memory to the system.
   static let memoryCases = [
     BenchmarkCase(name: "resident-memory", summary: "of a process after opening the cache and one first snapshot") {
       bench in
@@ -22,7 +22,7 @@ extension BenchmarkCase {
   ]
 }
 
-/// The work of a separate process before it reports its size.
+/// The work that a separate process does before it reports its memory.
 enum ResidentProbe: String, CaseIterable {
   case start
   case syncedStart = "synced start"
@@ -67,14 +67,14 @@ enum ResidentProbe: String, CaseIterable {
     guard let probe = ResidentProbe(rawValue: name) else { return }
     var client = try BenchClient(cache)
     if let query = probe.listenedTo { _ = client.listen(query) }
-    // Systems without /proc have no figure and print 0.
+    // The size is unknown without /proc; then 0 is printed.
     print(ProcessMemory.resident ?? 0)
     client.close()
   }
 }
 
 extension BenchmarkCase {
-  /// Cases whose values should be equal for every count of cached documents.
+  /// Cases whose values should not depend on the number of cached documents.
   static let scalingCases = [
     BenchmarkCase(
       name: "scale-other-collection",
@@ -102,7 +102,7 @@ extension BenchmarkCase {
     ) { bench in try [0, 10_000].map { try localWrite(bench, pending: $0) } },
   ]
 
-  /// - Parameter pending: the count of already pending writes to other documents.
+  /// - Parameter pending: the number of pending writes to other documents.
   private static func localWrite(_ bench: Workbench, pending: Int) throws -> Reading {
     var reading = Reading(variant: "\(pending) pending", unit: .microseconds, samples: [])
     reading.dimension = .pendingWrites(pending + 1)

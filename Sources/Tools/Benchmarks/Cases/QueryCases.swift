@@ -8,7 +8,7 @@ import FirestoreSync
 import SeededRandom
 
 extension BenchmarkCase {
-  /// Queries answered from the cache, from the call to the first snapshot.
+  /// Cases that measure queries answered from the cache, from the call to the first snapshot.
   static let queryCases = [
     BenchmarkCase(name: "query-equal-scan", summary: "state == x without an index; durable and memory cache") { bench in
       let query = Workbench.equalityQuery(11)
@@ -47,9 +47,9 @@ extension BenchmarkCase {
     },
   ]
 
-  /// Repeatedly listens and stops listening, in one client.
-  /// - Returns: the usual time, and the time of the first listen. The first one starts with empty memory, and a memory
-  ///   cache builds the mirror of its collection.
+  /// Measures repeated listening in one client.
+  /// - Returns: the usual time, and the time of the first listen. The first listen starts with an empty memory; a
+  ///   memory cache also builds the mirror of its collection.
   static func firstSnapshot(
     _ bench: Workbench, _ query: Query, inMemory: Bool = false, indexes: [FieldIndex] = [], goal: Double?,
     floor: (SQLiteFloor) throws -> Void
@@ -81,7 +81,7 @@ extension BenchmarkCase {
 }
 
 extension BenchmarkCase {
-  /// Queries that an index answers, and the cost of the index.
+  /// Cases that measure queries with an index, and the cost of the index.
   static let indexCases = [
     BenchmarkCase(name: "query-equal-index", summary: "state == x by an index; durable and memory cache") { bench in
       let query = Workbench.equalityQuery(11)

@@ -8,7 +8,7 @@ import FirestoreQuery
 import FirestoreSync
 
 extension BenchmarkCase {
-  /// Cases of converting wire messages to one remote event.
+  /// Cases that convert wire messages to one remote event.
   static let wireCases = [
     BenchmarkCase(name: "wire-decode", summary: "ListenResponse bytes of all documents into one remote event") {
       bench in
@@ -16,8 +16,8 @@ extension BenchmarkCase {
     }
   ]
 
-  /// - Parameter shuffled: with the fields of each document in another order than in the cache, as a server may send a
-  ///   map.
+  /// - Parameter shuffled: whether the fields of each document have a different order than in the cache. A server may
+  ///   send the fields of a map in any order.
   private static func wireDecode(_ bench: Workbench, shuffled: Bool) throws -> Reading {
     var reading = Reading(
       variant: shuffled ? "shuffled" : nil, unit: .documentsPerSecond, goal: shuffled ? nil : 400_000, samples: [])
@@ -73,7 +73,7 @@ extension Document {
 }
 
 extension BenchmarkCase {
-  /// Cases of remote events on their path from the backend to the cache and the views.
+  /// Cases that pass remote events from the backend to the cache and the views.
   static let remoteCases = [
     BenchmarkCase(name: "apply-remote", summary: "snapshots of 500 new documents of one target into the cache") {
       bench in

@@ -12,12 +12,12 @@ import Glibc
 import TerminalCanvas
 
 extension BenchmarkCase {
-  /// The program `hearth` from its start until its first screen.
+  /// Cases that measure the program `hearth` from its start to its first screen.
   static let firstFrameCases = [
     BenchmarkCase(name: "first-frame", summary: "hearth from the start of its process to the dashboard's first frame") {
       bench in
       guard let program = HearthProgram.path else {
-        // A folder with only this program has nothing to measure.
+        // There is nothing to measure without `hearth` in the same folder.
         FileHandle.standardError.write(Data("first-frame: hearth is missing beside hearth-bench\n".utf8))
         return []
       }
@@ -32,13 +32,13 @@ extension BenchmarkCase {
   ]
 }
 
-/// A dashboard on a terminal whose other side is this program.
+/// A dashboard on a pseudoterminal that this program controls.
 private enum StartedDashboard {
   /// The maximum time for a frame, in milliseconds.
   private static let patience: Int32 = 10_000
   /// POSIX_SPAWN_SETSID of <spawn.h>, which Swift does not import.
   private static let asSessionLeader: Int16 = 0x80
-  /// Text that occurs in the first frame and not before it.
+  /// A text that the first frame contains and earlier output does not.
   private static let mark = Array("Collections".utf8)
 
   static func timeToFirstFrame(_ program: String, home: String) throws -> Sample {
@@ -97,7 +97,7 @@ private enum StartedDashboard {
     return process
   }
 
-  /// Another process's processor time so far.
+  /// The processor time that another process has used so far.
   private static func processorSeconds(of process: pid_t) -> Double {
     var (clock, time) = (clockid_t(), timespec())
     guard clock_getcpuclockid(process, &clock) == 0, clock_gettime(clock, &time) == 0 else { return 0 }
@@ -108,7 +108,7 @@ private enum StartedDashboard {
 }
 
 extension BenchmarkCase {
-  /// The cost from a key to its drawn screen, without the terminal.
+  /// Cases that measure the cost from a key press to the drawn screen, without the terminal.
   static let screenCases = [
     BenchmarkCase(name: "screen-key", summary: "a key in an open document of 10 000 fields until its frame") { bench in
       var screen = OpenDocument()

@@ -12,8 +12,8 @@
   import Foundation
 
   extension BenchmarkCase {
-    /// A client in a separate process, connected to `hearth serve` in another one. `.ci/measure clients` runs the same
-    /// with Google's clients.
+    /// Cases with a client in a separate process that is connected to `hearth serve` in another process. `.ci/measure
+    /// clients` runs the same work with Google's clients.
     static let servedCases = [
       BenchmarkCase(
         name: "served-listen", summary: "a collection over a socket into a new client; cache in memory, on disk"
@@ -55,7 +55,7 @@
         try await change(-1)
         let client = try ServedClient(port: server.port, work: .change, cache: .disk).start()
         try client.waitUntilReady()
-        // One per 2 ms, so that a listener sees each.
+        // There is one change every 2 ms, so that the listener sees each of them.
         let start = ContinuousClock.now
         for number in 0..<ServedClient.changes {
           try await change(number)

@@ -5,7 +5,7 @@ import FirestoreLocal
 import FirestoreQuery
 
 extension BenchmarkCase {
-  /// Cases of garbage collection for documents without a target.
+  /// Cases that remove documents without a target (garbage collection).
   static let garbageCollectionCases = [
     BenchmarkCase(name: "collect-10-percent", summary: "collect the least recently used tenth") { bench in
       try collect(bench, percentile: 10, goal: 45)
@@ -15,18 +15,18 @@ extension BenchmarkCase {
     },
   ]
 
-  /// - Returns: four readings: removing the documents; also returning the free pages; the longest slice by the clock,
-  ///   which is the longest wait of other work; and the slice with the most processor time.
+  /// - Returns: four readings: removing the documents; removing them and returning the free pages; the longest slice in
+  ///   wall time, which is the longest time that other work waits; and the slice with the most processor time.
   private static func collect(_ bench: Workbench, percentile: Int, goal: Double) throws -> [Reading] {
     var removing = Reading(unit: .milliseconds, goal: goal, samples: [])
     var compacting = Reading(variant: "and compact the file", unit: .milliseconds, samples: [])
-    // Other work waits for the disk too, so the longest slice by the clock counts.
+    // Wall time counts here, since other work also waits for the disk.
     var longest = Reading(variant: "longest slice", unit: .milliseconds, goal: 10, samples: [])
     var busiest = Reading(variant: "busiest slice", unit: .milliseconds, goal: 10, samples: [])
     for _ in 0..<min(bench.repetitions, 5) {
       let path = try bench.copyOfFilledCache()
       defer { bench.remove(path) }
-      // Otherwise the first checkpoint would wait until the whole copy is on disk.
+      // The first checkpoint would otherwise wait until the whole copy is on disk.
       try bench.waitForDisk(path)
       var store = try LocalStore(Workbench.configuration(path))
       try store.start(user: nil)
@@ -58,7 +58,7 @@ extension BenchmarkCase {
 }
 
 extension BenchmarkCase {
-  /// Cases from opening a cache to the first snapshot.
+  /// Cases that measure the time from opening a cache to the first snapshot.
   static let startCases = [
     BenchmarkCase(name: "start-scan", summary: "open the cache, then state == x without an index") { bench in
       [try start(bench, Workbench.equalityQuery(11), goal: 60) { try $0.scan() }]

@@ -4,7 +4,8 @@ import FirestoreModel
 import FirestoreQuery
 
 extension BenchmarkCase {
-  /// Local writes: the time to the listener's snapshot, and the cost of the backend's answer.
+  /// Cases that measure local writes: the time to the listener's snapshot, and the cost of the backend's
+  /// acknowledgement.
   static let writeCases = [
     BenchmarkCase(
       name: "write-to-snapshot", summary: "a local write until its snapshot, with 0, 100 and 10000 pending writes"
@@ -39,13 +40,13 @@ extension BenchmarkCase {
 
   private static let writesPerRound = 200
 
-  /// - Parameter pending: the count of already pending writes, to documents all over the collection.
+  /// - Parameter pending: the number of writes that are already pending, to different documents of the collection.
   private static func writeToSnapshot(
     _ bench: Workbench, pending: Int, _ kind: String, _ mutation: (Document, Int) -> Mutation
   ) throws -> Reading {
     var reading = Reading(
       variant: "\(kind), \(pending) pending", unit: .microseconds, goal: 30, samples: [])
-    // The write itself is pending as well.
+    // The measured write is pending too.
     reading.dimension = .pendingWrites(pending + 1, kind)
     let path = try bench.copyOfFilledCache()
     defer { bench.remove(path) }
@@ -74,8 +75,8 @@ extension BenchmarkCase {
     return reading
   }
 
-  /// - Parameter pending: the count of pending writes. If it is small, each answered one is followed by another, so
-  ///   that the count is constant.
+  /// - Parameter pending: the number of pending writes. If it is small, a new write follows each acknowledged one, so
+  ///   that the number is constant.
   private static func acknowledge(
     _ bench: Workbench, pending: Int, ofOneDocument: Bool = false
   ) throws -> Reading {
