@@ -130,7 +130,7 @@ extension EndToEndTests.InPipes {
     @Test(
       "Screens and keys need a terminal and one scenario, or exit with 64 and a reason",
       arguments: [
-        (["--step", "offline"], "standard input is not one"), (["--step", "-"], "which has the scenario"),
+        (["--step", "offline"], "standard input is not a terminal"), (["--step", "-"], "which contains the scenario"),
         (["--live", "offline"], "not a terminal"), (["--live", "-"], "reads keys"),
         (["--live", "--all"], "one scenario"),
         (["--live", "offline", "conflict"], "one scenario"), (["--live", "--format", "json", "offline"], "--format"),

@@ -23,9 +23,9 @@ struct CommandHelpTests {
     arguments: [("rm", "delete"), ("list", "ls"), ("cat", "get"), ("MV", "move"), ("insert", "add")])
   func synonyms(_ name: String, _ command: String) {
     let text = CommandHelp.complaint("Error: Unexpected argument '\(name)'", arguments: ["hearth", name, "a/b"])
-    #expect(text == "Unexpected argument '\(name)'. Here that is '\(command)'.")
+    #expect(text == "Unexpected argument '\(name)'. Use '\(command)' instead.")
     #expect(
-      CommandHelp.unknownTopic(["help", name])?.message == "Unknown command '\(name)'. Here that is '\(command)'.")
+      CommandHelp.unknownTopic(["help", name])?.message == "Unknown command '\(name)'. Use '\(command)' instead.")
   }
 
   @Test(
@@ -72,7 +72,7 @@ struct CommandHelpTests {
     for error in ["Unknown option '--only'", "2 unexpected arguments: '\(words[0])', 'npm test'"] {
       #expect(
         CommandHelp.complaint("Error: " + error, arguments: ["hearth"] + words)
-          == "Unknown command '\(words[0])'. In Hearth that is: \(meant)")
+          == "Unknown command '\(words[0])'. Use: \(meant)")
     }
   }
 
@@ -87,7 +87,7 @@ struct CommandHelpTests {
     ] {
       let words = line.split(separator: " ").map(String.init)
       let text = CommandHelp.complaint("Error: Unknown option '--debug'", arguments: ["hearth"] + words)
-      #expect(text == "Unexpected argument '\(words[0])'. Here that is '\(meant)'.")
+      #expect(text == "Unexpected argument '\(words[0])'. Use '\(meant)' instead.")
     }
   }
 
@@ -96,7 +96,7 @@ struct CommandHelpTests {
     arguments: [
       ("completion bash", "--generate-completion-script bash"),
       ("completions zsh", "--generate-completion-script bash"), ("use demo", "-C CONNECTION"), ("init", "no setup"),
-      ("deploy --only firestore", "'firebase deploy' does"), ("max n c", "--order FIELD:desc --limit 1"),
+      ("deploy --only firestore", "Use 'firebase deploy'"), ("max n c", "--order FIELD:desc --limit 1"),
       ("min", "--order FIELD --limit 1"), ("login", "no accounts"),
     ])
   func answers(_ line: String, _ way: String) {
@@ -141,7 +141,7 @@ struct CommandHelpTests {
     let reason = "Unknown option '\(option)'"
     #expect(
       CommandHelp.complaint("Error: " + reason, arguments: ["hearth"] + words + [option])
-        == reason + ". Here that is \(meant).")
+        == reason + ". Use \(meant) instead.")
     #expect(
       CommandHelp.complaint("Error: " + reason, arguments: ["hearth", option] + words)
         == reason + ". The command comes first: hearth \(words[0]) \(option) \(words[1...].joined(separator: " "))")

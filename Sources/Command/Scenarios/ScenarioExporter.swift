@@ -313,7 +313,7 @@ package struct ScenarioExporter {
       let owner = name.isEmpty ? nil : name
       let count = client.waiting.count
       lines.append(
-        "# The record ends here, with \(count) write\(count == 1 ? "" : "s") that wait\(count == 1 ? "s" : "").")
+        "# The record ends here, with \(count) pending write\(count == 1 ? "" : "s").")
       add("expect pending \(count)", owner)
       if !client.isOnline { add("online", owner) }
       add("calm", owner)

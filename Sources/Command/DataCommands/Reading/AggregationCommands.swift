@@ -46,7 +46,7 @@ package struct CountCommand: AsyncParsableCommand {
 /// `hearth sum`: the sum of a field.
 package struct SumCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
-    commandName: "sum", abstract: "Add up a field of documents on the server.",
+    commandName: "sum", abstract: "Sum a field of documents on the server.",
     discussion: """
       Prints a number, or with --json {"sum": …}. Ignores missing fields and values that are not numbers.
 
@@ -55,7 +55,7 @@ package struct SumCommand: AsyncParsableCommand {
 
   @OptionGroup var queried: QueriedPath
 
-  @Argument(help: "Field to add up, such as total or address.rooms.")
+  @Argument(help: "Field to sum, such as total or address.rooms.")
   var field: String
 
   @OptionGroup var options: AggregationOptions
@@ -127,7 +127,7 @@ struct AggregationOptions: ParsableArguments {
       }
     }
     guard let figure = figures[name] else {
-      throw CommandFailure(.failure, "the server did not answer the aggregation.")
+      throw CommandFailure(.failure, "the server did not return the aggregation's result.")
     }
     let value = DocumentJSON.line(of: figure)
     try printer.print(

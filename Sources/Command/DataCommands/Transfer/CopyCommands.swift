@@ -137,7 +137,7 @@ struct CopyRun {
       return try reportDry(count, copy, route)
     }
     let outcome: (done: DocumentCopy.Outcome, elapsed: Duration)
-    let (done, advice) = (verb.participle.capitalized, "run it again with --overwrite to continue")
+    let (done, advice) = (verb.participle.capitalized, "run the command again with --overwrite to continue")
     do {
       outcome = try await writing.timeLimit.limitWrites {
         var progress = TransferProgress(isQuiet: isQuiet) { "\(done) so far: \($0) or more; \(advice)." }
@@ -206,7 +206,7 @@ struct CopyRun {
       if path != newPath {
         let folder = path.isRoot && !named.namesDatabase ? " To write into a folder, use data:\(text)." : ""
         throw CommandFailure(
-          .usage, "only a whole database can go to the root of another one, and nowhere else.\(folder)")
+          .usage, "/ can only be copied or moved to / of another database, and a path only to a path.\(folder)")
       }
     } else {
       newPath = DocumentCopy.destination(of: path, newPath)
