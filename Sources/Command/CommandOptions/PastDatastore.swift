@@ -49,7 +49,7 @@ package struct PastDatastore: Datastore {
         throw RPCStatus(.outOfRange, "\(moment) is later than the backend's clock.")
       }
       // The embedded backend's message already names its oldest readable time.
-      if let known = error.message.firstRange(of: "The oldest that can be read") {
+      if let known = error.message.firstRange(of: "The oldest readable time") {
         throw RPCStatus(.outOfRange, "\(moment) cannot be read. \(error.message[known.lowerBound...])")
       }
       throw RPCStatus(

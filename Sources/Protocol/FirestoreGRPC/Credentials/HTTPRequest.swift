@@ -57,7 +57,7 @@ struct HTTPRequest: Sendable {
   /// A PEM file with the certificates to trust instead of the system's.
   var trustRoots: String?
   /// The purpose of the request for the error without a response: the host "cannot …".
-  var purpose = "be asked for a token"
+  var purpose = "issue a token"
 
   /// Sends the request and returns the response. Everything runs on the event loop, so a task that is starved for
   /// seconds does not count as a server timeout.
