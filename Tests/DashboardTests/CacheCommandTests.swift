@@ -39,7 +39,7 @@ struct CacheCommandTests {
     run("pin users", &driver)
     let users = try #require(retained(driver).first)
     #expect(users.target == Query(path: ResourcePath("users")).target && users.kind == .pinned)
-    #expect(driver.screen.contains("users stays in the cache until you pin it once more"))
+    #expect(driver.screen.contains("users stays in the cache until you unpin it"))
     tell([users], &driver)
     driver.press(":")
     driver.type("pin users")

@@ -85,7 +85,7 @@ import Testing
     driver.press("n p")
     driver.type("cities")
     driver.press("enter ctrl-s")
-    #expect(driver.screen.contains("its id is made when it is sent"))
+    #expect(driver.screen.contains("the id is created when the write is sent"))
     driver.press("enter")
     #expect(driver.effects.count == 1)
 

@@ -198,7 +198,7 @@ struct TimelineTests {
     run.type("users")
     run.press("enter")
     #expect(run.session.shown.listeners.count == listeners)
-    #expect(run.screen.contains("you look at"))
+    #expect(run.screen.contains("you are viewing"))
     // The present knows nothing of these keys.
     #expect(run.session.live.overlay == nil)
     #expect(run.session.past != nil)

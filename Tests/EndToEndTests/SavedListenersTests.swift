@@ -37,7 +37,7 @@ extension EndToEndTests.InTmux {
       try await quit(first)
 
       let without = try await TmuxTerminal(["--no-restore"], in: surroundings)
-      try await without.wait("nothing to hear")
+      try await without.wait("no listeners: space")
       try await quit(without)
 
       let second = try await TmuxTerminal([], in: surroundings)
@@ -48,7 +48,7 @@ extension EndToEndTests.InTmux {
 
       try surroundings.configure("restore-listeners = false\n")
       let third = try await TmuxTerminal([], in: surroundings)
-      try await third.wait("nothing to hear")
+      try await third.wait("no listeners: space")
       try await quit(third)
     }
 

@@ -123,7 +123,7 @@ struct ClientSetTests {
   func cloudUser() {
     var driver = ClientSetDriver(kind: .cloud)
     driver.run("client add bob user x")
-    #expect(driver.names == ["one"] && driver.toasts.contains { $0.contains("needs signed users") })
+    #expect(driver.names == ["one"] && driver.toasts.contains { $0.contains("needs a signed token") })
     driver.run("client add bob")
     #expect(driver.names == ["one", "bob"])
   }

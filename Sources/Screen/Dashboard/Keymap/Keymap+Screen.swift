@@ -188,7 +188,7 @@ extension Keymap {
       Command("calm", "", in: .screen, "end all faults of the network", run: { $0.cause(.calm) }),
       Command(
         "connections", "", in: .screen, "connections: list them, and how to open another",
-        unless: { $0.configuration.connections.isEmpty ? "connections.toml has none" : nil },
+        unless: { $0.configuration.connections.isEmpty ? "connections.toml has no connections" : nil },
         change: { $0.tellConnections() }),
       Command(
         "requests", "", in: .screen, "requests: decisions of the server's security rules",

@@ -122,7 +122,7 @@ extension Keymap {
         else { continue }
         let holder = one.binding == index ? other.command : one.command
         let reason =
-          "\(bindings[index].name): \(key) means \(holder.name) there (\(holder.help)); give that other keys too"
+          "\(bindings[index].name): \(key) is bound to \(holder.name) there (\(holder.help)); rebind that command too"
         found = (index, KeyProblem(line: bindings[index].line, reason: reason))
       }
     }

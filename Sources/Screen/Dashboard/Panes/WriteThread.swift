@@ -74,7 +74,7 @@ extension DashboardState {
           letter: "e", title: "edit and send again", detail: "in $EDITOR",
           choice: .perform([.terminal(.edit(EditRequest(.rejectedWrite(row.batch), text: text)))])),
         MenuItem(
-          letter: "s", title: "send again", detail: "as it is", choice: .perform([.client(.resend(row.batch))])),
+          letter: "s", title: "send again", detail: "unchanged", choice: .perform([.client(.resend(row.batch))])),
         MenuItem(
           letter: "x", title: "drop", detail: "it cannot be sent again after that",
           choice: .perform([.client(.dropRejected([row.batch]))])),

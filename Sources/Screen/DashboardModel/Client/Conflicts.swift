@@ -95,12 +95,12 @@ extension ClientConflict {
     switch (mine, theirs) {
     case (let mine?, let theirs?):
       return
-        (isLater ? "\(mine) went over \(other)'s \(path) \(theirs)" : "\(other) put \(mine) over \(path) \(theirs)")
+        (isLater ? "\(mine) replaced \(other)'s \(path) \(theirs)" : "\(other) put \(mine) over \(path) \(theirs)")
         + end
     case (let mine?, nil):
       return
         (isLater
-        ? "\(mine) went over \(other)'s removal of \(path)" : "\(other) put \(mine) over the removal of \(path)")
+        ? "\(mine) replaced \(other)'s removal of \(path)" : "\(other) put \(mine) over the removal of \(path)")
         + end
     case (nil, _):
       let removed = theirs.map { "\(path) \($0)" } ?? path

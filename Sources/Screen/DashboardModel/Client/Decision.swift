@@ -79,7 +79,7 @@ extension Decision {
     if !conflict.keepingTheirs.isEmpty {
       items.append(
         MenuItem(
-          letter: "t", title: "keep theirs", detail: "write only fields that others left alone",
+          letter: "t", title: "keep theirs", detail: "write only fields that others did not change",
           choice: .perform([.client(.write(conflict.keepingTheirs))])))
     }
     if conflict.isDeleted {

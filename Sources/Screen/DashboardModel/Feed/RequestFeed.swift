@@ -49,7 +49,7 @@ package struct RequestFeed: Sendable {
     if let failure { return failure }
     guard let all else { return "asking the server" }
     if all.isEmpty { return "rules have checked no request so far; administrators bypass them" }
-    return shown.isEmpty ? "none of the last \(all.count) passes; esc shows all" : nil
+    return shown.isEmpty ? "none of the last \(all.count) passes the filter; esc shows all" : nil
   }
 
   // MARK: Answers
