@@ -186,7 +186,7 @@ struct CacheCommandTests {
     for command in ["evict users", "pin users", "purge users", "lifetime users 2h"] {
       run(command, &driver)
       let isAsked = driver.effects.contains { if case .client = $0 { true } else { false } }
-      #expect(!isAsked && driver.screen.contains("the cache is shop's"), "\(command)")
+      #expect(!isAsked && driver.screen.contains("the cache belongs to shop"), "\(command)")
     }
   }
 }

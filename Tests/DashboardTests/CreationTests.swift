@@ -68,7 +68,7 @@ import Testing
     driver.press("enter")
     driver.type("San Francisco")
     driver.press("ctrl-s")
-    for text in ["set cities/SF", "all of it: 1 field, no mask", "only if the document does not exist yet"] {
+    for text in ["set cities/SF", "the whole document: 1 field, no mask", "only if the document does not exist yet"] {
       #expect(driver.screen.contains(text), "\(text)")
     }
     driver.press("enter")

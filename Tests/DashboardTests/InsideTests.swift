@@ -218,7 +218,7 @@ struct InsideTests {
     driver.state.configuration.attached = AttachedProgram(process: 4711, name: "shop", allowsControl: true)
     driver.client(.inside(.success(Self.inside)), at: 1)
     driver.press("d")
-    #expect(driver.effects.isEmpty && driver.screen.contains("the cache is shop's"))
+    #expect(driver.effects.isEmpty && driver.screen.contains("the cache belongs to shop"))
   }
 
   @Test("Indexes show live progress and the entries of the last cache count")

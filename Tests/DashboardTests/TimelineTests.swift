@@ -192,7 +192,7 @@ struct TimelineTests {
       #expect(run.press(key).allSatisfy { if case .client = $0 { false } else { true } }, "\(key)")
     }
     run.press("o")
-    #expect(run.screen.contains("you look at 12:04:07; esc returns"))
+    #expect(run.screen.contains("you are viewing 12:04:07; esc returns"))
     let listeners = run.session.live.listeners.count
     run.press("4 n")
     run.type("users")

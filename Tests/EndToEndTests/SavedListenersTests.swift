@@ -41,7 +41,7 @@ extension EndToEndTests.InTmux {
       try await quit(without)
 
       let second = try await TmuxTerminal([], in: surroundings)
-      try await second.wait("Open again: all of them.")
+      try await second.wait("Reopened: all of them.")
       try await second.keys("W")
       try await second.wait("20 docs")
       try await quit(second)

@@ -33,9 +33,9 @@ struct CommandHelpTests {
     arguments: [
       ("'ls'", "-C local ls", ". The command comes first: hearth ls -C local"),
       ("'cities'", "cities get", ". The command comes first: hearth get cities"),
-      ("'show'", "show collections", ". Here that is 'ls'."), ("'show'", "show cities", ". Here that is 'get'."),
-      ("'version'", "version", ". Here that is '--version'."),
-      ("'emulators:start'", "emulators:start", ". Here that is 'serve'."),
+      ("'show'", "show collections", ". Use 'ls' instead."), ("'show'", "show cities", ". Use 'get' instead."),
+      ("'version'", "version", ". Use '--version' instead."),
+      ("'emulators:start'", "emulators:start", ". Use 'serve' instead."),
       ("'flushall'", "flushall", ". See --help."),
       ("'=='", "get a --where x == 1", ". Quote a condition after its option: --where 'state == CA'"),
       ("'where'", "get a where x", ". Quote a condition after its option: --where 'state == CA'"),
@@ -80,7 +80,7 @@ struct CommandHelpTests {
   func foreignWordWithOption() {
     let text = CommandHelp.complaint(
       "Error: Unknown option '--all-collections'", arguments: ["hearth", "firestore:delete", "--all-collections"])
-    #expect(text == "Unexpected argument 'firestore:delete'. Here that is 'delete'.")
+    #expect(text == "Unexpected argument 'firestore:delete'. Use 'delete' instead.")
     for (line, meant) in [
       ("mv a b --dry-run", "move"), ("show collections --json", "ls"), ("show c --json", "get"),
       ("wipe --yes", "clear"), ("firestore:export seed --debug", "export"),
@@ -125,7 +125,7 @@ struct CommandHelpTests {
   func statement() {
     let text = CommandHelp.complaint(
       "Error: Unexpected argument 'select * from a'", arguments: ["hearth", "select * from a"])
-    #expect(text == "Unexpected argument 'select * from a'. Here that is 'get'.")
+    #expect(text == "Unexpected argument 'select * from a'. Use 'get' instead.")
   }
 
   @Test(

@@ -180,7 +180,7 @@ struct ExpectationTests {
       let bob = try await stage.client("bob")
       _ = try await client.listen(to: bob.db.collection("a"))
     }
-    #expect(foreign.reason.contains("make it with ada.db"), "\(foreign)")
+    #expect(foreign.reason.contains("Create it with ada.db"), "\(foreign)")
     let (stage, client) = try await TestStage.run { stage in (stage, try await stage.client()) }
     await #expect(throws: StageFailure.self) { _ = try await stage.client("late") }
     await #expect(throws: StageFailure.self) { try await client.expectPending(0) }

@@ -134,7 +134,7 @@ struct ClientSetTests {
     let bob = try #require(driver.number("bob"))
     driver.tell("bob", .pendingWrites([pendingWrite(1, .set, "cities/SF", at: at(1), .held)]), at: 1)
     driver.run("client remove bob")
-    #expect(driver.names == ["one", "bob"] && driver.screen.contains("1 write of bob not acknowledged yet"))
+    #expect(driver.names == ["one", "bob"] && driver.screen.contains("1 write of bob without an acknowledgement"))
     driver.press("enter")
     #expect(driver.names == ["one", "bob"], "cancelling is the answer that is selected")
     driver.run("client remove bob")
@@ -182,7 +182,7 @@ struct ClientSetTests {
     driver.state.configuration.attached = AttachedProgram(process: 7, name: "shop", allowsControl: true)
     driver.send(.run("client add bob", at: driver.now))
     #expect(driver.effects.isEmpty)
-    #expect(driver.state.toasts.contains { $0.text.contains("the client is shop's") })
+    #expect(driver.state.toasts.contains { $0.text.contains("there is only the client of shop") })
   }
 
   @Test("A client that cannot open is removed from the screen with the reason")
