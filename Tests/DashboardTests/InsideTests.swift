@@ -132,7 +132,7 @@ struct InsideTests {
   func sections() {
     var driver = Self.opened()
     driver.press("tab")
-    #expect(driver.screen.contains("1 asked for, 1 wait; at most 100 at a time"))
+    #expect(driver.screen.contains("1 requested, 1 waiting; at most 100 at a time"))
     #expect(lines(driver).contains { $0.contains("orders/b") && $0.contains("waits") && $0.contains("1 of 1") })
     driver.press("tab")
     #expect(lines(driver).contains { $0.contains("(client)") && $0.contains("offline, tries in 4.0s") })
@@ -150,7 +150,7 @@ struct InsideTests {
     driver.press("r")
     #expect(driver.effects == [.client(.surveyCache)])
     driver.press("tab")
-    #expect(driver.effects.isEmpty && driver.screen.contains("the longest unused first"))
+    #expect(driver.effects.isEmpty && driver.screen.contains("least recently used first"))
     driver.press("tab")
     #expect(lines(driver).contains { $0.contains("users limit 5") && $0.contains("pinned") && $0.contains("1:3") })
     driver.press("tab")

@@ -244,7 +244,7 @@ struct TimelineTests {
     run.press(":")
     run.type("at 12:04:01")
     run.press("enter")
-    #expect(run.screen.contains("nothing is kept of that time any more"))
+    #expect(run.screen.contains("nothing of that time is stored anymore"))
     #expect(run.session.past == nil)
     // What is shown stays when it falls out of the log; from there one goes on to what is kept.
     run.press(", ,")

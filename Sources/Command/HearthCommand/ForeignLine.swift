@@ -54,7 +54,7 @@ enum ForeignLine {
     "completion": completionAnswer, "completions": completionAnswer, "autocomplete": completionAnswer,
     "deploy": "Hearth does not deploy. Use 'firebase deploy', or 'hearth serve --rules FILE' to enforce rules locally.",
     "init": "Hearth needs no setup. 'hearth serve' and 'hearth exec' read firebase.json and .firebaserc.",
-    "login": "Hearth has no accounts. --cloud uses the credentials of gcloud, --credentials those of a file.",
+    "login": "Hearth has no accounts. --cloud uses the credentials of gcloud, --credentials uses a key file.",
     "max": "Use 'hearth get COLLECTION --order FIELD:desc --limit 1'.",
     "min": "Use 'hearth get COLLECTION --order FIELD --limit 1'.",
     "use": "Add --project ID or -C CONNECTION to a command, or use 'hearth connections use NAME'.",

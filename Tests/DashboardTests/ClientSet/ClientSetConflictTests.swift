@@ -46,7 +46,7 @@ struct ClientSetConflictTests {
       told(driver, "bob") == ["conflict: 2 replaced one's population 1, 2.4 s later, unseen here"])
     #expect(
       told(driver, "one")
-        == ["conflict: bob put 2 over population 1, 2.4 s later, unseen by bob"])
+        == ["conflict: bob replaced population 1 with 2, 2.4 s later, unseen by bob"])
     #expect(driver.toasts.contains("conflict with bob in cities/SF"))
     #expect(driver.state("bob").feed.rows.last?.ends == BatchID(1))
     #expect(driver.state("one").feed.rows.last?.ends == BatchID(3))

@@ -21,8 +21,8 @@ struct EditCommand: AsyncParsableCommand, WritingCommand {
       Shows the document as JSON, as 'hearth get' prints it. When the editor ends, only your changes are written: \
       fields that other clients change in the meantime keep their new values. A document that does not exist is created.
 
-      The editor is $VISUAL, else $EDITOR, else vi. If the text is invalid, you can edit it again at a terminal. A \
-      text that is not written is kept, and a message names its file.
+      The editor is $VISUAL, else $EDITOR, else vi. If the text is invalid, you can edit it again at a terminal. If \
+      the text cannot be written, it is kept in a file that a message names.
 
       Exit status: 0, also if nothing was changed; 6 if other clients changed the same fields; 65 if the text is not a \
       document; 1 if the editor failed.

@@ -271,7 +271,7 @@ struct AccessOptions: ParsableArguments {
 
   func validate() throws {
     if authKeys != nil, rules == nil {
-      throw ValidationError("--auth-keys identifies users, but no rules say what they may do. Add --rules FILE.")
+      throw ValidationError("--auth-keys needs rules that define the rights of users. Add --rules FILE.")
     }
     if adminSecret != nil, authKeys == nil {
       throw ValidationError("--admin-secret needs --auth-keys. Without keys everyone can act as an administrator.")

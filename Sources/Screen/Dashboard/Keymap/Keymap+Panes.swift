@@ -36,7 +36,7 @@ extension Keymap {
       "sort-direction", "S", in: .pane(.collections), "reverse the order",
       unless: { $0.reasonAgainstSorting }, run: { $0.reverseOrder() }),
     Command(
-      "columns", "c", in: .pane(.collections), "choose the columns beside the documents", hint: "columns", 21,
+      "columns", "c", in: .pane(.collections), "choose the columns next to the documents", hint: "columns", 21,
       unless: { $0.reasonAgainstColumns }, change: { $0.openColumns() }),
     Command("unfold-all", "=", in: .pane(.collections), "unfold all collections", run: { $0.unfoldAll() }),
     Command(
@@ -90,10 +90,10 @@ extension Keymap {
       title: Wording { $0.feed.isPaused ? "resume the feed" : "pause the feed" }, change: { $0.togglePause() }),
     Command("follow", "f", in: .pane(.feed), "follow the tail", change: { $0.feed.follow() }),
     Command(
-      "only-listener", "L", in: .pane(.feed), "only this listener, or all again",
+      "only-listener", "L", in: .pane(.feed), "show only this listener, or all listeners",
       unless: { $0.feed.reasonAgainstOnlyListener }, change: { $0.feed.toggleOnlyListener() }),
     Command(
-      "only-document", "D", in: .pane(.feed), "only this document, or all again",
+      "only-document", "D", in: .pane(.feed), "show only this document, or all documents",
       unless: { $0.feed.reasonAgainstOnlyDocument }, change: { $0.feed.toggleOnlyDocument() }),
     Command(
       "time-format", "t", in: .pane(.feed), "time of day, or time since the row above",
@@ -187,10 +187,10 @@ extension Keymap {
       hint: Wording { $0.requests.isFollowing ? "hold" : "follow" }, 4, change: { $0.toggleRequestsHeld() }),
     Command("follow", "f", in: .requests, "follow the tail", change: { $0.requests.follow() }),
     Command(
-      "toggle-denied", "d", in: .requests, "only denied requests, or all", hint: "denied", 2,
+      "toggle-denied", "d", in: .requests, "show only denied requests, or all", hint: "denied", 2,
       change: { $0.requests.isDeniedOnly.toggle() }),
     Command(
-      "only-user", "a", in: .requests, "only requests as this user, or all again",
+      "only-user", "a", in: .requests, "show only requests of this user, or all",
       unless: { $0.requests.selected == nil && $0.requests.onlyUser == nil ? "no request is selected" : nil },
       change: { $0.requests.toggleOnlyUser() }),
     Command(

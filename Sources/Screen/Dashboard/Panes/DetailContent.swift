@@ -216,7 +216,7 @@ package enum DetailContent {
   private static func pendingText(_ document: Document?) -> String {
     switch document?.pending {
     case .local?: document?.exists == true ? "yes, not acknowledged" : "delete, not acknowledged"
-    case .committed?: "acknowledged, the server's version is not here yet"
+    case .committed?: "acknowledged, the server's version has not arrived yet"
     case Document.PendingWrites.none?, nil: "no"
     }
   }

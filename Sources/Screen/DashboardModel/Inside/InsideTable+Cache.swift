@@ -80,8 +80,8 @@ extension InsideTable {
           Row(
             cells: ["\(index + 1)", QueryText.line(target), "result", use, age, grouped(documents), ""],
             subject: target.collectionGroup == nil && !target.isDocumentTarget ? .collection(target.path) : nil,
-            detail: "evicted, so a listener requests all of it again; its documents stay while other results "
-              + "have them"))
+            detail: "if it is evicted, a listener requests all of it again; documents of other results stay "
+              + "in the cache"))
       case .document(let key, let bytes):
         table.rows.append(
           Row(
@@ -92,7 +92,7 @@ extension InsideTable {
     table.empty = survey.collection
     table.notes = [
       survey.collection,
-      "in the order of last use, the longest unused first; pinned data stays",
+      "least recently used first; pinned data stays",
     ]
     let documents = survey.shares.reduce(0) { $0 + $1.leavingDocuments }
     if survey.leavingTargets + documents > table.rows.count {
