@@ -92,7 +92,7 @@ struct KeyBindingTests {
       (KeyBinding("interrupt", [], line: 6), "6: interrupt: it needs a key"),
       (
         KeyBinding(section: "question", "cancel", ["x"], line: 7),
-        "7: question.cancel: x is text or a choice in dialogs"
+        "7: question.cancel: dialogs use x as text or for a choice"
       ),
     ])
   func wrong(binding: KeyBinding, message: String) {

@@ -186,7 +186,7 @@ struct RequestsTests {
     var driver = opened()
     driver.client(.decisions(.success([decision(1, denial: "false")])), at: 0.1)
     driver.press("enter")
-    #expect(driver.screen.contains("This server does not report its rules' values."))
+    #expect(driver.screen.contains("This server does not report the values of its rules."))
   }
 
   @Test("The list fits any size", arguments: [(24, 4), (1, 1), (60, 16), (200, 60), (30, 8), (50, 14), (80, 24)])

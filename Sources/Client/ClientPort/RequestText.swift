@@ -57,7 +57,7 @@ package struct RequestText: Sendable {
     Form(verb: "redo", argument: "", example: "", effect: "redo the write that was last undone"),
     Form(
       verb: "drop", argument: "NUMBER", example: "#3", effect: "cancel a pending write, or forget a rejected one"),
-    Form(verb: "aside", argument: "NUMBER", example: "#3", effect: "set a pending write aside: it is kept, not sent"),
+    Form(verb: "aside", argument: "NUMBER", example: "#3", effect: "set a pending write aside: keep it unsent"),
     Form(verb: "again", argument: "NUMBER", example: "#3", effect: "resend a rejected write, or one set aside"),
     Form(verb: "fault", argument: "FAULT", example: "latency 200ms", effect: "inject a network fault"),
     Form(verb: "calm", argument: "", example: "", effect: "end all faults"),

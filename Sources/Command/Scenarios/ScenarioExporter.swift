@@ -261,7 +261,7 @@ package struct ScenarioExporter {
       if clients[name]?.waiting.isEmpty ?? true {
         act("fault next write \(refused.name)", moment)
       } else {
-        remark("the cause of the next rejection with \(refused.name): other writes wait before it")
+        remark("the cause of the next rejection with \(refused.name): other writes are pending before it")
       }
     }
     if mutations.count > 1 { act("batch", moment) }

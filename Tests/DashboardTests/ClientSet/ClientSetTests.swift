@@ -116,7 +116,7 @@ struct ClientSetTests {
     #expect(single.names == ["one"] && single.toasts.contains { $0.contains("ends with hearth: q quits") })
     var full = ClientSetDriver.shared(Size(width: 200, height: 60), ["a", "b", "c"])
     full.run("client add d")
-    #expect(full.names.count == 4 && full.toasts.contains { $0.contains("there are 4 clients") })
+    #expect(full.names.count == 4 && full.toasts.contains { $0.contains("a screen has at most 4 clients") })
   }
 
   @Test("A server with real users accepts no user by name only")

@@ -206,7 +206,8 @@ struct CopyRun {
       if path != newPath {
         let folder = path.isRoot && !named.namesDatabase ? " To write into a folder, use data:\(text)." : ""
         throw CommandFailure(
-          .usage, "/ can only be copied or moved to / of another database, and a path only to a path.\(folder)")
+          .usage,
+          "/ can only be copied or moved to / of another database. A path needs a path as its destination.\(folder)")
       }
     } else {
       newPath = DocumentCopy.destination(of: path, newPath)

@@ -22,10 +22,10 @@ struct AttachCommand: AsyncParsableCommand {
     discussion: """
       You can watch a program that uses Hearth if it was started with HEARTH_INSPECT=1, or sets isInspectable in its \
       FirestoreSettings (HEARTH_INSPECT=0 forbids it). You can also watch a dashboard, hearth wall, watch, get --watch \
-      and play. Their name is the command, as in hearth attach dashboard. You can always watch a proxy and its clients, \
-      unless the variable forbids it. The dashboard then shows the program's listeners with every snapshot and its \
-      cause, its pending and rejected writes, its connection and its cache, and explains its queries. You can watch \
-      only your own programs.
+      and play. Their name is the command, as in hearth attach dashboard. You can always watch a proxy and its \
+      clients, unless the variable forbids it. The dashboard then shows the program's listeners with every snapshot \
+      and its cause, its pending and rejected writes, its connection and its cache, and explains its queries. You can \
+      watch only your own programs.
 
       Without --control nothing is changed. With it, o switches the program's network off and on, and F breaks the \
       connection to its backend. In the writes pane, r and x retry, cancel and drop pending writes. You cannot change \
@@ -56,13 +56,13 @@ struct AttachCommand: AsyncParsableCommand {
   @Argument(help: ArgumentHelp("The number or the name of a program.", valueName: "program"))
   var program: String?
 
-  @Flag(help: "Allow changes: switch its network, break its connection, and retry, cancel and drop its writes.")
+  @Flag(help: "Allow changes: switch the program's network, break its connection, and retry, cancel or drop writes.")
   var control = false
 
   @Flag(help: "Print JSON, one object per line, instead of opening a screen.")
   var json = false
 
-  @Flag(help: "Print the current internals of its client: targets, limbo, streams, lease, cache, query times.")
+  @Flag(help: "Print the current internals of the client: targets, limbo, streams, lease, cache, query times.")
   var inside = false
 
   @Option(

@@ -77,7 +77,7 @@ struct GetCommand: AsyncParsableCommand {
     let queries = try queries(in: locations.database)
     let (query, isOne) = (queries[0], queries.count == 1)
     if noPath, formatting.template != nil {
-      throw CommandFailure(.usage, "--template prints only the names in it. Remove --no-path and {{path}}.")
+      throw CommandFailure(.usage, "--no-path does not apply to --template. Remove {{path}} from the template instead.")
     }
     if source == .cache, moment.at != nil { throw CommandFailure.cacheHasNoPast }
     let isTerminal = isatty(STDOUT_FILENO) == 1

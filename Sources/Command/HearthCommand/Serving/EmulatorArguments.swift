@@ -79,7 +79,7 @@ struct EmulatorArguments: Hashable, Sendable {
     if exportsToImport {
       guard let folder else {
         throw CommandFailure(
-          .usage, "--export-on-exit needs a folder. Add one, or add --import-data FOLDER to write to its folder.")
+          .usage, "--export-on-exit needs a folder. Add one, or add --import-data FOLDER to export to the same folder.")
       }
       words.insert("--export-on-exit=\(folder)", at: end)
     }

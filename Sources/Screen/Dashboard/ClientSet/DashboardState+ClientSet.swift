@@ -86,7 +86,7 @@ enum ClientWords {
     }
     if names.count >= ClientSetFacts.mostClients {
       throw TextError(
-        column: 1, "there are \(names.count) clients, the most for one screen: client remove NAME ends one")
+        column: 1, "a screen has at most \(names.count) clients: client remove NAME ends one")
     }
     if user != nil, state.configuration.backend.kind == .cloud {
       throw TextError(

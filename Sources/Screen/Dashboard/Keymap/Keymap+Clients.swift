@@ -44,7 +44,7 @@ extension DashboardState {
 extension Keymap {
   static let scenario: [Command] = [
     Command(
-      "scenario-play", "space", in: .scenario, "pause before the next step, or continue; with --step run it",
+      "scenario-play", "space", in: .scenario, "pause before the next step, or continue; with --step, run the step",
       hint: "stop or go on", 0, run: { _ in [.clientSet(.scenario(.toggle))] }),
     Command(
       "scenario-next", "n", in: .scenario, "run the next step now", hint: "next step", 1,

@@ -28,11 +28,11 @@ extension Keymap {
   private static func snapshots(_ context: KeyContext) -> [Command] {
     [
       Command(
-        "earlier-snapshot", "(", in: context, "the result and all panes as of this listener's previous snapshot",
+        "earlier-snapshot", "(", in: context, "show the result and all panes as of this listener's previous snapshot",
         unless: { $0.reasonAgainstSnapshots },
         run: { state in state.steppedListener.map { [.timeline(.earlierSnapshot($0))] } ?? [] }),
       Command(
-        "later-snapshot", ")", in: context, "the result and all panes as of this listener's next snapshot",
+        "later-snapshot", ")", in: context, "show the result and all panes as of this listener's next snapshot",
         unless: { $0.past == nil ? "this is the present; ( shows earlier moments" : $0.reasonAgainstSnapshots },
         run: { state in state.steppedListener.map { [.timeline(.laterSnapshot($0))] } ?? [] }),
     ]

@@ -86,7 +86,7 @@ extension DashboardState {
   /// The history of the write that caused the selected row of the feed.
   private var feedJourney: WriteJourney? { feed.selected?.thread.flatMap { writes.journey(of: $0) } }
 
-  var reasonAgainstWay: String? { feedJourney == nil ? "no row of a write with a known history is selected" : nil }
+  var reasonAgainstWay: String? { feedJourney == nil ? "the selected row has no write with a known history" : nil }
 
   /// Shows the history of the write that caused the selected row of the feed.
   mutating func openFeedWrite() { feedJourney.map { openWrite($0.row) } }

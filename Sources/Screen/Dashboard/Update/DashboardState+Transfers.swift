@@ -33,7 +33,7 @@ extension DashboardState {
 
   mutating func askForImport(into path: ResourcePath?) {
     let what =
-      path.map { "Plain documents, one per line or in a JSON array; their ids are made for \($0.text)." }
+      path.map { "Plain documents, one per line or in a JSON array; their ids in \($0.text) are derived." }
       ?? "Output of export: {\"path\": \u{2026}, \"data\": \u{2026}} per line, or a JSON array of them."
     ask(
       Prompt(

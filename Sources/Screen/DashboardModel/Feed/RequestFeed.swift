@@ -222,7 +222,7 @@ extension RuleDecision {
   package var account: [SummaryRow] {
     let head = SummaryRow(kind: .text, text: sentence)
     guard let statements else {
-      return [head, SummaryRow(kind: .note, text: "This server does not report its rules' values.")]
+      return [head, SummaryRow(kind: .note, text: "This server does not report the values of its rules.")]
     }
     return [head] + statements.flatMap(\.account)
   }
