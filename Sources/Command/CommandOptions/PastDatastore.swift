@@ -143,7 +143,7 @@ package struct WholenessOptions: ParsableArguments {
   package func view(of connection: BackendConnection, _ note: (String) -> Void) async throws -> BackendConnection {
     if live || moment.at != nil { return connection.at(moment.at) }
     if let whole = try await connection.atBeginning() { return whole }
-    note("this backend cannot read one snapshot. Documents were read one after another.")
+    note("this backend cannot read one snapshot. Documents are read one after another.")
     return connection
   }
 
