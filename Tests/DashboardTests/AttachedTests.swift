@@ -38,7 +38,7 @@ struct AttachedTests {
       #expect(command.reason(driver.state) == (isControl ? program.controlReason : other))
     }
     driver.press("o")
-    #expect(driver.effects == [] && driver.screen.contains("hearth attach --control may change it"))
+    #expect(driver.effects == [] && driver.screen.contains("use hearth attach --control"))
     driver.press("1 n")
     #expect(driver.state.overlay == nil)
     driver.press("F")
@@ -89,7 +89,7 @@ struct AttachedTests {
     #expect(driver.screen.contains("[ENDED]") && driver.screen.contains("shop 4711 has ended: last known state"))
     #expect(!header(driver).contains("184ms"))
     driver.press("o")
-    #expect(driver.effects == [] && driver.screen.contains("nothing can be changed any more"))
+    #expect(driver.effects == [] && driver.screen.contains("nothing can be changed anymore"))
     driver.press("Q")
     #expect(driver.effects == [.terminal(.quit(code: 0))])
   }

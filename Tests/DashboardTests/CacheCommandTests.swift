@@ -39,7 +39,7 @@ struct CacheCommandTests {
     run("pin users", &driver)
     let users = try #require(retained(driver).first)
     #expect(users.target == Query(path: ResourcePath("users")).target && users.kind == .pinned)
-    #expect(driver.screen.contains("users stays in the cache until you pin it once more"))
+    #expect(driver.screen.contains("users stays in the cache until you unpin it"))
     tell([users], &driver)
     driver.press(":")
     driver.type("pin users")
@@ -186,7 +186,7 @@ struct CacheCommandTests {
     for command in ["evict users", "pin users", "purge users", "lifetime users 2h"] {
       run(command, &driver)
       let isAsked = driver.effects.contains { if case .client = $0 { true } else { false } }
-      #expect(!isAsked && driver.screen.contains("the cache is shop's"), "\(command)")
+      #expect(!isAsked && driver.screen.contains("the cache belongs to shop"), "\(command)")
     }
   }
 }

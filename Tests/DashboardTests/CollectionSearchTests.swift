@@ -123,7 +123,7 @@ struct CollectionSearchTests {
   func ranges() throws {
     var driver = opened()
     driver.type("value:>90 value:<=95")
-    #expect(driver.screen.contains("asks for all, by value"))
+    #expect(driver.screen.contains("requests all, by value"))
     driver.press("enter")
     let query = driver.windowQuery
     #expect(driver.state.browser.windows[path]?.documents.isEmpty == true, "none of the loaded ones passes")

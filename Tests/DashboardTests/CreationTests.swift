@@ -68,7 +68,7 @@ import Testing
     driver.press("enter")
     driver.type("San Francisco")
     driver.press("ctrl-s")
-    for text in ["set cities/SF", "all of it: 1 field, no mask", "only if the document does not exist yet"] {
+    for text in ["set cities/SF", "the whole document: 1 field, no mask", "only if the document does not exist yet"] {
       #expect(driver.screen.contains(text), "\(text)")
     }
     driver.press("enter")
@@ -85,7 +85,7 @@ import Testing
     driver.press("n p")
     driver.type("cities")
     driver.press("enter ctrl-s")
-    #expect(driver.screen.contains("its id is made when it is sent"))
+    #expect(driver.screen.contains("the id is created when the write is sent"))
     driver.press("enter")
     #expect(driver.effects.count == 1)
 

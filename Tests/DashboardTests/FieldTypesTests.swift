@@ -72,7 +72,7 @@ struct FieldTypesTests {
     let new = document("orders/o1", at: 2, ["total": true])
     Scenario.snapshot(
       &driver, ListenerTag(1), [.init(.modified, new, previous: old)], count: 1, [.fromServer], at: 2.2)
-    #expect(driver.screen.contains("just came: total of orders/o1 is boolean, nearly all are double"))
+    #expect(driver.screen.contains("new outlier: total of orders/o1 is boolean, most are double"))
     // The same value again is no news.
     Scenario.snapshot(
       &driver, ListenerTag(1), [.init(.modified, new, previous: new)], count: 1, [.fromServer], at: 2.3)

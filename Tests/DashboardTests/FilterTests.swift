@@ -134,7 +134,7 @@ struct PaneFilterTests {
     let clicks = (0..<loaded).count { $0.isMultiple(of: 3) }
     #expect(shown(driver) == clicks)
     #expect(driver.effects == [])
-    #expect(driver.screen.contains("\(clicks) of \(loaded) loaded, ⏎ asks for all"))
+    #expect(driver.screen.contains("\(clicks) of \(loaded) loaded, ⏎ requests all"))
     driver.type(" !0000003")
     #expect(driver.screen.contains("\(clicks - 1) of \(loaded) loaded, ⏎ reads up to 10 000"))
   }

@@ -132,7 +132,7 @@ struct InsideTests {
   func sections() {
     var driver = Self.opened()
     driver.press("tab")
-    #expect(driver.screen.contains("1 asked for, 1 wait; at most 100 at a time"))
+    #expect(driver.screen.contains("1 requested, 1 waiting; at most 100 at a time"))
     #expect(lines(driver).contains { $0.contains("orders/b") && $0.contains("waits") && $0.contains("1 of 1") })
     driver.press("tab")
     #expect(lines(driver).contains { $0.contains("(client)") && $0.contains("offline, tries in 4.0s") })
@@ -150,7 +150,7 @@ struct InsideTests {
     driver.press("r")
     #expect(driver.effects == [.client(.surveyCache)])
     driver.press("tab")
-    #expect(driver.effects.isEmpty && driver.screen.contains("the longest unused first"))
+    #expect(driver.effects.isEmpty && driver.screen.contains("least recently used first"))
     driver.press("tab")
     #expect(lines(driver).contains { $0.contains("users limit 5") && $0.contains("pinned") && $0.contains("1:3") })
     driver.press("tab")
@@ -181,7 +181,7 @@ struct InsideTests {
     #expect(lines(driver).contains { $0.contains("users") && $0.contains("?") })
     #expect(lines(driver).contains { $0.contains("drafts") && $0.contains("7") && $0.contains("nothing") })
     driver.press("G")
-    #expect(driver.screen.contains("nothing of it is in the cache: offline it is empty"))
+    #expect(driver.screen.contains("the cache has none of its documents: offline it is empty"))
   }
 
   @Test("The cache section shows each collection's documents with pending writes")
@@ -202,7 +202,7 @@ struct InsideTests {
     driver.press("down")
     #expect(
       lines(driver).contains { $0.contains("orders where state == \"done\"") && $0.contains("2 h after confirmed") })
-    #expect(driver.screen.contains("they hold at the next start as well"))
+    #expect(driver.screen.contains("they also apply after a restart"))
     driver.press("d")
     #expect(driver.effects == [.client(.release(Self.lifetime))])
     driver.press("enter")
@@ -214,11 +214,11 @@ struct InsideTests {
     driver.client(
       .inside(.success(ClientInside(time: at(0), connection: Self.inside.connection, isDurable: true))), at: 1)
     section(.kept, &driver)
-    #expect(driver.screen.contains("nothing is pinned, and nothing leaves by its age"))
+    #expect(driver.screen.contains("no pins and no lifetimes"))
     driver.state.configuration.attached = AttachedProgram(process: 4711, name: "shop", allowsControl: true)
     driver.client(.inside(.success(Self.inside)), at: 1)
     driver.press("d")
-    #expect(driver.effects.isEmpty && driver.screen.contains("the cache is shop's"))
+    #expect(driver.effects.isEmpty && driver.screen.contains("the cache belongs to shop"))
   }
 
   @Test("Indexes show live progress and the entries of the last cache count")

@@ -72,7 +72,7 @@ struct KeyBindingTests {
       KeyBinding("edit", ["p"], line: 4), KeyBinding("zoom", ["Z"], line: 5), KeyBinding("unzoom", ["Z"], line: 6))
 
     #expect(problems.count == 2)
-    #expect(problems.first?.hasPrefix("4: edit: p means toggle-pause there (pause or resume") == true, "\(problems)")
+    #expect(problems.first?.hasPrefix("4: edit: p is bound to toggle-pause there (") == true, "\(problems)")
     #expect(problems.last?.hasPrefix("6: unzoom: Z means zoom there") == true, "\(problems)")
     #expect(keys("edit", .pane(.collections), in: keymap) == "e")
     #expect(keys("zoom", .screen, in: keymap) == "Z")
@@ -92,7 +92,7 @@ struct KeyBindingTests {
       (KeyBinding("interrupt", [], line: 6), "6: interrupt: it needs a key"),
       (
         KeyBinding(section: "question", "cancel", ["x"], line: 7),
-        "7: question.cancel: x is text or a choice in dialogs"
+        "7: question.cancel: dialogs use x as text or for a choice"
       ),
     ])
   func wrong(binding: KeyBinding, message: String) {

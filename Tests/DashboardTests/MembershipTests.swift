@@ -48,7 +48,7 @@ struct MembershipTests {
     let query = Query(path: ResourcePath("orders"), explicitOrderBy: [OrderBy(FieldPath("rank"))])
     let membership = membership(query, of: order)
     #expect(membership.verdict == "not here")
-    #expect(membership.reasons == [.init(holds: false, text: "no field rank, which the order needs")])
+    #expect(membership.reasons == [.init(holds: false, text: "the order needs a missing field: rank")])
   }
 
   @Test("With a limit the document's position is shown, or that it is outside or unknown")

@@ -26,6 +26,6 @@ struct PeersTests {
     #expect(driver.screen.contains("data   Process 12 does not answer."))
     driver.client(.peers(DataPeers(.owner)), at: 1_004)
     #expect(!driver.screen.contains("data   "))
-    #expect(driver.screen.contains("This process has the data open now, in place of hearth serve 12."))
+    #expect(driver.screen.contains("This process now has the data open, instead of hearth serve 12."))
   }
 }

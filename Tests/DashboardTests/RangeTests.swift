@@ -90,7 +90,7 @@ struct RangeTests {
     var driver = opened()
     driver.press("v j \(key)")
     #expect(driver.effects == [])
-    #expect(driver.state.toasts.last?.text.hasPrefix("a range of 2 is selected, and this needs one row") == true)
+    #expect(driver.state.toasts.last?.text.hasPrefix("a range of 2 is selected, but this needs one row") == true)
     #expect(driver.state.rangeCount == 2)
   }
 

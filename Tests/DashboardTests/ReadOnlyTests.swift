@@ -86,6 +86,6 @@ struct ReadOnlyTests {
     if let command { _ = driver.state.perform(command) }
     #expect(driver.state.toasts.last?.text == "hearth --connection NAME opens another: live, local.")
     driver.state.configuration.connections = []
-    #expect(command?.reason(driver.state) == "connections.toml has none")
+    #expect(command?.reason(driver.state) == "connections.toml has no connections")
   }
 }

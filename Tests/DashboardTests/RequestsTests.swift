@@ -186,7 +186,7 @@ struct RequestsTests {
     var driver = opened()
     driver.client(.decisions(.success([decision(1, denial: "false")])), at: 0.1)
     driver.press("enter")
-    #expect(driver.screen.contains("This server does not report its rules' values."))
+    #expect(driver.screen.contains("This server does not report the values of its rules."))
   }
 
   @Test(

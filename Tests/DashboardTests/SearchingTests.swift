@@ -69,7 +69,7 @@ struct SearchingTests {
   func none() {
     var driver = Scenario.detail.play(size)
     driver.press("n")
-    #expect(driver.state.toasts.last?.text == "nothing is searched for: / searches")
+    #expect(driver.state.toasts.last?.text == "there is no search: / starts one")
     let before = driver.state.detail?.cursor.id
     driver.press("/")
     driver.type("zzz")

@@ -49,7 +49,7 @@ struct SetAsideTests {
     #expect(driver.screen.contains("set aside"), "\(driver.screen)")
     #expect(!driver.screen.contains("rejected") && !driver.screen.contains("!1"), "\(driver.screen)")
     driver.press("s")
-    #expect(driver.state.toasts.last?.text.contains("aside already") == true)
+    #expect(driver.state.toasts.last?.text.contains("already set aside") == true)
     driver.press("r")
     #expect(driver.effects == [.client(.resend(BatchID(43)))])
   }

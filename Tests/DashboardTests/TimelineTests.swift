@@ -192,13 +192,13 @@ struct TimelineTests {
       #expect(run.press(key).allSatisfy { if case .client = $0 { false } else { true } }, "\(key)")
     }
     run.press("o")
-    #expect(run.screen.contains("you look at 12:04:07; esc returns"))
+    #expect(run.screen.contains("you are viewing 12:04:07; esc returns"))
     let listeners = run.session.live.listeners.count
     run.press("4 n")
     run.type("users")
     run.press("enter")
     #expect(run.session.shown.listeners.count == listeners)
-    #expect(run.screen.contains("you look at"))
+    #expect(run.screen.contains("you are viewing"))
     // The present knows nothing of these keys.
     #expect(run.session.live.overlay == nil)
     #expect(run.session.past != nil)
@@ -244,7 +244,7 @@ struct TimelineTests {
     run.press(":")
     run.type("at 12:04:01")
     run.press("enter")
-    #expect(run.screen.contains("nothing is kept of that time any more"))
+    #expect(run.screen.contains("nothing of that time is stored anymore"))
     #expect(run.session.past == nil)
     // What is shown stays when it falls out of the log; from there one goes on to what is kept.
     run.press(", ,")

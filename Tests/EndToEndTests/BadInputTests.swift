@@ -113,7 +113,7 @@ extension EndToEndTests.InTmux {
       for dashboard in [first, hearth] { try await dashboard.wait("a1") }
       try await first.keys("Q")
       #expect(try await first.exitStatus() == 0)
-      try await hearth.wait(for: "the data in other hands") { $0.text.contains("This process has the data open now") }
+      try await hearth.wait(for: "the data in other hands") { $0.text.contains("This process now has the data open") }
     }
 
     @Test("A damaged cache is moved aside, and the user is notified")

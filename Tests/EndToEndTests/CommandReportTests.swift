@@ -104,13 +104,13 @@ extension EndToEndTests.InPipes {
         (["distinct", "o", "total", "--where", "x == 1"], "no document of o has the field x."),
         (
           ["get", "o", "--where", "total == string:5"],
-          "total has the type number in every document of o, and the condition has the type string."
+          "total has the type number in every document of o, but the condition has the type string."
         ),
         (
           ["get", "o", "--where", "tags contains [a]"],
-          "the elements of tags have the type string in every document of o, and the condition has the type array."
+          "the elements of tags have the type string in every document of o, but the condition has the type array."
         ),
-        (["get", "o", "--where", "status contains a"], "status is never an array with elements, but string."),
+        (["get", "o", "--where", "status contains a"], "status never has an array with elements. Its type is string."),
         (["count", "o", "--by", "staus"], "no document of o has the field staus. Did you mean status?"),
         (["count", "o", "--by", "total,staus"], "no document of o has the field staus. Did you mean status?"),
         (["distinct", "o", "ship.cty"], "no document of o has the field ship.cty. Did you mean ship.city?"),

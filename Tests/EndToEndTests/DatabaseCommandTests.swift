@@ -170,7 +170,7 @@ extension EndToEndTests.InPipes {
 
       for (arguments, reason) in [
         (["copy", "/", "backup"], "use data:backup"), (["copy", "./nowhere/c", "d"], "no data in ./nowhere/c"),
-        (["copy", "c", "d@-1m"], "the past is read-only"), (["move", "c@-1m", "d"], "cannot be moved"),
+        (["copy", "c", "d@-1m"], "data at an earlier time is read-only"), (["move", "c@-1m", "d"], "cannot be moved"),
         (["export", "c@-1m", "--at", "-2m"], "Remove --at"),
       ] {
         let run = try await HeadlessRun(arguments, surroundings)

@@ -51,7 +51,8 @@ extension EndToEndTests.InPipes {
       _ = try await hearth("set", "c/1", "a=1", "b=1")
       for (script, status, part) in [
         (
-          "sed -i 's/\"a\": 1/\"a\": 2/' \"$1\"; \(Surroundings.hearth) update c/1 a=7", 6, "others also changed a"
+          "sed -i 's/\"a\": 1/\"a\": 2/' \"$1\"; \(Surroundings.hearth) update c/1 a=7", 6,
+          "other clients also changed a"
         ),
         ("echo '{\"a\": 9}' >\"$1\"; \(Surroundings.hearth) delete c/1", 6, "was deleted in the meantime"),
         ("echo '{\"a\": 3' >\"$1\"", 65, "line 2"), ("echo '{\"a\": 3}' >\"$1\"; exit 3", 1, "status 3"),

@@ -38,7 +38,7 @@ extension EndToEndTests.InTmux {
       try await screen.wait("cities")
       try await screen.keys("q")
       let deadline = ContinuousClock.now + Waiting.limit
-      let message = "hearth: Waiting for the end of sh. Its output so far is in "
+      let message = "hearth: Waiting for sh to exit. Its output so far is in "
       while try !surroundings.text("errors").contains(message), .now < deadline { await Task.yield() }
       try "word\n".write(toFile: pipe, atomically: false, encoding: .utf8)
       #expect(try await screen.exitStatus() == 0)

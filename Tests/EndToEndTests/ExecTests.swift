@@ -168,7 +168,7 @@ extension EndToEndTests.InPipes {
           options + ["sh", "-ec", script("hearth create c/\(number) n=\(number); hearth count c")],
           by: ["env", "-C", folder], surroundings)
         #expect(run.status == 0 && run.output == "\(number)\n", "\(run.errors)")
-        #expect(run.errors.ranges(of: "--import is --import-data here").count == 1, "\(run.errors)")
+        #expect(run.errors.ranges(of: "--import is read as --import-data").count == 1, "\(run.errors)")
         #expect(run.errors.contains("seed does not exist yet") == (number == 1), "\(run.errors)")
       }
     }

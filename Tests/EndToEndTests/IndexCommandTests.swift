@@ -63,7 +63,7 @@ extension EndToEndTests.InPipes {
       try await fill()
       let due = try await hearth("cache", "gc")
       #expect(
-        due.status == 0 && due.output.hasSuffix("is below its size limit: nothing is removed.\n"), "\(due.output)")
+        due.status == 0 && due.output.hasSuffix("is below its size limit. Nothing was removed.\n"), "\(due.output)")
       let dry = try await hearth("cache", "gc", "--dry-run", "--json")
       #expect(dry.output.contains(#""isDryRun": true"#) && dry.output.contains(#""isDue": true"#), "\(dry.output)")
       let kept = try await hearth("cache", "explain", "cities", "--json")

@@ -109,7 +109,7 @@ extension EndToEndTests.InPipes {
       let session = try await Session([], surroundings)
       for _ in 0..<2 {
         let answer = try await session.call("query", #"{"path": "c", "limit": 500}"#).text
-        #expect(answer.utf8.count < 61_000 && answer.contains("The answer is cut here"), "\(answer.suffix(300))")
+        #expect(answer.utf8.count < 61_000 && answer.contains("The output is truncated"), "\(answer.suffix(300))")
         #expect(answer.split(separator: "\n").dropLast().allSatisfy { $0.hasSuffix("}") })
       }
       let few = try await session.call("query", #"{"path": "c", "limit": 3}"#).text

@@ -35,7 +35,7 @@ extension EndToEndTests.InTmux {
       try surroundings.write("own.scenario", "# Nothing is there.\nlisten a\nexpect synced\n")
       let file = surroundings.folder.appending(path: "own.scenario").path
       let hearth = try await TmuxTerminal(["play", "--live", "--watch", "--pace", "1ms", file], in: surroundings)
-      try await hearth.wait("all 2 steps hold")
+      try await hearth.wait("all 2 steps passed")
       try surroundings.write("own.scenario", "sing\n")
       try await hearth.wait("is not a step")
       try surroundings.write("own.scenario", "# More.\nlisten a\nexpect results 3 within 1h\n")
@@ -50,7 +50,7 @@ extension EndToEndTests.InTmux {
     func left() async throws {
       let surroundings = try Surroundings()
       let hearth = try await TmuxTerminal(["play", "--live", "--pace", "1h", "offline"], in: surroundings)
-      try await hearth.wait("a step each 1 h")
+      try await hearth.wait("a step every 1 h")
       try await hearth.keys("n")
       try await hearth.wait(for: "one step") { $0.lines[0].contains("step 1/") }
       try await hearth.keys("q")
@@ -130,7 +130,7 @@ extension EndToEndTests.InPipes {
     @Test(
       "play rejects contradictory options, or --live without a terminal, with status 64",
       arguments: [
-        (["--step", "offline"], "standard input is not one"), (["--step", "-"], "which has the scenario"),
+        (["--step", "offline"], "standard input is not a terminal"), (["--step", "-"], "which contains the scenario"),
         (["--live", "offline"], "not a terminal"), (["--live", "-"], "reads keys"),
         (["--live", "--all"], "one scenario"),
         (["--live", "offline", "conflict"], "one scenario"), (["--live", "--format", "json", "offline"], "--format"),

@@ -57,7 +57,7 @@ extension EndToEndTests.InPipes {
     @Test(
       "play --watch exits with 64 for what it cannot watch, 66 for a missing file",
       arguments: [
-        (["--watch", "-"], 64, "Standard input does not"), (["--watch", "--all"], 64, "--all"),
+        (["--watch", "-"], 64, "Name a file instead of -"), (["--watch", "--all"], 64, "--all"),
         (["--watch", "conflict"], 64, "conflict is shipped"),
         (["--watch", "--format", "tap", "x"], 64, "needs an end"),
         (["--watch", "--show", "x"], 64, "--show"), (["--watch", "./nowhere.scenario"], 66, "nowhere.scenario"),

@@ -42,7 +42,7 @@ extension EndToEndTests.InTmux {
       let first = try await TmuxTerminal([], in: surroundings)
       try await first.wait("orders")
       try await run("pin orders", first)
-      try await first.wait("until you pin it once more")
+      try await first.wait("until you unpin it")
       try await run("lifetime orders where state == done 2h", first)
       try await first.wait("is evicted 2 h after")
       try await quit(first)
@@ -56,7 +56,7 @@ extension EndToEndTests.InTmux {
       let beside = try await TmuxTerminal([], in: surroundings)
       try await beside.wait("orders")
       try await openKept(beside)
-      try await beside.wait("nothing is pinned")
+      try await beside.wait("no pins and no lifetimes")
       try await quit(beside)
 
       try await second.keys("d")
@@ -88,7 +88,7 @@ extension EndToEndTests.InTmux {
         try await hearth.wait(for: "the palette to close") { !$0.text.contains("─ Commands ─") }
       }
       try await openKept(hearth)
-      try await hearth.wait("nothing is pinned")
+      try await hearth.wait("no pins and no lifetimes")
       try await hearth.keys("Q")
       #expect(try await hearth.exitStatus() == 0)
     }

@@ -26,7 +26,7 @@ extension EndToEndTests.InPipes {
       try surroundings.write("bad.rules", "service cloud.firestore { match /x { allow read if; allow write: if a; } }")
       let path = surroundings.folder.path
       let good = try await HeadlessRun(["rules", "check", "\(path)/good.rules"], surroundings)
-      #expect(good.status == 0 && good.output == "\(path)/good.rules: can be used\n" && good.errors == "")
+      #expect(good.status == 0 && good.output == "\(path)/good.rules: valid\n" && good.errors == "")
 
       let bad = try await HeadlessRun(["rules", "check", "\(path)/good.rules", "\(path)/bad.rules"], surroundings)
       #expect(bad.status == 65 && bad.hasOneErrorLine, "\(bad.errors)")
@@ -132,7 +132,7 @@ extension EndToEndTests.InPipes {
       #expect(try await status("get", "rooms/a", "--claims", "{}") == 64)
       #expect(try await status("get", "rooms/a", "--as", "ada", "--claims", "[]") == 64)
       let local = try await HeadlessRun(["get", "rooms/a", "--as", "ada"], surroundings)
-      #expect(local.status == 64 && local.errors.contains("Name it with --emulator"), "\(local.errors)")
+      #expect(local.status == 64 && local.errors.contains("Name the server with --emulator"), "\(local.errors)")
     }
 
     @Test("If a server checks tokens, only commands with the secret are administrators")
@@ -232,14 +232,16 @@ extension EndToEndTests.InPipes {
       try surroundings.write("r.rules", "rules_version = '2';")
       let refused = try await server.process.errorLine()
       #expect(
-        refused.hasPrefix("hearth: \(path):1:21: error: ") && refused.hasSuffix(" The rules from before hold on."),
+        refused.hasPrefix("hearth: \(path):1:21: error: ")
+          && refused.hasSuffix(" The previous rules remain in effect."),
         "\(refused)")
       try FileManager.default.removeItem(atPath: path)
       #expect(
         try await server.process.errorLine()
-          == "hearth: The rules in \(path) cannot be read: No such file or directory. The rules from before hold on.")
+          == "hearth: The rules in \(path) cannot be read: No such file or directory. "
+          + "The previous rules remain in effect.")
       try surroundings.write("r.rules", Self.rules)
-      #expect(try await server.process.errorLine() == "hearth: \(path) has changed; its rules hold from now on.")
+      #expect(try await server.process.errorLine() == "hearth: \(path) has changed. The new rules are in effect.")
     }
 
     @Test("Rules can be read from a pipe, up to a size limit")

@@ -37,18 +37,18 @@ extension EndToEndTests.InTmux {
       try await quit(first)
 
       let without = try await TmuxTerminal(["--no-restore"], in: surroundings)
-      try await without.wait("nothing to hear")
+      try await without.wait("no listeners: space")
       try await quit(without)
 
       let second = try await TmuxTerminal([], in: surroundings)
-      try await second.wait("Open again: all of them.")
+      try await second.wait("Reopened: all of them.")
       try await second.keys("W")
       try await second.wait("20 docs")
       try await quit(second)
 
       try surroundings.configure("restore-listeners = false\n")
       let third = try await TmuxTerminal([], in: surroundings)
-      try await third.wait("nothing to hear")
+      try await third.wait("no listeners: space")
       try await quit(third)
     }
 

@@ -123,7 +123,7 @@ extension EndToEndTests.InPipes {
         // Later it may come before the watcher has noticed that the data is free.
         if round == 0 {
           let told = try await server.process.errorLine()
-          #expect(told.contains("process \(watcher.id) (hearth watch)") && told.contains("let it go"), "\(told)")
+          #expect(told.contains("process \(watcher.id) (hearth watch)") && told.contains("has released"), "\(told)")
         }
         let path = "c/\(round)"
         #expect(try await hearth("set", path, "{}", "--emulator", server.address).status == 0)
@@ -145,7 +145,7 @@ extension EndToEndTests.InPipes {
       let server = try await ServeProcess(surroundings, ["--local"])
       #expect(owner == server.process.id)
       let told = try await server.process.errorLine()
-      #expect(told.contains("process \(watcher.id) (hearth watch)") && told.contains("let it go"), "\(told)")
+      #expect(told.contains("process \(watcher.id) (hearth watch)") && told.contains("has released"), "\(told)")
       #expect(try await hearth("set", "c/b", "{}", "--emulator", server.address).status == 0)
       try await watcher.shows("c/b")
 

@@ -105,7 +105,7 @@ extension EndToEndTests.InShells {
     @Test("A read-only shell rejects writes by name, and screen commands need a terminal")
     func refusals() async throws {
       let written = try await hearth("shell", "--readonly", "-c", "set a/b x=1")
-      #expect(written.status == 77 && written.errors == "hearth: 'set' writes, and this shell is read-only.\n")
+      #expect(written.status == 77 && written.errors == "hearth: 'set' writes, but this shell is read-only.\n")
       let others = try await hearth("shell", "--keep-going", "-c", "serve; shell; dashboard; --demo")
       #expect(others.status == 64 && others.errors.split(separator: "\n").count == 4, "\(others.errors)")
     }
@@ -124,7 +124,7 @@ extension EndToEndTests.InShells {
       let moved = try await hearth("shell", "--quiet", "-c", "count a; \\c other\ncount a\n\\c nope")
       #expect(moved.lines == ["0", "1"] && moved.status == 64 && moved.errors.contains("\"nope\""))
       let fixed = try await hearth("set", "a/b", "x=1", "-C", "fixed")
-      #expect(fixed.status == 77 && fixed.errors.contains("'set' writes, and the connection fixed is read-only"))
+      #expect(fixed.status == 77 && fixed.errors.contains("'set' writes, but the connection fixed is read-only"))
       #expect(try await hearth("get", "a", "-C", "bad").status == 78)
     }
 

@@ -36,7 +36,8 @@ extension EndToEndTests.InPipes {
       let run = try await HeadlessRun(["theme", "import", "\(path)/o.yaml"], surroundings)
       #expect(
         run.status == 0
-          && run.output == "~/config/hearth/themes/grey-sea.toml is a theme now; hearth --theme grey-sea shows it\n",
+          && run.output
+            == "theme written to ~/config/hearth/themes/grey-sea.toml; use it with hearth --theme grey-sea\n",
         "\(run.output)\(run.errors)")
       #expect(run.errors.contains("base03 #65737e: It cannot be read on the background. The theme has #"))
       let check = try await HeadlessRun(

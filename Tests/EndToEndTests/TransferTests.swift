@@ -165,10 +165,10 @@ extension EndToEndTests.InPipes {
     func surprises() async throws {
       try surroundings.write("in.jsonl", lines(2) + lines(3) + "{")
       let stopped = try await hearth("import", path("in.jsonl"))
-      #expect(stopped.status == 65 && !stopped.errors.contains("starting again"), "\(stopped.errors)")
+      #expect(stopped.status == 65 && !stopped.errors.contains("starting over"), "\(stopped.errors)")
       try surroundings.write("in.jsonl", lines(2) + lines(3))
       let run = try await hearth("import", path("in.jsonl"))
-      #expect(run.status == 0 && run.errors.contains("starting again: "), "\(run.errors)")
+      #expect(run.status == 0 && run.errors.contains("starting over: "), "\(run.errors)")
       #expect(run.errors.contains("2 documents replaced an earlier one with the same path"), "\(run.errors)")
       #expect(try await hearth("export", "c").output == lines(3))
     }

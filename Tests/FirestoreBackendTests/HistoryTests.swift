@@ -141,8 +141,8 @@ struct HistoryTests {
     let hourAgo = Timestamp(microseconds: clock.now().microseconds - 3_600_000_000).rfc3339Text
     #expect(
       try await refusal("c/a", at: first, backend)
-        == "The requested 'read_time' is too old. The oldest that can be read is \(hourAgo): earlier versions are kept for "
-        + "an hour.")
+        == "The requested 'read_time' is too old. The oldest readable time is \(hourAgo): earlier versions are kept "
+        + "for an hour.")
   }
 
   @Test("Clearing or replacing all data removes the history, and past reads say so")
@@ -154,7 +154,7 @@ struct HistoryTests {
     clock.advance(1_000_000)
     try await backend.commit(set("c/a", ["v": 2]))
     #expect(
-      try await refusal("c/a", at: first, backend)?.hasSuffix("all documents were replaced or removed then.")
+      try await refusal("c/a", at: first, backend)?.hasSuffix("all documents were replaced or removed at that time.")
         == true)
   }
 
@@ -192,7 +192,7 @@ struct HistoryTests {
       #expect(refused.hasSuffix(": at most 1 MiB of earlier versions are kept."))
       // The time that it names can be read, and the one before it cannot.
       let oldest = try #require(
-        times.first { refused.contains("can be read is \($0.timestamp.rfc3339Text):") }, "\(refused)")
+        times.first { refused.contains("readable time is \($0.timestamp.rfc3339Text):") }, "\(refused)")
       #expect(try await value("c/a", at: oldest, backend) != nil)
       #expect(try await refusal("c/a", at: SnapshotVersion(microseconds: oldest.microseconds - 1), backend) == refused)
     }

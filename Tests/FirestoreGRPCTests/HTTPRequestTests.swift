@@ -75,6 +75,6 @@ import Testing
 
     try await server.close()
     let status = await #expect(throws: RPCStatus.self) { try await request.perform() }
-    #expect(status?.code == .unavailable && status?.message.contains("cannot be asked for a token") == true)
+    #expect(status?.code == .unavailable && status?.message.contains("cannot issue a token") == true)
   }
 }

@@ -220,7 +220,7 @@ struct RESTCallTests {
           #"Invalid value at 'read_time' (type.googleapis.com/google.protobuf.Timestamp), \"yesterday\" is "#
             + #"not a time such as \"2026-03-02T11:58:03.120Z\", which ends with Z or an offset."#
         )),
-      Exchange("GET", "/c/a?alt=proto", "", 400, invalid("Answers are JSON here: alt=proto is not served.")),
+      Exchange("GET", "/c/a?alt=proto", "", 400, invalid("alt=proto is not supported. Responses are JSON.")),
       Exchange(
         "POST", ":listen", "{}", 501, Exchange.error(501, "UNIMPLEMENTED", "listen is not served over REST.")),
     ])

@@ -61,7 +61,7 @@ import Testing
       ftruncate(descriptor, 0)
       pwrite(descriptor, Array(number.utf8), number.utf8.count, 0)
       let error = #expect(throws: StoreError.self) { _ = try lock(directory.path) }
-      #expect(error?.kind == .locked && error?.message.contains("is in use by another process. End it") == true)
+      #expect(error?.kind == .locked && error?.message.contains("in use by another process. End that process") == true)
       #expect(DirectoryLock.presentHolder(of: directory.path) == nil)
     }
     flock(descriptor, LOCK_UN)

@@ -61,7 +61,7 @@ struct ClipboardTests {
     #expect(result.sent == [] && !result.outcome.isCopied)
     #expect(
       result.outcome.message
-        == "Nothing was copied: 56245 bytes are more than the 56244 that a terminal takes (OSC 52). "
+        == "Nothing was copied: 56245 bytes are too long for the terminal (OSC 52, at most 56244). "
         + "Copy less, or install wl-copy or xclip.")
     #expect(await copy(most + "x", ["TMUX": "t"], working: ["tmux"]).outcome.isCopied)
   }
@@ -86,7 +86,7 @@ struct ClipboardTests {
     let result = await copy(text, [:], file: Clipboard.File(path: path, name: "~/clip"))
     #expect(result.sent == [] && result.outcome.isCopied)
     #expect(
-      result.outcome.message.hasPrefix("Kept in ~/clip, not in the clipboard: 80000 bytes are more than the 56244"))
+      result.outcome.message.hasPrefix("Saved to ~/clip, not to the clipboard: 80000 bytes are too long"))
     #expect(try String(contentsOfFile: path, encoding: .utf8) == text)
     let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
     #expect(mode == 0o600)

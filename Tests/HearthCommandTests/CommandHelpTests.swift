@@ -23,9 +23,9 @@ struct CommandHelpTests {
     arguments: [("rm", "delete"), ("list", "ls"), ("cat", "get"), ("MV", "move"), ("insert", "add")])
   func synonyms(_ name: String, _ command: String) {
     let text = CommandHelp.complaint("Error: Unexpected argument '\(name)'", arguments: ["hearth", name, "a/b"])
-    #expect(text == "Unexpected argument '\(name)'. Here that is '\(command)'.")
+    #expect(text == "Unexpected argument '\(name)'. Use '\(command)' instead.")
     #expect(
-      CommandHelp.unknownTopic(["help", name])?.message == "Unknown command '\(name)'. Here that is '\(command)'.")
+      CommandHelp.unknownTopic(["help", name])?.message == "Unknown command '\(name)'. Use '\(command)' instead.")
   }
 
   @Test(
@@ -33,9 +33,9 @@ struct CommandHelpTests {
     arguments: [
       ("'ls'", "-C local ls", ". The command comes first: hearth ls -C local"),
       ("'cities'", "cities get", ". The command comes first: hearth get cities"),
-      ("'show'", "show collections", ". Here that is 'ls'."), ("'show'", "show cities", ". Here that is 'get'."),
-      ("'version'", "version", ". Here that is '--version'."),
-      ("'emulators:start'", "emulators:start", ". Here that is 'serve'."),
+      ("'show'", "show collections", ". Use 'ls' instead."), ("'show'", "show cities", ". Use 'get' instead."),
+      ("'version'", "version", ". Use '--version' instead."),
+      ("'emulators:start'", "emulators:start", ". Use 'serve' instead."),
       ("'flushall'", "flushall", ". See --help."),
       ("'=='", "get a --where x == 1", ". Quote a condition after its option: --where 'state == CA'"),
       ("'where'", "get a where x", ". Quote a condition after its option: --where 'state == CA'"),
@@ -72,7 +72,7 @@ struct CommandHelpTests {
     for error in ["Unknown option '--only'", "2 unexpected arguments: '\(words[0])', 'npm test'"] {
       #expect(
         CommandHelp.complaint("Error: " + error, arguments: ["hearth"] + words)
-          == "Unknown command '\(words[0])'. In Hearth that is: \(meant)")
+          == "Unknown command '\(words[0])'. Use: \(meant)")
     }
   }
 
@@ -80,14 +80,14 @@ struct CommandHelpTests {
   func foreignWordWithOption() {
     let text = CommandHelp.complaint(
       "Error: Unknown option '--all-collections'", arguments: ["hearth", "firestore:delete", "--all-collections"])
-    #expect(text == "Unexpected argument 'firestore:delete'. Here that is 'delete'.")
+    #expect(text == "Unexpected argument 'firestore:delete'. Use 'delete' instead.")
     for (line, meant) in [
       ("mv a b --dry-run", "move"), ("show collections --json", "ls"), ("show c --json", "get"),
       ("wipe --yes", "clear"), ("firestore:export seed --debug", "export"),
     ] {
       let words = line.split(separator: " ").map(String.init)
       let text = CommandHelp.complaint("Error: Unknown option '--debug'", arguments: ["hearth"] + words)
-      #expect(text == "Unexpected argument '\(words[0])'. Here that is '\(meant)'.")
+      #expect(text == "Unexpected argument '\(words[0])'. Use '\(meant)' instead.")
     }
   }
 
@@ -96,7 +96,7 @@ struct CommandHelpTests {
     arguments: [
       ("completion bash", "--generate-completion-script bash"),
       ("completions zsh", "--generate-completion-script bash"), ("use demo", "-C CONNECTION"), ("init", "no setup"),
-      ("deploy --only firestore", "'firebase deploy' does"), ("max n c", "--order FIELD:desc --limit 1"),
+      ("deploy --only firestore", "Use 'firebase deploy'"), ("max n c", "--order FIELD:desc --limit 1"),
       ("min", "--order FIELD --limit 1"), ("login", "no accounts"),
     ])
   func answers(_ line: String, _ way: String) {
@@ -125,7 +125,7 @@ struct CommandHelpTests {
   func statement() {
     let text = CommandHelp.complaint(
       "Error: Unexpected argument 'select * from a'", arguments: ["hearth", "select * from a"])
-    #expect(text == "Unexpected argument 'select * from a'. Here that is 'get'.")
+    #expect(text == "Unexpected argument 'select * from a'. Use 'get' instead.")
   }
 
   @Test(
@@ -141,7 +141,7 @@ struct CommandHelpTests {
     let reason = "Unknown option '\(option)'"
     #expect(
       CommandHelp.complaint("Error: " + reason, arguments: ["hearth"] + words + [option])
-        == reason + ". Here that is \(meant).")
+        == reason + ". Use \(meant) instead.")
     #expect(
       CommandHelp.complaint("Error: " + reason, arguments: ["hearth", option] + words)
         == reason + ". The command comes first: hearth \(words[0]) \(option) \(words[1...].joined(separator: " "))")

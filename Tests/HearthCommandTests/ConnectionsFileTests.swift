@@ -94,7 +94,7 @@ import Testing
       ("emulater = \"x\"", 2, "unknown key \"emulater\"; did you mean emulator?"),
       ("emulator = 5", 2, "emulator must be text"), ("cloud = \"yes\"", 2, "cloud must be true or false"),
       ("emulator = \"h:1\"\ncloud = true", 3, "emulator and cloud both name a backend"),
-      ("project = \"p\"", 1, "no backend"), ("data = \"d\"\ntrust = \"x\"", 3, "trust needs TLS"),
+      ("project = \"p\"", 1, "no backend"), ("data = \"d\"\ntrust = \"x\"", 3, "trust needs a TLS backend"),
       ("cloud = true\nadmin-secret = \"x\"", 3, "admin-secret is for 'hearth serve'"),
       ("emulator = \"h:99999\"", 2, "emulator \"h:99999\" is not an address"),
       ("cloud = true\nhost = \"h:99999\"", 3, "host \"h:99999\" is not an address"),

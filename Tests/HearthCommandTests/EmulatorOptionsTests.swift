@@ -38,7 +38,7 @@ struct EmulatorOptionsTests {
 
     #expect(options.importData == "seed" && options.exportOnExit == "left" && options.projectID == "demo")
     #expect(options.remarks.count == 4)
-    #expect(options.remarks.allSatisfy { $0.contains("changes nothing") })
+    #expect(options.remarks.allSatisfy { $0.contains("has no effect") })
     #expect(try self.options().remarks.isEmpty)
   }
 

@@ -144,7 +144,7 @@ struct FirebaseProjectTests {
     #expect(translated.words == ["exec", "--export-on-exit=/nowhere", "--", "x"])
     #expect(
       translated.remarks == [
-        "--import is --import-data here.", "Hearth serves only Firestore. --only also names auth.",
+        "--import is read as --import-data.", "Hearth serves only Firestore. --only also names auth.",
         "/nowhere does not exist yet. Nothing is imported.",
       ])
     #expect(try EmulatorArguments(["get", "--only", "x"]) == nil)

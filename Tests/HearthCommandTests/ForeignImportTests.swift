@@ -105,7 +105,7 @@ struct ForeignImportTests {
         #"[{"document": {"name": "projects/p/databases/(default)/documents/c/a", "fields": {}}, "readTime": "t"},"#
           + #" {"readTime": "t"}]"#, ["c/a {}"], "REST interface"
       ),
-      (#"[{"path": "c/a", "data": "{\"n\": 1}"}]"#, ["c/a {\"n\": 1}"], "data in a string of JSON"),
+      (#"[{"path": "c/a", "data": "{\"n\": 1}"}]"#, ["c/a {\"n\": 1}"], "data as a JSON string"),
       (
         #"[{"path": "c/a", "data": {"t": {"_seconds": 1, "_nanoseconds": 0}}, "timestamps": ["t"]}]"#,
         ["c/a {\"t\": {\"$timestamp\": \"1970-01-01T00:00:01Z\"}}"], "of another tool"
@@ -190,11 +190,11 @@ struct ForeignImportTests {
         "--layout documents"
       ),
       (#"{"n": 1, "__collections__": {"s": {}}}"#, "in.json", nil, "one document with its subcollections", "jq '"),
-      (#"[{"id": "a"}]"#, "in.json", nil, "does not name its path", "--into COLLECTION and --id-field id"),
+      (#"[{"id": "a"}]"#, "in.json", nil, "has no path", "--into COLLECTION and --id-field id"),
       (
         #"{"version": "1", "firestore": {"path": "e", "metadata_file": "e/e.overall_export_metadata"}}"#, "in.json",
         nil,
-        "describes an export", "hearth import FOLDER"
+        "belongs to an export", "hearth import FOLDER"
       ),
       (
         #"{"indexes": [{"collectionGroup": "c", "fields": []}]}"#, "in.json", nil, "index definitions",
@@ -272,7 +272,7 @@ struct ForeignImportTests {
         #"users/u1 {"at": {"$timestamp": "2026-03-02T11:58:03.500Z"}, "n": 1}"#, #"users/u1/o/x {"m": 2}"#,
         #"users/u2 {"n": 3}"#,
       ])
-    #expect(outcome.notes.first?.hasSuffix("an export by Firefoo of the collection users.") == true)
+    #expect(outcome.notes.first?.hasSuffix("a Firefoo export of the collection users.") == true)
     let other = try await imported(text("", #""rooms/r/seats/s": {"n": 4}"#), dry: true)
     #expect(other.documents == [#"{"path": "rooms/r/seats/s", "data": {"n": 4}}"#])
     #expect(

@@ -139,7 +139,7 @@ struct RenamedImportTests {
     let mixed = await #expect(throws: ImportJob.Failure.self) {
       try await imported(["{\"name\": \"Ada\"}", line("c/1")], into: "z")
     }
-    #expect(mixed.map { "\($0.error)" }?.contains("as export writes it") == true)
+    #expect(mixed.map { "\($0.error)" }?.contains("this exported {path, data} object") == true)
     await #expect(throws: CommandFailure.self) { try await imported([line("c/1")], into: "z", idField: "n") }
     let mistyped = await #expect(throws: CommandFailure.self) { try await imported([line("c/1")], renames: ["x=y"]) }
     #expect(mistyped?.message.contains("It has c.") == true)

@@ -64,7 +64,7 @@ import Testing
     #expect(await refusal(-60) == nil)
     let old = await refusal(-7000)
     #expect(
-      old?.code == .outOfRange && old?.message.contains("cannot be read. The oldest that can be read is ") == true
+      old?.code == .outOfRange && old?.message.contains("cannot be read. The oldest readable time is ") == true
         && old?.message.hasSuffix("earlier versions are kept for an hour.") == true)
     let future = await refusal(600)
     #expect(future?.code == .outOfRange && future?.message.contains("later than the backend's clock") == true)

@@ -29,7 +29,7 @@ struct ProxyRecordTests {
     let steps = written.text.split(separator: "\n").map(String.init).filter { !$0.hasPrefix("wait ") }
     #expect(
       steps == [
-        "# What passed the proxy, by lines.", "client client-1", "client client-2", "client client-3",
+        "# The traffic of a proxy, recorded in lines.", "client client-1", "client client-2", "client client-3",
         #"server: set cities/LA {"n": 7}"#, "client-1: listen cities as cities with metadata",
         "client-1: expect added cities/LA on cities", "client-1: expect synced on cities",
         #"client-2: set cities/SF {"n": 1}"#, "client-2: expect acknowledged cities/SF",
@@ -83,12 +83,12 @@ struct ProxyRecordTests {
         "client-1: fault next write aborted", #"client-1: set cities/SF {"n": 1}"#,
         "client-1: expect rejected cities/SF with aborted",
       ])
-    #expect(written.gaps == ["reads, and other calls that are no step"])
+    #expect(written.gaps == ["reads, and other calls without a step"])
     let names = ProxyTraffic.lines([("request", 1, 1, "Listen", #""kind": "addTarget""#)])
     #expect {
       _ = try ProxyRecord.draft(names, name: "lines")
     } throws: { error in
-      (error as? CommandFailure)?.message.contains("--values tells") == true
+      (error as? CommandFailure)?.message.contains("--json --values") == true
     }
     #expect {
       _ = try ProxyRecord.draft(

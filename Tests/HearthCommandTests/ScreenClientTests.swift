@@ -135,8 +135,8 @@ struct ScreenClientTests {
 
       await harness.until { !harness.conflicts("bob").isEmpty && !harness.conflicts("one").isEmpty }
       let (later, earlier) = (harness.conflicts("bob"), harness.conflicts("one"))
-      #expect(later.count == 1 && later[0].hasPrefix("conflict: 2 went over one's population 1, "))
-      #expect(earlier.count == 1 && earlier[0].hasPrefix("conflict: bob put 2 over population 1, "))
+      #expect(later.count == 1 && later[0].hasPrefix("conflict: 2 replaced one's population 1, "))
+      #expect(earlier.count == 1 && earlier[0].hasPrefix("conflict: bob replaced population 1 with 2, "))
       await harness.settled("one", 2)
       await harness.settled("bob", 2)
       let stored = try await harness.backend.lookup([key("cities/SF")], in: database).documents.first

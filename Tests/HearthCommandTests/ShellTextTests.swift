@@ -60,7 +60,7 @@ import Testing
     #expect(try ShellSession.words("my\\ file;", of: .output) == ["my file"])
     #expect(try ShellSession.words("--emulator h:1", of: .connect) == ["--emulator", "h:1"])
     for (text, command, part) in [
-      ("out; ls; \\o", BackslashCommand.output, "takes its whole line"), ("a b", .file, "does not take \"b\""),
+      ("out; ls; \\o", BackslashCommand.output, "uses the whole line"), ("a b", .file, "does not take \"b\""),
       ("x", .connections, "does not take \"x\""),
     ] {
       let failure = #expect(throws: CommandFailure.self) { try ShellSession.words(text, of: command) }

@@ -126,7 +126,7 @@ struct TransferRunTests {
       let first = await Task.detached { await run.run { _ in withUnsafeCurrentTask { $0?.cancel() } } }.value
       #expect(first.end == .cancelled)
       #expect(first.documents > 0 && first.documents < 8_000)
-      #expect(first.notes.contains { $0.contains("continues after line") })
+      #expect(first.notes.contains { $0.contains("To continue after line") })
       let second = try await account(request, harness)
       #expect(second.end == .complete)
       #expect(first.documents + second.documents == 8_000)

@@ -92,7 +92,7 @@ struct WatchedProxyTests {
       return started && waiting && isOnline && documents != nil && collections != nil && refusal != nil
     }
     #expect(documents == ["cities/LA"] && collections == ["cities"])
-    #expect(refusal?.code == .unimplemented && refusal?.message.contains("messages only") == true)
+    #expect(refusal?.code == .unimplemented && refusal?.message.contains("only the client's messages") == true)
   }
 
   @Test("The proxy's own entry shows all clients with their names and calls")

@@ -250,7 +250,7 @@ private struct Ground {
     #expect(try there("--to-database", "c") == "p/c in /d")
     #expect(try there("--to-project", "q") == "q/b in /d")
     #expect { try there("--to-project", "a/b") } throws: {
-      DestinationOptions.message(for: $0).contains("--to-project \"a/b\" is not an id")
+      DestinationOptions.message(for: $0).contains("Invalid --to-project: \"a/b\"")
     }
   }
 }

@@ -169,7 +169,7 @@ struct ExpectationTests {
   @Test("Invalid names, faults and queries, and calls after the end, are rejected")
   func misuse() async throws {
     let taken = try await failure { stage, _ in _ = try await stage.client("ada") }
-    #expect(taken.kind == .misuse && taken.reason.contains("there is a client ada already"), "\(taken)")
+    #expect(taken.kind == .misuse && taken.reason.contains("a client ada already exists"), "\(taken)")
     let name = try await failure { stage, _ in _ = try await stage.client("a/b") }
     #expect(name.reason.contains("\"a/b\" is not a client name"), "\(name)")
     let words = try await failure { _, client in try client.fault("latency soon") }
@@ -180,7 +180,7 @@ struct ExpectationTests {
       let bob = try await stage.client("bob")
       _ = try await client.listen(to: bob.db.collection("a"))
     }
-    #expect(foreign.reason.contains("make it with ada.db"), "\(foreign)")
+    #expect(foreign.reason.contains("Create it with ada.db"), "\(foreign)")
     let (stage, client) = try await TestStage.run { stage in (stage, try await stage.client()) }
     await #expect(throws: StageFailure.self) { _ = try await stage.client("late") }
     await #expect(throws: StageFailure.self) { try await client.expectPending(0) }

@@ -44,7 +44,7 @@ import Testing
     #expect(failure?.status == .failure && failure?.message.contains("line 1, update a/b n=1") == true)
     #expect(try await self.failure("update a/b n=1\nexpect rejected a/b with not-found") == nil)
     let other = try await self.failure("update a/b n=1\nexpect rejected a/b with aborted within 1s")
-    #expect(other?.message.contains("no step expected that: not-found") == true, "\(other as Any)")
+    #expect(other?.message.contains("no step expected a rejection: not-found") == true, "\(other as Any)")
   }
 
   @Test("An unexpected listener failure ends the run with its status")

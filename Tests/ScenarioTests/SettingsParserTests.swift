@@ -40,9 +40,12 @@ import Testing
       ("evict cities wher x", "line 1, column 14: "),
       ("expect index cities wher x", "line 1, column 21: "),
       ("expect not cached cities", "line 1: "),
-      ("expect streams of ada", "line 1: Expected nothing after streams"),
+      ("expect streams of ada", "line 1: Expected nothing after \"streams\""),
       ("expect estimate a/b were c == 1", "line 1: Expected \"where\""),
-      ("expect index a where n == 1 on mine", "line 1: The plan of a query is not a listener's. Remove \"on mine\"."),
+      (
+        "expect index a where n == 1 on mine",
+        "line 1: A plan belongs to a query, not to a listener. Remove \"on mine\"."
+      ),
       ("expect pending 1 on mine", "line 1: \"pending\" is not about one listener. Remove \"on mine\"."),
       ("repeat 3 as\noffline\nend", "line 1, column 8: "),
       ("repeat 6000 as n\noffline\nonline\nend", "line 1, column 8: Expected at most 10000 steps in total."),

@@ -49,7 +49,7 @@ struct BackendFile: ~Copyable {
       ? nil
       : OpenFiles(
         held.files,
-        consequence: "nothing is written any more, and the data is lost when this process ends. Export the data "
+        consequence: "writing has stopped, and the data is lost when this process ends. Export the data "
           + "from this process, end it, and restore the data.")
     openFiles?.watch { [report] loss in report(loss.message) }
     directory = consume held

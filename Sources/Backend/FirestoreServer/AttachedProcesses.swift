@@ -100,7 +100,7 @@ final class AttachedProcessHandler: ChannelInboundHandler {
       let owner = attendance.welcome.owner
       send(
         .refusal(
-          "\(owner) has the data open, and its version of Hearth shares data differently "
+          "\(owner) has the data open with an incompatible version of Hearth "
             + "(\(SharingLine.version), not \(version)). Use the same version, or end that process."), context)
       context.close(promise: nil)
     // A peer that does not read its answers gets no more of them.

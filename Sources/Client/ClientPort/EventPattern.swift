@@ -146,7 +146,7 @@ extension EventPattern {
     guard words.count <= (kind.hasPath ? 2 : 1) else {
       throw TextError("Expected \(kind.hasPath ? "one path at most" : "nothing") after \(first).")
     }
-    if code != nil, !kind.hasCode { throw TextError("Only rejected and failed have a code.") }
+    if code != nil, !kind.hasCode { throw TextError("Only \"rejected\" and \"failed\" have a code.") }
     do throws(ModelError) {
       let path = try words.dropFirst().first.map { word throws(ModelError) in try DocumentKey(validating: word).path }
       return EventPattern(kind, path: path, on: listener, with: code)
@@ -193,8 +193,8 @@ package enum EventGoal: Hashable, Sendable {
   package static func parse(_ text: String, among kinds: [EventPattern.Kind]) throws(TextError) -> EventGoal {
     if let count = Int(text), count > 0 { return .count(count) }
     let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
-    let pattern = try EventPattern.parse(words, among: kinds, others: " or a number from 1 on")
-    if pattern.listener != nil { throw TextError("Expected no listener: every one of them counts.") }
+    let pattern = try EventPattern.parse(words, among: kinds, others: " or a number of at least 1")
+    if pattern.listener != nil { throw TextError("Expected no listener: events of all listeners count.") }
     return .event(pattern)
   }
 

@@ -29,9 +29,9 @@ package struct InspectionFolder: Hashable, Sendable {
   /// - Throws: `Failure` if the folder cannot be created, or if other users could create files in it.
   package func prepare() throws(Failure) {
     if mkdir(path, 0o700) != 0, errno != EEXIST {
-      throw Failure(message: "\(path) cannot be made: \(String(cString: strerror(errno))).")
+      throw Failure(message: "\(path) cannot be created: \(String(cString: strerror(errno))).")
     }
-    guard try isThere() else { throw Failure(message: "\(path) is gone again.") }
+    guard try isThere() else { throw Failure(message: "\(path) was deleted again.") }
   }
 
   /// Whether the folder exists and only the user has access.

@@ -83,7 +83,7 @@ struct DataSearch {
       return .failed(
         StoreError(
           .locked,
-          "\(welcome.owner) has the data open with a version of Hearth that shares data in another way "
+          "\(welcome.owner) has the data open with an incompatible version of Hearth "
             + "(\(welcome.version), not \(SharingLine.version)). Use the same version, or end that process."))
     case .line(.refusal(let reason)): return .failed(StoreError(.locked, reason))
     case .silence: return .silent(line, held)

@@ -74,7 +74,7 @@ package final class SharedData: Sendable {
     guard wanted == .full, case .attached(let attachment)? = keeper.state.withLock({ $0.way }),
       attachment.welcome.durability != .full
     else { return nil }
-    return "\(attachment.owner) has the data open, and its commits do not wait for the disk as --sync full requires."
+    return "\(attachment.owner) has the data open, but does not fsync its commits as --sync full requires."
   }
 
   /// The processes that use a directory's data, as reported by the process that has it open, which is listed first.

@@ -40,8 +40,8 @@ package struct BundleReader {
     guard awaited == nil else { throw WireError("The last document is missing.") }
     if bytes.count - metadataEnd < metadata.bytes || bundle.entries.count < metadata.documents {
       throw WireError(
-        "It is incomplete: \(bundle.entries.count) documents in \(bytes.count - metadataEnd) bytes of "
-          + "\(metadata.documents) in \(metadata.bytes).")
+        "It is incomplete: it has \(bundle.entries.count) of \(metadata.documents) documents and "
+          + "\(bytes.count - metadataEnd) of \(metadata.bytes) bytes.")
     }
     return bundle
   }

@@ -105,7 +105,7 @@ public struct Backend: Hashable, Sendable {
     guard used == directory, LocalBackend.exists(in: used), LocalBackend.exists(in: used + "/backend") else {
       return nil
     }
-    return "\(used) and \(used)/backend both have data, and the first is used. To bring the other's documents over: "
+    return "\(used) and \(used)/backend both have data. Hearth uses the first. To copy documents from the second: "
       + "hearth copy data:\(used)/backend data:\(used)"
   }
 

@@ -73,7 +73,8 @@ package final class Client: Sendable {
 
   /// Creates a client that never connects to a backend and only reads its cache.
   package convenience init(onlyCache cache: LocalStoreConfiguration) {
-    self.init(cache, datastore: UnavailableDatastore(because: "Only the cache is read."), isNetworkEnabled: false)
+    self.init(
+      cache, datastore: UnavailableDatastore(because: "This client reads only the cache."), isNetworkEnabled: false)
   }
 
   /// Stops streams, closes the cache, and ends every listener and completion. A second call waits for the first one.

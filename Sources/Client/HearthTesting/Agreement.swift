@@ -49,11 +49,11 @@ package enum Agreement {
         let there = try await server.runQuery(listener.query.target)
         let own = Dictionary(uniqueKeysWithValues: snapshot.documents.map { ($0.key, $0.data?.fields) })
         if let other = there.first(where: { own[$0.key] != .some($0.data?.fields) }) {
-          return owner + (own[other.key] == nil ? "lacks" : "has other data of") + " \(other.key.path.text)"
+          return owner + (own[other.key] == nil ? "lacks" : "has different data for") + " \(other.key.path.text)"
         }
         let known = Set(there.map(\.key))
         if let more = snapshot.documents.first(where: { !known.contains($0.key) }) {
-          return owner + "has \(more.key.path.text), which the server has not"
+          return owner + "has \(more.key.path.text), which the server does not have"
         }
       }
     }

@@ -154,8 +154,8 @@ public final class TestClient: Sendable {
     let opened = opened
     guard query.firestore === opened.db else {
       throw stage.failure(
-        .misuse, "the query is of another client, or of \(name) before it was opened again; make it with \(name).db.",
-        place)
+        .misuse,
+        "the query belongs to another client, or to \(name) before it was reopened. Create it with \(name).db.", place)
     }
     let probe = ListenerProbe(
       to: try query.validated(),
@@ -188,7 +188,7 @@ extension TestClient {
     try stage.check(place)
     let engine = opened.opening.engine
     if try await stage.isInTime(limit, { await engine.statusNow()?.waitingWrites == count }) { return }
-    let there = await engine.statusNow().map { "\($0.waitingWrites) wait" } ?? "the client is closed"
+    let there = await engine.statusNow().map { "there are \($0.waitingWrites)" } ?? "the client is closed"
     throw stage.failure(.notInTime, "\(name): expected \(count) waiting writes within \(limit); \(there).", place)
   }
 

@@ -154,7 +154,7 @@ public final class TestStage: Sendable {
       throw failure(.misuse, "\"\(name)\" is not a client name. Use letters, digits and -.", place)
     }
     if clients.contains(where: { $0.name == name }) {
-      throw failure(.misuse, "there is a client \(name) already; give the other one another name.", place)
+      throw failure(.misuse, "a client \(name) already exists. Choose another name.", place)
     }
     // The default cache size of a `Firestore`.
     let size = PersistentCacheSettings().sizeBytes

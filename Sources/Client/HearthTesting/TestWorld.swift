@@ -178,7 +178,7 @@ private struct CacheFolder: Sendable {
       try FileManager.default.createDirectory(
         at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     } catch {
-      throw RPCStatus(.internal, "\(folder.path) cannot be made: \(error.localizedDescription)")
+      throw RPCStatus(.internal, "\(folder.path) cannot be created: \(error.localizedDescription)")
     }
   }
 

@@ -70,7 +70,7 @@ package final class MCPServer: Sendable {
         state.withLock { _ = $0.waiting.insert(name) }
         if case .dropped = queue.yield(message) {
           state.withLock { _ = $0.waiting.remove(name) }
-          throw JSONRPCError(.busy, "\(Self.mostWaiting) requests wait already. Send this one again later.")
+          throw JSONRPCError(.busy, "Too many requests: \(Self.mostWaiting) are already waiting. Try again later.")
         }
       } catch { throw JSONRPCError(error.code, error.message, id: id) }
     } catch { transport.send(error.answer.lineText) }
@@ -107,11 +107,11 @@ package final class MCPServer: Sendable {
       throw JSONRPCError(.invalidParams, "\"initialize\" needs a \"protocolVersion\".")
     }
     state.withLock { $0.isInitialized = true }
-    let access = tools.allowsWrites ? "Documents can be written." : "Nothing can be written."
+    let access = tools.allowsWrites ? "The tools can read and write." : "The tools are read-only."
     let instructions = """
-      Tools for the Firestore database \(database). \(access) Begin with list and schema. Paths alternate between \
-      collections and documents: cities, cities/SF, cities/SF/parks. Conditions are texts such as \
-      'state == CA and population > 1000'. Values without a JSON type are objects such as \
+      Tools for the Firestore database \(database). \(access) Begin with `list` and `schema`. Paths alternate between \
+      collections and documents: cities, cities/SF, cities/SF/parks. Conditions are strings such as \
+      'state == CA and population > 1000'. Values of types that JSON lacks are objects such as \
       {"$timestamp": "2026-03-02T11:58:03Z"}.
       """
     return [

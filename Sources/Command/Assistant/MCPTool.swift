@@ -115,7 +115,7 @@ struct MCPTool: Sendable {
     case .command(let command, let last):
       let result = await commands.run([command] + arguments.flatMap { $0.words(values[$0.name]) } + last)
       var text = result.output
-      if result.isCut { text += "The answer is cut here. Ask for fewer documents with limit, or fields with select." }
+      if result.isCut { text += "The output is truncated. Use limit for fewer documents or select for fewer fields." }
       // Notes belong to the answer: they say where a field, a collection or a project is likely to be.
       if !result.errors.isEmpty { text += (text.isEmpty || text.hasSuffix("\n") ? "" : "\n") + result.errors }
       if text.isEmpty { text = writes ? "Done." : "Nothing was found." }
@@ -148,7 +148,7 @@ struct MCPArguments: Sendable {
           let known = tool.arguments.map(\.name).joined(separator: ", ")
           throw JSONRPCError(
             .invalidParams,
-            "\(tool.name) has no argument \"\(member.name)\". It has: \(known.isEmpty ? "none" : known).")
+            "\(tool.name) has no argument \"\(member.name)\". Arguments: \(known.isEmpty ? "none" : known).")
         }
         if case .null = member.value.kind, !argument.isRequired { continue }
         if let objection = argument.objection(to: member.value) {

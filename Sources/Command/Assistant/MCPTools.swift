@@ -24,7 +24,8 @@ struct MCPTools: Sendable {
   private static let ordered: [MCPTool.Argument] = [
     .init("orderBy", .texts, as: "--order", "Fields to order by, such as population:desc."),
     .init(
-      "startAfter", .text, as: "--start-after", "Begin after this value of the order: the last one of the page before."),
+      "startAfter", .text, as: "--start-after",
+      "Start after this value of the orderBy field: the last value of the previous page."),
   ]
 
   private static func limit(_ most: Int, _ usual: Int) -> MCPTool.Argument {
@@ -67,7 +68,7 @@ struct MCPTools: Sendable {
 
   private static let ruleSource: [MCPTool.Argument] = [
     .init("rules", .text, "The text of the security rules."),
-    .init("file", .text, "The path of a file with the security rules, instead of their text."),
+    .init("file", .text, "The path of a file with the security rules. Use it instead of rules."),
   ]
 
   private static let rules: [MCPTool] = [
@@ -78,7 +79,7 @@ struct MCPTools: Sendable {
         return issues.isEmpty ? "The rules have no errors and no warnings." : text(of: issues)
       }),
     MCPTool(
-      "rules_test", "Decide one request by security rules, as a user, and name the line that decides.",
+      "rules_test", "Evaluate one request of a user against security rules, and report the line that decides.",
       ruleSource + [
         .init("method", .text, required: true, "get, list, create, update or delete."),
         .init("path", .path, required: true, "The path of the document; for list the path of the collection."),
@@ -109,7 +110,7 @@ struct MCPTools: Sendable {
     case (nil, let file?):
       let text = try commands.readRules(file)
       return Ruleset.compile([RulesFile(name: file, content: text)])
-    default: throw JSONRPCError(.invalidParams, "Name the rules with either \"rules\" or \"file\".")
+    default: throw JSONRPCError(.invalidParams, "Pass the security rules as either \"rules\" or \"file\".")
     }
   }
 
@@ -146,12 +147,12 @@ struct MCPTools: Sendable {
 
   private static let programs: [MCPTool] = [
     MCPTool(
-      "programs", "List the running programs whose Firestore client can be watched.", [],
+      "programs", "List the running programs with a Firestore client that you can watch.", [],
       .command("attach", ["--json"])),
     MCPTool(
       "program_state", "Show a running program's listeners, pending and rejected writes, and its network state.",
       [
-        .init("program", .path, required: true, "The id or name of a program in the answer of programs."),
+        .init("program", .path, required: true, "The id or name of a program, from the programs tool."),
         .init(
           "seconds", .number(1...30, usual: 1, unit: "s"), as: "--timeout",
           "How long to collect events after the state."),
@@ -165,7 +166,7 @@ struct MCPTools: Sendable {
       "set", "Create or replace a document.",
       [
         target, .init("data", .object, required: true, "The fields of the document."),
-        .init("merge", .flag, as: "--merge", "Keep the fields that data does not name."),
+        .init("merge", .flag, as: "--merge", "Keep existing fields that are not in data."),
       ], writes: true, .command("set", patience)),
     MCPTool(
       "update", "Change fields of an existing document.",
@@ -200,7 +201,7 @@ enum MCPResource {
   static func content(_ uri: String, by commands: AssistantCommands) async throws(JSONRPCError) -> JSONSyntax {
     let path = uri.hasPrefix(root) ? String(uri.dropFirst(root.count)).removingPercentEncoding : nil
     guard let path, !path.isEmpty, !path.hasPrefix("-") else {
-      throw JSONRPCError(.resourceNotFound, "Unknown resource \(uri). Resources are \(root) and a path.")
+      throw JSONRPCError(.resourceNotFound, "Unknown resource \(uri). Use \(root) followed by a path.")
     }
     let isCollection = !path.split(separator: "/").count.isMultiple(of: 2)
     let limit = isCollection ? ["--limit", "100"] : []

@@ -19,14 +19,14 @@ package struct ActingUser: Hashable, Sendable {
   /// - Throws: `ValidationError` for claims that are not an object, and for claims without a user.
   init?(_ name: String?, claims: String?) throws {
     guard let name else {
-      if claims != nil { throw ValidationError("--claims belongs to a user. Name the user with --as.") }
+      if claims != nil { throw ValidationError("--claims needs a user. Add --as.") }
       return nil
     }
-    if name.isEmpty { throw ValidationError("--as is empty. Name a uid, or none.") }
+    if name.isEmpty { throw ValidationError("--as is empty. Use a uid, or none for a user who is not signed in.") }
     uid = name == Self.none ? nil : name
     self.claims = claims ?? "{}"
     guard claims != nil else { return }
-    if uid == nil { throw ValidationError("--as none has no token, and so no --claims.") }
+    if uid == nil { throw ValidationError("--claims needs a token, and --as none has no token. Remove --claims.") }
     let json: JSONSyntax
     do throws(JSONError) { json = try JSONSyntax(parsing: self.claims) } catch {
       throw ValidationError("--claims, column \(error.column): \(error.reason)")
@@ -45,7 +45,7 @@ package struct ActingUser: Hashable, Sendable {
     return .user(
       UserAuthorization(user: uid, current: { uid }) { forcingRefresh throws(RPCStatus) in
         do { return try await session.token(forcingRefresh: forcingRefresh) } catch {
-          throw RPCStatus(.unauthenticated, "A token for \(uid ?? Self.none) cannot be made: \(error).")
+          throw RPCStatus(.unauthenticated, "Cannot create a token for \(uid ?? Self.none): \(error).")
         }
       })
   }

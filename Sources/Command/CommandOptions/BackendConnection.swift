@@ -233,7 +233,7 @@ extension StorageOptions.Locations {
   package func requireData() throws(CommandFailure) {
     guard isDataNamed, case .embedded(let folder?) = backend, !LocalBackend.exists(in: folder) else { return }
     throw CommandFailure(
-      .noInput, "no data in \(folder). Check --data. The dashboard and commands that write create it.")
+      .noInput, "no data in \(folder). Check --data. The dashboard and write commands create the data.")
   }
 
   /// The cache of a client that never sends, for commands that only read it. A folder that the user named must hold a

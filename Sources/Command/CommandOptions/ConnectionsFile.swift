@@ -36,7 +36,7 @@ package struct ConnectionsFile: Hashable, Sendable {
       return ConnectionsFile(unusable: "\(name): cannot be read", name: name)
     }
     guard let text = String(validating: data, as: UTF8.self) else {
-      return ConnectionsFile(unusable: "\(name): is not text in UTF-8", name: name)
+      return ConnectionsFile(unusable: "\(name): is not UTF-8 text", name: name)
     }
     return ConnectionsFile(text, name: name, folder: OutputPlace.split(path).folder, home: paths.home)
   }
@@ -96,7 +96,7 @@ package struct ConnectionsFile: Hashable, Sendable {
     let names = connections.map(\.name)
     let hint =
       names.isEmpty
-      ? "\(name) has none. Each one starts with a [NAME] line."
+      ? "\(name) has no connections. Each connection starts with a [NAME] line."
       : NearestName.suggestion(for: wanted, among: names).map { "Did you mean \($0)?" }
         ?? "Known connections: \(names.joined(separator: ", "))."
     throw CommandFailure(.usage, "unknown connection \"\(wanted)\". \(hint)")
@@ -166,13 +166,13 @@ private struct ConnectionReader {
     let other = named.first { name in !places.contains { $0.contains(name) && $0.contains(first) } }
     if let other { throw refusal(other, "\(first) and \(other) both name a backend; remove one") }
     if connection.trust != nil, connection.data != nil || connection.isEmbedded {
-      throw refusal("trust", "trust needs TLS; set it with emulator, host, cloud or credentials")
+      throw refusal("trust", "trust needs a TLS backend; also set emulator, host, cloud or credentials")
     }
   }
 
   private func checkSecret() throws(Refusal) {
     if connection.adminSecret != nil, connection.emulator == nil, connection.host == nil {
-      throw refusal("admin-secret", "admin-secret is for 'hearth serve'; set it with emulator or host")
+      throw refusal("admin-secret", "admin-secret is for 'hearth serve'; also set emulator or host")
     }
   }
 
@@ -260,8 +260,8 @@ package struct DefaultConnection: Hashable, Sendable {
     /// A sentence that says how to use another backend.
     package var remark: String {
       switch self {
-      case .environment: "$\(DefaultConnection.variable) names it."
-      case .chosen: "It is the default connection. 'hearth connections use --none' removes the default."
+      case .environment: "$\(DefaultConnection.variable) selects this connection."
+      case .chosen: "This is the default connection. 'hearth connections use --none' removes the default."
       }
     }
   }

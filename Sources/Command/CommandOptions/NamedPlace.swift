@@ -34,7 +34,9 @@ package struct NamedPlace: Sendable {
 
   /// - Throws: `usage` for a read time, `permissionDenied` for a read-only connection.
   package func requireWritable(_ text: String) throws(CommandFailure) {
-    if time != nil { throw CommandFailure(.usage, "the past is read-only. Remove the time from \(text).") }
+    if time != nil {
+      throw CommandFailure(.usage, "data at an earlier time is read-only. Remove the time from \(text).")
+    }
     try locations.requireWritable()
   }
 }

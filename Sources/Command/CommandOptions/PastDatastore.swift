@@ -42,26 +42,26 @@ package struct PastDatastore: Datastore {
       if isBeginning {
         throw RPCStatus(
           .aborted,
-          "The data of \(moment), when the command started, is gone: too much has changed since. "
-            + "Try again when fewer documents change, or use --live to read current versions.")
+          "The snapshot from the start of the command, \(moment), is no longer available: too many documents changed. "
+            + "Try again later, or use --live to read current versions.")
       }
       if error.message.contains("future") {
         throw RPCStatus(.outOfRange, "\(moment) is later than the backend's clock.")
       }
       // The embedded backend's message already names its oldest readable time.
-      if let known = error.message.firstRange(of: "The oldest that can be read") {
+      if let known = error.message.firstRange(of: "The oldest readable time") {
         throw RPCStatus(.outOfRange, "\(moment) cannot be read. \(error.message[known.lowerBound...])")
       }
       throw RPCStatus(
         .outOfRange,
-        "\(moment) cannot be read: \(error.message) Cloud Firestore keeps the last hour, or with point-in-time recovery "
-          + "a week of whole minutes.")
+        "\(moment) cannot be read: \(error.message) Cloud Firestore keeps one hour. With point-in-time recovery it "
+          + "keeps one week, at whole minutes.")
     }
   }
 
   // MARK: Writing
 
-  private static let unchangeable = RPCStatus(.failedPrecondition, "The past is read-only.")
+  private static let unchangeable = RPCStatus(.failedPrecondition, "Data at an earlier time is read-only.")
 
   package func commit(_ mutations: [Mutation]) async throws(RPCStatus) -> CommitResponse { throw Self.unchangeable }
 
@@ -71,7 +71,7 @@ package struct PastDatastore: Datastore {
 
   package func watch(
     requests: StreamRequests<WatchRequest>, deliver: @Sendable (WatchEvent) async -> Void
-  ) async throws(RPCStatus) { throw RPCStatus(.failedPrecondition, "The past cannot be listened to.") }
+  ) async throws(RPCStatus) { throw RPCStatus(.failedPrecondition, "Data at an earlier time cannot have listeners.") }
 }
 
 extension BackendConnection {
@@ -114,9 +114,9 @@ package struct MomentOption: ParsableArguments {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "Read the data of this time: 2026-03-02T11:58:03Z, -10m (ten minutes ago), or now for one snapshot. The "
-        + "embedded backend keeps the last hour, up to 64 MiB of earlier versions. Cloud Firestore keeps an hour, or a "
-        + "week of whole minutes if that is enabled.",
+      "Read the data at this time: 2026-03-02T11:58:03Z, -10m (ten minutes ago), or now for one snapshot. The "
+        + "embedded backend keeps one hour, at most 64 MiB of earlier versions. Cloud Firestore keeps one hour, or one "
+        + "week at whole minutes with point-in-time recovery.",
       valueName: "time"),
     transform: { try MomentText.parse($0) })
   package var at: Timestamp?
@@ -143,7 +143,7 @@ package struct WholenessOptions: ParsableArguments {
   package func view(of connection: BackendConnection, _ note: (String) -> Void) async throws -> BackendConnection {
     if live || moment.at != nil { return connection.at(moment.at) }
     if let whole = try await connection.atBeginning() { return whole }
-    note("this backend cannot read one snapshot. Documents were read one after another.")
+    note("this backend cannot read one snapshot. Documents are read one after another.")
     return connection
   }
 

@@ -14,14 +14,14 @@ package struct QueryOptions: ParsableArguments {
       "Only documents that match: 'state == CA and (population > 1000 or tags contains west)'. Operators: "
         + "== != < <= > >= in, not in, contains, contains-any (lists in brackets). Values are JSON, text, or a "
         + "type and text: timestamp:2026-03-02 ref:users/ada bytes:aGk= geo:52.37,4.89 double:1 string:1. "
-        + "Repeat it for more conditions that must all match. See 'hearth help queries'.",
+        + "Repeat the option for more conditions; documents must match all. See 'hearth help queries'.",
       valueName: "condition"))
   package var conditions: [String] = []
 
   @Option(
     parsing: .unconditionalSingleValue,
     help: ArgumentHelp(
-      "Order by a field; add :desc to reverse. May be repeated; 'state, total:desc' is two fields.",
+      "Order by a field; add :desc to reverse. Repeatable; 'state, total:desc' orders by two fields.",
       valueName: "field[:desc]"))
   package var order: [String] = []
 
@@ -36,7 +36,7 @@ package struct QueryOptions: ParsableArguments {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "Start at this value of the order; several values as a list, [CA, 5000], with a document id at the end.",
+      "Start at this value of the first order field. For more fields use a list: [CA, 5000]. A document id may follow.",
       valueName: "value"))
   var startAt: String?
 
@@ -91,9 +91,9 @@ package struct QueryOptions: ParsableArguments {
       throw CommandFailure(.usage, "invalid limit \(number). The maximum is \(Self.largestLimit).")
     }
     guard let limitToLast else { return }
-    if limit != nil { throw CommandFailure(.usage, "--limit and --limit-to-last exclude each other.") }
+    if limit != nil { throw CommandFailure(.usage, "--limit and --limit-to-last cannot be combined.") }
     if order.isEmpty {
-      throw CommandFailure(.usage, "--limit-to-last counts from the end of an order. Add --order.")
+      throw CommandFailure(.usage, "--limit-to-last needs an order. Add --order.")
     }
     (query.limit, query.limitType) = (limitToLast, .last)
   }
@@ -106,7 +106,7 @@ package struct QueryOptions: ParsableArguments {
     _ database: DatabaseID
   ) throws(CommandFailure) -> Bound? {
     if inclusive.text != nil, exclusive.text != nil {
-      throw CommandFailure(.usage, "\(inclusive.name) and \(exclusive.name) exclude each other.")
+      throw CommandFailure(.usage, "\(inclusive.name) and \(exclusive.name) cannot be combined.")
     }
     guard let text = inclusive.text ?? exclusive.text else { return nil }
     do throws(TextError) {

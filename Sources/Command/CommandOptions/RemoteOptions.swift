@@ -51,7 +51,7 @@ package struct RemoteOptions {
         at: try Endpoint(address, defaultPort: 8080, security: .plaintext, from: Self.emulatorVariable))
     }
     guard user == nil else {
-      throw ModelError("--as needs 'hearth serve' or an emulator, whose rules apply to users. Name it with --emulator.")
+      throw ModelError("--as needs 'hearth serve' or an emulator. Name the server with --emulator.")
     }
     guard adminSecret == nil else {
       throw ModelError(
@@ -87,8 +87,8 @@ package struct RemoteOptions {
     guard let adminSecret else { return RemoteBackend(endpoint: endpoint, identity: .owner) }
     guard endpoint.isLoopback || endpoint.isTLS else {
       throw ModelError(
-        "The secret of --admin-secret would be sent to \(endpoint.text) in plain text. "
-          + "Serve with --tls-cert, and pass its certificate with --trust.")
+        "--admin-secret would send the secret to \(endpoint.text) in plain text. "
+          + "Start the server with --tls-cert, and pass the certificate with --trust.")
     }
     return RemoteBackend(
       endpoint: endpoint, identity: .admin(secretFile: adminSecret), allowsInsecureCredentials: !endpoint.isTLS)

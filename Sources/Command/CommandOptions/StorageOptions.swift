@@ -20,7 +20,7 @@ package struct StorageOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Use the emulator or 'hearth serve' at this address, in plain text unless there is --trust. Default: "
+      "Use the emulator or 'hearth serve' at this address, in plain text unless --trust is set. Default: "
         + "$FIRESTORE_EMULATOR_HOST.",
       valueName: "host:port"))
   var emulator: String?
@@ -36,28 +36,28 @@ package struct StorageOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Trust the certificates in this PEM file instead of the system's. With --emulator: use TLS, as 'hearth serve "
-        + "--tls-cert' does.", valueName: "file"))
+      "Trust the certificates in this PEM file instead of the system's. With --emulator: use TLS, for 'hearth "
+        + "serve --tls-cert'.", valueName: "file"))
   var trust: String?
 
   @Option(
     help: ArgumentHelp(
-      "Be an administrator with the secret in this file, for 'hearth serve --auth-keys'. Without TLS, on this "
-        + "machine only.", valueName: "file"))
+      "Act as an administrator with the secret in this file, for 'hearth serve --auth-keys'. Without TLS, only for a "
+        + "server on this machine.", valueName: "file"))
   var adminSecret: String?
 
   @Option(
     name: .customLong("as"),
     help: ArgumentHelp(
-      "Act as the user with this uid at 'hearth serve' or an emulator, so that its rules apply; none means not signed in.",
+      "Act as the user with this uid at 'hearth serve' or an emulator, subject to its rules; none means not signed in.",
       valueName: "uid"))
   var userID: String?
 
-  @Option(help: ArgumentHelp("Further claims of the user's token: '{\"admin\": true}'.", valueName: "json"))
+  @Option(help: ArgumentHelp("More claims of the user's token: '{\"admin\": true}'.", valueName: "json"))
   var claims: String?
 
   @Flag(
-    help: "Send your or the machine's access token to a --host that is not Google's. The token is valid elsewhere too.")
+    help: "Send your Google access token to a --host that is not Google's. That server can use the token elsewhere.")
   var insecureCredentials = false
 
   @Option(
@@ -70,7 +70,7 @@ package struct StorageOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Folder of the client's cache and pending writes. A folder of another database is not used.",
+      "Folder of the client's cache and pending writes. A folder with the cache of another database is not used.",
       valueName: "dir"))
   package var cache: String?
 
@@ -120,7 +120,7 @@ package struct StorageOptions: ParsableArguments {
         throw ValidationError("--data is for the embedded backend, but this uses \(remote.endpoint.text).")
       }
       if remote != nil, project == nil, let (id, source) = self.remote.project(environment: Self.environment) {
-        try Self.check(id, "The project of \(source),", remedy: " Name another one with --project.")
+        try Self.check(id, "project from \(source)", remedy: " Name another one with --project.")
       }
     } catch let error as ModelError {
       throw ValidationError(error.message)
@@ -129,7 +129,7 @@ package struct StorageOptions: ParsableArguments {
 
   static func check(_ id: String, _ name: String, remedy: String = "") throws {
     guard id.isEmpty || id.contains("/") || id == "." || id == ".." else { return }
-    throw ValidationError("\(name) \"\(id)\" is not an id: it must not be empty, . or .., or contain a slash.\(remedy)")
+    throw ValidationError("Invalid \(name): \"\(id)\". An id must not be empty, . or .., or contain a slash.\(remedy)")
   }
 
   package struct Locations: Sendable {

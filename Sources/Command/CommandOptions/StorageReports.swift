@@ -88,7 +88,7 @@ package enum ReadOnlyDisk {
   static func open(_ folder: String) throws(StoreError) -> LocalBackend {
     var template = Array((FileManager.default.temporaryDirectory.path + "/hearth-XXXXXX").utf8CString)
     guard mkdtemp(&template) != nil else {
-      throw StoreError(.notWritable, "No temporary folder can be created: \(StoreError.reason(errno)).")
+      throw StoreError(.notWritable, "Cannot create a temporary folder: \(StoreError.reason(errno)).")
     }
     let copy = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
     // A folder that cannot be deleted is private, and holds only a copy.

@@ -49,7 +49,7 @@ package struct WritingOptions: ParsableArguments {
 
   private static func account(of mutation: Mutation, existed: Bool) -> ShownText {
     switch mutation.operation {
-    case .delete: existed ? "1 document deleted." : "0 documents deleted: it did not exist."
+    case .delete: existed ? "1 document deleted." : "0 documents deleted: the document did not exist."
     case .patch: "1 document updated."
     case .set, .verify: "1 document written."
     }

@@ -57,7 +57,7 @@ extension CommandFailure {
   }
 
   package static let cacheHasNoPast = CommandFailure(
-    .usage, "the cache has no past: --at and --source cache exclude each other.")
+    .usage, "the cache has no earlier versions: --at and --source cache cannot be combined.")
 
   /// A failure to open the embedded backend's data.
   package init(opening error: StoreError) {

@@ -34,7 +34,8 @@ package struct CollectCommand: AsyncParsableCommand {
       A client does this automatically from time to time: it removes the least recently used tenth of its results and \
       documents. Pending writes stay. The cache must not be in use. A cache below its size limit keeps everything.
 
-      With --json one object with isDryRun, isDue, results and documents: the counts that were removed, or would be.
+      With --json one object with isDryRun, isDue, results and documents. The last two are the removed counts, \
+      or with --dry-run the counts to remove.
       """)
 
   @Flag(help: "Only print the counts to remove, for a cache of any size.")
@@ -65,7 +66,7 @@ package struct CollectCommand: AsyncParsableCommand {
     }
     let cache = CacheReader.name(of: locations)
     guard run != nil else {
-      return try OutputFile.print("\(ShownText(cache)) is below its size limit: nothing is removed.\n")
+      return try OutputFile.print("\(ShownText(cache)) is below its size limit. Nothing was removed.\n")
     }
     let amount = "\(results) result\(results == 1 ? "" : "s") and \(documents.documents)"
     try OutputFile.print("\(isDry ? "would remove" : "removed"): \(ShownText(amount)), from \(ShownText(cache)).\n")
@@ -114,9 +115,9 @@ package struct CacheExplainCommand: AsyncParsableCommand {
     let cache = CacheReader.name(of: locations)
     StandardError.write(
       isEmpty
-        ? "hearth: \(cache) has nothing of this query. It has only documents that the dashboard has read. "
+        ? "hearth: \(cache) has no documents for this query. It has only documents that the dashboard has read. "
           + "'hearth get' reads the backend."
-        : "hearth: this is the plan of \(cache), not of the backend.")
+        : "hearth: this plan is for \(cache), not for the backend.")
   }
 
   private static func json(_ explanation: QueryExplanation) -> String {
@@ -176,7 +177,7 @@ package struct IndexesCommand: AsyncParsableCommand {
   package init() {}
 
   package func validate() throws {
-    if set != nil, deleteAll { throw ValidationError("--set and --delete-all exclude each other.") }
+    if set != nil, deleteAll { throw ValidationError("--set and --delete-all cannot be combined.") }
     if suggest, set != nil || deleteAll || json {
       throw ValidationError("--suggest changes nothing and prints JSON. Remove --set, --delete-all and --json.")
     }
@@ -202,8 +203,8 @@ package struct IndexesCommand: AsyncParsableCommand {
     try output.flush()
     if states.isEmpty, !deletesAll {
       headless.note(
-        "\(CacheReader.name(of: locations)) has no indexes. A server's indexes are separate: --suggest asks a 'hearth serve' "
-          + "for the indexes that it would need.")
+        "\(CacheReader.name(of: locations)) has no indexes. A server has separate indexes: --suggest lists "
+          + "the indexes that Cloud Firestore would need for the queries at a 'hearth serve'.")
     }
   }
 

@@ -49,11 +49,11 @@ package struct ConnectionChoice: ParsableCommand {
       StandardError.write("hearth: \(name) is the default: \(locations.place(paths)), \(locations.database.text).")
     } else {
       try DefaultConnection.choose(nil, paths)
-      StandardError.write("hearth: no connection is the default.")
+      StandardError.write("hearth: there is no default connection.")
     }
     let current = DefaultConnection(paths, StorageOptions.environment)
     if let current, current.source == .environment, current.name != name {
-      StandardError.write("hearth: $HEARTH_CONNECTION takes precedence here. It names \(current.name).")
+      StandardError.write("hearth: $HEARTH_CONNECTION takes precedence here and selects \(current.name).")
     }
   }
 }
@@ -82,7 +82,7 @@ package struct ConnectionListing: ParsableCommand {
   package func run() throws {
     let file = ConnectionsFile.read(.ofProcess)
     var problems = file.problems.map(\.text)
-    var table = TextTable(["NAME", "LEADS TO", "PROJECT/DATABASE", ""].map { TextTable.Column(title: $0) })
+    var table = TextTable(["NAME", "BACKEND", "PROJECT/DATABASE", ""].map { TextTable.Column(title: $0) })
     let output = OutputFile.standard()
     let usual = DefaultConnection(.ofProcess, StorageOptions.environment)?.name
     for connection in file.connections {

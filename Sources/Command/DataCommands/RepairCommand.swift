@@ -83,9 +83,9 @@ package struct RepairCommand: ParsableCommand {
         "\(Self.count(report.lostChanges, "page")) of the log cannot be read: documents may have older versions")
     }
     if report.surplus > 0 {
-      lines.append("\(Self.count(report.surplus, "document")) that were deleted may be back")
+      lines.append("\(Self.count(report.surplus, "deleted document")) may have reappeared")
     }
-    if report.isEmpty { lines.append("nothing in it can be read: its contents are unknown") }
+    if report.isEmpty { lines.append("nothing in the damaged file can be read: its contents are unknown") }
     try OutputFile.print(lines.asLines())
     if report.isComplete { return }
     throw CommandFailure(.badData, "not everything could be read. \(report.kept) still has the damaged data.")

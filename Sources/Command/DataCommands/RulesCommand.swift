@@ -30,7 +30,7 @@ package struct RulesCommand: ParsableCommand {
       for file in files {
         let source = try RulesSource(file)
         for line in source.problems { try output.line(ShownText(line)) }
-        if source.ruleset != nil { try output.line("\(source.name): can be used") } else { bad.append(source.name) }
+        if source.ruleset != nil { try output.line("\(source.name): valid") } else { bad.append(source.name) }
       }
       try output.flush()
       guard let first = bad.first else { return }
@@ -63,9 +63,10 @@ package struct RulesCommand: ParsableCommand {
         operator, value], {"or": [...]} and {"and": [...]}; "group": "rooms" selects all collections of that name \
         below path (which may be empty)
 
-        A line without expect sets defaults for the lines after it. Cases with another decision are printed with the \
-        line of the rules that decided, and the exit status is 1. The last line counts the expressions of the rules \
-        that were evaluated, with the places of the others. Rules or cases that cannot be read give exit status 65.
+        A line without expect sets defaults for the lines after it. If a decision is not the expected one, the case \
+        fails. Failed cases are printed with the line of the rules that decided, and the exit status is 1. The last \
+        line counts the evaluated expressions of the rules and lists the places of the others. The exit status is 65 \
+        if rules or cases cannot be read.
         """)
 
     @Argument(help: ArgumentHelp("The file of rules.", valueName: "file"))
@@ -139,7 +140,7 @@ extension InputBytes {
       if bytes.count > limit { throw CommandFailure(.badData, "\(name) is too large: more than \(limit) bytes.") }
     }
     guard let text = String(validating: bytes, as: UTF8.self) else {
-      throw CommandFailure(.badData, "\(name) is not text in UTF-8.")
+      throw CommandFailure(.badData, "\(name) is not UTF-8 text.")
     }
     return text
   }

@@ -9,7 +9,7 @@ import TerminalTheme
 /// `hearth theme`: themes and theme files.
 package struct ThemeCommand: ParsableCommand {
   package static let configuration = CommandConfiguration(
-    commandName: "theme", abstract: "List the themes, check theme files, or make one of another program's colors.",
+    commandName: "theme", abstract: "List the themes, check theme files, or make one from another program's colors.",
     subcommands: [List.self, Check.self, Import.self])
 
   /// `hearth theme list`.
@@ -72,7 +72,11 @@ package struct ThemeCommand: ParsableCommand {
             try output.line(ShownText(verbatim: VisionLine(preview).text(isPainted: isPainted)))
           }
         }
-        if report.isGood { try output.line("\(file): can be used, no text is below 4.5:1") } else { bad.append(file) }
+        if report.isGood {
+          try output.line("\(file): valid, all text has a contrast of at least 4.5:1")
+        } else {
+          bad.append(file)
+        }
       }
       try output.flush()
       guard let first = bad.first else { return }
@@ -114,12 +118,12 @@ extension ThemeCommand {
   /// `hearth theme import FILE`.
   struct Import: ParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "import", abstract: "Make a theme of a base16 scheme, or of the colors of another program.",
+      commandName: "import", abstract: "Make a theme from a base16 scheme, or from the colors of another program.",
       discussion: """
         The file is a base16 scheme (YAML with base00 to base0F), or the colors of iTerm2 (.itermcolors), Alacritty \
-        (.toml, .yml), k9s (a skin) or btop (.theme), which its content shows. The theme is written to your folder of \
-        themes, under the scheme's or the file's name. Colors that are too faint for text are moved towards black or \
-        white until they have a contrast of 4.5. A selection on which text cannot be read is moved towards the \
+        (.toml, .yml), k9s (a skin) or btop (.theme). The content determines the format. The theme is written to your \
+        theme folder, under the scheme's or the file's name. Colors that are too faint for text are moved towards \
+        black or white until they have a contrast of 4.5. A selection that hides its text is moved towards the \
         background. Each correction is reported.
         """)
 
@@ -128,7 +132,7 @@ extension ThemeCommand {
 
     @Option(
       name: [.customShort("o"), .long],
-      help: ArgumentHelp("Where the theme goes; - is standard output.", valueName: "file"))
+      help: ArgumentHelp("File of the new theme; - is standard output.", valueName: "file"))
     var output: String?
 
     @Flag(help: "Replace a file of that name.")
@@ -147,7 +151,7 @@ extension ThemeCommand {
       } else {
         try write(text, scheme)
       }
-      if kind != .base16 { StandardError.remark("\(name): the colors of \(kind.rawValue).") }
+      if kind != .base16 { StandardError.remark("\(name): recognized as colors of \(kind.rawValue).") }
       for correction in corrections { StandardError.remark("\(correction)") }
     }
 
@@ -159,15 +163,15 @@ extension ThemeCommand {
       let path = output ?? "\(folder)/\(scheme.slug).toml"
       if !replace, FileManager.default.fileExists(atPath: path) {
         throw CommandFailure(
-          .cannotCreate, "\(paths.short(path)) is there already; --replace replaces it, --output names another file.")
+          .cannotCreate, "\(paths.short(path)) already exists. Add --replace, or name another file with --output.")
       }
       if output == nil {
         // Writing the file reports the reason if the folder cannot be created.
         try? FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
       }
       try TextFile.write(text, to: path)
-      let remark = output == nil ? "; hearth --theme \(scheme.slug) shows it" : ""
-      try OutputFile.print("\(paths.short(path)) is a theme now\(remark)\n")
+      let remark = output == nil ? "; use it with hearth --theme \(scheme.slug)" : ""
+      try OutputFile.print("theme written to \(paths.short(path))\(remark)\n")
     }
   }
 }

@@ -141,7 +141,7 @@ enum CommandHelp {
       return nearest(to: name, among: known)
     }
     let others = meant.dropLast().map { "'\($0)'" }.joined(separator: ", ")
-    return ". Here that is \(others.isEmpty ? "" : others + " or ")'\(last)'."
+    return ". Use \(others.isEmpty ? "" : others + " or ")'\(last)' instead."
   }
 
   private static func nearest(to name: String, among known: [String]) -> String {
@@ -149,7 +149,7 @@ enum CommandHelp {
     // The first word of a statement in another language is the command.
     let word = name.split(separator: " ").first.map { $0.lowercased() } ?? ""
     if let meant = ForeignLine.synonyms[word], known.contains(meant) || meant == "--version" {
-      return ". Here that is '\(meant)'."
+      return ". Use '\(meant)' instead."
     }
     // Short names are similar to many others.
     guard let best = NearestName.closest(to: name, among: known), best.edits <= max(1, name.utf8.count / 3) else {

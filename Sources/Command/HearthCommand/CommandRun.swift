@@ -71,12 +71,12 @@ enum CommandRun {
     guard let writing = command as? any WritingCommand, writing.writes else { return }
     let name = type(of: command).configuration.commandName ?? "this"
     if case .embedded(let folder?) = writing.storage.locations.backend, ReadOnlyDisk.holds(folder) {
-      throw CommandFailure(.permissionDenied, "'\(name)' writes, and \(folder) is on a read-only file system.")
+      throw CommandFailure(.permissionDenied, "'\(name)' writes, but \(folder) is on a read-only file system.")
     }
     guard writing.storage.isReadOnly else { return }
     let connection = writing.storage.completion?.connection
     let who = connection?.isReadOnly == true ? "the connection \(connection?.name ?? "") is" : "this shell is"
-    throw CommandFailure(.permissionDenied, "'\(name)' writes, and \(who) read-only.")
+    throw CommandFailure(.permissionDenied, "'\(name)' writes, but \(who) read-only.")
   }
 
   /// Prints the destination of a write that names no place, and the reason for it, if standard error is a terminal.

@@ -52,9 +52,9 @@ enum ForeignLine {
   /// Words of other programs that no command replaces, with the way to the same result.
   private static let answers = [
     "completion": completionAnswer, "completions": completionAnswer, "autocomplete": completionAnswer,
-    "deploy": "Hearth does not deploy. 'firebase deploy' does; 'hearth serve --rules FILE' enforces rules locally.",
+    "deploy": "Hearth does not deploy. Use 'firebase deploy', or 'hearth serve --rules FILE' to enforce rules locally.",
     "init": "Hearth needs no setup. 'hearth serve' and 'hearth exec' read firebase.json and .firebaserc.",
-    "login": "Hearth has no accounts. --cloud uses the credentials of gcloud, --credentials those of a file.",
+    "login": "Hearth has no accounts. --cloud uses the credentials of gcloud, --credentials uses a key file.",
     "max": "Use 'hearth get COLLECTION --order FIELD:desc --limit 1'.",
     "min": "Use 'hearth get COLLECTION --order FIELD --limit 1'.",
     "use": "Add --project ID or -C CONNECTION to a command, or use 'hearth connections use NAME'.",
@@ -80,7 +80,7 @@ enum ForeignLine {
     guard words.contains(where: { $0.hasPrefix("-") }) else { return nil }
     if meant == "serve" { return error(first, ["serve"] + words.dropFirst().filter { !ignored.contains($0) }) }
     let isListing = first == "show" && listings.contains(words[1].lowercased())
-    return "Unexpected argument '\(first)'. Here that is '\(isListing ? "ls" : meant)'."
+    return "Unexpected argument '\(first)'. Use '\(isListing ? "ls" : meant)' instead."
   }
 
   /// The error for `hearth exec` with a command that does not follow `--`; `nil` for other lines.
@@ -89,13 +89,13 @@ enum ForeignLine {
       let stray = CommandLineShape(given, grammar).positionals.first, let place = given.firstIndex(of: stray)
     else { return nil }
     let words = given[..<place] + ["--"] + given[place...]
-    return "The command of exec follows --: hearth \(words.map { ShellText.typed($0) }.joined(separator: " "))"
+    return "Put -- before the command of exec: hearth \(words.map { ShellText.typed($0) }.joined(separator: " "))"
   }
 
   private static func error(_ first: String, _ words: [String]) -> String {
     let line = words.map { $0.contains(" ") ? ShellText.typed($0, in: .quote("'")) : ShellText.typed($0) }
       .joined(separator: " ")
-    return "Unknown command '\(first)'. In Hearth that is: hearth \(line)"
+    return "Unknown command '\(first)'. Use: hearth \(line)"
   }
 
   /// Options of the Firebase CLI for its own screens and logs.

@@ -262,7 +262,7 @@ package struct ScenarioExporter {
       if clients[name]?.waiting.isEmpty ?? true {
         act("fault next write \(refused.name)", moment)
       } else {
-        remark("the cause of the next rejection with \(refused.name): other writes wait before it")
+        remark("the cause of the next rejection with \(refused.name): other writes are pending before it")
       }
     }
     if mutations.count > 1 { act("batch", moment) }
@@ -314,7 +314,7 @@ package struct ScenarioExporter {
       let owner = name.isEmpty ? nil : name
       let count = client.waiting.count
       lines.append(
-        "# The record ends here, with \(count) write\(count == 1 ? "" : "s") that wait\(count == 1 ? "s" : "").")
+        "# The record ends here, with \(count) pending write\(count == 1 ? "" : "s").")
       add("expect pending \(count)", owner)
       if !client.isOnline { add("online", owner) }
       add("calm", owner)

@@ -91,11 +91,13 @@ extension ScenarioParser {
       case ("index", _), ("scan", _):
         var words = words
         if let name = EventPattern.taken("on", &words) {
-          throw TextError("The plan of a query is not a listener's. Remove \"on \(name)\".")
+          throw TextError("A plan belongs to a query, not to a listener. Remove \"on \(name)\".")
         }
         return .plan(first == "index" ? .index : .scan, try QueryLine.parse(rest, in: database))
       case ("streams", _), ("no", "streams"):
-        if !rest.isEmpty { throw TextError("Expected nothing after streams. Write the client before it.") }
+        if !rest.isEmpty {
+          throw TextError("Expected nothing after \"streams\". Write the client's name before the step.")
+        }
         return .streams(!isDenied)
       case ("cached", _) where !rest.isEmpty && !rest.hasPrefix("on "), ("not", "cached"):
         return .cached(try key(rest), isThere: !isDenied)
@@ -205,7 +207,7 @@ extension ScenarioParser {
         case "set":
           let mutation = try RequestText(in: database).set(rest)
           guard case .set(let fields) = mutation.operation, mutation.transforms.isEmpty else {
-            throw TextError(column: 1, "A document of a bundle has values, and no transforms.")
+            throw TextError(column: 1, "A document of a bundle can have values, but no transforms.")
           }
           documents.append((mutation.key, fields))
         case "missing": documents.append((try key(rest), nil))

@@ -30,7 +30,7 @@ extension ScenarioParser {
   private func action(_ verb: String, _ rest: String) throws(TextError) -> ScenarioStep.Action {
     if let action = Self.words[verb] {
       if rest.isEmpty { return .client(action) }
-      throw TextError("Expected nothing after \(verb).")
+      throw TextError("Expected nothing after \"\(verb)\".")
     }
     if let typed = try RequestText(in: database).read(verb, rest) {
       if case .request(.undo) = typed { throw TextError("\"undo\" is not a step. Write the earlier values instead.") }
@@ -70,7 +70,7 @@ extension ScenarioParser {
 
   private func name(_ text: String, _ what: String) throws(TextError) -> String {
     guard !text.isEmpty, !text.contains(where: \.isWhitespace) else {
-      throw TextError(column: 1, "Expected the name of \(what), and nothing more.")
+      throw TextError(column: 1, "Expected only the name of \(what).")
     }
     return text
   }
@@ -79,7 +79,7 @@ extension ScenarioParser {
     let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
     guard let name = words.first, name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "-" }),
       name != ScenarioStep.server
-    else { throw TextError(column: 1, "Expected a name of letters and digits for the client.") }
+    else { throw TextError(column: 1, "Expected a client name of letters and digits.") }
     var (user, other) = (String?.none, String?.none)
     for index in stride(from: 1, to: words.count, by: 2) {
       switch (words[index], words.count > index + 1 ? words[index + 1] : nil) {

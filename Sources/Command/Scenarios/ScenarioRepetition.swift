@@ -54,7 +54,7 @@ package struct ScenarioRepetition: Sendable {
     let place = zip(lines, first).enumerated().first { $1.0 != $1.1 }?.offset ?? min(lines.count, first.count)
     func line(_ lines: [String]) -> String { place < lines.count ? lines[place] : "nothing" }
     return CommandFailure(
-      .failure, "\(head)line \(place + 1) is \(line(lines)), and was \(line(first)) in the first run.")
+      .failure, "\(head)line \(place + 1) is \(line(lines)), but it was \(line(first)) in the first run.")
   }
 
   /// Runs the scenario once.

@@ -178,7 +178,7 @@ package struct ScenarioRun: Sendable {
     _ step: ScenarioStep
   ) {
     client.listen(
-      query, name, options, failure: unexpected(step, "the listener failed, and no step expected that"))
+      query, name, options, failure: unexpected(step, "the listener failed, but no step expected a failure"))
   }
 
   private func check(_ mutation: Mutation, _ step: ScenarioStep) throws(CommandFailure) {
@@ -189,7 +189,7 @@ package struct ScenarioRun: Sendable {
   private func write(_ mutations: [Mutation], by client: ScenarioClient, _ step: ScenarioStep) async throws {
     do throws(RPCStatus) {
       try await client.write(
-        mutations, failure: unexpected(step, "the write was rejected, and no step expected that"))
+        mutations, failure: unexpected(step, "the write was rejected, but no step expected a rejection"))
     } catch { throw failure(step, "\(error)") }
   }
 

@@ -120,7 +120,7 @@ package final class TokenReader: Sendable {
         keys.isValid(Self.text(header["kid"]), Array("\(parts[0]).\(parts[1])".utf8), signature)
       else { throw Self.refused("Its signature matches none of the keys of --auth-keys.") }
       guard let project = Self.text(claims["aud"]), Self.text(claims["iss"]) == Self.issuer + project else {
-        throw Self.refused("Its issuer and audience (iss, aud) are not a Firebase project's.")
+        throw Self.refused("Its issuer and audience (iss, aud) do not belong to a Firebase project.")
       }
     }
     // The claim `sub` is required, as in the emulator. Google's own tokens also have `user_id`, but `user_id` without

@@ -175,7 +175,7 @@ extension EmulatorServer.Configuration.TLS {
         switch error {
         case .unreadableCertificate(let file): "\(file) is not a certificate in PEM."
         case .unreadableKey(let file): "\(file) is not an unencrypted private key in PEM."
-        case .mismatch: "\(certificate) and \(key) cannot be used together: the key is another certificate's."
+        case .mismatch: "\(certificate) and \(key) cannot be used together: the key belongs to another certificate."
         default: "\(certificate) and \(key) cannot be used: \(error)."
         }
       throw RPCStatus(.failedPrecondition, complaint)

@@ -45,7 +45,7 @@ package struct ExportReader {
       let contents = try ExportFile.contents(of: path, atMost: Self.metadataLimit)
       let metadata: PartMetadata
       do throws(WireError) { metadata = try PartMetadata(reading: contents) } catch {
-        throw ExportError(.damaged, path, "These are not metadata of an export: \(error.reason).")
+        throw ExportError(.damaged, path, "Invalid export metadata: \(error.reason).")
       }
       for name in metadata.files { files.append(try ExportLocation.file(name, namedBy: path)) }
     }
@@ -63,14 +63,14 @@ package struct ExportReader {
     } catch {
       throw ExportError(.damaged, path, at: error.offset, error.reason)
     }
-    guard records.count == 2 else { throw ExportError(.damaged, path, "These are not metadata of an export.") }
+    guard records.count == 2 else { throw ExportError(.damaged, path, "Invalid export metadata.") }
     guard records[0] == OverallMetadata.version else {
       let version = String(decoding: records[0].prefix(20), as: UTF8.self)
       throw ExportError(
         .unsupported, path, "The export has the unknown version \"\(version)\". Hearth reads version 3.")
     }
     do throws(WireError) { return try OverallMetadata(reading: records[1]) } catch {
-      throw ExportError(.damaged, path, "These are not metadata of an export: \(error.reason).")
+      throw ExportError(.damaged, path, "Invalid export metadata: \(error.reason).")
     }
   }
 

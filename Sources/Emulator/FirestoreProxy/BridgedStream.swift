@@ -173,7 +173,7 @@ struct RequestAssembly {
       return nil
     }
     if length > limit {
-      throw RPCStatus(.resourceExhausted, "A message of \(length) bytes; the proxy takes \(limit).")
+      throw RPCStatus(.resourceExhausted, "The message has \(length) bytes. The proxy accepts at most \(limit).")
     }
     let message = bytes.readSlice(length: Self.front + Int(length))
     if size == 0 { bytes = ByteBuffer() }

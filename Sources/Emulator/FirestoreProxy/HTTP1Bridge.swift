@@ -106,7 +106,7 @@ final class HTTP1Bridge: ProxiedConnection {
   private func hold(_ bytes: ByteBuffer, _ exchange: HTTP1Exchange) {
     exchange.hold(bytes)
     if exchange.held.readableBytes > HTTP1Exchange.mostHeld {
-      answer(exchange, RPCStatus(.resourceExhausted, "A request of more than \(HTTP1Exchange.mostHeld) bytes."))
+      answer(exchange, RPCStatus(.resourceExhausted, "The request has more than \(HTTP1Exchange.mostHeld) bytes."))
     }
   }
 

@@ -129,7 +129,7 @@ extension HTTP2Bridge: FrameConnectionOwner {
     switch judge.verdict(on: counted) {
     case .pass: return message
     case .replace(let content):
-      core.tell(fault("the resume token is taken out", stream))
+      core.tell(fault("the resume token is removed", stream))
       return GRPCMessage.buffer(content)
     case .passWrite(let losesAnswer):
       stream.losses.append(losesAnswer)

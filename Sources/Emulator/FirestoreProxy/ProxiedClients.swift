@@ -200,7 +200,7 @@ package struct ProxiedClients: Sendable {
         forget(target)
         emit(.event(.listenerStopped(target.listener)), client)
       }
-    case .other(_, let reason): emit(.gap("a listener that no step says: \(reason)"), client)
+    case .other(_, let reason): emit(.gap("a listener that no step can express: \(reason)"), client)
     case .add(let id, let query):
       // A stream that replaces a broken one begins with the same targets.
       for (other, stream) in streams where stream.client == client && stream.isOver {

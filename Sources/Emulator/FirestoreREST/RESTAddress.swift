@@ -28,12 +28,12 @@ struct RESTAddress {
       case "prettyPrint": isPretty = value != "false" && value != "0"
       case "alt":
         if value.prefix(while: { $0 != ";" }) != "json" {
-          objection = .invalid("Answers are JSON here: alt=\(value.shortened) is not served.")
+          objection = .invalid("alt=\(value.shortened) is not supported. Responses are JSON.")
         }
       case "fields" where !value.isEmpty:
         objection = .invalid(
-          "Partial answers (fields) are not served. mask.fieldPaths chooses the fields of documents.")
-      case "callback": objection = .invalid("Answers are JSON here: callback is not served.")
+          "The parameter fields is not supported. Use mask.fieldPaths to select fields of documents.")
+      case "callback": objection = .invalid("callback is not supported. Responses are JSON.")
       // Parameters that identify the caller are ignored.
       case "key", "access_token", "oauth_token", "quotaUser", "userIp", "uploadType", "upload_protocol", ".xgafv",
         "xgafv", "fields":

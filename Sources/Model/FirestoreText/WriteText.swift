@@ -60,7 +60,7 @@ package enum WriteText {
     for (index, path) in paths.enumerated() {
       for other in paths[..<index] where other.isPrefix(of: path) || path.isPrefix(of: other) {
         throw TextError(
-          "\(other.canonicalText) and \(path.canonicalText) name the same field or one inside the other.")
+          "\(other.canonicalText) and \(path.canonicalText) are one field, or one is inside the other.")
       }
     }
   }

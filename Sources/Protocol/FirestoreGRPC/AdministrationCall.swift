@@ -47,7 +47,7 @@ package struct AdministrationCall: Sendable {
     let endpoint = endpoint(of: interface)
     guard endpoint.socket == nil, let url = HTTPURL((endpoint.isTLS ? "https://" : "http://") + endpoint.text + path)
     else { throw RPCStatus(.unimplemented, "\(endpoint.text) cannot be reached over HTTP.") }
-    var request = HTTPRequest(method: .get, url: url, purpose: "list what is deployed")
+    var request = HTTPRequest(method: .get, url: url, purpose: "list deployed resources")
     if let authorization = try await credentials.authorization(for: endpoint, isTrusting: isTrusting) {
       request.headers = [("authorization", authorization)]
     }

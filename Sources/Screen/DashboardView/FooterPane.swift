@@ -59,7 +59,7 @@ struct FilterPrompt {
     let enter = Command.text(of: Key(.enter), glyphs)
     let isWide = frame.state.size.width >= 72
     guard let path = line.path, let window = frame.state.browser.windows[path], window.shown != nil else {
-      return "nothing is loaded\(isWide ? ", \(enter) looks" : "")"
+      return "nothing is loaded\(isWide ? ", \(enter) searches" : "")"
     }
     let (shown, loaded) = (window.documents.count, window.loaded.count)
     let isWhole = window.isWhole
@@ -69,7 +69,7 @@ struct FilterPrompt {
     let filter = (try? RowFilter(line.field.text, in: frame.state.configuration.database)).flatMap { BrowserFilter($0) }
     guard let filter, filter.searches else {
       let order = filter?.range.map { ", by \($0.canonicalText)" } ?? ""
-      return "\(counts), \(enter) asks for all\(order)"
+      return "\(counts), \(enter) requests all\(order)"
     }
     if frame.state.network.isOffline { return "\(counts), \(enter) reads the cache" }
     let isAsked = !filter.filters.isEmpty || !filter.prefix.isEmpty

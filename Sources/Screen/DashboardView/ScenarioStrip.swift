@@ -72,7 +72,7 @@ package struct ScenarioStrip {
     case .failed?: line.add(" \(glyphs.cross) failed ", .headerOffline)
     case nil where play.isStepped: line.add(" \(nextKey) runs a step ", .headerPaused)
     case nil where !play.isPlaying: line.add(" stopped ", .headerPaused)
-    case nil: if width >= 72 { line.add(" a step each \(play.paceText) ", .header) }
+    case nil: if width >= 72 { line.add(" a step every \(play.paceText) ", .header) }
     }
     return line
   }
@@ -140,11 +140,11 @@ package struct ScenarioStrip {
       } else {
         add(text, .warn)
       }
-      if rows >= 4 { add("\(end); the clients are as they were", .textMuted) }
+      if rows >= 4 { add("\(end); the clients keep their state", .textMuted) }
     case .passed?:
       if rows >= 2 {
         add(
-          "\(glyphs.check) all \(play.steps.count) steps hold; \(leaveKey) leaves, the clients stay open",
+          "\(glyphs.check) all \(play.steps.count) steps passed; \(leaveKey) leaves, the clients stay open",
           .writeAcked)
       }
     case nil:

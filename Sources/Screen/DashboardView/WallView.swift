@@ -68,7 +68,7 @@ struct WallView {
     _ listeners: ArraySlice<ListenerRecord>, _ figures: WallFigures, _ geometry: WallGeometry, on canvas: inout Canvas
   ) {
     if listeners.isEmpty {
-      let text = "no listener is open: space on a collection listens to it, n makes one"
+      let text = "no listener is open: space on a collection starts one, n creates one"
       let place = Point(x: WallGeometry.Columns.name, y: geometry.rows.y)
       canvas.put(text, at: place, role: .textMuted, clip: geometry.rows)
       return
@@ -164,7 +164,7 @@ struct WallLines {
     }
     let waiting = frame.state.writes.waiting
     let totals = frame.state.wall.totals
-    let refused = totals.rejected > 0 ? "\(grouped(totals.rejected)) refused" : nil
+    let refused = totals.rejected > 0 ? "\(grouped(totals.rejected)) rejected" : nil
     let acked = "\(grouped(totals.acknowledged)) acked"
     let waits = waiting > 0 ? "\(grouped(waiting)) wait\(waiting == 1 ? "s" : "")" : nil
     let parts = [waits, refused, acked].compactMap(\.self)

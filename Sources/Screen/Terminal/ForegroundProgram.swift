@@ -56,7 +56,7 @@ package struct ForegroundProgram: Sendable {
     }
     // The screen's descriptor is non-blocking, which programs do not expect of their input.
     guard let path = ttyname(terminal).map({ String(cString: $0) }) else {
-      throw TerminalError(.system, "the terminal has no name to open it by")
+      throw TerminalError(.system, "the terminal has no device name")
     }
     var actions = posix_spawn_file_actions_t()
     var attributes = posix_spawnattr_t()

@@ -51,7 +51,7 @@ package import TerminalTheme
     gate.isAlwaysSlow = preferences.isSlow
     device = try TerminalDevice()
     guard let terminal = environment["TERM"], !terminal.isEmpty else {
-      throw TerminalError(.unknownTerminal, "TERM is not set: set it to xterm-256color or so")
+      throw TerminalError(.unknownTerminal, "TERM is not set: set it to xterm-256color or similar")
     }
     painter = try Painter(
       terminal: terminal, size: device.size, theme: theme, environment: environment, wish: preferences.depth)

@@ -26,7 +26,7 @@ import TerminalCanvas
     var modes = termios()
     guard tcgetattr(descriptor, &modes) == 0 else {
       Glibc.close(descriptor)
-      throw TerminalError(.notATerminal, "the terminal has no modes to set: run hearth in a terminal")
+      throw TerminalError(.notATerminal, "the terminal's modes cannot be set: run hearth in a terminal")
     }
     self.descriptor = descriptor
     savedModes = modes

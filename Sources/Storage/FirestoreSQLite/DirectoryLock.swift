@@ -103,10 +103,12 @@ package struct DirectoryLock: ~Copyable {
     if use != .shared, holder?.use == .shared {
       let who = sharers.isEmpty ? "other processes" : sharers.map(name).joined(separator: " and ")
       throw StoreError(
-        .locked, "The \(place) is shared by \(who). End them, share it as well, or choose another directory.")
+        .locked, "The \(place) is shared by \(who). End them, share the directory too, or choose another one.")
     }
     let who = holder.map { name($0.process) } ?? "another process"
-    let remedy = use == .shared ? ", which does not share it. End it, have it share it" : ". End it"
+    let remedy =
+      use == .shared
+      ? ", which does not share it. End that process, enable sharing in it" : ". End that process"
     throw StoreError(.locked, "The \(place) is in use by \(who)\(remedy), or choose another directory.")
   }
 

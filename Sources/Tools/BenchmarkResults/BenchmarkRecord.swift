@@ -38,7 +38,7 @@ package struct BenchmarkRecord: Codable, Sendable {
   package init(at path: String, mayBeMissing: Bool = false) throws {
     guard let data = FileManager.default.contents(atPath: path) else {
       if mayBeMissing, !FileManager.default.fileExists(atPath: path) { return }
-      throw Failure(description: "\(path) cannot be read: run hearth-bench in the clone, or name the record by --from.")
+      throw Failure(description: "\(path) cannot be read: run hearth-bench in the clone, or use --from.")
     }
     do { self = try JSONDecoder().decode(Self.self, from: data) } catch {
       throw Failure(description: "\(path) is not a record of hearth-bench: \(error)")

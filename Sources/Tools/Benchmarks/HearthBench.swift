@@ -14,14 +14,14 @@ struct HearthBench: ParsableCommand {
     discussion: """
       Each case runs several times on sample data (documents of 12 fields, about 460 bytes) and reports the median: \
       wall time if the machine is quiet (load below 1.5), processor time otherwise. The floor is the same work done \
-      with SQLite alone in the same run; goals hold for 100000 documents. Where single operations are timed, p50us and \
-      p99us are the times that half of them and 99 of a hundred do not exceed; peakMB is the most memory above that of \
-      the start (of a client in a process of its own: all of it), allocs the allocations of one operation or document. \
+      with SQLite alone in the same run; goals hold for 100000 documents. p50us and p99us are \
+      percentiles of single operations. peakMB is the peak memory above the memory at the start; for a client in a \
+      separate process it is all of its memory. allocs is the allocation count of one operation or document. \
       Measure release builds: swift run -c release hearth-bench.
 
       --plot draws how the figures grow with the documents, listeners and pending writes, and names on standard error \
-      those that grow faster than n log n. --record keeps the figures, --history prints what was kept, and --guard \
-      compares some cheap ones with it.
+      the figures that grow faster than n log n. --record stores the figures, --history prints stored figures, and \
+      --guard compares some cheap ones with the record.
 
       Cases:
       \(BenchmarkCase.all.map { "  \($0.name.padding(toLength: 26, withPad: " ", startingAt: 0)) \($0.summary)" }
@@ -31,13 +31,13 @@ struct HearthBench: ParsableCommand {
   @Argument(help: "The cases to run. Default: all.")
   var cases: [String] = []
 
-  @Option(help: "How many documents the cache holds; may be repeated (default: 1000, 10000 and 100000).")
+  @Option(help: "Document count of the cache; repeatable (default: 1000, 10000 and 100000).")
   var documents: [Int] = []
 
   @Flag(help: "Print one JSON object per line.")
   var json = false
 
-  @Option(help: "How often each case runs, where it is not bound to a number (default: 5 to 9 times).")
+  @Option(help: "Runs of each case, except cases with a fixed number (default: 5 to 9).")
   var repetitions: Int?
 
   @Option(help: ArgumentHelp("Draw how the figures grow, as SVG.", valueName: "file"))
@@ -58,7 +58,7 @@ struct HearthBench: ParsableCommand {
   @Flag(
     name: .customLong("guard"),
     help:
-      "Run cheap cases; exit with 1 if one has a ratio of more than 1.25 times, or 1.1 times the allocations, of the record."
+      "Run cheap cases; exit with 1 if a ratio exceeds the record by 25 %, or the allocations exceed it by 10 %."
   )
   var isGuard = false
 
@@ -80,14 +80,14 @@ struct HearthBench: ParsableCommand {
       throw ValidationError("--repetitions \(repetitions): give a number from 1 to 1000000.")
     }
     if record != nil, commit?.isEmpty ?? true {
-      throw ValidationError("--record needs --commit HASH: the record names the code that it measures.")
+      throw ValidationError("--record needs --commit HASH, the commit of the measured code.")
     }
     if commit != nil, record == nil { throw ValidationError("--commit is for --record FILE.") }
     if isGuard, !cases.isEmpty || !documents.isEmpty || json || plot != nil || record != nil || checkGrowth {
       throw ValidationError("--guard has fixed cases and a fixed number of documents. Remove the other options.")
     }
     if history != nil, isGuard || record != nil || plot != nil {
-      throw ValidationError("--history only prints the record: leave out the other options.")
+      throw ValidationError("--history only prints the record. Remove the other options.")
     }
   }
 

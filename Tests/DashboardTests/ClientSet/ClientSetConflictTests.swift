@@ -43,10 +43,10 @@ struct ClientSetConflictTests {
     driver.tell("bob", applied(1, update(2), at: 12.4), at: 12.5)
     driver.tell("bob", conflict(1, base: 0, mine: 2, theirs: 1, at: 12.4), at: 12.6)
     #expect(
-      told(driver, "bob") == ["conflict: 2 went over one's population 1, 2.4 s later, unseen here"])
+      told(driver, "bob") == ["conflict: 2 replaced one's population 1, 2.4 s later, unseen here"])
     #expect(
       told(driver, "one")
-        == ["conflict: bob put 2 over population 1, 2.4 s later, unseen by bob"])
+        == ["conflict: bob replaced population 1 with 2, 2.4 s later, unseen by bob"])
     #expect(driver.toasts.contains("conflict with bob in cities/SF"))
     #expect(driver.state("bob").feed.rows.last?.ends == BatchID(1))
     #expect(driver.state("one").feed.rows.last?.ends == BatchID(3))
@@ -136,7 +136,7 @@ struct ClientSetConflictTests {
       outcome: .replaced(many, after: .milliseconds(5)))
     #expect(
       conflict.text(bullet: "·")
-        == "conflict: 1 went over bob's f1 2, 5 ms later, unseen here · "
-        + "1 went over bob's f2 2, 5 ms later, unseen here · 2 more fields")
+        == "conflict: 1 replaced bob's f1 2, 5 ms later, unseen here · "
+        + "1 replaced bob's f2 2, 5 ms later, unseen here · 2 more fields")
   }
 }

@@ -116,14 +116,14 @@ struct ClientSetTests {
     #expect(single.names == ["one"] && single.toasts.contains { $0.contains("ends with hearth: q quits") })
     var full = ClientSetDriver.shared(Size(width: 200, height: 60), ["a", "b", "c"])
     full.run("client add d")
-    #expect(full.names.count == 4 && full.toasts.contains { $0.contains("there are 4 clients") })
+    #expect(full.names.count == 4 && full.toasts.contains { $0.contains("a screen has at most 4 clients") })
   }
 
   @Test("On Cloud Firestore, a client cannot be given a user by name")
   func cloudUser() {
     var driver = ClientSetDriver(kind: .cloud)
     driver.run("client add bob user x")
-    #expect(driver.names == ["one"] && driver.toasts.contains { $0.contains("needs signed users") })
+    #expect(driver.names == ["one"] && driver.toasts.contains { $0.contains("needs a signed token") })
     driver.run("client add bob")
     #expect(driver.names == ["one", "bob"])
   }
@@ -134,7 +134,7 @@ struct ClientSetTests {
     let bob = try #require(driver.number("bob"))
     driver.tell("bob", .pendingWrites([pendingWrite(1, .set, "cities/SF", at: at(1), .held)]), at: 1)
     driver.run("client remove bob")
-    #expect(driver.names == ["one", "bob"] && driver.screen.contains("1 write of bob not acknowledged yet"))
+    #expect(driver.names == ["one", "bob"] && driver.screen.contains("1 write of bob without an acknowledgement"))
     driver.press("enter")
     #expect(driver.names == ["one", "bob"], "cancelling is the answer that is selected")
     driver.run("client remove bob")
@@ -182,7 +182,7 @@ struct ClientSetTests {
     driver.state.configuration.attached = AttachedProgram(process: 7, name: "shop", allowsControl: true)
     driver.send(.run("client add bob", at: driver.now))
     #expect(driver.effects.isEmpty)
-    #expect(driver.state.toasts.contains { $0.text.contains("the client is shop's") })
+    #expect(driver.state.toasts.contains { $0.text.contains("there is only the client of shop") })
   }
 
   @Test("A client that cannot open is removed from the screen with the reason")

@@ -156,7 +156,7 @@ import Testing
   func medium() {
     #expect(
       rows(clientSet(Size(width: 120, height: 36), done: 4)) == [
-        " counters  Two clients count while one of them is offline.                  ███····· step 4/9  1.000 s  a step each 1 s",
+        " counters  Two clients count while one of them is offline.                 ███····· step 4/9  1.000 s  a step every 1 s",
         " ✓    5  bob: offline",
         " ▸    6  bob: update counters/a n={\"$increment\": 1}",
         " ·    7  ada: expect nothing within 5s",
@@ -186,9 +186,10 @@ import Testing
     #expect(failed[0].contains("✗ failed") && failed[1].hasPrefix(" ✗    9  ada: expect modified"), "\(failed)")
     #expect(failed[2].hasPrefix(" ✗ counters, line 9"), "\(failed)")
     let large = rows(clientSet(Size(width: 200, height: 60), done: 7, .failed(reason)))
-    #expect(large.contains(" ✗ " + reason) && large.last == " q leaves; the clients are as they were", "\(large)")
+    #expect(large.contains(" ✗ " + reason) && large.last == " q leaves; the clients keep their state", "\(large)")
     let passed = rows(clientSet(Size(width: 120, height: 36), done: 9, .passed))
-    #expect(passed[0].contains("✓ passed") && passed.last?.contains("all 9 steps hold; q leaves") == true, "\(passed)")
+    #expect(
+      passed[0].contains("✓ passed") && passed.last?.contains("all 9 steps passed; q leaves") == true, "\(passed)")
   }
 
   @Test("A caption stays until the next one, and a paused scenario is labeled stopped")

@@ -22,7 +22,7 @@ extension FieldEditorTests {
     driver.type("T")
     driver.press("s")
     for text in [
-      "update orders/a", "mask count, note", "on condition that the document exists", "1 transform",
+      "update orders/a", "mask count, note", "only if the document exists", "1 transform",
       "~ count", "3 → 5", "- note", "→ deleted", "* paidAt", "the server's time", "[ Send ]",
     ] { #expect(driver.screen.contains(text), "\(text)") }
     driver.press("y")
@@ -121,6 +121,6 @@ extension FieldEditorTests {
     driver.press("t")
     driver.type("T")
     driver.press("e")
-    #expect(driver.effects.isEmpty && driver.state.toasts.last?.text.contains("a text has no transforms") == true)
+    #expect(driver.effects.isEmpty && driver.state.toasts.last?.text.contains("a text cannot have transforms") == true)
   }
 }

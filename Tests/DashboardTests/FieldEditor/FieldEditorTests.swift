@@ -208,7 +208,7 @@ struct FieldEditorTests {
     var driver = Self.opened(at: ["count"])
     Self.retype("4", &driver)
     driver.press("ctrl-s w")
-    #expect(driver.screen.contains("set orders/a") && driver.screen.contains("fields that others add meanwhile"))
+    #expect(driver.screen.contains("set orders/a") && driver.screen.contains("fields that others add in the meantime"))
     driver.press("w")
     #expect(driver.screen.contains("update orders/a"))
     driver.press("w enter")

@@ -89,7 +89,7 @@ struct WallTests {
     driver.tick(12)
 
     let writes = row("writes", in: driver)
-    #expect(writes.contains("▂▁▁▁▁▁▁▁!▁▁") && writes.contains("1 refused 1 acked"), "\(writes)")
+    #expect(writes.contains("▂▁▁▁▁▁▁▁!▁▁") && writes.contains("1 rejected 1 acked"), "\(writes)")
     let trips = row("rtt", in: driver)
     #expect(trips.contains("▁▂▁▁▒▒▒▒▒▁▁▁") || trips.contains("▁▃▁▁▒▒▒▒▒▁▁▁"), "\(trips)")
     #expect(trips.contains("p50 3"), "\(trips)")

@@ -87,7 +87,7 @@ struct CommitLog: ~Copyable {
   }
 
   private static let wayOut =
-    "If the clock was wrong then, export the data and import it into another directory."
+    "If the clock was wrong at that time, export the data and import it into another directory."
 
   /// The lag of the clock, in microseconds, above which it is reported. Clock synchronization causes smaller lags.
   private static let toldLag: Int64 = 60_000_000
@@ -100,7 +100,7 @@ struct CommitLog: ~Copyable {
     if state.historyStart <= max(hourAgo, 0) {
       reason = "earlier versions are kept for an hour."
     } else if state.historyStart == state.pruned {
-      reason = "all documents were replaced or removed then."
+      reason = "all documents were replaced or removed at that time."
     } else {
       let bytes = configuration.keptHistoryBytes
       let limit = bytes < 1 << 20 ? "\(bytes) bytes" : "\(bytes >> 20) MiB"
@@ -108,7 +108,7 @@ struct CommitLog: ~Copyable {
     }
     return .refused(
       .failedPrecondition,
-      "The requested 'read_time' is too old. The oldest that can be read is \(oldest.rfc3339Text): \(reason)")
+      "The requested 'read_time' is too old. The oldest readable time is \(oldest.rfc3339Text): \(reason)")
   }
 
   /// Ensures that no later commit gets a version up to this one, which a read has used.

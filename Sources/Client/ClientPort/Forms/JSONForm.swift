@@ -265,7 +265,7 @@ extension JSONSyntax {
   package var isNull: Bool { if case .null = kind { true } else { false } }
 
   package func text() throws(JSONError) -> String {
-    guard case .string(let text) = kind else { throw error("Expected a text, found \(kindName).") }
+    guard case .string(let text) = kind else { throw error("Expected a string, found \(kindName).") }
     return text
   }
 }

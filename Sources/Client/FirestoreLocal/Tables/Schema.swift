@@ -18,13 +18,13 @@ enum Schema {
     if found > version {
       throw StoreError(
         .newerSchema,
-        "The cache has schema version \(found), and this program reads version \(version). Use the program that made "
-          + "it, or another cache directory.")
+        "The cache has schema version \(found), but this program reads version \(version). Use the program that "
+          + "created the cache, or another cache directory.")
     }
     try connection.configure(settings(isFile: isFile, use))
     if found == version { return try compare(connection) }
     guard found == 0, try !connection.exists("SELECT 1 FROM sqlite_schema") else {
-      throw .damaged("it has schema version \(found), which no program writes")
+      throw .damaged("it has the invalid schema version \(found)")
     }
     try connection.transaction { () throws(StoreError) in
       try create(in: connection)

@@ -51,7 +51,7 @@ struct TargetCache {
     guard isIntact else { throw .damaged("a target has changed on disk") }
   }
 
-  private static var misnamed: StoreError { .damaged("a target is stored under another one's name") }
+  private static var misnamed: StoreError { .damaged("a target is stored under the name of another target") }
 
   static func id(_ number: Int64) throws(StoreError) -> TargetID {
     guard let id = Int32(exactly: number), id > 0 else { throw StoredNumbers.damage("a target's id", number) }

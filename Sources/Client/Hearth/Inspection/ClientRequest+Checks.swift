@@ -28,17 +28,19 @@ extension ClientRequest {
         [settings.latency, settings.jitter, settings.flap ?? .zero]
         + settings.lanes.values.flatMap { [$0.latency ?? .zero, $0.jitter ?? .zero] }
       guard delays.allSatisfy({ ($0 >= .zero) && ($0 <= Self.longestDelay) }) else {
-        throw Self.refusal("A delay is at least 0 and at most an hour.")
+        throw Self.refusal("A delay must be from 0 to 1 hour.")
       }
       for share in [settings.lostAcknowledgements, settings.lostRequests] where !(0...100).contains(share) {
         throw Self.refusal("\(share) is not a percentage.")
       }
       let rates = [settings.bandwidth, settings.readingRate] + settings.lanes.values.map(\.bandwidth)
       for case let rate? in rates where !(1...Self.mostBytes).contains(rate) {
-        throw Self.refusal("A bandwidth is 1 to \(Self.mostBytes) bytes a second.")
+        throw Self.refusal("A bandwidth must be from 1 to \(Self.mostBytes) bytes a second.")
       }
       // A network that changes state more often than every 1 ms is the same as no network.
-      if let flap = settings.flap, flap < .milliseconds(1) { throw Self.refusal("A network flaps each 1 ms at most.") }
+      if let flap = settings.flap, flap < .milliseconds(1) {
+        throw Self.refusal("A network can flap at most every 1 ms.")
+      }
     default: break
     }
   }

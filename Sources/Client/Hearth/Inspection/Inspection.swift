@@ -142,7 +142,7 @@ package actor Inspection {
       if watchers[id]?.word == nil { begin(id, line) } else { receive(line, from: id) }
     }
     if watchers[id]?.received.count ?? 0 > InspectionLine.longestRequest {
-      refuse(id, "A request of more than \(InspectionLine.longestRequest) bytes.")
+      refuse(id, "The request is longer than \(InspectionLine.longestRequest) bytes.")
     }
   }
 
@@ -150,13 +150,13 @@ package actor Inspection {
     let version = InspectionGreeting.currentVersion
     // The reply quotes the line, which is more useful to the watcher than the decoder's error.
     guard let word = try? InspectionLine.value(InspectionWord.self, of: line) else {
-      return refuse(id, "Not understood: \(String(decoding: line.prefix(80), as: UTF8.self))")
+      return refuse(id, "Unknown request: \(String(decoding: line.prefix(80), as: UTF8.self))")
     }
     guard word.hearth == version else {
       return refuse(
         id,
-        "\(greeting.name) reports its events in version \(version), not \(word.hearth). Use hearth of the same "
-          + "version.")
+        "\(greeting.name) reports its events in format \(version), not \(word.hearth). Use the same version of "
+          + "hearth.")
     }
     watchers[id]?.word = word
     if let notice = client.storageNotice { send(ClientEvent.storage(notice), to: id) }
@@ -171,11 +171,11 @@ package actor Inspection {
   private func receive(_ line: [UInt8], from id: Int) {
     // The reply quotes the line, which is more useful to the watcher than the decoder's error.
     guard let request = try? InspectionLine.value(ClientRequest.self, of: line) else {
-      return refuse(id, "Not understood: \(String(decoding: line.prefix(80), as: UTF8.self))")
+      return refuse(id, "Unknown request: \(String(decoding: line.prefix(80), as: UTF8.self))")
     }
     guard let watcher = watchers[id], let word = watcher.word else { return }
     if request.isControl, !word.control {
-      let status = RPCStatus(.permissionDenied, "Attached to look only: hearth attach --control may change it.")
+      let status = RPCStatus(.permissionDenied, "hearth attach is read-only without --control.")
       return send(request.failed(status), to: id)
     }
     guard watcher.requests < Watcher.mostRequests, watcher.hasRoom else {

@@ -95,7 +95,7 @@ package struct IndexConfiguration: Sendable {
     } else if let twice = fields.first(where: { !paths.insert($0.path).inserted })?.path {
       // Cloud Firestore allows this, for an array field that is both searched and ordered.
       let name = twice.canonicalText
-      warn(entry, "\(place) names \(name) twice. A server uses it; a cache has no such index.")
+      warn(entry, "\(place) has the field \(name) twice. Only servers use such an index; the cache skips it.")
     } else {
       fieldIndexes.append(
         try entry.reporting(place) { () throws(ModelError) in

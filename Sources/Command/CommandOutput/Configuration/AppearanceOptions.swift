@@ -37,7 +37,7 @@ package struct AppearanceOptions: ParsableArguments {
     }
   }
 
-  @Option(help: ArgumentHelp("Theme; T in the dashboard shows them all.", valueName: "name"))
+  @Option(help: ArgumentHelp("Color theme. T in the dashboard lists all themes.", valueName: "name"))
   package var theme: String?
 
   @Option(
@@ -98,7 +98,7 @@ package struct ThemeChoice: Sendable {
       let line = file.themeLine.map { ":\($0)" } ?? ""
       sources.append((name, .configuration(line: file.themeLine), "\(preferences.fileName)\(line): "))
     }
-    if let name = preferences.remembered.theme { sources.append((name, .remembered, "remembered from before: ")) }
+    if let name = preferences.remembered.theme { sources.append((name, .remembered, "last choice in the picker: ")) }
     for (name, source, place) in sources {
       do throws(ThemeError) {
         return ThemeChoice(

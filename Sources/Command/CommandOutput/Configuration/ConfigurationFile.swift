@@ -61,18 +61,18 @@ package struct ConfigurationFile: Hashable, Sendable {
     p50 = "5ms"                # half of the runs of a query at the cache
     p99 = "50ms"
 
-    # For the bill that page I estimates: the price of 100 000 reads, and the date of that price.
+    # Page I estimates a bill from the price of 100 000 reads; as-of is the date of that price.
     [bill]
     reads = 0.06
     currency = "USD"
     as-of = "2025-06"
 
-    # Other keys for commands; 'hearth keys' lists all names. A list, or keys separated by spaces; [] for none.
+    # Key bindings; 'hearth keys' lists all commands. A list, or keys separated by spaces; [] removes all keys.
     [keys]
     # toggle-network = "o"
     # half-page-down = ["ctrl-d", "J"]
 
-    # The same for one part of the screen only.
+    # Key bindings for one part of the screen.
     [keys.live-feed]
     # clear-feed = "C"
 

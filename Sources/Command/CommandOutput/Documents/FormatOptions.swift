@@ -7,7 +7,7 @@ package struct FormatOptions: ParsableArguments {
   @Flag(help: "One line of JSON per document, with its path and times.")
   package var json = false
 
-  @Flag(help: "An aligned table, as on a terminal; wide values may be cut.")
+  @Flag(help: "An aligned table, the default on a terminal; wide values may be truncated.")
   package var table = false
 
   @Flag(help: "One line per field, below a line with the path.")
@@ -26,7 +26,7 @@ package struct FormatOptions: ParsableArguments {
       valueName: "text"))
   package var template: String?
 
-  @Flag(help: "Do not show long output through $PAGER or less.")
+  @Flag(help: "Do not page long output with $PAGER (default: less).")
   package var noPager = false
 
   package mutating func validate() throws {
@@ -42,7 +42,7 @@ package struct FormatOptions: ParsableArguments {
       ("--expanded", expanded),
     ]
     .filter(\.1).map(\.0)
-    if chosen.count > 1 { throw ValidationError("\(chosen.joined(separator: " and ")) exclude each other.") }
+    if chosen.count > 1 { throw ValidationError("\(chosen.joined(separator: " and ")) cannot be combined.") }
   }
 
   /// Parses the argument of `--template`.

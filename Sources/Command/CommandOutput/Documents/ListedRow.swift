@@ -54,7 +54,7 @@ package struct RowFormatOptions: ParsableArguments {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "One line per row from this template, with the column names that --csv prints.", valueName: "text"))
+      "One line per row from this template. Use the column names that --csv prints.", valueName: "text"))
   package var template: String?
 
   package mutating func validate() throws {

@@ -24,7 +24,7 @@ struct DocumentEnvelope {
       switch self {
       case .own: nil
       case .listed: #"{"path", "data"} of another tool"#
-      case .text: #"{"path", "data"} with data in a string of JSON"#
+      case .text: #"{"path", "data"} with data as a JSON string"#
       case .rest: #"{"name", "fields"} of the REST interface"#
       }
     }
@@ -132,7 +132,7 @@ struct RESTValues {
     case "integerValue":
       if case .integer = content.kind { return content }
       guard let number = content.string.flatMap({ Int64($0) }) else {
-        throw content.error("\"integerValue\" expects an integer of 64 bits.")
+        throw content.error("\"integerValue\" expects a 64-bit integer.")
       }
       return JSONSyntax(.integer(number))
     case "doubleValue":
@@ -164,7 +164,7 @@ struct RESTValues {
 
   private func array(_ content: JSONSyntax) throws(JSONError) -> JSONSyntax {
     guard case .array(let elements) = (content["values"] ?? JSONSyntax(.array([]))).kind else {
-      throw content.error("\"arrayValue\" expects \"values\" in an array.")
+      throw content.error("\"arrayValue\" expects \"values\" to be an array.")
     }
     var values: [JSONSyntax] = []
     for element in elements { values.append(try value(element)) }

@@ -24,37 +24,37 @@ enum ForeignFile {
       if name.lowercased().hasSuffix(".ods") {
         return "a spreadsheet. Save it as CSV in UTF-8, and run: hearth import FILE.csv \(place)"
       }
-      return "a zip archive. Unpack it, and import the file or the folder of the export in it."
+      return "a zip archive. Unpack it, and import the file or export folder inside."
     }
     if begins("SQLite format 3\0") {
       return "an SQLite database. Run: sqlite3 -header -csv \(name) 'SELECT * FROM TABLE' | hearth import - \(place)"
     }
     if begins("PAR1") || begins("Obj\u{1}") || begins("ORC") {
-      return "a columnar file of a data warehouse. Convert it to JSON lines or CSV, and import that."
+      return "a columnar data file. Convert it to JSON lines or CSV, and import the result."
     }
     if bytes.starts(with: [0xff, 0xfe]) || bytes.starts(with: [0xfe, 0xff]) {
-      return "text in UTF-16. Run: iconv -f UTF-16 -t UTF-8 \(name) | hearth import - \(place)"
+      return "UTF-16 text. Run: iconv -f UTF-16 -t UTF-8 \(name) | hearth import - \(place)"
     }
     if bytes.count > 262, bytes[257..<262].elementsEqual("ustar".utf8) {
-      return "a tar archive. Unpack it, and import the file or the folder of the export in it."
+      return "a tar archive. Unpack it, and import the file or export folder inside."
     }
     if isBSON(bytes) { return "BSON. Run: bsondump --quiet \(name) | hearth import - \(place)" }
     let ending = name.lowercased().split(separator: ".").last ?? ""
     if ["yaml", "yml", "toml", "sql"].contains(ending) {
       let convert = ending == "sql" ? "" : " Run: yq -o json \(name) | hearth import - \(place)"
-      return "\(ending.uppercased()). JSON, JSON lines, CSV and TSV can be imported.\(convert)"
+      return "\(ending.uppercased()). Hearth imports JSON, JSON lines, CSV and TSV.\(convert)"
     }
     let start = bytes.first { ![0x20, 0x09, 0x0a, 0x0d].contains($0) }
     if start == UInt8(ascii: "<") {
-      return "XML or a web page. JSON, JSON lines, CSV and TSV can be imported, and folders of exports."
+      return "XML or a web page. Hearth imports JSON, JSON lines, CSV, TSV and export folders."
     }
     let head = bytes.prefix(512)
     if head.count(where: { $0 < 9 || (14..<32).contains($0) }) * 20 > head.count {
       let file = name.split(separator: "/").last.map(String.init) ?? name
       if file.hasPrefix("output-") || file.hasSuffix("export_metadata") {
-        return "a part of an export in Google's format. Import the folder of the export."
+        return "a part of an export in Google's format. Import the whole export folder."
       }
-      return "not text. JSON, JSON lines, CSV and TSV can be imported, and folders of exports."
+      return "not text. Hearth imports JSON, JSON lines, CSV, TSV and export folders."
     }
     return nil
   }

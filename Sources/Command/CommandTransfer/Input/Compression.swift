@@ -9,7 +9,7 @@ extension CompressionFormat: ExpressibleByArgument {}
 package struct CompressionOption: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Compress the output. Default: by the file name's ending, .gz or .zst.", valueName: "gzip|zstd"))
+      "Compress the output. Default: by the file name extension, .gz or .zst.", valueName: "gzip|zstd"))
   package var compress: CompressionFormat?
 
   package init() {}
@@ -31,11 +31,11 @@ package enum OutputCompression {
         .usage, "\(name) cannot be written as \(foreign). Pipe the output: hearth export … | \(foreign) > \(name)")
     }
     if let name, let promised, let option, option != promised {
-      throw CommandFailure(.usage, "\(name) promises \(promised), and --compress says \(option).")
+      throw CommandFailure(.usage, "\(name) has the extension of \(promised), but --compress is \(option).")
     }
     guard let format = option ?? promised else { return nil }
     if isTerminal {
-      throw CommandFailure(.usage, "compressed data is nothing to show: write it to a file (-o, >), or into a pipe.")
+      throw CommandFailure(.usage, "a terminal cannot show compressed data. Write it to a file (-o, >) or to a pipe.")
     }
     return format
   }
@@ -71,7 +71,7 @@ enum ForeignCompression: String, CaseIterable {
   static func check(_ bytes: some Collection<UInt8>, of name: String) throws(CommandFailure) {
     guard let kind = allCases.first(where: { bytes.starts(with: $0.magic) }) else { return }
     throw CommandFailure(
-      .badData, "\(name) is compressed by \(kind). Read it through that: \(kind) -dc FILE | hearth import -")
+      .badData, "\(name) is compressed with \(kind). Run: \(kind) -dc FILE | hearth import -")
   }
 }
 
@@ -80,13 +80,13 @@ extension CommandFailure {
   package init(reading name: String, _ format: CompressionFormat, _ error: CompressionError) {
     switch error.kind {
     case .damaged:
-      self.init(.badData, "\(name) is damaged: its \(format) data is wrong at byte \(error.offset) (\(error.reason)).")
+      self.init(.badData, "\(name) is damaged: invalid \(format) data at byte \(error.offset) (\(error.reason)).")
     case .truncated:
-      self.init(.badData, "\(name) ends in the middle of its \(format) data, at byte \(error.offset).")
+      self.init(.badData, "\(name) is incomplete: its \(format) data is cut off at byte \(error.offset).")
     case .tooLarge:
       self.init(
         .badData,
-        "\(name) was compressed with a larger window than is read here. Read it through its program: "
+        "\(name) was compressed with a larger window than hearth supports. Run: "
           + "zstd -dc --long=31 FILE | hearth import -")
     case .failed: self.init(.failure, "\(name) cannot be read: \(error.reason).")
     }

@@ -58,7 +58,7 @@ package struct DelimitedColumns: Sendable {
       }
       for other in columns.compactMap(\.field) where other.isPrefix(of: field) || field.isPrefix(of: other) {
         throw error(
-          "The columns \(other.canonicalText) and \(field.canonicalText) name the same field or one inside it.")
+          "The columns \(other.canonicalText) and \(field.canonicalText) are one field, or one is inside the other.")
       }
       let cells = rows.compactMap { $0.indices.contains(index) && !$0[index].text.isEmpty ? $0[index].text : nil }
       columns.append(
@@ -66,7 +66,7 @@ package struct DelimitedColumns: Sendable {
           field: field, name: cell.text, type: types[field] ?? .guess(cells), isTypeGiven: types[field] != nil))
     }
     for field in types.keys where !columns.contains(where: { $0.field == field }) {
-      throw JSONError(line: 1, column: 1, reason: "the file has no column \(field.canonicalText), which --types names.")
+      throw JSONError(line: 1, column: 1, reason: "--types: the file has no column \(field.canonicalText).")
     }
     (self.columns, self.delimiter, self.database) = (columns, delimiter, database)
     if !isPlain, !hasPath {
@@ -94,7 +94,7 @@ package struct DelimitedColumns: Sendable {
       let last = row.cells[row.cells.count - 1]
       throw JSONError(
         line: last.line, column: last.column,
-        reason: "The row has \(row.cells.count) cells, and there are \(columns.count) columns.")
+        reason: "The row has \(row.cells.count) cells, but the table has \(columns.count) columns.")
     }
     var fields = MemberTree()
     var path: String?
@@ -114,7 +114,8 @@ package struct DelimitedColumns: Sendable {
         fields.set(value, at: field.segments[...])
       } catch {
         let advice =
-          column.isTypeGiven ? "" : " The first rows suggest it; --types \(column.name)=string takes any text."
+          column.isTypeGiven
+          ? "" : " The type is guessed from the first rows; --types \(column.name)=string accepts any text."
         throw JSONError(
           line: cell.line, column: cell.column, reason: "Column \(column.name): \(error.reason)\(advice)")
       }

@@ -59,7 +59,7 @@ struct DelimitedRow {
         if index < scalars.count, scalars[index] != sign {
           throw JSONError(
             line: line, column: index - lineStart + 1,
-            reason: "Expected a \(Delimiter.name(of: sign)) after the quoted cell. A quote in it is written twice.")
+            reason: "Expected a \(Delimiter.name(of: sign)) after the quoted cell. Double a quote inside the cell.")
         }
       } else {
         while index < scalars.count, scalars[index] != sign {
@@ -132,7 +132,7 @@ extension Delimiter {
     let names = ["comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "bar": "|", "pipe": "|", "space": " "]
     let sign = Array((names[text.lowercased()] ?? text).utf8)
     guard sign.count == 1, sign[0] < 0x80, ![0x22, 0x0A, 0x0D].contains(sign[0]) else {
-      throw TextError("Expected one character of ASCII, such as ; or |, or tab.")
+      throw TextError("Expected one ASCII character, such as ; or |, or the word tab.")
     }
     self = .quoted(sign[0])
   }

@@ -109,7 +109,7 @@ package struct InputBytes {
     }
     try ForeignCompression.check(beginning, of: name)
     if beginning.isEmpty, size != nil, let promised = CompressionFormat(fileName: name) {
-      throw CommandFailure(.badData, "\(name) is empty: \(promised) data of no document has some bytes, too.")
+      throw CommandFailure(.badData, "\(name) is empty and therefore not a valid \(promised) file.")
     }
     guard let format = CompressionFormat(magic: beginning) else { return }
     do throws(CompressionError) { decompressor = try Decompressor(format) } catch {

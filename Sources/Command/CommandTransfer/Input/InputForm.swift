@@ -126,11 +126,11 @@ struct InputRecognition {
     if path.isDocument {
       throw CommandFailure(
         .badData,
-        "\(name) is an export by Firefoo of the document \(path). Only exports of collections can be imported.")
+        "\(name) is a Firefoo export of the document \(path). Only exports of collections can be imported.")
     }
     let extent = path.isRoot ? "" : " of the collection \(path)"
     return InputForm(
-      format: .json, layout: .data, note: "\(name): an export by Firefoo\(extent).",
+      format: .json, layout: .data, note: "\(name): a Firefoo export\(extent).",
       collection: path.isRoot ? nil : path)
   }
 
@@ -156,7 +156,7 @@ struct InputRecognition {
           if Self.haveCommonNames(members) { return documents }
           throw ambiguous(shown, collection)
         }
-        note += " For one document \(shown) with maps, add --layout documents."
+        note += " If \(shown) is a document with map fields, add --layout documents."
       }
     }
     return InputForm(format: .json, layout: .collections, note: note)
@@ -219,8 +219,8 @@ struct InputRecognition {
   private func ambiguous(_ names: String, _ collection: ResourcePath) -> CommandFailure {
     CommandFailure(
       .usage,
-      "\(name) can be collections (\(names)) or documents of \(collection) that have only maps. For collections, run: "
-        + "hearth import \(typed) --layout collections --rename FROM=\(collection). "
+      "\(name) is ambiguous: \(names) can be collections, or documents of \(collection) that have only maps. "
+        + "For collections, run: hearth import \(typed) --layout collections --rename FROM=\(collection). "
         + "For documents, add --layout documents.")
   }
 
@@ -236,13 +236,13 @@ struct InputRecognition {
     if root["version"] != nil, let export = root["firestore"], export["metadata_file"] != nil || export["path"] != nil {
       throw CommandFailure(
         .badData,
-        "\(name) describes an export in Google's format. Run: hearth import FOLDER, with the folder around it.")
+        "\(name) belongs to an export in Google's format. Import its folder: hearth import FOLDER")
     }
     if case .array(let indexes)? = root["indexes"]?.kind, indexes.first?["fields"] != nil {
       throw CommandFailure(.badData, "\(name) has index definitions. Run: hearth cache indexes --set \(typed)")
     }
     if root["type"]?.string == "service_account" {
-      throw CommandFailure(.badData, "\(name) is the key of a service account, and has no documents.")
+      throw CommandFailure(.badData, "\(name) is a service account key and contains no documents.")
     }
   }
 }

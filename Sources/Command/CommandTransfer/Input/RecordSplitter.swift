@@ -91,7 +91,7 @@ struct RecordSplitter {
       skipSpace()
       guard let level = position.levels.last else {
         if position.isClosed {
-          if start < buffer.count { throw error("Expected nothing more after the end of the documents.") }
+          if start < buffer.count { throw error("Unexpected text after the end of the documents.") }
           return nil
         }
         if layout == .single || layout == .sequence { return try whole() }

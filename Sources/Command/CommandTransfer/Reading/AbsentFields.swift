@@ -84,7 +84,7 @@ package struct AbsentFields: Sendable {
     case .equal, .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual: found = values
     case .arrayContains:
       found = values.flatMap { value in if case .array(let elements) = value { elements } else { [Value]() } }
-      if found.isEmpty { return types(values).map { "\(name) is never an array with elements, but \($0)." } }
+      if found.isEmpty { return types(values).map { "\(name) never has an array with elements. Its type is \($0)." } }
     case .notEqual, .in, .notIn, .arrayContainsAny: return nil
     }
     let wanted = condition.value.kindName
@@ -93,7 +93,7 @@ package struct AbsentFields: Sendable {
     let extent =
       documents.count < Self.sampleSize ? "every document" : "the first \(Self.sampleSize) documents"
     let subject = condition.op == .arrayContains ? "the elements of \(name) have" : "\(name) has"
-    return "\(subject) the type \(types) in \(extent) of \(place), and the condition has the type \(wanted)."
+    return "\(subject) the type \(types) in \(extent) of \(place), but the condition has the type \(wanted)."
   }
 
   private func types(_ values: [Value]) -> String? {

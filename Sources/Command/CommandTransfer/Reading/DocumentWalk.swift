@@ -179,7 +179,7 @@ extension Datastore {
   package func count(_ query: Query) async throws -> Int {
     let figures = try await aggregate(query.target, [Aggregation(alias: "count", function: .count)])
     guard case .integer(let count)? = figures["count"] else {
-      throw RPCStatus(.internal, "The server did not answer the count.")
+      throw RPCStatus(.internal, "The server did not return a count.")
     }
     return Int(count)
   }

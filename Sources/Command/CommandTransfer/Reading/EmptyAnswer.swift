@@ -43,7 +43,7 @@ struct EmptyAnswer: Sendable {
     var (parent, known) = (ResourcePath.root, collections)
     let segments = path.segments.map(String.init)
     if segments.first == "**" {
-      return "for all collections with the id \(path.last), write \(ShellText.typed(path.last)) --collection-group."
+      return "for all collections with the id \(path.last), use \(ShellText.typed(path.last)) --collection-group."
     }
     for index in stride(from: 0, to: segments.count, by: 2) {
       if !known.contains(segments[index]) {

@@ -50,7 +50,7 @@ package struct BackupFolder: Hashable, Sendable {
       throw CommandFailure(.noInput, "\(path) is not a backup: it has no backup.json.")
     }
     guard let text = String(validating: data, as: UTF8.self) else {
-      throw CommandFailure(.badData, "\(name) is not text in UTF-8.")
+      throw CommandFailure(.badData, "\(name) is not UTF-8 text.")
     }
     return try BackupDescription(parsing: text, name: name)
   }
@@ -162,7 +162,7 @@ package struct BackupDescription: Hashable, Sendable {
     }
     guard case .string(let project)? = json["project"]?.kind, case .string(let database)? = json["database"]?.kind,
       case .integer(let documents)? = json["documents"]?.kind
-    else { throw CommandFailure(.badData, "\(name) does not describe the backup.") }
+    else { throw CommandFailure(.badData, "\(name) needs the project, the database and the document count.") }
     self.init(database: DatabaseID(project: project, database: database), time: nil, documents: Int(documents))
     if case .string(let text)? = json["time"]?.kind {
       do { time = try InstantText.parse(text) } catch {

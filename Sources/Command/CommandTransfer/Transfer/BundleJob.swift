@@ -30,7 +30,7 @@ struct BundleJob {
       documents += page
       size += page.reduce(0) { $0 + ($1.data?.encoded.bytes.count ?? 0) }
       guard size <= Self.largest else {
-        throw CommandFailure(.badData, "a bundle can have at most 100 MiB: clients load it whole.")
+        throw CommandFailure(.badData, "a bundle can have at most 100 MiB, because clients load it whole.")
       }
       try progress(documents.count)
     }
@@ -99,7 +99,8 @@ struct CacheFreezing {
         count += 1
       }
       guard writer.byteCount <= Self.largest else {
-        throw CommandFailure(.badData, "a bundle can have at most 100 MiB: clients load it whole. Use FILE.jsonl.")
+        throw CommandFailure(
+          .badData, "a bundle can have at most 100 MiB, because clients load it whole. Use FILE.jsonl.")
       }
       try progress(count)
     }

@@ -106,7 +106,7 @@ package struct ExportJob: Sendable {
     } catch {
       throw CommandFailure(
         .badData,
-        "\(key.path) cannot be exported, because it could not be imported: \(error.message) Fix it and try again.")
+        "\(key.path) cannot be exported, because an import would reject it: \(error.message) Fix it and try again.")
     }
   }
 }

@@ -130,12 +130,12 @@ package struct ImportJob: Sendable {
     let before = state.flatMap { ImportState.read($0) }
     var done = ImportProgressPoint()
     if let state, let before, before.identity != identity {
-      note("starting again: \(state) belongs to another import, or \(name) has changed since.")
+      note("starting over: \(state) belongs to another import, or \(name) has changed.")
     } else if let state, let before {
       done = ImportProgressPoint(position: before.position, documents: before.documents, rejected: before.rejected)
       try input.skip(to: done.position, format)
       let line = format == .google ? "" : ", at line \(done.position.line)"
-      note("continuing after \(done.documents.documents)\(line); remove \(state) to start again.")
+      note("continuing after \(done.documents.documents)\(line); remove \(state) to start over.")
     }
     let datastore = badDocuments == .check ? nil : try connect()
     let size = input.size
@@ -185,8 +185,8 @@ extension ImportJob {
     guard !canLookTwice, done.documents > 0, let rename = unused.first else { return }
     throw CommandFailure(
       .badData,
-      "\(name) has nothing at \(rename.from), which \(rename.text) names: \(done.documents.documents) imported, "
-        + "none to \(rename.to).")
+      "\(rename.text): \(name) has nothing at \(rename.from). \(done.documents.documents) imported, none to "
+        + "\(rename.to).")
   }
 
   /// The rules for an export whose documents are imported to other paths.
@@ -215,7 +215,8 @@ extension ImportJob {
     }
     guard let known else { return rules }
     if idField != nil, !hasCollections {
-      throw CommandFailure(.usage, "--id-field is for plain documents, but those in \(name) have paths. Remove it.")
+      throw CommandFailure(
+        .usage, "--id-field is for plain documents, but the documents in \(name) have paths. Remove the option.")
     }
     rules.collection = nil
     rules.paths = PathRules(
@@ -226,14 +227,14 @@ extension ImportJob {
   /// The rules for a file of rows.
   private func columns(of input: inout ImportInput, _ note: (String) -> Void) throws -> ImportRules {
     if delimiter != nil, format.delimiter == nil {
-      throw CommandFailure(.usage, "--delimiter is about the cells of csv, and \(name) is \(format.rawValue).")
+      throw CommandFailure(.usage, "--delimiter is only for csv, but \(name) is \(format.rawValue).")
     }
     try input.part(by: delimiter)
     guard let delimiter = input.delimiter else {
       if types.isEmpty { return rules }
       if format == .google {
         throw CommandFailure(
-          .usage, "--types is for csv, tsv and JSON. An export in Google's format has the type of each value.")
+          .usage, "--types is for csv, tsv and JSON. An export in Google's format already has the type of each value.")
       }
       var rules = rules
       rules.types = types
@@ -244,7 +245,7 @@ extension ImportJob {
       let columns = try DelimitedColumns(
         input.sample(), delimiter, isPlain: rules.collection != nil, types: types, in: rules.database)
       if self.delimiter == nil, delimiter != format.delimiter {
-        note("cells are parted by a \(delimiter.name), as the first row suggests; --delimiter says otherwise.")
+        note("the separator is a \(delimiter.name), detected from the first row. Use --delimiter for another one.")
       }
       if badDocuments == .check { note("columns: \(columns.summary).") }
       rules.columns = columns
@@ -322,15 +323,15 @@ struct ImportSurvey {
       let shown = names.prefix(3).joined(separator: ", ") + (names.count > 3 ? " and \(names.count - 3) more" : "")
       throw CommandFailure(
         .usage,
-        "\(name) has several collections (\(shown)). Replace --into with one --rename for each that moves, as in "
-          + "\(CollectionRename(ResourcePath(names[0]), target).text). The others keep their names.")
+        "\(name) has several collections (\(shown)). Replace --into with a --rename for each collection to rename, "
+          + "such as \(CollectionRename(ResourcePath(names[0]), target).text). Other collections keep their names.")
     }
     if inner.count > 1 {
       let outer = CollectionRename(ResourcePath(root), target)
       throw CommandFailure(
         .usage,
-        "all documents of \(name) are in \(inner), so --into is ambiguous. Use one of these in its place: "
-          + "\(CollectionRename(inner, target).text), or with the collection above it \(outer.text).")
+        "all documents of \(name) are in \(inner), so --into is ambiguous. Replace it with "
+          + "\(CollectionRename(inner, target).text), or with \(outer.text) for the outer collection.")
     }
     return CollectionRename(inner, target)
   }
@@ -341,7 +342,7 @@ struct ImportSurvey {
     for rename in renames where !found.contains(rename.from) {
       let names = collections.keys.sorted().prefix(8).joined(separator: ", ")
       throw CommandFailure(
-        .usage, "\(name) has nothing at \(rename.from), which \(rename.text) names. It has \(names).")
+        .usage, "\(rename.text): \(name) has nothing at \(rename.from). Its collections are \(names).")
     }
   }
 }

@@ -132,8 +132,8 @@ package struct ImportRules: Sendable {
     if columns == nil, record.name == nil, let path = Self.exportedPath(syntax) {
       let rename = CollectionRename(path.parent, collection)
       throw syntax.error(
-        "This is {path, data}, as export writes it, and would become a document of that. Import it without --into, or to "
-          + "another place with \(rename.text).")
+        "With --into, this exported {path, data} object would become a document with these two fields. Remove --into, "
+          + "or use \(rename.text) to import to another place.")
     }
     if record.name == nil, idField == nil, syntax["_id"]?["$oid"] == nil,
       let field = ["id", "_id", "uid"].first(where: { syntax[$0]?.string != nil })
@@ -148,7 +148,7 @@ package struct ImportRules: Sendable {
     let id = ["id", "_id", "uid"].first { syntax[$0]?.string != nil }
     let more = id.map { " and --id-field \($0)" } ?? ""
     return syntax.error(
-      "The document does not name its path: expected {\"path\": …, \"data\": …} as export writes it. "
+      "The document has no path. Expected {\"path\": …, \"data\": …}, as 'hearth export' writes it. "
         + "For plain documents, add --into COLLECTION\(more).")
   }
 
@@ -203,7 +203,7 @@ package struct ImportRules: Sendable {
     case .string(let id)?: return try checked(id, found ?? syntax)
     case .integer(let number)?: return String(number)
     case .object? where found?["$oid"]?.string != nil: return try checked(found?["$oid"]?.string ?? "", syntax)
-    case nil: throw syntax.error("The document has no field \(idField.canonicalText) to take its id from.")
+    case nil: throw syntax.error("The document has no field \(idField.canonicalText) for its id.")
     default: throw (found ?? syntax).error("An id must be a string or an integer.")
     }
   }
@@ -274,7 +274,7 @@ private struct PlacedDocument {
   private func documents(in collection: JSONSyntax.Member) throws(JSONError) -> [PlacedDocument] {
     guard case .object(let members) = collection.value.kind else {
       throw collection.value.error(
-        "Expected the documents of \(collection.name) by id, found \(collection.value.kindName).")
+        "Expected an object with the documents of \(collection.name) by id, found \(collection.value.kindName).")
     }
     let name = collection.name.split(separator: "/").last.map(String.init) ?? collection.name
     var found: [PlacedDocument] = []
@@ -336,7 +336,7 @@ package struct PathRules: Hashable, Sendable {
     if let found = best?.path(of: path) { return found }
     guard isOnlyRenamed, let only = renames.first else { return path }
     throw ModelError(
-      "\(path) does not lie in \(only.from), as the documents before it do: say which goes where, in place of --into, "
-        + "with \(only.text) and a --rename for each other collection.")
+      "\(path) is not in \(only.from), unlike the documents before it. Replace --into with \(only.text) "
+        + "and a --rename for each other collection.")
   }
 }

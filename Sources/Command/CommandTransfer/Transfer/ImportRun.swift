@@ -191,7 +191,7 @@ struct ImportState: Codable, Hashable {
   /// Replaces the file atomically. If the process is killed during the call, the old file remains.
   func write(to path: String) throws(CommandFailure) {
     guard let data = try? JSONEncoder().encode(self) else {
-      throw CommandFailure(.failure, "how far the import came cannot be written as JSON.")
+      throw CommandFailure(.failure, "the import's progress cannot be encoded as JSON.")
     }
     do throws(CommandFailure) {
       let file = try FileReplacement(of: path, mode: 0o600)
@@ -202,7 +202,7 @@ struct ImportState: Codable, Hashable {
       try file.commit(isDurable: false)
     } catch {
       throw CommandFailure(
-        error.status, "\(error.message) The import could not be continued later. Name another file with --resume.")
+        error.status, "the import's progress cannot be stored: \(error.message) Name another file with --resume.")
     }
   }
 

@@ -98,7 +98,7 @@ package struct TransferRun: Sendable {
   private func unmoved() async throws -> (any Datastore, SnapshotVersion?, notes: [String]) {
     let beginning = try await datastore.beginning(now: Timestamp(microseconds: Timestamp.now.microseconds))
     guard let beginning else {
-      return (datastore, nil, ["Documents were read one after another: this backend has no snapshots."])
+      return (datastore, nil, ["Documents were read one after another, because this backend has no snapshots."])
     }
     return (PastDatastore(base: datastore, time: beginning, isBeginning: true), beginning, [])
   }
@@ -149,7 +149,7 @@ package struct TransferRun: Sendable {
       var notes = reported.notes
       if reported.refusedCount > 0 { notes.append("Rejected documents are in \(rejects). Fix and import them.") }
       if end != .complete, state != nil, done.documents > 0 {
-        notes.append("The same import continues after line \(done.position.line).")
+        notes.append("To continue after line \(done.position.line), start the same import again.")
       }
       return TransferSummary(
         request, end, documents: done.documents - before, elapsed: .now - start, refused: reported.refused,

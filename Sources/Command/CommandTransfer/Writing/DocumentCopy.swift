@@ -72,10 +72,10 @@ package struct DocumentCopy: Sendable {
     if isRecursive, source.isPrefix(of: destination) {
       let way = isMove ? "" : " Add --no-recursive to copy only the documents."
       throw CommandFailure(
-        .usage, "\(destination) lies inside \(source), so the \(isMove ? "move" : "copy") would never end.\(way)")
+        .usage, "\(destination) is inside \(source), so the \(isMove ? "move" : "copy") would never end.\(way)")
     }
     if isRecursive, isMove, destination.isPrefix(of: source) {
-      throw CommandFailure(.usage, "\(source) lies inside \(destination), which it would replace.")
+      throw CommandFailure(.usage, "\(source) is inside \(destination), so the move would replace its own source.")
     }
   }
 

@@ -251,14 +251,16 @@ package struct BulkRemoval {
   package func delete(_ roots: [ResourcePath]) async throws {
     let (isQuiet, connection) = (writing.headless.quiet, connection)
     let (deleted, elapsed) = try await writing.timeLimit.limitWrites {
-      var progress = TransferProgress(isQuiet: isQuiet) { "Deleted so far: \($0) or more; run it again to continue." }
+      var progress = TransferProgress(isQuiet: isQuiet) {
+        "Deleted so far: \($0) or more; run the command again to continue."
+      }
       defer { progress.end() }
       var deletion = RecursiveDeletion(at: connection.datastore, connection.database)
       do {
         try await deletion.run(roots) { progress.show($0) }
       } catch let status as RPCStatus {
         throw CommandFailure(
-          ExitStatus(status), "\(status) Deleted so far: \(deletion.deleted); run it again to continue.")
+          ExitStatus(status), "\(status) Deleted so far: \(deletion.deleted); run the command again to continue.")
       }
       return (deletion.deleted, progress.elapsed)
     }

@@ -67,7 +67,7 @@ package final class AttachedBridge {
     let address = InspectionAddress(process: program.process, client: program.client ?? 1)
     // An ending process closes its connection a moment before it exits.
     for _ in 0..<10 where address.isAlive && !isOver { try? await Task.sleep(for: .milliseconds(20)) }
-    end(address.isAlive ? "\(program.title) has ended the connection" : "\(program.title) has ended")
+    end(address.isAlive ? "\(program.title) has closed the connection" : "\(program.title) has ended")
   }
 
   func close() {
@@ -227,7 +227,7 @@ extension AttachedBridge {
   /// Requests the rules decisions of the program's server, one request at a time.
   func listDecisions(after known: Int?) {
     guard let control = serverControl else {
-      let reason = "The rules of a watched program's server are shown only for a server on this machine without TLS."
+      let reason = "For a watched program, rules are shown only if its server is on this machine and does not use TLS."
       return emit(.decisions(.failure(RPCStatus(.unimplemented, reason))))
     }
     if known != nil, asking != nil { return }

@@ -66,10 +66,10 @@ package struct AttachedStream {
     switch end {
     case .reached, .interrupted: return
     case .timedOut:
-      if goal != nil { throw CommandFailure(.tryAgain, "it did not happen within \(timeout ?? .zero).") }
+      if goal != nil { throw CommandFailure(.tryAgain, "the event did not happen within \(timeout ?? .zero).") }
     case .program(let words):
       if goal != nil {
-        throw CommandFailure(.unavailable, "\(greeting.name) \(address) \(words) before it happened.")
+        throw CommandFailure(.unavailable, "\(greeting.name) \(address) \(words) before the event happened.")
       }
       StandardError.write("hearth: \(greeting.name) \(address) \(words).")
     }

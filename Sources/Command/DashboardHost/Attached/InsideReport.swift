@@ -53,7 +53,7 @@ package struct InsideReport {
         if let result = wanted(event) { return try result.get() }
       }
       guard let lines = await link.next() else {
-        throw CommandFailure(.unavailable, "\(greeting.name) \(address) has ended before it answered.")
+        throw CommandFailure(.unavailable, "\(greeting.name) \(address) has ended without a reply.")
       }
       unread = lines
     }

@@ -101,8 +101,8 @@ package struct InspectablePrograms {
     case .other(let core):
       throw CommandFailure(
         .configuration,
-        "\(core.name) \(entry.address) reports in version \(core.hearth), and this hearth "
-          + "reads version \(InspectionGreeting.currentVersion). Use the hearth version that it was built with.")
+        "\(core.name) \(entry.address) reports in format \(core.hearth), but this hearth "
+          + "reads format \(InspectionGreeting.currentVersion). Use the hearth version of that program.")
     case .silent:
       throw CommandFailure(
         .unavailable, "\(entry.address) does not answer: it may be stopped (fg or kill -CONT \(entry.address.process))."
@@ -114,7 +114,7 @@ package struct InspectablePrograms {
   }
 
   package static let nobody =
-    "No program can be watched now. Start one with HEARTH_INSPECT=1 (a dashboard or a watch of hearth too), or set "
+    "No program can be watched now. Start one with HEARTH_INSPECT=1 (also the dashboard or 'hearth watch'), or set "
     + "isInspectable in its FirestoreSettings."
 }
 

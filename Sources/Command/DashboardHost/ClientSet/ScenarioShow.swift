@@ -70,7 +70,8 @@ final class ScenarioShow {
     let run = ScenarioPlayback(live.scenario, in: world) { [weak self] news in self?.take(news) }
     self.run = run
     for name in live.scenario.clientNames.dropFirst(ClientSetFacts.mostClients) {
-      clientSet.note(.notice("\(name) plays unseen: the screen has room for \(ClientSetFacts.mostClients)"), at: now)
+      let notice = "\(name) plays off screen: there is room for \(ClientSetFacts.mostClients) clients"
+      clientSet.note(.notice(notice), at: now)
     }
     run.begin()
     changed()

@@ -77,7 +77,7 @@ extension BackendConnection {
       try? session.signIn(mockUser: user)
       let authorization = UserAuthorization(user: user, current: { user }) { forcingRefresh throws(RPCStatus) in
         do { return try await session.token(forcingRefresh: forcingRefresh) } catch {
-          throw RPCStatus(.unauthenticated, "No token for \(user): \(error).")
+          throw RPCStatus(.unauthenticated, "Cannot create a token for \(user): \(error).")
         }
       }
       credentials = .user(authorization)
@@ -109,7 +109,7 @@ extension Session {
   func open(_ number: ClientNumber) {
     guard let member = clientSet[number] else { return }
     guard let first = own else {
-      return perform(clientSet.giveUp(number, because: "the dashboard has no client here", at: .now))
+      return perform(clientSet.giveUp(number, because: "this dashboard has no client that it can share", at: .now))
     }
     first.bridge.tellsAnswers = true
     let storage = options.storage

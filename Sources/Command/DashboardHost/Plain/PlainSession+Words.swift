@@ -16,8 +16,8 @@ extension PlainSession {
     "words: offline, online, fault WORDS (latency 200ms, next write drop-ack, down watch), calm",
     "  listen PATH [where CONDITION] [order by FIELD] [limit N], stop NAME",
     "  set PATH JSON, update PATH FIELD=VALUE ..., delete PATH, undo, redo",
-    "  drop NUMBER, aside NUMBER (not sent, kept), again NUMBER (rejected or set aside before), retry",
-    "  queue, network, listeners, feed, inside, collections, requests, document PATH; with --json after it: for programs",
+    "  drop NUMBER, aside NUMBER (keep, do not send), again NUMBER (after a rejection or aside), retry",
+    "  queue, network, listeners, feed, inside, collections, requests, document PATH; append --json for JSON",
     "  follow requests: each decision of the rules",
     "  expect EVENT [PATH] [on LISTENER] [with CODE] [within TIME], expect nothing; EVENT: "
       + EventPattern.Kind.expected.map(\.rawValue).joined(separator: ", "),

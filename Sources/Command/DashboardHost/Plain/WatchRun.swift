@@ -218,7 +218,7 @@ package struct WatchRun: Sendable {
     case .reached: return
     case .interrupted(.readerGone): throw OutputFile.ClosedPipe()
     case .interrupted(.signal(let number)): throw Interrupted(signal: number)
-    case .timedOut: throw CommandFailure(.tryAgain, "it did not happen within \(timeout ?? .zero).")
+    case .timedOut: throw CommandFailure(.tryAgain, "the event did not happen within \(timeout ?? .zero).")
     }
   }
 }

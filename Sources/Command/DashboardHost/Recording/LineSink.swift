@@ -52,7 +52,7 @@ actor LineSink<Item: Sendable> {
     var lines = Data()
     for item in items {
       // The encoder's own reason would name types of the program, which mean nothing to the user.
-      guard let line = try? encode(item) else { throw ended("an event cannot be written as a line") }
+      guard let line = try? encode(item) else { throw ended("an event cannot be encoded as a line") }
       guard size + lines.count + line.count <= limit - Self.reserve else {
         try put(lines)
         throw ended("it has reached its limit of \(ByteCountText.text(limit))")

@@ -43,7 +43,7 @@ extension Session {
     }
     guard dashboard.log.all != nil else {
       throw CommandFailure(
-        .failure, "The session is too long to record: its start was discarded. Start it with 'hearth record FILE'."
+        .failure, "The session is too long to record: its start was discarded. Use 'hearth record FILE' next time."
       )
     }
     var request = RecordingRequest(path: Self.expanded(path))

@@ -108,11 +108,11 @@ extension Session {
   private func part(without fields: String) throws(CommandFailure) -> SessionPart {
     guard options.replay == nil, state.past == nil else {
       throw CommandFailure(
-        .usage, "Only the present can be drawn without values. Press esc, or use 'hearth redact' on a file.")
+        .usage, "Values can be removed only from the current state. Press esc, or use 'hearth redact' on a file.")
     }
     guard let all = dashboard.log.all else {
       throw CommandFailure(
-        .failure, "The session is too long for that: its start was discarded. Nothing was written.")
+        .failure, "The session is too long to remove values: its start was discarded. Nothing was written.")
     }
     let redaction = Redaction(fields)
     let header = RecordingHeader(start: all.base.now, size: all.base.size, configuration: all.base.configuration)

@@ -89,7 +89,7 @@ struct Clipboard: Sendable {
 
   /// Writes a text that is too long for the terminal to the file.
   private func keep(_ text: String, _ size: String, _ tried: String) -> Outcome {
-    let most = "\(size) are more than the \(Self.longestSequence / 4 * 3) that a terminal takes (OSC 52).\(tried)"
+    let most = "\(size) are too long for the terminal (OSC 52, at most \(Self.longestSequence / 4 * 3)).\(tried)"
     var reason = "Nothing was copied: \(most)"
     if let file {
       // Writing the file reports the reason if the folder cannot be created.
@@ -98,7 +98,7 @@ struct Clipboard: Sendable {
         attributes: [.posixPermissions: 0o700])
       do throws(CommandFailure) {
         try TextFile.write(text, to: file.path, mode: 0o600)
-        return Outcome(isCopied: true, message: "Kept in \(file.name), not in the clipboard: \(most)")
+        return Outcome(isCopied: true, message: "Saved to \(file.name), not to the clipboard: \(most)")
       } catch { reason += " \(error.message)" }
     }
     return Outcome(isCopied: false, message: "\(reason) Copy less, or install wl-copy or xclip.")

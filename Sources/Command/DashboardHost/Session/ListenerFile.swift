@@ -30,7 +30,7 @@ package struct ListenerFile: Hashable, Sendable {
       throw CommandFailure(.noInput, "\(name) cannot be read: \(reason).")
     }
     guard let text = String(validating: data, as: UTF8.self) else {
-      throw CommandFailure(.badData, "\(name) is not text in UTF-8.")
+      throw CommandFailure(.badData, "\(name) is not UTF-8 text.")
     }
     return parse(text, name: name, database: database)
   }
@@ -146,7 +146,7 @@ struct ListenerBlock {
 
   func definition(in database: DatabaseID) throws(ListenerFileError) -> ListenerDefinition {
     guard hasHeader else {
-      throw error("expected \(Self.header), and the lines of a listener below it")
+      throw error("expected \(Self.header), then the lines of a listener")
     }
     let table = try table()
     let known = Set(Self.keys)
@@ -174,7 +174,7 @@ struct ListenerBlock {
       }
     case (nil, let group?): query = Query(path: .root, collectionGroup: group)
     case (nil, nil): throw error("path or group is missing: the collection or document, or the id of a group")
-    case (_?, _?): throw error("group", "path and group exclude each other")
+    case (_?, _?): throw error("group", "path and group cannot be combined")
     }
     for text in try strings("where", in: table) {
       do throws(TextError) {

@@ -104,7 +104,7 @@ extension Session {
       let names = definitions.map(\.name)
       if !names.isEmpty {
         let listed = names.prefix(3).joined(separator: ", ") + (names.count > 3 ? " and \(names.count - 3) more" : "")
-        notify(.info, "Open again: \(listed). W changes them; --no-restore starts without.")
+        notify(.info, "Reopened: \(listed). W changes them; --no-restore starts without them.")
       }
       for notice in notices { notify(.warning, notice) }
     }

@@ -128,7 +128,7 @@ extension Session {
     let fresh = problems.map(options.paths.short).filter { !told.contains($0) }
     for problem in fresh { notify(.warning, problem) }
     if fresh.isEmpty, preferences.file != old.file {
-      let later = preferences.file.color != old.file.color ? " Its color applies from the next start." : ""
+      let later = preferences.file.color != old.file.color ? " The color setting applies from the next start." : ""
       notify(.info, "\(preferences.fileName) was read again.\(later)")
     } else if fresh.isEmpty, isAsked {
       let isThere = FileManager.default.fileExists(atPath: options.paths.configurationFile)

@@ -142,7 +142,7 @@ package final class Session {
       let notices = beginFirst(in: &group)
       for notice in options.notices + notices { notify(.warning, notice) }
       if let (name, used) = screen.replacedTerminal {
-        notify(.info, "this machine does not describe \(name): drawn as for \(used)")
+        notify(.info, "this machine has no description of the terminal \(name); hearth uses \(used)")
       }
       perform(DashboardState.initialEffects)
       openClients()
@@ -289,7 +289,11 @@ package final class Session {
     suspending = Task { [weak data] in
       // A stopped process answers no request, so it hands over the data first.
       await data?.handOver()
-      if screen.suspend() { adoptSize() } else { notify(.warning, "No shell could continue a stopped dashboard here.") }
+      if screen.suspend() {
+        adoptSize()
+      } else {
+        notify(.warning, "The dashboard cannot be suspended here: no shell could resume it.")
+      }
       data?.takeUp()
       suspending = nil
     }

@@ -51,7 +51,7 @@ package struct UserEditor: Hashable, Sendable {
       guard let variable else {
         return "No editor: neither $VISUAL nor $EDITOR is set, and vi \(reason). Set one of them; nothing was written."
       }
-      return "No editor: \(text), which $\(variable) names, \(reason). Set $VISUAL or $EDITOR; nothing was written."
+      return "No editor: \(text) from $\(variable) \(reason). Set $VISUAL or $EDITOR; nothing was written."
     default: return "The editor (\(text)) ended with status \(status); nothing was written."
     }
   }

@@ -46,7 +46,7 @@ package struct CountCommand: AsyncParsableCommand {
 /// `hearth sum`: the sum of a field.
 package struct SumCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
-    commandName: "sum", abstract: "Add up a field of documents on the server.",
+    commandName: "sum", abstract: "Sum a field of documents on the server.",
     discussion: """
       Prints a number, or with --json {"sum": …}. Ignores missing fields and values that are not numbers.
 
@@ -55,7 +55,7 @@ package struct SumCommand: AsyncParsableCommand {
 
   @OptionGroup var queried: QueriedPath
 
-  @Argument(help: "Field to add up, such as total or address.rooms.")
+  @Argument(help: "Field to sum, such as total or address.rooms.")
   var field: String
 
   @OptionGroup var options: AggregationOptions
@@ -127,7 +127,7 @@ struct AggregationOptions: ParsableArguments {
       }
     }
     guard let figure = figures[name] else {
-      throw CommandFailure(.failure, "the server did not answer the aggregation.")
+      throw CommandFailure(.failure, "the server did not return the aggregation's result.")
     }
     let value = DocumentJSON.line(of: figure)
     try printer.print(
@@ -179,7 +179,7 @@ package struct DistinctCommand: AsyncParsableCommand {
     commandName: "distinct", abstract: "List the distinct values of a field.",
     discussion: """
       Prints one value per line, in Firestore's order; with several fields, one line per combination. With --json a \
-      line is an object of the fields. Equal numbers are one value, whatever their type. A message on standard error \
+      line is an object of the fields. Equal numbers of different types are one value. A message on standard error \
       counts the documents without the field. This reads only these fields of the documents; Cloud Firestore charges \
       for the reads. --limit prints only the first values. 'hearth count PATH --by FIELD' counts the documents of each value.
 

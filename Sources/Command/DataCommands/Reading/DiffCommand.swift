@@ -19,9 +19,10 @@ package struct DiffCommand: AsyncParsableCommand {
     discussion: """
       A side is a file from 'hearth export' (- for standard input), another database, or a path in the current \
       database (/ for all of it). Another database is a folder of the embedded backend's data, connection:NAME, \
-      emulator:HOST:PORT or cloud:PROJECT, alone or followed by /PATH. Subcollections are compared too. Two paths are \
-      compared by their contents below the paths. A path and something else are compared by the contents below that \
-      path. Files are held in memory; they may be compressed.
+      emulator:HOST:PORT or cloud:PROJECT, alone or followed by /PATH. Subcollections are compared too. With two \
+      paths, documents match if their paths below the two sides are equal: cities/SF and archive/SF in 'hearth diff \
+      cities archive'. With one path, both sides are compared below it. Files are held in memory; they may be \
+      compressed.
 
       Every side except a file can end with a time, as in cities@-10m or cities@2026-03-02T11:58:03Z, to compare one \
       database at two times. --at compares one path at that time with its current state. The embedded backend keeps \
@@ -40,8 +41,8 @@ package struct DiffCommand: AsyncParsableCommand {
 
   @Argument(
     help: ArgumentHelp(
-      "File, path, ./FOLDER, connection:NAME, emulator:HOST:PORT or cloud:PROJECT. All but a file may be followed by "
-        + "/PATH, and by @ and a time.", valueName: "place"))
+      "File, path, ./FOLDER, connection:NAME, emulator:HOST:PORT or cloud:PROJECT. All except a file can be followed "
+        + "by /PATH and @TIME.", valueName: "place"))
   var before: String
 
   @Argument(help: "The second side; omit it with --at.")
@@ -49,7 +50,8 @@ package struct DiffCommand: AsyncParsableCommand {
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("Compare one path at this time, or -10m ago, with its current state.", valueName: "time"),
+    help: ArgumentHelp(
+      "Compare one path at this time (-10m: ten minutes ago) with its current state.", valueName: "time"),
     transform: { try MomentText.parse($0) })
   var at: Timestamp?
 

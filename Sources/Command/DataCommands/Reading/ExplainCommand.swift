@@ -13,9 +13,9 @@ package struct ExplainCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "explain", abstract: "Explain which indexes the server uses for a query, and its cost.",
     discussion: """
-      Asks the same server as 'hearth get'. Cloud Firestore names the indexes that it uses, or the missing one. Data \
-      on this machine and 'hearth serve' need no indexes, and name the one that Cloud Firestore would use. The output \
-      says if it is a composite index, which you have to create there.
+      Asks the same server as 'hearth get'. Cloud Firestore names the indexes that it uses, or the missing one. The \
+      embedded backend and 'hearth serve' need no indexes. They name the index that Cloud Firestore would use. The \
+      output says if it is a composite index, which you have to create in Cloud Firestore.
 
       --analyze runs the query, which is billed as usual. It prints the results, the time, the documents and index \
       entries read, and the billed reads. Without it nothing is read. A limit keeps the cost low.
@@ -67,7 +67,7 @@ package struct ExplainCommand: AsyncParsableCommand {
     if json { return try OutputFile.print(data: Self.json(answer, needed) + "\n") }
     try Self.print(answer, needed)
     if !locations.isCloud {
-      headless.note("this server needs no index. The indexes and reads are Cloud Firestore's.")
+      headless.note("this server needs no index. The output shows the indexes and reads of Cloud Firestore.")
     }
   }
 
@@ -79,8 +79,8 @@ package struct ExplainCommand: AsyncParsableCommand {
     }
     try output.line(
       ShownText(
-        needed.map { "          composite, to be created at Cloud Firestore: \($0)" }
-          ?? "          of single fields, which Cloud Firestore creates automatically"))
+        needed.map { "          composite; create it in Cloud Firestore: \($0)" }
+          ?? "          single-field; Cloud Firestore creates it automatically"))
     guard let execution = answer.execution else { return try output.flush() }
     let milliseconds = (execution.duration / .microseconds(100)).rounded() / 10
     try output.line(ShownText("results   \(execution.results) in \(milliseconds) ms"))

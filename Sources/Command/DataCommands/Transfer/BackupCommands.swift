@@ -33,10 +33,12 @@ package struct BackupCommand: AsyncParsableCommand {
   @Argument(help: ArgumentHelp("The folder to write.", valueName: "dir"))
   var folder: String
 
-  @Option(help: ArgumentHelp("Rules to keep with the documents.", valueName: "file"))
+  @Option(help: ArgumentHelp("File of security rules to include in the backup.", valueName: "file"))
   var rules: String?
 
-  @Option(help: ArgumentHelp("Indexes to keep with them: a firestore.indexes.json.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp(
+      "File of index definitions (firestore.indexes.json) to include in the backup.", valueName: "file"))
   var indexes: String?
 
   @OptionGroup var wholeness: WholenessOptions
@@ -258,7 +260,9 @@ package struct RestoreCommand: AsyncParsableCommand, WritingCommand {
         reject: { headless.note("\(job.name), \($0)") },
         progress: { point, fraction, first in
           if progress == nil {
-            let interruption: @Sendable (Int) -> String = { "Restored so far: \($0); run it again to continue." }
+            let interruption: @Sendable (Int) -> String = {
+              "Restored so far: \($0); run the command again to continue."
+            }
             progress = TransferProgress(
               isQuiet: headless.quiet, from: first, interruption: isDry ? nil : interruption)
           }
@@ -291,7 +295,7 @@ package struct RestoreCommand: AsyncParsableCommand, WritingCommand {
     guard let file = backup.rulesFile, !noRules else { return }
     if let control = EmulatorControl(of: locations.backend) {
       let text = try DocumentArgument.text(ofFile: file)
-      if dryRun { return headless.note("rules: the server's would be replaced.") }
+      if dryRun { return headless.note("rules: the server's rules would be replaced.") }
       try await ServedRuleset(control, locations.database.project).replace(by: text)
       return headless.note("rules: the server enforces the backup's rules.")
     }

@@ -22,10 +22,10 @@ package struct CopyCommand: AsyncParsableCommand, WritingCommand {
       the project and the database of the options, unless you add --to-project and --to-database. References into the \
       source database become references into the destination; other references stay unchanged.
 
-      The copy is a snapshot from the start of the command, whatever other clients write. With --live each document is \
-      copied in its current version. With --at the copy is a snapshot of that time, even to the same path, which \
-      restores changed or deleted documents. cities@-10m is the same as cities --at -10m. An interrupted copy prints \
-      its progress; the same command with --overwrite completes it.
+      The copy is a snapshot from the start of the command, without later writes of other clients. With --live each \
+      document is copied in its current version. With --at the copy is a snapshot of that time, even to the same path, \
+      which restores changed or deleted documents. cities@-10m is the same as cities --at -10m. An interrupted copy \
+      prints its progress; the same command with --overwrite completes it.
 
       Exit status 5, and nothing is written, if the destination is not empty; 4 if there is nothing to copy.
 
@@ -61,10 +61,10 @@ package struct MoveCommand: AsyncParsableCommand, WritingCommand {
     commandName: "move", abstract: "Move a document or a collection and everything below it, also between databases.",
     usage: "hearth move <place> <place> [<options>]",
     discussion: """
-      Places are the same as in 'hearth copy', without a time. Within a database one commit deletes each document and \
-      writes it at its new place, so it is always at exactly one of them. In another database it is written first and \
-      then deleted. A document that other clients change in the meantime is not moved. In that case, or if the move \
-      was interrupted, the same command with --overwrite moves the rest.
+      Places are the same as in 'hearth copy', without a time. Within a database, one commit deletes a document and \
+      writes it at its new place, so it always exists at exactly one place. In another database it is written first \
+      and then deleted. A document that other clients change in the meantime is not moved. In that case, or if the \
+      move was interrupted, the same command with --overwrite moves the rest.
 
       Exit status 5, and nothing is written, if the destination is not empty; 4 if there is nothing to move; 75 if \
       documents changed in the meantime and were not moved.
@@ -137,7 +137,7 @@ struct CopyRun {
       return try reportDry(count, copy, route)
     }
     let outcome: (done: DocumentCopy.Outcome, elapsed: Duration)
-    let (done, advice) = (verb.participle.capitalized, "run it again with --overwrite to continue")
+    let (done, advice) = (verb.participle.capitalized, "run the command again with --overwrite to continue")
     do {
       outcome = try await writing.timeLimit.limitWrites {
         var progress = TransferProgress(isQuiet: isQuiet) { "\(done) so far: \($0) or more; \(advice)." }
@@ -206,7 +206,8 @@ struct CopyRun {
       if path != newPath {
         let folder = path.isRoot && !named.namesDatabase ? " To write into a folder, use data:\(text)." : ""
         throw CommandFailure(
-          .usage, "only a whole database can go to the root of another one, and nowhere else.\(folder)")
+          .usage,
+          "/ can only be copied or moved to / of another database. A path needs a path as its destination.\(folder)")
       }
     } else {
       newPath = DocumentCopy.destination(of: path, newPath)

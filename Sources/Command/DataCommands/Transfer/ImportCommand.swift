@@ -19,9 +19,10 @@ package struct ImportCommand: AsyncParsableCommand, WritingCommand {
 
       JSON of other tools is recognized by its first bytes, and the output names the form: collections with documents by \
       id or in lists, "__collections__", responses of the REST interface, data in strings, extended JSON of MongoDB. \
-      Objects that stand for timestamps, points, references and bytes become such values; --types FIELD=json keeps a map.
+      Objects that represent timestamps, points, references and bytes become such values; --types FIELD=json keeps a \
+      map.
 
-      In values separated by commas, tabs or semicolons, the first row has the names of the columns and shows the \
+      In values separated by commas, tabs or semicolons, the first row has the column names and determines the \
       separator. The column path has the document's path; with --into the documents are plain. a.b is a field of a \
       map. Types are guessed from the first rows, which --dry-run shows, or set with --types; whole numbers of more \
       than 64 bits stay text. An empty cell is a missing field, a quoted empty cell an empty text.
@@ -69,7 +70,8 @@ package struct ImportCommand: AsyncParsableCommand, WritingCommand {
 
   @Option(
     help: ArgumentHelp(
-      "How JSON has the documents: one list, or several collections by name. Default: recognized.", valueName: "layout")
+      "Layout of JSON: the documents of one collection, or several collections by name. Default: detected.",
+      valueName: "layout")
   )
   var layout: InputLayout?
 
@@ -92,7 +94,7 @@ package struct ImportCommand: AsyncParsableCommand, WritingCommand {
   @Option(help: ArgumentHelp("Where to store the progress of the import.", valueName: "file"))
   var resume: String?
 
-  @Flag(help: "Check every document, print ten as they will be, name the bad ones, and write nothing.")
+  @Flag(help: "Check every document, print ten of them and all bad ones, but write nothing.")
   var dryRun = false
 
   @Flag(
@@ -172,7 +174,7 @@ package struct ImportCommand: AsyncParsableCommand, WritingCommand {
   }
 
   private static func interruption(goesOn: Bool) -> @Sendable (Int) -> String {
-    let advice = goesOn ? "; run it again to continue" : ""
+    let advice = goesOn ? "; run the command again to continue" : ""
     return { "Imported so far: \($0)\(advice)." }
   }
 
@@ -204,7 +206,7 @@ package struct ImportCommand: AsyncParsableCommand, WritingCommand {
     case let status as RPCStatus:
       return CommandFailure(
         ExitStatus(status),
-        "\(status) Imported so far: \(done.documents.documents); run it again to continue.")
+        "\(status) Imported so far: \(done.documents.documents); run the command again to continue.")
     case let failure as CommandFailure where done.documents > 0:
       return CommandFailure(failure.status, "\(failure.message)\(written)")
     default: return error

@@ -22,9 +22,10 @@ struct AttachCommand: AsyncParsableCommand {
     discussion: """
       You can watch a program that uses Hearth if it was started with HEARTH_INSPECT=1, or sets isInspectable in its \
       FirestoreSettings (HEARTH_INSPECT=0 forbids it). You can also watch a dashboard, hearth wall, watch, get --watch \
-      and play; their name is the command, as in hearth attach dashboard. A proxy and its clients are always there \
-      unless the variable forbids it. The dashboard then shows the program's listeners with every snapshot and its cause, its pending and rejected writes, its connection and its cache, and \
-      explains its queries. You can watch only your own programs.
+      and play. Their name is the command, as in hearth attach dashboard. You can always watch a proxy and its \
+      clients, unless the variable forbids it. The dashboard then shows the program's listeners with every snapshot \
+      and its cause, its pending and rejected writes, its connection and its cache, and explains its queries. You can \
+      watch only your own programs.
 
       Without --control nothing is changed. With it, o switches the program's network off and on, and F breaks the \
       connection to its backend. In the writes pane, r and x retry, cancel and drop pending writes. You cannot change \
@@ -36,13 +37,13 @@ struct AttachCommand: AsyncParsableCommand {
       --json prints one object per line, with a type. The first type is attached, followed by the current state \
       (listener-started, status) and then the events: listener-started, snapshot, listener-stopped, listener-failed, \
       acknowledged, rejected, cancelled, pending, rejected-writes, rejected-writes-forgotten, indexes, retentions, \
-      reads, status, faults, storage, snapshots-missed, outcomes-missed and traffic (of a proxy). It exits with 0 when the program ends, \
-      when you interrupt it, when its reader closes, or after --timeout. --until TYPE, --until 'added cities/SF' or \
-      --until NUMBER exits with 0 at the first such line or after that many lines, with 75 after a timeout, and with \
-      69 if the program ends first.
+      reads, status, faults, storage, snapshots-missed, outcomes-missed and traffic (of a proxy). It exits with 0 when \
+      the program ends, when you interrupt it, when its reader closes, or after --timeout. --until TYPE, --until \
+      'added cities/SF' or --until NUMBER exits with 0 at the first such line or after that many lines, with 75 after \
+      a timeout, and with 69 if the program ends first.
 
-      --inside prints once the client's targets, limbo, streams, lease, cache and query times (with --json as one \
-      object). On the screen, I shows them.
+      --inside prints the current targets, limbo, streams, lease, cache and query times of the client (with --json as \
+      one object). On the screen, I shows them.
 
       Without a program, prints a list: the number (PID, and PID-2 for the second client of a process), the name, the \
       database, the number of listeners, and how long the client has been open. Exit status 66 if PROGRAM cannot be \
@@ -55,13 +56,13 @@ struct AttachCommand: AsyncParsableCommand {
   @Argument(help: ArgumentHelp("The number or the name of a program.", valueName: "program"))
   var program: String?
 
-  @Flag(help: "Allow to switch its network, break its connection, and retry, cancel and drop its writes.")
+  @Flag(help: "Allow changes: switch the program's network, break its connection, and retry, cancel or drop writes.")
   var control = false
 
-  @Flag(help: "Print JSON, one object per line, and open no screen.")
+  @Flag(help: "Print JSON, one object per line, instead of opening a screen.")
   var json = false
 
-  @Flag(help: "Print once its client's internals: targets, limbo, streams, lease, cache, query times.")
+  @Flag(help: "Print the current internals of the client: targets, limbo, streams, lease, cache, query times.")
   var inside = false
 
   @Option(
@@ -81,7 +82,7 @@ struct AttachCommand: AsyncParsableCommand {
   @OptionGroup var log: LogOptions
 
   mutating func validate() throws {
-    if control, json { throw ValidationError("--control needs the screen, and --json has none. Remove one.") }
+    if control, json { throw ValidationError("--control needs the screen, but --json has none. Remove one of them.") }
     if until != nil || timeout != nil, !json || inside || program == nil {
       throw ValidationError("--until and --timeout need --json and a program.")
     }

@@ -44,12 +44,12 @@ struct DashboardOptions: ParsableArguments {
 
   @Flag(
     help: """
-      Treat the line to the terminal as slow, as hearth does automatically after a long round trip: news is \
-      overwritten in place, clock and ages are updated every 10 seconds.
+      Use fewer updates for a slow connection to the terminal, as hearth does automatically after a long round trip. \
+      Messages replace each other, and clocks and ages are updated every 10 seconds.
       """)
   var slow = false
 
-  @Flag(help: "Reject changes of documents and pending writes; writes that are already pending are still sent.")
+  @Flag(help: "Reject changes of documents and pending writes; existing pending writes are still sent.")
   var readonly = false
 
   @Option(
@@ -88,7 +88,7 @@ struct DashboardOptions: ParsableArguments {
   }
 
   func validate() throws {
-    if demo.isOn, readonly { throw ValidationError("--demo writes, and --readonly forbids that. Remove one.") }
+    if demo.isOn, readonly { throw ValidationError("--demo writes, but --readonly forbids it. Remove one of them.") }
     try demo.check(storage)
   }
 
@@ -154,7 +154,7 @@ struct ScreenStart {
   init(_ appearance: AppearanceOptions, _ log: LogOptions, otherwise alternative: String) throws {
     guard isatty(STDOUT_FILENO) == 1 else {
       throw ValidationError(
-        "standard output is not a terminal, so no screen opens. \(alternative); 'hearth --help' lists the commands.")
+        "standard output is not a terminal, so no screen can open. \(alternative); 'hearth --help' lists the commands.")
     }
     AllocatorArenas.limit()
     preferences = Preferences.read(paths)
@@ -202,13 +202,13 @@ struct DemoOptions: ParsableArguments {
 
   @Option(
     name: .customLong("demo-speed"),
-    help: ArgumentHelp("Speed of the demo's customers, as a multiple of people's.", valueName: "factor"))
+    help: ArgumentHelp("Speed of the demo's customers; 1 is the speed of people.", valueName: "factor"))
   var speed = 1.0
 
   @Option(
     name: .customLong("demo-writes"),
     help: ArgumentHelp(
-      "Let the demo write into this project of the named backend, whose database must be empty or the demo's own.",
+      "Let the demo write to this project of the named backend. The database must be empty or belong to the demo.",
       valueName: "project"))
   var project: String?
 
@@ -225,7 +225,7 @@ struct DemoOptions: ParsableArguments {
       return
     }
     if let name = storage.completion?.connection?.name, storage.isReadOnly {
-      throw ValidationError("--demo writes, and the connection \(name) is read-only. Remove one of them.")
+      throw ValidationError("--demo writes, but the connection \(name) is read-only. Remove one of them.")
     }
     guard let backend = storage.namedBackend else { return }
     let own = storage.locations(Paths.ofProcess).database.project
@@ -236,7 +236,7 @@ struct DemoOptions: ParsableArguments {
     let remedy = backend.hasPrefix("--") ? "Remove one of them." : "Unset it, or use --in-memory."
     throw ValidationError(
       "--demo writes to a separate database, but \(backend) names another backend. \(remedy) "
-        + "To let it write there: --demo-writes \(own).")
+        + "To let the demo write to that backend, add --demo-writes \(own).")
   }
 
   /// Gives the demo a separate folder if the user names no place.
@@ -247,8 +247,8 @@ struct DemoOptions: ParsableArguments {
 
 extension DemoScript {
   static let help: String = """
-    Press the keys in a file, each at its time, and show its captions: lines such as 'wait 2s', 'keys 1 j enter', \
-    'type orders', 'caption TEXT', 'pace 200ms', 'quit'.
+    Press the keys and show the captions in a file, each at its time. Lines are, for example, 'wait 2s', 'keys 1 j \
+    enter', 'type orders', 'caption TEXT', 'pace 200ms', 'quit'.
     """
 
   /// - Parameter file: the script's name, `-` for standard input; `nil` for none.

@@ -33,19 +33,19 @@ struct DrawCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "A scenario as 'hearth play' plays it, instead of the shop; expectations are not checked.", valueName: "file"))
+      "Draw a scenario of 'hearth play' instead of the shop; expectations are not checked.", valueName: "file"))
   var scenario: String?
 
   @Option(
-    help: ArgumentHelp("The end of a recording, instead of the shop; - reads standard input.", valueName: "file"))
+    help: ArgumentHelp("Draw the end of a recording instead of the shop; - reads standard input.", valueName: "file"))
   var replay: String?
 
   @Option(
-    help: ArgumentHelp("With --replay: this time in it, 12:04:16, or 42 for an event.", valueName: "time"))
+    help: ArgumentHelp("With --replay: the time to draw (12:04:16), or the event (42).", valueName: "time"))
   var at: String?
 
   @Option(
-    help: ArgumentHelp("Keys to press then, as in \"4 / tab\".", valueName: "keys"),
+    help: ArgumentHelp("Keys to press before drawing, as in \"4 / tab\".", valueName: "keys"),
     transform: KeySequenceText.parse)
   var keys: [Key] = []
 
@@ -64,7 +64,7 @@ struct DrawCommand: AsyncParsableCommand {
 
   mutating func validate() throws {
     if replay != nil, scenario != nil {
-      throw ValidationError("--replay and --scenario exclude each other. Remove one of them.")
+      throw ValidationError("--replay and --scenario cannot be combined. Remove one of them.")
     }
     if at != nil, replay == nil { throw ValidationError("--at needs --replay.") }
     if cast != nil, script == nil { throw ValidationError("--cast needs --script.") }

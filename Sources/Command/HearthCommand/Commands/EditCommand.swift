@@ -19,13 +19,13 @@ struct EditCommand: AsyncParsableCommand, WritingCommand {
     commandName: "edit", abstract: "Edit a document in $EDITOR, and write the changes.",
     discussion: """
       Shows the document as JSON, as 'hearth get' prints it. When the editor ends, only your changes are written: \
-      fields that others change in the meantime keep their new values. A document that does not exist is created.
+      fields that other clients change in the meantime keep their new values. A document that does not exist is created.
 
-      The editor is $VISUAL, else $EDITOR, else vi. If the text is invalid, you can edit it again at a terminal. A \
-      text that is not written is kept, and a message names its file.
+      The editor is $VISUAL, else $EDITOR, else vi. If the text is invalid, you can edit it again at a terminal. If \
+      the text cannot be written, it is kept in a file that a message names.
 
-      Exit status: 0, also if nothing was changed, 6 if others changed the same fields in the meantime, 65 if the text \
-      is not a document, 1 if the editor failed.
+      Exit status: 0, also if nothing was changed; 6 if other clients changed the same fields; 65 if the text is not a \
+      document; 1 if the editor failed.
       """)
 
   @Argument(help: "Path of the document, such as cities/SF.")
@@ -153,7 +153,7 @@ private struct DocumentEditing: Sendable {
     case .beside(let others): writing.headless.note(ShownText(DocumentEdit.notice(about: others)))
     case .conflict(let conflict):
       let names = conflict.fields.filter { $0.theirs != $0.base }.map(\.path.canonicalText).joined(separator: ", ")
-      throw CommandFailure(.changed, "\(path): others also changed \(names); nothing was written.")
+      throw CommandFailure(.changed, "\(path): other clients also changed \(names); nothing was written.")
     }
     return .updateTime(version)
   }

@@ -59,7 +59,7 @@ struct GetCommand: AsyncParsableCommand {
   @Option(help: "Where to read.")
   var source = ReadSource.server
 
-  @Flag(help: "Continue, and show each change of the result until interrupted.")
+  @Flag(help: "Show each change of the result until interrupted.")
   var watch = false
 
   @Flag(help: "Omit the paths from lines, rows and --json objects.")
@@ -77,7 +77,7 @@ struct GetCommand: AsyncParsableCommand {
     let queries = try queries(in: locations.database)
     let (query, isOne) = (queries[0], queries.count == 1)
     if noPath, formatting.template != nil {
-      throw CommandFailure(.usage, "--template prints only its own names. Remove {{path}} instead of adding --no-path.")
+      throw CommandFailure(.usage, "--no-path does not apply to --template. Remove {{path}} from the template instead.")
     }
     if source == .cache, moment.at != nil { throw CommandFailure.cacheHasNoPast }
     let isTerminal = isatty(STDOUT_FILENO) == 1
@@ -111,7 +111,7 @@ struct GetCommand: AsyncParsableCommand {
       ("a condition, an order, a limit or a cursor", !queried.selection.isEmpty),
     ]
     if let option = options.first(where: \.1)?.0 {
-      throw CommandFailure(.usage, "\(option) needs one collection, and here are \(others.count + 1) paths.")
+      throw CommandFailure(.usage, "\(option) needs one collection, but there are \(others.count + 1) paths.")
     }
     return [first] + (try others.map { Query(path: try DataPath.any($0)) })
   }
@@ -124,7 +124,7 @@ struct GetCommand: AsyncParsableCommand {
       ("--template", formatting.template != nil), ("--expanded", formatting.expanded), ("--no-path", noPath),
     ]
     if let other = others.first(where: \.1)?.0 {
-      throw CommandFailure(.usage, "--watch shows current, whole documents. It and \(other) exclude each other.")
+      throw CommandFailure(.usage, "--watch shows current, whole documents. It cannot be combined with \(other).")
     }
     let run = WatchRun(
       query: query, includesMetadata: false, skipsInitial: false, isJSON: formatting.json,
@@ -144,8 +144,8 @@ struct GetCommand: AsyncParsableCommand {
     guard (0...QueryOptions.largestLimit).contains(offset) else {
       throw CommandFailure(.usage, "--offset is \(offset). Expected a number from 0 to \(QueryOptions.largestLimit).")
     }
-    if query.isDocumentQuery { throw CommandFailure(.usage, "--offset needs a collection, and this is a document.") }
-    if query.limitType == .last { throw CommandFailure(.usage, "--offset and --limit-to-last exclude each other.") }
+    if query.isDocumentQuery { throw CommandFailure(.usage, "--offset needs a collection, but this is a document.") }
+    if query.limitType == .last { throw CommandFailure(.usage, "--offset and --limit-to-last cannot be combined.") }
     return offset
   }
 

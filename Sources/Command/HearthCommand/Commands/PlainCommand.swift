@@ -14,7 +14,7 @@ struct PlainCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "plain", abstract: "Print events as lines of text or JSON, and run commands from standard input.",
     discussion: """
-      For screen readers, pipes and logs. Runs until the reader closes, a signal ends it, or standard input says quit. \
+      For screen readers, pipes and logs. Runs until the reader closes, a signal arrives, or standard input has quit. \
       Commands on standard input go offline, write, print the queue and expect events; help lists them. Exit status 1 \
       if an expectation was not met. Without --listen and --listeners it listens to every collection at the root, but \
       not at Cloud Firestore, where reads cost money.
@@ -24,7 +24,7 @@ struct PlainCommand: AsyncParsableCommand {
 
   @OptionGroup var listened: ListenOptions
 
-  @Flag(help: "Print one JSON object per line, for the feed, the queue, the status and answers to commands.")
+  @Flag(help: "Print the feed, the queue, the status and the answers to commands as JSON, one object per line.")
   var json = false
 
   @Option(
@@ -36,7 +36,7 @@ struct PlainCommand: AsyncParsableCommand {
   @Flag(help: "Start with the network switched off.")
   var offline = false
 
-  @Flag(help: "Reject changes of documents and pending writes; writes that are already pending are still sent.")
+  @Flag(help: "Reject changes of documents and pending writes; existing pending writes are still sent.")
   var readonly = false
 
   @OptionGroup var storage: StorageOptions
@@ -45,7 +45,7 @@ struct PlainCommand: AsyncParsableCommand {
   @OptionGroup var log: LogOptions
 
   mutating func validate() throws {
-    if demo.isOn, readonly { throw ValidationError("--demo writes, and --readonly forbids that. Remove one.") }
+    if demo.isOn, readonly { throw ValidationError("--demo writes, but --readonly forbids it. Remove one of them.") }
     try demo.check(storage)
     try listened.check(storage)
   }

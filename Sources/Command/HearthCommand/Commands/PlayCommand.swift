@@ -21,8 +21,8 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
       lists them, --show prints one. # starts a comment. 'hearth help testing' explains all steps.
 
       The clients have separate caches and use a backend in memory, in simulated time: an hour takes an instant, and \
-      the same steps always do the same. With a named backend (--emulator, --data, -C …) or with --real-time the \
-      scenario uses that backend, in real time.
+      the same steps always have the same results. With a named backend (--emulator, --data, -C …) or with --real-time \
+      the scenario uses that backend, in real time.
 
         listen PATH [where CONDITION] [order FIELD] [limit N] [as NAME] [with metadata] [from cache]
         offline | online | restart | kill | user UID | fault WORDS | calm
@@ -38,7 +38,7 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
         expect index|scan QUERY; expect [not] cached PATH; expect [no] estimate PATH; expect [no] streams
         wait TIME | wait for sync | snapshot [NAME] | caption TEXT | repeat N [as NAME] ... end
 
-      Events wait until a step expects them; a step skips the events before the expected one. TIME is 10s by default.
+      Events are queued until a step expects them; a step skips events before the expected one. TIME is 10s by default.
 
       Exit status: 0 if every step succeeded and every write had the expected result, 75 after a timeout, 1 after any \
       other failure, such as a rejected write that no step expected, or writes that were not sent because the scenario \
@@ -97,7 +97,7 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Play each this many times, and fail if the runs are not the same, byte by byte.", valueName: "times"))
+      "Play each scenario this many times, and fail unless all runs are the same, byte for byte.", valueName: "times"))
   var `repeat`: Int?
 
   @Option(
@@ -142,7 +142,7 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
     }
     if scenarios.isEmpty, !all { throw ValidationError("Name a scenario or a file, or use --all. --list lists them.") }
     if realTime, storage.inMemory, scenarios.count > 1 || all {
-      throw ValidationError("--real-time with --in-memory plays one scenario.")
+      throw ValidationError("--real-time with --in-memory plays only one scenario. Name one.")
     }
     if watch { try checkWatch() }
     if live { try checkLive() }
@@ -151,7 +151,7 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
   }
 
   private func checkLive() throws {
-    if show { throw ValidationError("--live plays and --show prints. Remove one of them.") }
+    if show { throw ValidationError("--live and --show cannot be combined. Remove one of them.") }
     if scenarios.count != 1 || all { throw ValidationError("--live plays one scenario. Name one.") }
     if scenarios == ["-"] { throw ValidationError("--live reads keys from the terminal. Name a file instead of -.") }
     if format != .text { throw ValidationError("--live prints only its screen. Remove --format.") }
@@ -160,16 +160,16 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
 
   private func checkStep() throws {
     if live { return }
-    if show { throw ValidationError("--step plays and --show prints. Remove one of them.") }
+    if show { throw ValidationError("--step and --show cannot be combined. Remove one of them.") }
     if watch {
-      throw ValidationError("--step without --live waits for enter, and --watch for the file. Remove one.")
+      throw ValidationError("--step without --live waits for enter, but --watch waits for the file. Remove one.")
     }
     if scenarios.contains("-") {
       throw ValidationError(
-        "--step waits for enter on standard input, which has the scenario. Name a file instead of -.")
+        "--step waits for enter on standard input, which contains the scenario. Name a file instead of -.")
     }
     if isatty(STDIN_FILENO) == 0 {
-      throw ValidationError("--step waits for enter on a terminal, and standard input is not one.")
+      throw ValidationError("--step waits for enter, but standard input is not a terminal.")
     }
     if format != .text || headless.quiet {
       throw ValidationError("--step is interactive. Remove --format and --quiet.")
@@ -177,11 +177,11 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
   }
 
   private func checkWatch() throws {
-    if all { throw ValidationError("--watch plays files that change. Shipped scenarios do not. Remove --all.") }
-    if show { throw ValidationError("--watch plays and --show prints. Remove one of them.") }
-    if scenarios.contains("-") { throw ValidationError("--watch plays files that change. Standard input does not.") }
+    if all { throw ValidationError("--watch plays files that change. Shipped scenarios do not change. Remove --all.") }
+    if show { throw ValidationError("--watch and --show cannot be combined. Remove one of them.") }
+    if scenarios.contains("-") { throw ValidationError("--watch plays files that change. Name a file instead of -.") }
     if form == .tap || form == .junit {
-      throw ValidationError("--watch never ends, and \(format) needs an end. Use text or json.")
+      throw ValidationError("--watch never ends, but \(format) needs an end. Use text or json.")
     }
   }
 
@@ -251,7 +251,7 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
   private func watched(_ texts: [PlayedText]) throws(CommandFailure) -> [PlayedText] {
     for text in texts where !FileManager.default.fileExists(atPath: text.name) {
       throw CommandFailure(
-        .usage, "--watch plays files that change, and \(text.name) is shipped. Save it to a file with --show.")
+        .usage, "--watch plays files that change, but \(text.name) is shipped. Save it to a file with --show.")
     }
     return texts
   }
@@ -305,7 +305,8 @@ struct PlayedText: Sendable {
         return PlayedText(name: name, text: shipped.text)
       }
       if !name.contains(".") {
-        throw CommandFailure(.noInput, "neither a file nor a shipped scenario has the name \(name). --list lists them.")
+        throw CommandFailure(
+          .noInput, "no file and no shipped scenario is named \(name). --list lists the shipped scenarios.")
       }
     }
     return PlayedText(name: name, text: try DocumentArgument.text(ofFile: name))

@@ -185,7 +185,7 @@ struct PlayWatch: Sendable {
       guard let watch else {
         for watch in watches { watch.stop() }
         throw CommandFailure(
-          .inputOutput, "\(name) cannot be watched. It must be a regular file, and the system must have a free watch.")
+          .inputOutput, "\(name) cannot be watched. It must be a regular file, and the system needs a free watch.")
       }
       watches.append(watch)
     }
@@ -200,7 +200,7 @@ struct PlayWatch: Sendable {
     let text: String
     switch change.text {
     case .failure(let failure):
-      return try tell(.waiting, change.file, "\(failure.message) It is played when it exists again.")
+      return try tell(.waiting, change.file, "\(failure.message) hearth plays the file when it exists again.")
     case .success(let found): text = found
     }
     do {

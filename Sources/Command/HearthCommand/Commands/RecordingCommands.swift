@@ -15,8 +15,8 @@ struct RecordCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "record", abstract: "Open the dashboard, and record the session to a file.",
     discussion: """
-      The file is NDJSON with everything that was shown and typed, and only you may read it. 'hearth replay' shows it \
-      again, 'hearth redact' removes values. The other options are the dashboard's.
+      The file is NDJSON with everything that was shown and typed. Only you may read it. 'hearth replay' shows it \
+      again, 'hearth redact' removes values. The other options are the same as for the dashboard.
       """)
 
   @Argument(help: ArgumentHelp("The recording, which must not exist yet.", valueName: "file"))
@@ -34,7 +34,7 @@ struct RecordCommand: AsyncParsableCommand {
       "Record only the type and the length of these fields; all for every field.", valueName: "fields"))
   var redact: String?
 
-  @Flag(name: .customLong("hash-ids"), help: "Give documents other ids.")
+  @Flag(name: .customLong("hash-ids"), help: "Replace the ids of documents by hashes.")
   var hidesIDs = false
 
   @OptionGroup var dashboard: DashboardOptions
@@ -67,10 +67,10 @@ struct ReplayCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Speed factor, max, or step to advance by hand.", valueName: "factor"))
   var speed: String?
 
-  @Option(help: ArgumentHelp("Start at this time, 12:04:16, or 42 for an event.", valueName: "time"))
+  @Option(help: ArgumentHelp("Start at this time (12:04:16) or at this event (42).", valueName: "time"))
   var at: String?
 
-  @Flag(help: "Print the recorded protocol messages, one per line, and show no session.")
+  @Flag(help: "Print the recorded protocol messages, one per line, instead of showing the session.")
   var messages = false
 
   @Flag(help: "With --messages: print them as JSON, one object per line.")
@@ -88,7 +88,7 @@ struct ReplayCommand: AsyncParsableCommand {
   mutating func validate() throws {
     let ofScreen = [(speed != nil, "--speed"), (at != nil, "--at"), (cast != nil, "--cast")]
     if messages, let option = ofScreen.first(where: { $0.0 }) {
-      throw ValidationError("--messages prints lines, and \(option.1) needs the screen. Remove one of them.")
+      throw ValidationError("--messages prints lines, but \(option.1) needs the screen. Remove one of them.")
     }
     if json, !messages { throw ValidationError("--json needs --messages.") }
     if force, cast == nil { throw ValidationError("--force needs --cast.") }
@@ -163,7 +163,7 @@ struct RedactCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Names of fields, separated by commas, or all.", valueName: "fields"))
   var fields = "all"
 
-  @Flag(name: .customLong("hash-ids"), help: "Give documents other ids.")
+  @Flag(name: .customLong("hash-ids"), help: "Replace the ids of documents by hashes.")
   var hidesIDs = false
 
   @Flag(help: "Overwrite an existing file.")

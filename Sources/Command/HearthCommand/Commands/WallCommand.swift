@@ -21,7 +21,7 @@ struct WallCommand: AsyncParsableCommand {
       Shows one line for each listener: its events in each of the last 60 seconds, its documents, and its events per \
       second (the mean of ten seconds). For the field with few values that changes most, it also shows the document \
       count of each value. Below are your writes, their round trips and the outages on the same axis, and the latest \
-      events. Each height of a graph means twice as many events as the one below, and four times the milliseconds. s \
+      events. Each step of a graph's height doubles the event count, or quadruples the milliseconds. s \
       sorts by rate or by name, enter shows the result of a listener, o goes offline, esc returns to the dashboard, \
       where M opens the wall again. At most two frames a second are sent.
 

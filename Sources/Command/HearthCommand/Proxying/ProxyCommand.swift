@@ -20,21 +20,22 @@ struct ProxyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "proxy", abstract: "Show and disturb the traffic between any client and any server.",
     discussion: """
-      Clients connect to the proxy in place of the server: gRPC, REST and WebChannel pass unchanged, and a line tells \
-      each stream and each message, without the contents of documents. Words on standard input disturb it while it \
-      runs: fault latency 200ms, write drop-ack, next read unavailable, down, up, calm; help lists them, quit ends it. \
-      A write whose answer is dropped is applied by the server, and the client's connection breaks. A server that is \
-      not there is unavailable (503). SIGINT and SIGTERM end it with 0; a port that is taken is 69.
+      Clients connect to the proxy instead of the server. gRPC, REST and WebChannel traffic passes unchanged. The \
+      proxy prints a line for each stream and each message, without the contents of documents. Commands on standard \
+      input inject faults: fault latency 200ms, write drop-ack, next read unavailable, down, up, calm. help lists \
+      them, quit ends the proxy. With drop-ack the server applies the write, but the client loses the connection \
+      instead of getting the response. If the server cannot be reached, clients get UNAVAILABLE (503). Exit status: 0 \
+      after SIGINT or SIGTERM, 69 if the port is in use.
 
-      On a terminal the dashboard opens with the first client: it shows the listeners of all clients with what the \
-      server sent them, their waiting writes and their calls; o disconnects the server, :fault disturbs it, q ends. \
-      --plain prints lines there. hearth attach shows the clients elsewhere: the proxy by its process number, each \
-      client by its name, such as client-1. HEARTH_INSPECT=0 and --quiet forbid it.
+      On a terminal the dashboard opens with the first client. It shows the listeners of all clients and the documents \
+      that the server sent them, their pending writes and their calls. o disconnects the server, :fault injects a \
+      fault, q quits. --plain prints lines instead. In another terminal, hearth attach shows the clients: the proxy by \
+      its process number, each client by its name, such as client-1. HEARTH_INSPECT=0 and --quiet forbid this.
 
       Example: hearth proxy --to 127.0.0.1:8080 --port 8081 --fault 'latency 100ms'
       """)
 
-  @Option(help: ArgumentHelp("The server.", valueName: "host:port"))
+  @Option(help: ArgumentHelp("The address of the server.", valueName: "host:port"))
   var to: String
 
   @Option(help: ArgumentHelp("The port to listen on; 0 lets the system choose.", valueName: "number"))
@@ -43,7 +44,7 @@ struct ProxyCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("The address to listen on.", valueName: "address"))
   var host = "127.0.0.1"
 
-  @Flag(help: "Speak TLS with the server, as Cloud Firestore asks for. Clients speak plain text with the proxy.")
+  @Flag(help: "Use TLS to the server, as Cloud Firestore requires. Clients connect to the proxy without TLS.")
   var toTls = false
 
   @Option(
@@ -53,24 +54,24 @@ struct ProxyCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Begin with this fault: \"latency 200ms\", \"loss 10%\", \"next write drop-ack\"; repeatable. The manual's page "
-        + "testing lists them.", valueName: "words"),
+      "Start with this fault: \"latency 200ms\", \"loss 10%\", \"next write drop-ack\"; repeatable. 'hearth help "
+        + "testing' lists them.", valueName: "words"),
     transform: ProxyCommand.fault)
   var fault: [FaultChange] = []
 
-  @Option(help: ArgumentHelp("The seed of chance, so that losses and jitter can be repeated.", valueName: "number"))
+  @Option(help: ArgumentHelp("Random seed, which makes losses and jitter repeatable.", valueName: "number"))
   var seed: UInt64 = 0
 
-  @Flag(help: "Print JSON, an object for each stream and message.")
+  @Flag(help: "Print JSON, one object for each stream and message.")
   var json = false
 
   @Flag(help: "Also print the contents of messages of up to 64 KiB.")
   var values = false
 
-  @Flag(name: .shortAndLong, help: "Tell no streams and messages.")
+  @Flag(name: .shortAndLong, help: "Do not print streams and messages.")
   var quiet = false
 
-  @Flag(help: "Print lines on a terminal too, and open no dashboard.")
+  @Flag(help: "Print lines instead of opening the dashboard on a terminal.")
   var plain = false
 
   @OptionGroup var appearance: AppearanceOptions
@@ -81,7 +82,7 @@ struct ProxyCommand: AsyncParsableCommand {
   }
 
   func validate() throws {
-    if !(0...65_535).contains(port) { throw ValidationError("--port \(port) is not a port; it is 0 to 65535.") }
+    if !(0...65_535).contains(port) { throw ValidationError("Invalid port \(port). Use a number from 0 to 65535.") }
     if quiet, json || values { throw ValidationError("--quiet prints nothing. Remove --json and --values.") }
     do throws(ModelError) { _ = try target() } catch { throw ValidationError(error.message) }
   }

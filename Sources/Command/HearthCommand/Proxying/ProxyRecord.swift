@@ -17,7 +17,7 @@ enum ProxyRecord {
     var clients = ProxiedClients()
     var time: Timestamp?
     var reader = ScenarioDraftReader(
-      ScenarioDraft("What passed the proxy, by \(name).", in: DatabaseID(project: "p")))
+      ScenarioDraft("The traffic of a proxy, recorded in \(name).", in: DatabaseID(project: "p")))
     for (number, line) in data.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated() {
       if line.isEmpty { continue }
       let event: ProtocolEvent
@@ -35,15 +35,15 @@ enum ProxyRecord {
       }
     }
     if let database = clients.database { reader.draft.database = database }
-    let hint = "; its messages have no contents, which hearth proxy --json --values tells"
+    let hint = "; its messages have no contents. Record them with hearth proxy --json --values"
     var draft = try reader.finished(name, clients.lacksContents ? hint : "")
     let start = draft.moments[0].time
     if clients.hasOtherCalls {
-      draft.moments.insert(.init(start, nil, .gap("reads, and other calls that are no step")), at: 0)
+      draft.moments.insert(.init(start, nil, .gap("reads, and other calls without a step")), at: 0)
     }
     if clients.lacksContents {
       draft.moments.insert(
-        .init(start, nil, .gap("messages without contents; --values of the proxy tells them")), at: 0)
+        .init(start, nil, .gap("messages without contents; hearth proxy --values prints contents")), at: 0)
     }
     return draft
   }

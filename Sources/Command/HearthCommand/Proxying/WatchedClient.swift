@@ -138,7 +138,7 @@ final class WatchedClient: InspectedClient {
     default:
       throw RPCStatus(
         .unimplemented,
-        "The proxy sees the client's messages only. Ask the client itself: hearth attach without a proxy.")
+        "The proxy sees only the client's messages. Attach to the client itself with 'hearth attach'.")
     }
     noteFaults()
     return nil

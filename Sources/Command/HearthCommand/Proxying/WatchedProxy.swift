@@ -61,7 +61,7 @@ final class WatchedProxy: Sendable {
       }
       if state.everyone == nil, let database = state.clients.database { open(database, &state) }
       if state.clients.documentBytes > Self.mostDocumentBytes {
-        close(&state, because: "the clients listen to more than 256 MiB; the proxy itself continues")
+        close(&state, because: "the results of the clients' listeners exceed 256 MiB; the proxy itself continues")
       }
     }
   }

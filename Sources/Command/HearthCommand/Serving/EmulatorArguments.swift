@@ -31,11 +31,11 @@ struct EmulatorArguments: Hashable, Sendable {
     }
     switch parts[0] {
     case "--only":
-      guard let names = next() else { throw CommandFailure(.usage, "--only names no product. Remove it.") }
+      guard let names = next() else { throw CommandFailure(.usage, "--only needs a product, such as firestore.") }
       try readProducts(names)
     case "--import":
-      guard let folder = next() else { throw CommandFailure(.usage, "--import names no folder. Add one.") }
-      remark("--import is --import-data here.")
+      guard let folder = next() else { throw CommandFailure(.usage, "--import needs a folder.") }
+      remark("--import is read as --import-data.")
       isFirebaseImport = true
       words.append("--import-data=\(folder)")
     case "--export-on-exit", "--export_on_exit":
@@ -78,7 +78,7 @@ struct EmulatorArguments: Hashable, Sendable {
     if exportsToImport {
       guard let folder else {
         throw CommandFailure(
-          .usage, "--export-on-exit names no folder. Add one, or --import-data FOLDER to write there.")
+          .usage, "--export-on-exit needs a folder. Add one, or add --import-data FOLDER to export to the same folder.")
       }
       words.insert("--export-on-exit=\(folder)", at: end)
     }

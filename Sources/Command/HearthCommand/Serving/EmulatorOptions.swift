@@ -7,21 +7,21 @@ import FirestoreModel
 struct EmulatorOptions: ParsableArguments {
   @Option(
     name: [.customLong("host-port"), .customLong("host_port")],
-    help: ArgumentHelp("The address and port to listen on, as gcloud has it.", valueName: "host:port"))
+    help: ArgumentHelp("The address and port to listen on, as in gcloud.", valueName: "host:port"))
   var hostPort: String?
 
   @Option(
     name: [.customLong("project-id"), .customLong("project_id"), .customLong("project")],
     help: ArgumentHelp(
       "The project of --import-data and --export-on-exit, or its alias in .firebaserc. Default: the project of "
-        + ".firebaserc, else of the import.",
+        + ".firebaserc, else the project of the import.",
       valueName: "project"))
   var projectID: String?
 
   @Option(
     name: [.customLong("import-data"), .customLong("import_data"), .customLong("seed_from_export")],
     help: ArgumentHelp(
-      "Begin with the documents of an export in Google's format: its folder, or the file in it that ends with "
+      "Start with the documents of an export in Google's format: its folder, or the file in it that ends with "
         + ".overall_export_metadata.",
       valueName: "path"))
   var importData: String?
@@ -29,23 +29,23 @@ struct EmulatorOptions: ParsableArguments {
   @Option(
     name: [.customLong("export-on-exit"), .customLong("export_on_exit")],
     help: ArgumentHelp(
-      "At the end, write the database to this folder in Google's format, whole or not at all; an older export there is "
-        + "replaced. Default: the folder of --import-data.", valueName: "folder"))
+      "At the end, write the database to this folder in Google's format. A complete export replaces an older one. "
+        + "Default: the folder of --import-data.", valueName: "folder"))
   var exportOnExit: String?
 
   @Option(
     name: [.customLong("export-name"), .customLong("export_name")],
-    help: ArgumentHelp("Write --export-on-exit to a folder of this name in that one.", valueName: "name"))
+    help: ArgumentHelp("Write the export to a subfolder of --export-on-exit with this name.", valueName: "name"))
   var exportName: String?
 
   @Flag(
     name: [.customLong("single_project_mode"), .customLong("single-project-mode")],
-    help: "Remark on requests that name another project than --project-id.")
+    help: "Warn about requests for other projects than --project-id.")
   var singleProjectMode = false
 
   @Flag(
     name: [.customLong("single_project_mode_error"), .customLong("single-project-mode-error")],
-    help: "Refuse requests that name another project than --project-id.")
+    help: "Reject requests for other projects than --project-id.")
   var singleProjectModeError = false
 
   // Options without effect here.
@@ -63,21 +63,21 @@ struct EmulatorOptions: ParsableArguments {
   func validate() throws {
     _ = try address()
     if exportName != nil, exportOnExit == nil {
-      throw ValidationError("--export-name names what --export-on-exit FOLDER writes.")
+      throw ValidationError("--export-name needs --export-on-exit FOLDER.")
     }
     if let exportName, exportName.isEmpty || exportName.hasPrefix(".") || exportName.contains("/") {
-      throw ValidationError("--export-name \(exportName) is not the name of a folder.")
+      throw ValidationError("Invalid --export-name \(exportName). Use a name without a slash or a leading dot.")
     }
-    if exportOnExit?.isEmpty == true { throw ValidationError("--export-on-exit names no folder.") }
+    if exportOnExit?.isEmpty == true { throw ValidationError("--export-on-exit needs a folder.") }
     if isSingleProject, projectID == nil {
-      throw ValidationError("--single_project_mode says that there is one project: name it with --project-id.")
+      throw ValidationError("--single_project_mode needs a project. Add --project-id.")
     }
     if let projectID, projectID.isEmpty || projectID.contains(where: { $0 == "/" || $0.isWhitespace }) {
-      throw ValidationError("--project-id \"\(projectID)\" is not the id of a project.")
+      throw ValidationError("Invalid --project-id \"\(projectID)\". An id is not empty and has no slashes or spaces.")
     }
     if let mode = databaseMode, !["firestore-native", "cloud_firestore"].contains(mode.lowercased()) {
       throw ValidationError(
-        "--database-mode \(mode) is not served: Firestore in native mode is. Leave it out, or use Google's emulator.")
+        "--database-mode \(mode) is not supported, only native mode. Remove the option, or use Google's emulator.")
     }
   }
 
@@ -89,7 +89,7 @@ struct EmulatorOptions: ParsableArguments {
     let colon = hostPort.lastIndex(of: ":")
     let number = colon.map { hostPort[hostPort.index(after: $0)...] } ?? ""
     guard let colon, let port = Int(number), (0...65_535).contains(port), number.allSatisfy(\.isASCII) else {
-      throw ValidationError("--host-port \(hostPort) is not of the form HOST:PORT, as in localhost:8080 or [::1]:8080.")
+      throw ValidationError("Invalid --host-port \(hostPort). Use HOST:PORT, as in localhost:8080 or [::1]:8080.")
     }
     var host = hostPort[..<colon]
     if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
@@ -99,13 +99,13 @@ struct EmulatorOptions: ParsableArguments {
   /// Warnings about options that are accepted without effect.
   var remarks: [String] {
     var remarks: [String] = []
-    if functionsEmulator != nil { remarks.append("--functions_emulator changes nothing: no functions are called.") }
+    if functionsEmulator != nil { remarks.append("--functions_emulator has no effect: Hearth calls no functions.") }
     if webSocketPort != nil {
       remarks.append(
-        "--websocket_port changes nothing. The decisions of rules are on the server's own port, at /requests.")
+        "--websocket_port has no effect. Rule decisions are on the server's port, at /requests.")
     }
-    if webChannelPort != nil { remarks.append("--webchannel_port changes nothing: browsers use the same port.") }
-    if databaseEdition != nil { remarks.append("--database-edition changes nothing: all databases are alike.") }
+    if webChannelPort != nil { remarks.append("--webchannel_port has no effect: browsers use the same port.") }
+    if databaseEdition != nil { remarks.append("--database-edition has no effect: there is only one edition.") }
     return remarks
   }
 
@@ -119,9 +119,9 @@ struct EmulatorOptions: ParsableArguments {
       let text = "\(database.name) was requested, but this server is for the project \(projectID) only"
       if isError {
         return RPCStatus(
-          .invalidArgument, "\(text). Name that project, or serve without --single_project_mode_error.")
+          .invalidArgument, "\(text). Use that project, or start the server without --single_project_mode_error.")
       }
-      remark("\(text). It is served anyway, without --single_project_mode_error.")
+      remark("\(text). The request is served. --single_project_mode_error would reject it.")
       return nil
     }
   }

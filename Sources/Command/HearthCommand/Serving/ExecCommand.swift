@@ -13,21 +13,21 @@ struct ExecCommand: AsyncParsableCommand {
     commandName: "exec", abstract: "Serve a database while a command runs, such as a test suite.",
     usage: "hearth exec [<options of hearth serve>] -- <command> ...",
     discussion: """
-      Starts hearth serve on a free port with an empty database in memory, waits until it accepts connections, runs the \
-      command and ends with its exit status (128 plus the number of the signal that ended it). --port, --data, --rules, \
-      --import-data, --export-on-exit and the other options are those of hearth serve; firebase.json supplies rules, port \
-      and project.
+      Starts hearth serve on a free port with an empty database in memory, waits until it accepts connections, and \
+      runs the command. The exit status is the command's status (128 plus the signal number if a signal ended it). \
+      --port, --data, --rules, --import-data, --export-on-exit and the other options are the options of hearth serve. \
+      firebase.json supplies rules, port and project.
 
-      The command finds FIRESTORE_EMULATOR_HOST, GCLOUD_PROJECT and GOOGLE_CLOUD_PROJECT in its environment, and for the \
-      Web SDK __FIREBASE_DEFAULTS__. The project is --project, else that of .firebaserc or of the environment, else \
-      demo-hearth. SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2 are sent on to the command, SIGINT and SIGQUIT too unless the \
-      terminal has sent them to both.
+      The environment of the command has FIRESTORE_EMULATOR_HOST, GCLOUD_PROJECT and GOOGLE_CLOUD_PROJECT, and for the \
+      Web SDK __FIREBASE_DEFAULTS__. The project is --project, else the project of .firebaserc or of the environment, \
+      else demo-hearth. SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2 are forwarded to the command. SIGINT and SIGQUIT are \
+      forwarded too, unless the terminal has sent them to both processes.
 
-      With rules, a line on standard error after the command counts the expressions that were evaluated, with the places \
-      of the others. If the command loads rules into the project, the line is about the rules loaded last.
+      With rules, a line on standard error after the command counts the evaluated expressions and lists the places of \
+      the others. If the command loads rules into the project, the line describes the rules loaded last.
 
-      --ui opens the dashboard while the command runs, and until you quit it. The command reads no input, and its output \
-      is printed afterwards. Without a terminal --ui has no effect.
+      --ui opens the dashboard until you quit it. The command gets no input, and its output is printed afterwards. \
+      Without a terminal --ui has no effect.
 
       Example: hearth exec --rules firestore.rules -- npm test
       """)
@@ -38,7 +38,7 @@ struct ExecCommand: AsyncParsableCommand {
   var quiet = false
 
   @Flag(
-    help: "Open the dashboard on the server. The output of the command is printed when you have quit the dashboard.")
+    help: "Open the dashboard on the server. The command's output is printed after you quit the dashboard.")
   var ui = false
 
   @Argument(parsing: .postTerminator, help: "The command and its arguments.")
@@ -46,7 +46,7 @@ struct ExecCommand: AsyncParsableCommand {
 
   func validate() throws {
     if command.isEmpty {
-      throw ValidationError("exec runs a command. Put it after --, as in hearth exec -- npm test.")
+      throw ValidationError("exec needs a command after --, as in hearth exec -- npm test.")
     }
   }
 
@@ -149,7 +149,7 @@ struct ExecScreen: Sendable {
     }
     dup2(errors, STDERR_FILENO)
     if child.isRunning {
-      StandardError.write("hearth: Waiting for the end of \(command[0]). Its output so far is in \(path).")
+      StandardError.write("hearth: Waiting for \(command[0]) to exit. Its output so far is in \(path).")
     }
     let result = try await status
     printLog()
@@ -166,7 +166,7 @@ struct ExecScreen: Sendable {
       }
       unlink(path)
     } catch {
-      StandardError.write("hearth: The output of the command, in \(path), cannot be read: \(error)")
+      StandardError.write("hearth: Cannot read the command's output in \(path): \(error)")
     }
   }
 }

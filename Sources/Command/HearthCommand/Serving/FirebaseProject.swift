@@ -110,7 +110,7 @@ struct FirebaseProject: Hashable, Sendable {
 
   private static func text(_ syntax: JSONSyntax?, _ name: String) throws(JSONError) -> String? {
     guard let syntax else { return nil }
-    guard case .string(let text) = syntax.kind, !text.isEmpty else { throw syntax.error("\(name) must be a text.") }
+    guard case .string(let text) = syntax.kind, !text.isEmpty else { throw syntax.error("\(name) must be a string.") }
     return text
   }
 
@@ -134,7 +134,7 @@ extension ServeOptions {
     if asksForIndexes, access.requireIndexes == nil {
       throw CommandFailure(
         .usage,
-        "--require-indexes names no file, and \(config ?? FirebaseProject.fileName) does not either. Add the file."
+        "--require-indexes needs a file, because \(config ?? FirebaseProject.fileName) names none."
       )
     }
     guard let project else { return }

@@ -55,7 +55,7 @@ final class RequestLines: Sendable {
       if lines.isEmpty, missed == 0 { return }
       for line in lines { StandardError.put(line) }
       if missed > 0 {
-        StandardError.write("hearth: \(missed) requests are not in the log, because it is read too slowly.")
+        StandardError.write("hearth: \(missed) requests are missing from the log, because its reader is too slow.")
       }
     }
   }

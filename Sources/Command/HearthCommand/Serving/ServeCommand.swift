@@ -9,25 +9,37 @@ import Glibc
 struct ServeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "serve",
-    abstract: "Serve the embedded backend to Firestore SDKs and other Hearths.",
+    abstract: "Serve the embedded backend to Firestore SDKs and other hearth processes.",
     discussion: """
-      Speaks google.firestore.v1 over gRPC, as Cloud Firestore does, and to browsers over WebChannel; point SDKs at it with \
-      FIRESTORE_EMULATOR_HOST=HOST:PORT. Projects and databases come into being when they are first named. The data is in \
-      memory, as with Google's emulator, unless --data or --local names a folder. A firebase.json in the working directory \
-      supplies rules, address and project. On the same port, GET /health says that it is up and DELETE /emulator/v1/projects/P/databases/D/documents empties a database, or \
-      with the path of a collection or document behind it removes that with all below it. --rules FILE enforces security \
-      rules on all but administrators ('Authorization: Bearer owner', as server SDKs send to an emulator); tokens of \
-      users are believed unsigned, as Google's emulator does, unless there are --auth-keys. \
-      On 127.0.0.1 whoever connects controls the server: exports, empties, resets and ends it, replaces rules, watches \
-      what they decide. With --auth-keys that takes the secret of --admin-secret, on 127.0.0.1 too. A --host that others \
-      reach asks for --rules or --open, and holds connections to the usual limits against floods; with --open nobody but \
-      this process replaces rules. A dashboard, or whatever else has the data open, lets it go and is attached to this \
-      process; another hearth serve keeps it, and is named. A --tls-key of yours must be yours alone (chmod 600), and so must a secret. Browsers have \
-      six connections to a host, and the Web SDK keeps two for each tab, so that a third tab waits; with --tls-cert they \
-      speak HTTP/2 and none waits. Pages of other hosts than the server's and localhost are refused unless \
-      --allow-origin names them; each is told of once, here. SIGTERM, SIGINT and a closed \
-      terminal (SIGHUP) end it when running requests are done. A service manager that set NOTIFY_SOCKET, as systemd for \
-      Type=notify, is told when connections are accepted and when the end begins.
+      Serves google.firestore.v1 over gRPC, as Cloud Firestore does, and over WebChannel to browsers. Set \
+      FIRESTORE_EMULATOR_HOST=HOST:PORT for SDKs. Projects and databases are created on first use. The data is in \
+      memory, as with Google's emulator, unless --data or --local names a folder. A firebase.json in the working \
+      directory supplies rules, address and project.
+
+      On the same port, GET /health reports that the server is running. DELETE \
+      /emulator/v1/projects/P/databases/D/documents empties a database. With the path of a collection or document at \
+      the end it deletes that and everything below it.
+
+      --rules FILE enforces security rules on everyone except administrators ('Authorization: Bearer owner', which \
+      server SDKs send to an emulator). User tokens are accepted unsigned, as in Google's emulator, unless you set \
+      --auth-keys.
+
+      On 127.0.0.1 every client can control the server: export, clear, reset and stop it, replace rules, and watch \
+      their decisions. With --auth-keys this needs the secret of --admin-secret, also on 127.0.0.1. A --host that \
+      other machines can reach needs --rules or --open, and limits connections against floods. With --open only this \
+      process can replace rules.
+
+      If a dashboard or another process has the data open, it releases the data and attaches to this process. Another \
+      hearth serve keeps the data, and the error names it. Only you may read the files of --tls-key and --admin-secret \
+      (chmod 600).
+
+      Browsers allow six connections to a host, and the Web SDK uses two for each tab, so a third tab waits. With \
+      --tls-cert browsers use HTTP/2 and no tab waits. Pages of hosts other than the server's host and localhost are \
+      rejected unless --allow-origin allows them. Each rejected host is reported once.
+
+      SIGTERM, SIGINT and a closed terminal (SIGHUP) stop the server after running requests have ended. A service \
+      manager that sets NOTIFY_SOCKET, such as systemd with Type=notify, is notified when the server accepts \
+      connections and when it stops.
       """)
 
   @Flag(help: "Print only the port to standard output when connections are accepted.")

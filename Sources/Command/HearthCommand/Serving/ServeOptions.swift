@@ -18,11 +18,11 @@ struct ServeOptions: ParsableArguments {
     help: ArgumentHelp("The port to listen on; 0 lets the system choose. (default: 8080)", valueName: "number"))
   var port: Int?
 
-  @Option(help: ArgumentHelp("Keep the data in this folder, which is created if absent.", valueName: "directory"))
+  @Option(help: ArgumentHelp("Store the data in this folder, which is created if absent.", valueName: "directory"))
   var data: String?
 
   @Flag(
-    help: "Serve this user's local database, which commands and dashboards use. --data and --in-memory come first.")
+    help: "Serve your local database, which commands and dashboards use. --data and --in-memory take precedence.")
   var local = false
 
   @Flag(help: "Keep the data in memory and discard it at the end. This is the default.")
@@ -30,8 +30,8 @@ struct ServeOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Start with the documents of a file, if the database is empty. Every form that 'hearth import' reads and that has "
-        + "paths is allowed.", valueName: "file"))
+      "Start with the documents of a file, if the database is empty. The file can have any format of 'hearth import' "
+        + "with document paths.", valueName: "file"))
   var seed: String?
 
   @Flag(help: "Let clients clear the local database with POST /reset and DELETE …/documents.")
@@ -57,8 +57,8 @@ struct ServeOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "How many connections there may be at a time; fewer where the system lets the process open fewer files. One more "
-        + "replaces a silent one, or is rejected.", valueName: "number"))
+      "Maximum number of connections; the limit of open files can reduce it. A further one replaces a silent one, "
+        + "or is rejected.", valueName: "number"))
   var maxConnections = EmulatorServer.Configuration.usualMaximumConnections
 
   @Option(
@@ -73,18 +73,18 @@ struct ServeOptions: ParsableArguments {
   var readyFile: String?
 
   func validate() throws {
-    if maxConnections < 1 { throw ValidationError("--max-connections \(maxConnections) is less than 1.") }
+    if maxConnections < 1 { throw ValidationError("Invalid --max-connections \(maxConnections). Use at least 1.") }
     if let port, !(0...65_535).contains(port) {
-      throw ValidationError("--port \(port) is not a port; it is 0 to 65535.")
+      throw ValidationError("Invalid port \(port). Use a number from 0 to 65535.")
     }
     if emulator.hostPort != nil, host != nil || port != nil {
-      throw ValidationError("--host-port says where to listen, as --host and --port do: leave out one or the other.")
+      throw ValidationError("--host-port cannot be combined with --host or --port. Remove one of them.")
     }
-    if (tlsCert == nil) != (tlsKey == nil) { throw ValidationError("--tls-cert and --tls-key go together.") }
+    if (tlsCert == nil) != (tlsKey == nil) { throw ValidationError("--tls-cert and --tls-key need each other.") }
     if seed != nil, emulator.importData != nil {
       throw ValidationError("--seed and --import-data both fill the database. Remove one of them.")
     }
-    if inMemory, data != nil { throw ValidationError("--data and --in-memory exclude each other.") }
+    if inMemory, data != nil { throw ValidationError("--data and --in-memory cannot be combined.") }
     if data?.isEmpty == true { throw ValidationError("--data is empty. Name a folder.") }
     if readyFile?.isEmpty == true { throw ValidationError("--ready-file is empty. Name a file.") }
   }

@@ -69,8 +69,8 @@ struct ServeRun: Sendable {
         JobControl.letsGo(of: data)
         if case .attached(let owner) = data.peers.role {
           try await ServedPort.claim(data, for: access.enforced)
-          let purpose = access.enforced.map { "\($0) to be enforced" } ?? "it to be served"
-          StandardError.write("hearth: \(owner) had the data open and has let it go, for \(purpose) here.")
+          let purpose = access.enforced.map { "to enforce \($0)" } ?? "to serve it"
+          StandardError.write("hearth: \(owner) has released the data to this process \(purpose).")
         }
       }
       try await exports.begin(with: source, isKept: data != .memory)
@@ -123,7 +123,7 @@ struct ServeRun: Sendable {
     if !access.hasRules {
       StandardError.write(
         "hearth: other machines can reach \(host). Without security rules everyone can read and write everything. No client "
-          + "can set rules, export or stop the server. For that, serve with --rules.")
+          + "can set rules, export or stop the server. To allow that, start the server with --rules.")
     } else if access.authKeys == nil {
       StandardError.write(
         "hearth: other machines can reach \(host), and unsigned tokens are accepted: everyone can act as any user or as an "
@@ -162,7 +162,7 @@ private struct ReadyFile {
       guard rename(part, path) == 0 else { throw CocoaError(.fileWriteUnknown) }
     } catch {
       unlink(part)
-      StandardError.write("hearth: --ready-file \(path) cannot be written. Programs that wait for it get no answer.")
+      StandardError.write("hearth: --ready-file \(path) cannot be written. Programs that wait for it are not notified.")
     }
   }
 
@@ -183,7 +183,7 @@ private enum ServedTLSFiles {
     guard stat(key, &status) == 0, status.st_uid == geteuid(), status.st_mode & 0o077 != 0 else { return }
     throw CommandFailure(
       .permissionDenied,
-      "The private key \(key) is open to others (mode 0\(String(status.st_mode & 0o777, radix: 8))). Mend that with "
+      "Other users can access the private key \(key) (mode 0\(String(status.st_mode & 0o777, radix: 8))). Run "
         + "'chmod 600 \(key)'.")
   }
 }

@@ -39,7 +39,7 @@ struct ServedExports {
       }
       if let exported, let folder = options.exportOnExit {
         if options.exportName != nil, mkdir(folder, 0o777) != 0, errno != EEXIST {
-          throw CommandFailure(.cannotCreate, "\(folder) cannot be made: \(String(cString: strerror(errno))).")
+          throw CommandFailure(.cannotCreate, "\(folder) cannot be created: \(String(cString: strerror(errno))).")
         }
         // The writer is discarded immediately. It only detects failures that would be too late at the end.
         _ = try ExportWriter(exported, DatabaseID(project: "p"), begin: .now)
@@ -52,7 +52,7 @@ struct ServedExports {
       options.projectID ?? source?.project ?? environment["GOOGLE_CLOUD_PROJECT"] ?? environment["GCLOUD_PROJECT"]
     if exported != nil, project == nil {
       throw CommandFailure(
-        .usage, "--export-on-exit writes the data of one project, and nothing says which: add --project-id PROJECT.")
+        .usage, "--export-on-exit writes the data of one project. Add --project-id PROJECT.")
     }
   }
 
@@ -84,7 +84,7 @@ struct ServedExports {
     if isKept, !(try await datastore.listCollectionIDs(below: .root).isEmpty) {
       throw CommandFailure(
         .alreadyExists,
-        "\(target.name) has documents, and --import-data replaces them with the export. Remove --import-data or --data, "
+        "\(target.name) has documents, but --import-data needs an empty database. Remove --import-data or --data, "
           + "or merge them with 'hearth import'.")
     }
     let job = ImportJob(

@@ -49,7 +49,7 @@ struct ServedFile {
     defer { close(descriptor) }
     var status = stat()
     guard waits || (fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG) else {
-      throw unreadable("It is no longer a regular file")
+      throw unreadable("it is no longer a regular file")
     }
     try checkProtection(of: descriptor)
     var bytes: [UInt8] = []
@@ -61,11 +61,11 @@ struct ServedFile {
       if count < 0 { throw unreadable(String(cString: strerror(errno))) }
       bytes += piece[..<count]
       if bytes.count > Self.mostBytes {
-        throw CommandFailure(.badData, "The \(content) in \(path) cannot be read: they have more than 16 MiB.")
+        throw CommandFailure(.badData, "The \(content) in \(path) cannot be read: the file is larger than 16 MiB.")
       }
     }
     guard let text = String(validating: bytes, as: UTF8.self) else {
-      throw CommandFailure(.badData, "The \(content) in \(path) cannot be read: this is not UTF-8.")
+      throw CommandFailure(.badData, "The \(content) in \(path) cannot be read: the file is not UTF-8.")
     }
     return text
   }
@@ -76,11 +76,11 @@ struct ServedFile {
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
       let mode = protection.objection(to: status.st_mode, isOwn: status.st_uid == geteuid())
     else { return }
-    let what = protection == .fromReaders ? "open to others" : "for others to change"
+    let access = protection == .fromReaders ? "read or change" : "change"
     throw CommandFailure(
       .permissionDenied,
-      "The \(content) in \(path) is \(what) (mode 0\(String(status.st_mode & 0o777, radix: 8))). Mend that with 'chmod "
-        + "\(mode) \(path)'.")
+      "Other users can \(access) the \(content) in \(path) (mode 0\(String(status.st_mode & 0o777, radix: 8))). Run "
+        + "'chmod \(mode) \(path)'.")
   }
 
   private func unreadable(_ reason: String) -> CommandFailure {

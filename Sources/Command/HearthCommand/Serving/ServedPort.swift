@@ -34,7 +34,7 @@ struct ServedPort: Sendable {
     do throws(RPCStatus) { try await data.claim() } catch {
       if error.code == .cancelled { throw error }
       let remedy = "nd that process, or serve other data (--data)."
-      let advice = enforced.map { "Only the process that has it open can enforce \($0): e" } ?? "E"
+      let advice = enforced.map { "Only the process that has the data open can enforce \($0): e" } ?? "E"
       throw RPCStatus(.unavailable, "\(error.message) \(advice + remedy)")
     }
   }

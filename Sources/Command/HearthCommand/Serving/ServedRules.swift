@@ -60,9 +60,9 @@ struct ServedRules {
         let (ruleset, issues) = Ruleset.compile([RulesFile(name: file, content: try text.get())])
         guard let ruleset else { throw CommandFailure(.badData, Self.text(of: issues)) }
         Self.set(ruleset, for: database, in: rules)
-        StandardError.write("hearth: \(file) has changed; its rules hold from now on.")
+        StandardError.write("hearth: \(file) has changed. The new rules are in effect.")
         for issue in issues { StandardError.write("hearth: \(issue.text)") }
-      } catch { StandardError.write("hearth: \(error.message) The rules from before hold on.") }
+      } catch { StandardError.write("hearth: \(error.message) The previous rules remain in effect.") }
     }
   }
 
@@ -75,7 +75,7 @@ struct ServedRules {
       in: .whitespacesAndNewlines)
     if secret.utf8.count < 16 {
       throw CommandFailure(
-        .badData, "The secret in \(file) is shorter than 16 characters; make one with 'openssl rand -hex 32'.")
+        .badData, "The secret in \(file) is shorter than 16 characters. Create one with 'openssl rand -hex 32'.")
     }
     return secret
   }
@@ -83,7 +83,7 @@ struct ServedRules {
   private static func text(of issues: [RulesIssue]) -> String {
     let errors = issues.filter(\.isError)
     let more = errors.count > 1 ? " (and \(errors.count - 1) more; 'hearth rules check' lists them)" : ""
-    return (errors.first?.text ?? "These are no rules.") + more
+    return (errors.first?.text ?? "The file has no rules.") + more
   }
 }
 
@@ -108,12 +108,12 @@ private struct AuthKeys {
     for (id, key) in keys.sorted(by: { $0.key < $1.key }) {
       guard let weakness = key.weakness else { continue }
       throw CommandFailure(
-        .badData, "The key\(id.isEmpty ? "" : " \"\(id)\"") in \(file) cannot be relied on: \(weakness).")
+        .badData, "The key\(id.isEmpty ? "" : " \"\(id)\"") in \(file) is weak: \(weakness).")
     }
     if keys.isEmpty {
       throw CommandFailure(
         .badData,
-        "\(file) holds no public key of RSA. It is a JSON Web Key Set, {\"KEY-ID\": \"certificate in PEM\"}, or a key in PEM."
+        "\(file) has no RSA public key. Use a JSON Web Key Set, {\"KEY-ID\": \"certificate in PEM\"}, or a PEM key."
       )
     }
   }
@@ -173,8 +173,8 @@ struct RequiredIndexes {
     return ServedFile(file, of: "indexes").watch { text in
       do throws(CommandFailure) {
         indexes.require(try Self.read(try text.get(), of: file))
-        StandardError.write("hearth: \(file) has changed; its indexes are those that there are.")
-      } catch { StandardError.write("hearth: \(error.message) The indexes from before stay.") }
+        StandardError.write("hearth: \(file) has changed. The new indexes are in effect.")
+      } catch { StandardError.write("hearth: \(error.message) The previous indexes remain in effect.") }
     }
   }
 }
@@ -198,46 +198,51 @@ struct AccessOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "How a list is judged: query, by the fields that its query names, as Google's emulator does, with a warning in the "
-        + "log; or strict, only if the query proves the rule for every document that it can find."))
+      "How rules decide on a list. query: by the fields in the query, as Google's emulator does, with a warning in the "
+        + "log. strict: allowed only if the query proves the rule for every document that it can find."))
   var rulesProof = RulesProof.query
 
   @Option(
     help: ArgumentHelp(
-      "Believe tokens of users only when one of these keys has signed them: public keys of RSA as a JSON Web Key Set, as "
-        + "Google publishes them for Firebase Authentication, or in PEM.", valueName: "file"))
+      "Accept user tokens only if one of these keys has signed them: RSA public keys as a JSON Web Key Set, as Google "
+        + "publishes them for Firebase Authentication, or in PEM.", valueName: "file"))
   var authKeys: String?
 
   @Option(
     help: ArgumentHelp(
-      "With --auth-keys: a file with the secret that administrators send as 'Authorization: Bearer SECRET'. What controls "
-        + "the server asks for it, also on this machine. Without a secret no client can control it. Only you may read the file (chmod 600).",
+      "With --auth-keys: a file with the secret that administrators send as 'Authorization: Bearer SECRET'. Requests "
+        + "that control the server need it, also on this machine. Without a secret no client can control the server. "
+        + "Only you may read the file (chmod 600).",
       valueName: "file"))
   var adminSecret: String?
 
   @Option(
     help: ArgumentHelp(
-      "Refuse queries that need a composite index which is not in this firestore.indexes.json, as Cloud Firestore does; "
-        + "read again when the file changes. Without FILE: the one that firebase.json names.", valueName: "file"))
+      "Reject queries without their composite index in this firestore.indexes.json, as Cloud Firestore does; read "
+        + "again when the file changes. Default file: the one in firebase.json.", valueName: "file"))
   var requireIndexes: String?
 
   @Option(
     help:
-      "How transactions meet other writers: optimistic, the commit fails if what they read has changed; or pessimistic, what they read is locked and other writers wait for up to 15 s. A request may name its mode."
+      """
+      Concurrency of transactions. optimistic: the commit fails if a document that the transaction read has changed. \
+      pessimistic: documents that a transaction read are locked, and other writers wait for up to 15 s. A request may \
+      select its mode.
+      """
   )
   var concurrency = ConcurrencyOption.optimistic
 
   @Option(
     help: ArgumentHelp(
-      "Let pages of this origin use REST and WebChannel, besides the server's own host and localhost: as "
-        + "browsers name it, http://app.test:3000, chrome-extension://ID, or null for files and sandboxed frames, which is "
-        + "every such page. More than once for more than one. What controls the server stays closed to them.",
+      "Let pages of this origin use REST and WebChannel, in addition to the server's host and localhost: "
+        + "http://app.test:3000, chrome-extension://ID, or null for all files and sandboxed frames. Repeatable. Such "
+        + "pages cannot control the server.",
       valueName: "origin"))
   var allowOrigin: [String] = []
 
   @Flag(
     help:
-      "Serve a --host that other machines reach without rules. They can read and write everything, but not set rules."
+      "Serve without rules on a --host that other machines reach. They can read and write all data, but not set rules."
   )
   var open = false
 
@@ -266,18 +271,18 @@ struct AccessOptions: ParsableArguments {
 
   func validate() throws {
     if authKeys != nil, rules == nil {
-      throw ValidationError("--auth-keys identifies users, but no rules say what they may do. Add --rules FILE.")
+      throw ValidationError("--auth-keys needs rules that define the rights of users. Add --rules FILE.")
     }
     if adminSecret != nil, authKeys == nil {
       throw ValidationError("--admin-secret needs --auth-keys. Without keys everyone can act as an administrator.")
     }
     for origin in allowOrigin where !Self.isOrigin(origin) {
       throw ValidationError(
-        "--allow-origin \(origin) is not an origin. Use SCHEME://HOST or SCHEME://HOST:PORT in lower case without a path, "
+        "Invalid --allow-origin \(origin). Use SCHEME://HOST or SCHEME://HOST:PORT in lower case without a path, "
           + "as in http://app.test:3000, or null.")
     }
     if open, rules != nil {
-      throw ValidationError("--open serves without rules; leave out --open or --rules.")
+      throw ValidationError("--open serves without rules. Remove --open or --rules.")
     }
   }
 }

@@ -16,7 +16,7 @@ struct ServiceManager: Hashable, Sendable {
       func line(_ text: String) -> String { String(text.map { $0.isNewline || $0 == "\0" ? " " : $0 }) }
       return switch self {
       case .ready(let status): "READY=1\nSTATUS=\(line(status))"
-      case .stopping: "STOPPING=1\nSTATUS=Finishing what runs"
+      case .stopping: "STOPPING=1\nSTATUS=Finishing running requests"
       }
     }
   }

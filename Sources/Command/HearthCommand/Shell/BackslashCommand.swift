@@ -38,17 +38,17 @@ enum BackslashCommand: String, CaseIterable {
     case .connect:
       (
         "\\c [NAME|PLACE|-]",
-        "go to a connection, emulator:HOST:PORT, cloud:PROJECT, ./FOLDER, or back; alone: show it"
+        "switch to a connection, emulator:HOST:PORT, cloud:PROJECT, ./FOLDER, or back (-); alone: show the current one"
       )
     case .connections: ("\\l", "list the connections of connections.toml")
     case .describe: ("\\d [PATH]", "list collections, or the contents of a path")
     case .expanded: ("\\x [on|off]", "show documents with one line per field")
     case .edit: ("\\e", "edit the last command in $EDITOR, and run it")
     case .watch: ("\\watch [SECONDS] [TIMES]", "repeat the last command; ctrl-c ends it")
-    case .copy: ("\\copy PATH to|from FILE", "documents to a file, or from one: JSON lines, .csv or .tsv")
+    case .copy: ("\\copy PATH to|from FILE", "copy documents to or from a file: JSON lines, .csv or .tsv")
     case .timing: ("\\timing [on|off]", "print the time of each command")
     case .file: ("\\i FILE", "run the commands of a file")
-    case .output: ("\\o [FILE]", "write the output to a file; alone: stop that")
+    case .output: ("\\o [FILE]", "write the output to a file; alone: to the terminal again")
     case .history: ("\\s", "show the history")
     case .system: ("\\! [COMMAND]", "run a system command, or the system's shell")
     case .quit: ("\\q", "quit; so does ctrl-d")
@@ -166,7 +166,7 @@ extension ShellSession {
     guard let first = statements.first else { return [] }
     guard statements.count == 1, case .command(let words, _) = first else {
       throw CommandFailure(
-        .usage, "\\\(command.rawValue) takes its whole line. Put the text after ; on a separate line.")
+        .usage, "\\\(command.rawValue) uses the whole line. Put the text after ; on a separate line.")
     }
     if let limit = command.largestCount, words.count > limit {
       throw CommandFailure(
@@ -204,7 +204,7 @@ extension ShellSession {
 
   private func former() throws(CommandFailure) -> StorageOptions {
     guard let lastStorage else {
-      throw CommandFailure(.usage, "\\c -: there is nothing to go back to.")
+      throw CommandFailure(.usage, "\\c -: there is no previous connection.")
     }
     return lastStorage
   }

@@ -14,7 +14,7 @@ struct ShellCommand: AsyncParsableCommand {
     discussion: """
       Takes the same commands as the command line, without 'hearth' before them, and completes commands, options, \
       paths, fields and files with TAB. JSON needs no quotes. A command continues on the next line while a quote or a \
-      bracket is open. Text after a | goes to the system's shell, as in get cities | head. \\? lists more: other \
+      bracket is open. Text after a | runs in the system's shell, as in get cities | head. \\? lists more: other \
       connections, help, files, times, an editor. ctrl-c ends the running command, ctrl-d the shell.
 
       Without a terminal it runs the lines of standard input, and with --command those commands. It stops at the first \

@@ -174,7 +174,7 @@ actor ShellSession {
     guard let name = words.first else { return nil }
     if let meant = BackslashCommand.meant(by: words) {
       return CommandFailure(
-        .usage, "unknown command '\(name)'. Here that is \(meant.usage.form): \(meant.usage.text).")
+        .usage, "unknown command '\(name)'. Use \(meant.usage.form): \(meant.usage.text).")
     }
     // The help of such a command is still printed.
     if words.contains("--help") || words.contains("-h") { return nil }
@@ -185,7 +185,7 @@ actor ShellSession {
     case "attach" where words.count > 1 && !words.contains("--json"):
       return CommandFailure(.usage, "'attach' with a program needs a separate terminal. Run it in another one.")
     case _ where name.hasPrefix("-") && name != "--version":
-      return CommandFailure(.usage, "\(name) is an option, and a command comes first. \\? lists commands.")
+      return CommandFailure(.usage, "\(name) is an option. Type a command before it; \\? lists commands.")
     default: return nil
     }
   }

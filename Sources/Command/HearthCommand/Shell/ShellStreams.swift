@@ -32,7 +32,7 @@ struct InputLines {
     var line = line
     if line.last == UInt8(ascii: "\r") { line.removeLast() }
     guard let text = String(validating: line, as: UTF8.self) else {
-      problem = "is not text in UTF-8."
+      problem = "is not UTF-8 text."
       return nil
     }
     return text

@@ -24,7 +24,7 @@ extension Credentials {
       // A header value must consist of visible characters.
       guard !text.isEmpty, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
         throw RPCStatus(
-          .unauthenticated, "The file \"\(file)\" contains no secret. Write one line of letters, digits and signs.")
+          .unauthenticated, "The file \"\(file)\" contains no secret. Write one line of letters, digits and symbols.")
       }
       return .fixed(Secret(text))
     }

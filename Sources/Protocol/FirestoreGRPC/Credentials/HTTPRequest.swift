@@ -56,7 +56,7 @@ struct HTTPRequest: Sendable {
   /// A PEM file with the certificates to trust in place of the system's.
   var trustRoots: String?
   /// The purpose of the request, for the error if there is no response: the host "cannot …".
-  var purpose = "be asked for a token"
+  var purpose = "issue a token"
 
   /// Sends the request and returns the response. The timeout is measured on the event loop, so a delayed task does not
   /// count as a server timeout.

@@ -74,7 +74,7 @@ enum CallFailure {
     case .permissionDenied
     where status.message.contains("CONSUMER_INVALID")
       || status.message.contains("on resource project"):
-      "Check that the project of --project exists, and who may use it."
+      "Check that the project in --project exists, and that you may use it."
     default: nil
     }
   }

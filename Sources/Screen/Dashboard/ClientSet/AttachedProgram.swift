@@ -32,17 +32,17 @@ package struct AttachedProgram: Hashable, Sendable {
   // MARK: Refusals with another program's client
 
   var documentsReason: String { reason("only \(owner) writes its documents") }
-  var listenersReason: String { reason("the listeners are \(owner)'s") }
-  var indexesReason: String { reason("the indexes are \(owner)'s") }
-  var cacheReason: String { reason("the cache is \(owner)'s") }
+  var listenersReason: String { reason("the listeners belong to \(owner)") }
+  var indexesReason: String { reason("the indexes belong to \(owner)") }
+  var cacheReason: String { reason("the cache belongs to \(owner)") }
   var asideReason: String { reason("\(owner) keeps its own writes; x cancels one") }
-  var transferReason: String { reason("the backend is \(owner)'s to ask") }
+  var transferReason: String { reason("only \(owner) can use the backend") }
   var controlReason: String {
     isOfScenario
-      ? reason("only its steps change network and faults")
-      : "attached read-only: hearth attach --control may change it"
+      ? reason("only steps change network and faults")
+      : "attached read-only: use hearth attach --control to change it"
   }
-  var recordingReason: String { reason("its file repeats it; cast FILE records the screen") }
+  var recordingReason: String { reason("a scenario is already a file; cast FILE records the screen") }
 
   /// The subject of rejections and of remarks in the feed.
   var owner: String { isOfScenario ? "the scenario" : name }
@@ -64,7 +64,7 @@ extension AttachedProgram {
   func reason(against command: Command, _ state: DashboardState) -> String? {
     if Self.controls.contains(command.name) {
       if !allowsControl { return controlReason }
-      return state.attachment.end.map { "nothing can be changed any more: \($0)" }
+      return state.attachment.end.map { "nothing can be changed anymore: \($0)" }
     }
     let editsListener =
       command.name == "accept" && command.context == .overlay(.listener) || command.name == "edit-listener"

@@ -16,7 +16,7 @@ extension DashboardState {
       Confirmation(
         title: "End the client \(name)",
         body: [
-          "\(count) write\(count == 1 ? "" : "s") of \(name) not acknowledged yet will be lost:",
+          "\(count) write\(count == 1 ? "" : "s") of \(name) without an acknowledgement will be lost:",
           "its cache is in memory.",
         ], action: "End it", subject: .perform(effects)))
     return []
@@ -86,12 +86,12 @@ enum ClientWords {
     }
     if names.count >= ClientSetFacts.mostClients {
       throw TextError(
-        column: 1, "there are \(names.count) clients, the most for one screen: client remove NAME ends one")
+        column: 1, "a screen has at most \(names.count) clients: client remove NAME ends one")
     }
     if user != nil, state.configuration.backend.kind == .cloud {
       throw TextError(
         column: 6 + name.count,
-        "Cloud Firestore needs signed users, and no key for one is known here: remove user")
+        "Cloud Firestore needs a signed token for a user, which hearth cannot create: remove user")
     }
     let account = "open a client \(name)" + (user.map { " as \($0)" } ?? "") + ", with a separate cache and network"
     return CommandArgument.Meaning(account: account) { _ in [.clientSet(.add(name: name, user: user))] }

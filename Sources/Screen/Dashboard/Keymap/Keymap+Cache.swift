@@ -118,7 +118,7 @@ extension Keymap {
     change: { $0.askForFreezing() }
   ).taking(
     CommandArgument(
-      name: "FILE", hint: "cache.jsonl for hearth import, cache.bundle for loadBundle; cache.jsonl of orders: a part",
+      name: "FILE", hint: "cache.jsonl for hearth import, cache.bundle for loadBundle; 'FILE of orders' for a part",
       isOptional: true,
       read: { text, state throws(TextError) in
         let mark = text.firstRange(of: " of ")

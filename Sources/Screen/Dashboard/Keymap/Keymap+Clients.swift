@@ -35,7 +35,7 @@ extension DashboardState {
   /// The reason why this screen cannot have other clients.
   fileprivate var reasonAgainstClients: String? {
     if isInScenario { return nil }
-    if let program = configuration.attached { return "attached: the client is \(program.name)'s, the only one here" }
+    if let program = configuration.attached { return "attached: there is only the client of \(program.name)" }
     return past?.isReplay == true ? "this is a replay: it has no clients" : nil
   }
 }
@@ -44,7 +44,7 @@ extension DashboardState {
 extension Keymap {
   static let scenario: [Command] = [
     Command(
-      "scenario-play", "space", in: .scenario, "pause before the next step, or continue; with --step run it",
+      "scenario-play", "space", in: .scenario, "pause before the next step, or continue; with --step, run the step",
       hint: "stop or go on", 0, run: { _ in [.clientSet(.scenario(.toggle))] }),
     Command(
       "scenario-next", "n", in: .scenario, "run the next step now", hint: "next step", 1,
@@ -78,7 +78,7 @@ extension Keymap {
           }
         })),
     Command(
-      "pace", "of a playing scenario: how long to show each step before it runs",
+      "pace", "set how long a playing scenario shows each step before it runs",
       CommandArgument(
         name: "TIME", hint: "500ms, 2s",
         read: { text, state throws(TextError) in
@@ -86,7 +86,7 @@ extension Keymap {
             throw TextError(column: 1, "no scenario is playing here; scenario NAME plays one")
           }
           let time = try DurationText.parse(text)
-          return CommandArgument.Meaning(account: "a step each \(text)") { _ in [.clientSet(.scenario(.pace(time)))] }
+          return CommandArgument.Meaning(account: "a step every \(text)") { _ in [.clientSet(.scenario(.pace(time)))] }
         })),
   ]
 }

@@ -45,7 +45,7 @@ extension Keymap {
 
   private static let palette: [Command] = [
     Command(
-      "complete", "tab", in: .overlay(.palette), "type the row's text; right does so too, at the end of the line",
+      "complete", "tab", in: .overlay(.palette), "insert the row's text; at the end of the line, right does the same",
       hint: "complete", 5, change: { $0.completePalette() })
   ]
 
@@ -127,7 +127,7 @@ extension Keymap {
       "explain", "ctrl-o", in: .overlay(.listener), "explain: how the cache answers it", hint: "explain", 7,
       run: { $0.explainEdited() }),
     Command(
-      "make-index", "ctrl-g", in: .overlay(.listener), "make the local index that the query lacks", hint: "make index",
+      "make-index", "ctrl-g", in: .overlay(.listener), "create the index that the query lacks", hint: "make index",
       8, run: { $0.indexEdited() }),
     Command("cancel", "esc", in: .overlay(.listener), "cancel", hint: "cancel", 3, run: { $0.cancel() }),
   ]
@@ -230,7 +230,7 @@ extension Keymap {
     Command(
       "accept", "enter", in: .overlay(.fieldValue), "accept the value, and go to the next row", hint: "take", 1,
       change: { $0.acceptFieldValueAndGoOn() }),
-    Command("cancel", "esc", in: .overlay(.fieldValue), "back, without it", hint: "back", 2, run: { $0.cancel() }),
+    Command("cancel", "esc", in: .overlay(.fieldValue), "back, no change", hint: "back", 2, run: { $0.cancel() }),
     Command(
       "type", "ctrl-t", in: .overlay(.fieldValue), "choose the type, or a server-computed value", hint: "type", 3,
       change: { $0.chooseType() }),
@@ -238,22 +238,22 @@ extension Keymap {
     Command(
       "previous-type", "ctrl-p", in: .overlay(.fieldValue), "the previous type", change: { $0.cycleType(by: -1) }),
     Command(
-      "down", "down", in: .overlay(.fieldValue), "the next line of the text; the next type for a short one",
+      "down", "down", in: .overlay(.fieldValue), "the next line of a long text, or the next type",
       change: { $0.moveInValue(by: 1) }),
     Command(
-      "up", "up", in: .overlay(.fieldValue), "the previous line; the previous type for a short text",
+      "up", "up", in: .overlay(.fieldValue), "the previous line of a long text, or the previous type",
       change: { $0.moveInValue(by: -1) }),
     Command(
-      "next-field", "tab", in: .overlay(.fieldValue), "accept it, and edit the next field", hint: "next", 4,
+      "next-field", "tab", in: .overlay(.fieldValue), "accept the value, and edit the next field", hint: "next", 4,
       change: { $0.typeNextField(by: 1) }),
     Command(
-      "previous-field", "shift-tab", in: .overlay(.fieldValue), "accept it, and edit the previous field",
+      "previous-field", "shift-tab", in: .overlay(.fieldValue), "accept the value, and edit the previous field",
       change: { $0.typeNextField(by: -1) }),
     Command(
       "line-break", "ctrl-j alt-enter", in: .overlay(.fieldValue), "a line break in the text", hint: "line break", 6,
       change: { $0.breakLine() }),
     Command(
-      "review", "ctrl-s", in: .overlay(.fieldValue), "accept it, and review the resulting write", hint: "review", 5,
+      "review", "ctrl-s", in: .overlay(.fieldValue), "accept the value, and review the write", hint: "review", 5,
       change: { $0.reviewEdit() }),
   ]
 
@@ -272,7 +272,7 @@ extension Keymap {
     Command("cancel", "esc q", in: .overlay(.review), "back to the fields", hint: "back", 2, run: { $0.cancel() }),
     Command(
       "whole", "w", in: .overlay(.review), "write the whole document (set), or only the changes (update)",
-      hint: "set or update", 4, unless: { $0.overlay?.fieldEditor?.isNew == true ? "a new document is set" : nil },
+      hint: "set or update", 4, unless: { $0.overlay?.fieldEditor?.isNew == true ? "a new document needs set" : nil },
       change: { $0.toggleReplacing() }),
     Command("down", "j down ctrl-n", in: .overlay(.review), "down", run: { $0.moveInEditor(by: 1) }),
     Command("up", "k up ctrl-p", in: .overlay(.review), "up", run: { $0.moveInEditor(by: -1) }),

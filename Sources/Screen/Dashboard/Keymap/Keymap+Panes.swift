@@ -36,7 +36,7 @@ extension Keymap {
       "sort-direction", "S", in: .pane(.collections), "reverse the order",
       unless: { $0.reasonAgainstSorting }, run: { $0.reverseOrder() }),
     Command(
-      "columns", "c", in: .pane(.collections), "choose the columns beside the documents", hint: "columns", 21,
+      "columns", "c", in: .pane(.collections), "choose the columns next to the documents", hint: "columns", 21,
       unless: { $0.reasonAgainstColumns }, change: { $0.openColumns() }),
     Command("unfold-all", "=", in: .pane(.collections), "unfold all collections", run: { $0.unfoldAll() }),
     Command(
@@ -50,7 +50,7 @@ extension Keymap {
       hint: Wording { $0.writes.hasChosenRejected ? "drop" : "cancel" }, 1,
       writes: true, unless: { $0.reasonAgainstCancelling }, change: { $0.askToCancelWrites() }),
     Command(
-      "set-aside", "s", in: .pane(.writes), "set a pending write aside: it is not sent, but kept to be sent again",
+      "set-aside", "s", in: .pane(.writes), "set a pending write aside: keep it without sending it",
       hint: "set aside", 12, writes: true, unless: { $0.reasonAgainstSettingAside }, run: { $0.setWritesAside() }),
     Command(
       "mark", "space", in: .pane(.writes), "mark the write", hint: "mark", 2, unless: { $0.reasonAgainstMarking },
@@ -77,7 +77,7 @@ extension Keymap {
       "faults", "f", in: .pane(.network), "faults: latency, losses, rejections", hint: "faults", 5,
       change: { $0.openFaults() }),
     Command(
-      "facts", "w", in: .pane(.network), "targets, resume token, bytes to the terminal, or not",
+      "facts", "w", in: .pane(.network), "show or hide targets, resume token and bytes to the terminal",
       change: { $0.screen.toggleFacts() }),
     Command(
       "retry", "r", in: .pane(.network), "connect now, without waiting for the retry", hint: "retry now", 5,
@@ -90,10 +90,10 @@ extension Keymap {
       title: Wording { $0.feed.isPaused ? "resume the feed" : "pause the feed" }, change: { $0.togglePause() }),
     Command("follow", "f", in: .pane(.feed), "follow the tail", change: { $0.feed.follow() }),
     Command(
-      "only-listener", "L", in: .pane(.feed), "only this listener, or all again",
+      "only-listener", "L", in: .pane(.feed), "show only this listener, or all listeners",
       unless: { $0.feed.reasonAgainstOnlyListener }, change: { $0.feed.toggleOnlyListener() }),
     Command(
-      "only-document", "D", in: .pane(.feed), "only this document, or all again",
+      "only-document", "D", in: .pane(.feed), "show only this document, or all documents",
       unless: { $0.feed.reasonAgainstOnlyDocument }, change: { $0.feed.toggleOnlyDocument() }),
     Command(
       "time-format", "t", in: .pane(.feed), "time of day, or time since the row above",
@@ -102,7 +102,7 @@ extension Keymap {
       "way", "#", in: .pane(.feed), "the history of the row's write: each try, the answer, the listeners",
       unless: { $0.reasonAgainstWay }, change: { $0.openFeedWrite() }),
     Command(
-      "wrap", "w", in: .pane(.feed), "the selected row in full below the feed, or not",
+      "wrap", "w", in: .pane(.feed), "show or hide the selected row in full below the feed",
       change: { $0.feed.isOpened.toggle() }),
     Command(
       "clear-feed", "c", in: .pane(.feed), "clear the feed",
@@ -141,7 +141,7 @@ extension Keymap {
       "newer-version", ".", in: .pane(.detail), "compare with a newer version",
       change: { $0.stepVersion(by: 1) }),
     Command(
-      "compare-from", "b", in: .pane(.detail), "let Diff compare with this version, or again with the previous one",
+      "compare-from", "b", in: .pane(.detail), "compare with this version in Diff, or with the previous one again",
       unless: { $0.reasonAgainstMarkingVersion }, change: { $0.toggleBaseVersion() }),
     Command(
       "way", "#", in: .pane(.detail), "the history of the write that caused this version",
@@ -187,10 +187,10 @@ extension Keymap {
       hint: Wording { $0.requests.isFollowing ? "hold" : "follow" }, 4, change: { $0.toggleRequestsHeld() }),
     Command("follow", "f", in: .requests, "follow the tail", change: { $0.requests.follow() }),
     Command(
-      "toggle-denied", "d", in: .requests, "only denied requests, or all", hint: "denied", 2,
+      "toggle-denied", "d", in: .requests, "show only denied requests, or all", hint: "denied", 2,
       change: { $0.requests.isDeniedOnly.toggle() }),
     Command(
-      "only-user", "a", in: .requests, "only requests as this user, or all again",
+      "only-user", "a", in: .requests, "show only requests of this user, or all",
       unless: { $0.requests.selected == nil && $0.requests.onlyUser == nil ? "no request is selected" : nil },
       change: { $0.requests.toggleOnlyUser() }),
     Command(

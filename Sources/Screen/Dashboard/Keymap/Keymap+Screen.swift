@@ -61,7 +61,7 @@ extension Keymap {
 
   private static let everywhere: [Command] = [
     Command(
-      "help", "? f1", in: .screen, "help: the first keys and the signs; again: every key of this place", hint: "help",
+      "help", "? f1", in: .screen, "help: common keys and symbols; press again for all keys here", hint: "help",
       6, change: { $0.openHelp() }),
     Command(
       "palette", ": ctrl-p", in: .screen, "command palette; :42 and :50% jump to a row", hint: "command", 7,
@@ -130,13 +130,13 @@ extension Keymap {
       "unzoom", "_", in: .screen, "show all panes again", unless: { $0.screen.isZoomed ? nil : "nothing is zoomed" },
       change: { $0.screen.zoom(false) }),
     Command(
-      "layout", "|", in: .screen, "next layout, without changes by the mouse",
+      "layout", "|", in: .screen, "next layout; drops changes made with the mouse",
       change: { $0.screen.nextLayout() }),
   ]
 
   private static let actions: [Command] = [
     Command(
-      "range", "v", in: .screen, "select a range of rows: delete, cancel, send or copy them; again to end it",
+      "range", "v", in: .screen, "select rows to delete, cancel, send or copy; press again to end the range",
       unless: { $0.reasonAgainstRange }, change: { $0.toggleRange() }),
     Command(
       "range-down", "shift-down", in: .screen, "extend the range downwards by a row", isListed: false,
@@ -188,7 +188,7 @@ extension Keymap {
       Command("calm", "", in: .screen, "end all faults of the network", run: { $0.cause(.calm) }),
       Command(
         "connections", "", in: .screen, "connections: list them, and how to open another",
-        unless: { $0.configuration.connections.isEmpty ? "connections.toml has none" : nil },
+        unless: { $0.configuration.connections.isEmpty ? "connections.toml has no connections" : nil },
         change: { $0.tellConnections() }),
       Command(
         "requests", "", in: .screen, "requests: decisions of the server's security rules",

@@ -15,7 +15,7 @@ extension Keymap {
     let isLive = live.contains(context)
     return [
       Command(
-        "earlier", ",", in: context, "show all panes as of the event before", hint: isLive ? nil : "earlier", 1,
+        "earlier", ",", in: context, "show all panes as of the previous event", hint: isLive ? nil : "earlier", 1,
         run: { _ in [.timeline(.earlier)] }),
       Command(
         "later", ".", in: context, "show all panes as of the next event", hint: isLive ? nil : "later", 2,
@@ -28,11 +28,11 @@ extension Keymap {
   private static func snapshots(_ context: KeyContext) -> [Command] {
     [
       Command(
-        "earlier-snapshot", "(", in: context, "the result and all panes as of this listener's snapshot before",
+        "earlier-snapshot", "(", in: context, "show the result and all panes as of this listener's previous snapshot",
         unless: { $0.reasonAgainstSnapshots },
         run: { state in state.steppedListener.map { [.timeline(.earlierSnapshot($0))] } ?? [] }),
       Command(
-        "later-snapshot", ")", in: context, "the result and all panes as of this listener's next snapshot",
+        "later-snapshot", ")", in: context, "show the result and all panes as of this listener's next snapshot",
         unless: { $0.past == nil ? "this is the present; ( shows earlier moments" : $0.reasonAgainstSnapshots },
         run: { state in state.steppedListener.map { [.timeline(.laterSnapshot($0))] } ?? [] }),
     ]
@@ -69,7 +69,7 @@ extension Keymap {
     Command(
       "caption", "explain the screen to an audience, in the last row and in the cast",
       CommandArgument(
-        name: "TEXT", hint: "the caption; without a text the keys return", isOptional: true,
+        name: "TEXT", hint: "the caption; without text the keys are shown again", isOptional: true,
         read: { text, _ throws(TextError) in
           CommandArgument.Meaning(account: "caption: \(text)") { $0.show(caption: text) }
         }),

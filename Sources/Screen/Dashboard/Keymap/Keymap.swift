@@ -123,7 +123,7 @@ extension Keymap {
         else { continue }
         let holder = one.binding == index ? other.command : one.command
         let reason =
-          "\(bindings[index].name): \(key) means \(holder.name) there (\(holder.help)); give that other keys too"
+          "\(bindings[index].name): \(key) is bound to \(holder.name) there (\(holder.help)); rebind that command too"
         found = (index, KeyProblem(line: bindings[index].line, reason: reason))
       }
     }
@@ -153,7 +153,8 @@ extension Keymap {
       if let key = Key(text), !isDialog || key.typedCharacter == nil {
         keys.append(key)
       } else if Key(text) != nil {
-        problems.append(problem("\(text) is text or a choice in dialogs; use a key with ctrl- or alt-, or f1 to f12"))
+        problems.append(
+          problem("dialogs use \(text) as text or for a choice; use a key with ctrl- or alt-, or f1 to f12"))
       } else {
         problems.append(
           problem("invalid key \"\(text)\"; use a character, space, enter, ctrl-x, alt-x, f5 or similar"))

@@ -10,7 +10,7 @@ extension DashboardState {
   package var reasonAgainstRequests: String? {
     switch configuration.backend.kind {
     case .embedded: "rules apply at 'hearth serve --rules': connect to it (--emulator)"
-    case .cloud: "Cloud Firestore does not report its rules' decisions"
+    case .cloud: "Cloud Firestore does not report the decisions of its rules"
     case .emulator: nil
     }
   }

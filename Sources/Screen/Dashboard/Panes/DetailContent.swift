@@ -189,7 +189,7 @@ package enum DetailContent {
     if let version = state.versions.newest(of: detail.key) {
       let time = TimeText.clock(version.time, offset: state.configuration.utcOffset)
       let why = [version.summary, version.why, version.batch?.description].compactMap(\.self).joined(separator: ", ")
-      facts.append(("last news", "\(time) \(why)"))
+      facts.append(("last event", "\(time) \(why)"))
       facts.append(("versions seen", "\(state.versions.versions(of: detail.key).count)"))
     }
     return facts.map { Line(id: ["fact", $0.0], content: .fact($0.0, $0.1)) }
@@ -216,7 +216,7 @@ package enum DetailContent {
   private static func pendingText(_ document: Document?) -> String {
     switch document?.pending {
     case .local?: document?.exists == true ? "yes, not acknowledged" : "delete, not acknowledged"
-    case .committed?: "acknowledged, the server's version is not here yet"
+    case .committed?: "acknowledged, the server's version has not arrived yet"
     case Document.PendingWrites.none?, nil: "no"
     }
   }

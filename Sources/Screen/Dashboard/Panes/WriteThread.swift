@@ -74,7 +74,7 @@ extension DashboardState {
           letter: "e", title: "edit and send again", detail: "in $EDITOR",
           choice: .perform([.terminal(.edit(EditRequest(.rejectedWrite(row.batch), text: text)))])),
         MenuItem(
-          letter: "s", title: "send again", detail: "as it is", choice: .perform([.client(.resend(row.batch))])),
+          letter: "s", title: "send again", detail: "unchanged", choice: .perform([.client(.resend(row.batch))])),
         MenuItem(
           letter: "x", title: "drop", detail: "it cannot be sent again after that",
           choice: .perform([.client(.dropRejected([row.batch]))])),
@@ -86,7 +86,7 @@ extension DashboardState {
   /// The history of the write that caused the selected row of the feed.
   private var feedJourney: WriteJourney? { feed.selected?.thread.flatMap { writes.journey(of: $0) } }
 
-  var reasonAgainstWay: String? { feedJourney == nil ? "no row of a write with a known history is selected" : nil }
+  var reasonAgainstWay: String? { feedJourney == nil ? "the selected row has no write with a known history" : nil }
 
   /// Shows the history of the write that caused the selected row of the feed.
   mutating func openFeedWrite() { feedJourney.map { openWrite($0.row) } }

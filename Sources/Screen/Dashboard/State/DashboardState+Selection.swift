@@ -147,7 +147,7 @@ extension DashboardState {
   var reasonAgainstFilterLikeThis: String? { selectedField == nil ? "no field is selected" : nil }
 
   var reasonAgainstMatching: String? {
-    detail?.search.isEmpty != false ? "nothing is searched for: / searches" : nil
+    detail?.search.isEmpty != false ? "there is no search: / starts one" : nil
   }
 
   var reasonAgainstMarking: String? {

@@ -59,7 +59,7 @@ extension DashboardState {
   /// The reason why a command is unavailable for a range.
   func reasonAgainstRange(for command: String) -> String? {
     guard Self.ofOneRow.contains(command), overlay == nil, let count = rangeCount else { return nil }
-    return "a range of \(grouped(count)) is selected, and this needs one row: v or esc ends the range"
+    return "a range of \(grouped(count)) is selected, but this needs one row: v or esc ends the range"
   }
 }
 

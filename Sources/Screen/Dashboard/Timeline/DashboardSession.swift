@@ -234,13 +234,13 @@ package struct DashboardSession: Sendable {
     case .ago(let seconds): move(to: log.position(at: moment.advanced(seconds: -Int64(seconds))))
     case .moment(let time):
       let position = log.position(at: time)
-      guard position > log.start || log.start == 0 else { return nothing("nothing is kept of that time any more") }
+      guard position > log.start || log.start == 0 else { return nothing("nothing of that time is stored anymore") }
       if playback == nil, position >= log.end { return leave() }
       move(to: position)
     case .timeOfDay(let milliseconds):
       let time = latest(milliseconds)
       let position = log.position(at: time)
-      guard position > log.start || log.start == 0 else { return nothing("nothing is kept of that time any more") }
+      guard position > log.start || log.start == 0 else { return nothing("nothing of that time is stored anymore") }
       if playback == nil, position >= log.end { return nothing("nothing has happened since then: this is the present") }
       move(to: position)
     }

@@ -152,7 +152,7 @@ package struct PastMoment: Hashable, Sendable {
   /// The reason why no data is written, and how to return to the present.
   func refusal(_ state: DashboardState) -> String {
     if isReplay { return "this is a replay: no client is open, nothing is written" }
-    return "you look at \(clock(state)); esc returns"
+    return "you are viewing \(clock(state)); esc returns"
   }
 
   func clock(_ state: DashboardState) -> String { TimeText.clock(time, offset: state.configuration.utcOffset) }

@@ -43,7 +43,7 @@ extension DashboardState {
       return queries.compactMap { storage.retention(of: $0.target, isPin: true) }.map { .client(.release($0)) }
     }
     let new = queries.map(\.target).filter { storage.retention(of: $0, isPin: true) == nil }
-    let end = network.isDurable ? "you pin it once more" : "this session ends: the cache is in memory"
+    let end = network.isDurable ? "you unpin it" : "this session ends: the cache is in memory"
     toast(.info, "pinned: \(pinText(queries)) stays in the cache until \(end)")
     return new.map { .client(.retain(Retention($0, .pinned, since: now))) }
   }

@@ -235,7 +235,7 @@ extension DashboardState {
     let new = network.isOffline ? writes.live.filter { row in newest.map { $0 < row.batch } ?? true } : []
     for key in new.flatMap(\.documents) { browser.noteChange(in: key.collection, at: now) }
     for row in writes.live where row.isHeld && row.isNonIdempotent && !known.contains(row.batch) {
-      toast(.warning, "held: \(row.batch) is an increment and not idempotent: watch it on reconnect")
+      toast(.warning, "held: \(row.batch) is an increment, which is not idempotent; watch it on reconnect")
     }
   }
 

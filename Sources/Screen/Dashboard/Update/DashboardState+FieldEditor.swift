@@ -259,7 +259,7 @@ extension DashboardState {
 
   var reasonAgainstTextEditor: String? {
     overlay?.fieldEditor?.edited.transforms.isEmpty == false
-      ? "a text has no transforms: send them first, or u takes them back" : nil
+      ? "a text cannot have transforms: send them first, or undo them with u" : nil
   }
 
   /// Continues in the user's text editor, with the changes so far.

@@ -13,7 +13,7 @@ extension DashboardState {
       guard var field = overlay?.field else { return [] }
       if overlay?.fieldEditor != nil, !field.holds(text) {
         toast(
-          .warning, "nothing was pasted: the text is too long for a line, e in the field editor takes it to $EDITOR")
+          .warning, "nothing was pasted: the text is too long for a line; e in the field editor opens $EDITOR")
         return []
       }
       field.insert(text)

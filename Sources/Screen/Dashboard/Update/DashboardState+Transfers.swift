@@ -24,7 +24,7 @@ extension DashboardState {
     if writes.waiting > 0 {
       let count = writes.waiting
       lead.append(
-        "\(count) write\(count == 1 ? " waits and is" : "s wait and are") not in it: it is the server's data.")
+        "The file has the server's data, without \(count) pending write\(count == 1 ? "" : "s").")
     }
     ask(
       Prompt(
@@ -33,7 +33,7 @@ extension DashboardState {
 
   mutating func askForImport(into path: ResourcePath?) {
     let what =
-      path.map { "Plain documents, one per line or in a JSON array; their ids are made for \($0.text)." }
+      path.map { "Plain documents, one per line or in a JSON array; their ids in \($0.text) are derived." }
       ?? "Output of export: {\"path\": \u{2026}, \"data\": \u{2026}} per line, or a JSON array of them."
     ask(
       Prompt(
@@ -148,9 +148,9 @@ extension DashboardState {
       return
     }
     let name = contents.text.split(separator: " ").first.map { $0.replacing("/", with: "-") } ?? "documents"
-    var lead = ["As the server has it now, for loadBundle of Apple's, Google's and Hearth's clients."]
-    if case .result(_, let name) = contents { lead.append("They find the query as \(name).") }
-    if writes.waiting > 0 { lead.append("Pending writes are not in it.") }
+    var lead = ["The server's current data, for loadBundle in clients of Apple, Google and Hearth."]
+    if case .result(_, let name) = contents { lead.append("Clients find the query under the name \(name).") }
+    if writes.waiting > 0 { lead.append("Pending writes are not included.") }
     ask(
       Prompt(
         title: "Bundle \(contents.text)", label: "file", lead: lead, field: TextField("\(name).bundle"),
@@ -161,7 +161,7 @@ extension DashboardState {
     var lead = [
       "The cached server data, also offline: for hearth import, or as FILE.bundle for loadBundle."
     ]
-    if writes.waiting > 0 { lead.append("Pending writes are not in it.") }
+    if writes.waiting > 0 { lead.append("Pending writes are not included.") }
     ask(
       Prompt(title: "Freeze the cache", label: "file", lead: lead, field: TextField("cache.jsonl"), subject: .freeze))
   }

@@ -85,7 +85,7 @@ extension DashboardState {
       .info,
       isMarked
         ? "Diff compares with the version before again"
-        : "Diff compares with the version of \(clock): , and . or enter in History choose the other")
+        : "Diff compares with the version of \(clock): , and . or enter in History choose the other version")
   }
 
   /// The history of the write that caused the shown version.

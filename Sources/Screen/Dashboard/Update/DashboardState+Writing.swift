@@ -201,7 +201,7 @@ extension DashboardState {
   var reasonAgainstSettingAside: String? {
     guard let selected = writes.selected else { return "no write is waiting" }
     if writes.chosen.contains(where: \.canBeTakenBack) { return nil }
-    if selected.isRejected { return "it is aside already: r sends it again, x drops it" }
+    if selected.isRejected { return "the write is already set aside: r sends it again, x drops it" }
     if selected.isFinished { return "\(selected.batch) is acknowledged" }
     return "\(selected.batch) is in flight: it may already have been applied"
   }

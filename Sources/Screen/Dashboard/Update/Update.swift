@@ -149,7 +149,9 @@ extension DashboardState {
   mutating func followCoach() {
     guard var coach else { return }
     self.coach = coach.follow(self) ? coach : nil
-    if self.coach == nil, coach.step == .plug { toast(.info, "That was it. ? shows every key, : finds the rest.") }
+    if self.coach == nil, coach.step == .plug {
+      toast(.info, "The tour is over. ? shows every key, : finds every command.")
+    }
   }
 
   mutating func toast(_ kind: Toast.Kind, _ text: String) {

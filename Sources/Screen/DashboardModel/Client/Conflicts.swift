@@ -69,7 +69,7 @@ extension ClientConflict {
   /// The maximum count of fields in the text.
   private static let mostFields = 2
 
-  /// The conflict as text, names and values first: `conflict: bob put 2 over population 1, 12 s later, unseen by bob`.
+  /// The conflict as text, names and values first: `conflict: bob replaced n 1 with 2, 12 s later, unseen by bob`.
   package func text(bullet: String) -> String {
     let parts: [String]
     switch outcome {
@@ -95,12 +95,12 @@ extension ClientConflict {
     switch (mine, theirs) {
     case (let mine?, let theirs?):
       return
-        (isLater ? "\(mine) went over \(other)'s \(path) \(theirs)" : "\(other) put \(mine) over \(path) \(theirs)")
+        (isLater ? "\(mine) replaced \(other)'s \(path) \(theirs)" : "\(other) replaced \(path) \(theirs) with \(mine)")
         + end
     case (let mine?, nil):
       return
         (isLater
-        ? "\(mine) went over \(other)'s removal of \(path)" : "\(other) put \(mine) over the removal of \(path)")
+        ? "\(mine) replaced \(other)'s removal of \(path)" : "\(other) replaced the removal of \(path) with \(mine)")
         + end
     case (nil, _):
       let removed = theirs.map { "\(path) \($0)" } ?? path

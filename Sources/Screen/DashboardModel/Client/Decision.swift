@@ -79,7 +79,7 @@ extension Decision {
     if !conflict.keepingTheirs.isEmpty {
       items.append(
         MenuItem(
-          letter: "t", title: "keep theirs", detail: "write only fields that others left alone",
+          letter: "t", title: "keep theirs", detail: "write only fields that others did not change",
           choice: .perform([.client(.write(conflict.keepingTheirs))])))
     }
     if conflict.isDeleted {
@@ -126,10 +126,10 @@ extension Decision {
       items: [
         MenuItem(letter: "c", title: "cancel", detail: "yours stays", choice: .perform([])),
         MenuItem(
-          letter: "t", title: "put theirs back", detail: "what was there before \(conflict.batch)",
+          letter: "t", title: "restore theirs", detail: "the values before \(conflict.batch)",
           choice: put(.replaced)),
         MenuItem(
-          letter: "s", title: "put back what you saw", detail: "theirs stays lost", choice: put(.seen)),
+          letter: "s", title: "restore the values that you saw", detail: "theirs stays lost", choice: put(.seen)),
       ])
     let later = conflict.documents.flatMap(\.writing.fields).filter { $0.base != $0.theirs }
     if !later.isEmpty {

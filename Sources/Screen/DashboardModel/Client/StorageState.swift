@@ -59,7 +59,7 @@ package struct StorageState: Sendable {
     lastRole = peers.role
     switch (before, peers.role) {
     case (.attached(let owner), .owner):
-      return "This process has the data open now, in place of \(owner.name) \(owner.process)."
+      return "This process now has the data open, instead of \(owner.name) \(owner.process)."
     case (.some(let before), .attached(let owner)) where before != peers.role:
       return "\(owner.name) \(owner.process) has the data open now."
     default: return nil

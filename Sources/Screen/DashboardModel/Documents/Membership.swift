@@ -35,7 +35,7 @@ package struct Membership {
     }
     reasons = query.filters.map { Self.reason($0, document, fields, below: query) }
     for order in query.explicitOrderBy where !order.path.isDocumentID && fields[order.path] == nil {
-      reasons.append(Reason(holds: false, text: "no field \(order.path.canonicalText), which the order needs"))
+      reasons.append(Reason(holds: false, text: "the order needs a missing field: \(order.path.canonicalText)"))
     }
     let matches = query.matches(document)
     if !matches, reasons.allSatisfy({ $0.holds == true }), query.start != nil || query.end != nil {

@@ -49,7 +49,7 @@ package struct RequestFeed: Sendable {
     if let failure { return failure }
     guard let all else { return "asking the server" }
     if all.isEmpty { return "rules have checked no request so far; administrators bypass them" }
-    return shown.isEmpty ? "none of the last \(all.count) passes; esc shows all" : nil
+    return shown.isEmpty ? "none of the last \(all.count) passes the filter; esc shows all" : nil
   }
 
   // MARK: Answers
@@ -222,7 +222,7 @@ extension RuleDecision {
   package var account: [SummaryRow] {
     let head = SummaryRow(kind: .text, text: sentence)
     guard let statements else {
-      return [head, SummaryRow(kind: .note, text: "This server does not report its rules' values.")]
+      return [head, SummaryRow(kind: .note, text: "This server does not report the values of its rules.")]
     }
     return [head] + statements.flatMap(\.account)
   }

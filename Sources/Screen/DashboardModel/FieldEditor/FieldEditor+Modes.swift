@@ -52,7 +52,7 @@ extension FieldEditor {
     }
     let entry = entry(at: row.path)
     guard entry.text.characters.count < FieldEntry.longest else {
-      return "it is too long for a line: e takes the document to $EDITOR"
+      return "the value is too long for a line: e opens the document in $EDITOR"
     }
     mode = .typing(entry)
     return nil

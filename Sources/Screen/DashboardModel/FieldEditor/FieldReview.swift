@@ -43,21 +43,21 @@ package struct FieldReview: Sendable {
     switch mutation?.operation {
     case .set(let fields)?:
       title = "set \(place)"
-      facts.append("all of it: \(fields.count) field\(fields.count == 1 ? "" : "s"), no mask")
+      facts.append("the whole document: \(fields.count) field\(fields.count == 1 ? "" : "s"), no mask")
       if isNew {
         facts.append("only if the document does not exist yet")
       } else {
-        facts.append("on condition that the document exists")
-        facts.append("fields that others add meanwhile are lost")
+        facts.append("only if the document exists")
+        facts.append("fields that others add in the meantime are lost")
       }
     case .patch(_, let mask)?:
       title = "update \(place)"
       let names = mask.paths.sorted().map(\.canonicalText)
       facts.append(names.isEmpty ? "mask empty: no field is replaced" : "mask \(names.joined(separator: ", "))")
-      facts.append("on condition that the document exists")
+      facts.append("only if the document exists")
     case .delete?, .verify?, nil: title = place
     }
-    if case .newDocument = edit.subject { facts.append("its id is made when it is sent") }
+    if case .newDocument = edit.subject { facts.append("the id is created when the write is sent") }
     let arrays = editor.edited.changes.filter { change in
       if case .array? = change.new, case .array? = change.old { true } else { false }
     }

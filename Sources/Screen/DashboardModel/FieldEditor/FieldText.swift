@@ -93,7 +93,7 @@ package enum FieldText {
         throw FieldTextError(error.reason, at: start + error.offset)
       }
       guard abs(number) <= Double(limit) else {
-        throw FieldTextError("a \(name) lies between -\(limit) and \(limit) degrees", at: start)
+        throw FieldTextError("a \(name) must be between -\(limit) and \(limit) degrees", at: start)
       }
       return number
     }
@@ -117,10 +117,10 @@ package enum FieldText {
     }
     let characters = Array(text)
     if let index = characters.firstIndex(where: { !isBase64($0) }) {
-      throw FieldTextError("\(characters[index]) is not of base64, and hex:… begins hexadecimal", at: index)
+      throw FieldTextError("\(characters[index]) is not base64; for hexadecimal begin with hex:", at: index)
     }
     guard let bytes = Base64.decode(text) else {
-      throw FieldTextError("base64 comes in groups of four, the last filled up with =", at: characters.count)
+      throw FieldTextError("base64 needs groups of four characters; fill the last one with =", at: characters.count)
     }
     return bytes
   }
@@ -194,10 +194,10 @@ extension FieldText {
     guard start < characters.count else { throw FieldTextError("a digit is expected", at: start) }
     for (index, character) in characters.enumerated().dropFirst(start) where !isDigit(character) {
       throw FieldTextError(
-        character == "." ? "an integer has no point; a double has" : "an integer has digits only", at: index)
+        character == "." ? "an integer has no decimal point; a double does" : "an integer has digits only", at: index)
     }
     guard let number = Int64(text) else {
-      throw FieldTextError("an integer has 64 bits: it lies between \(Int64.min) and \(Int64.max)")
+      throw FieldTextError("an integer has 64 bits: it must be between \(Int64.min) and \(Int64.max)")
     }
     return number
   }

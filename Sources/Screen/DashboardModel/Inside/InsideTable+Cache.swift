@@ -31,7 +31,7 @@ extension InsideTable {
       table.rows += absent.map { path, count in
         Row(
           cells: [path.text, "0", count.map(grouped) ?? "?", "nothing", "0", "0", "", "", ""], isNotable: true,
-          subject: .collection(path), detail: "nothing of it is in the cache: offline it is empty")
+          subject: .collection(path), detail: "the cache has none of its documents: offline it is empty")
       }
     }
     table.empty = "the cache has no document"
@@ -48,11 +48,11 @@ extension InsideTable {
   private static func detail(of share: CacheSurvey.Share) -> String {
     var words: [String] = []
     switch (share.coverage.wholeAsOf, share.coverage.results) {
-    case (.some, _): words.append("offline all of it is here, as the server had it then")
-    case (nil, 0): words.append("offline single documents are here: no result of a query is whole")
+    case (.some, _): words.append("offline all documents are available, in the server's state of that time")
+    case (nil, 0): words.append("offline only single documents are available: no query result is complete")
     case (nil, let results):
       let queries = "\(grouped(results)) quer\(results == 1 ? "y" : "ies")"
-      words.append("offline the results of \(queries) are here, and no more")
+      words.append("offline only the results of \(queries) are available")
     }
     if share.overlays > 0 {
       words.append(
@@ -80,8 +80,8 @@ extension InsideTable {
           Row(
             cells: ["\(index + 1)", QueryText.line(target), "result", use, age, grouped(documents), ""],
             subject: target.collectionGroup == nil && !target.isDocumentTarget ? .collection(target.path) : nil,
-            detail: "evicted, so a listener requests all of it again; its documents stay while other results "
-              + "have them"))
+            detail: "if it is evicted, a listener requests all of it again; documents of other results stay "
+              + "in the cache"))
       case .document(let key, let bytes):
         table.rows.append(
           Row(
@@ -92,7 +92,7 @@ extension InsideTable {
     table.empty = survey.collection
     table.notes = [
       survey.collection,
-      "in the order of last use, the longest unused first; pinned data stays",
+      "least recently used first; pinned data stays",
     ]
     let documents = survey.shares.reduce(0) { $0 + $1.leavingDocuments }
     if survey.leavingTargets + documents > table.rows.count {
@@ -130,7 +130,7 @@ extension InsideTable {
     }
     table.empty = "the cache has answered no query yet"
     table.notes = [
-      "by the number of documents there were to look at; the 99th percentile of fewer than 100 runs is the slowest",
+      "by the number of documents to scan; with fewer than 100 runs the 99th percentile is the slowest run",
       "budget: p50 \(TimeText.fine(budget.median)), p99 \(TimeText.fine(budget.p99)); [budget] in config.toml",
     ]
     return table
@@ -226,7 +226,7 @@ extension InsideTable {
         detail = "stay at any size of the cache: not collected, and not evicted"
       case .lifetime(let time):
         rule = "\(DurationText.text(time)) after confirmed"
-        detail = "leave \(DurationText.text(time)) after the server last confirmed them, while you are online"
+        detail = "evicted \(DurationText.text(time)) after the server last confirmed them, while you are online"
       }
       let limit = retention.target.limit == nil ? "" : "; all matches, not only up to the limit"
       return Row(
@@ -235,11 +235,11 @@ extension InsideTable {
         ],
         subject: .retention(retention), detail: detail + limit)
     }
-    table.empty = "nothing is pinned, and nothing leaves by its age: pin orders, or lifetime orders 2h"
+    table.empty = "no pins and no lifetimes: add one with pin orders, or lifetime orders 2h"
     table.notes = [
       inside.isDurable
-        ? "stored in the cache: they hold at the next start as well, and for all programs that share it"
-        : "the cache is in memory, and ends with its program: they end, too"
+        ? "stored in the cache: they also apply after a restart, and to all programs that share the cache"
+        : "the cache is in memory: they end with the program"
     ]
     return table
   }

@@ -14,7 +14,7 @@ extension InsideTable {
     table.rows = types.fields.sorted { $0.key < $1.key }.map { row($0.key, $0.value, of: types.documents) }
     table.empty = "no document of \(path.text) is in the cache"
     table.notes = arrived.suffix(2).map { outlier in
-      "just came: \(outlier.path.canonicalText) of \(outlier.key.path.text) is \(outlier.type), nearly all are "
+      "new outlier: \(outlier.path.canonicalText) of \(outlier.key.path.text) is \(outlier.type), most are "
         + outlier.usual
     }
     let more = types.hasMoreFields ? "; the first 256 fields" : ""

@@ -70,7 +70,8 @@ extension InsideTable {
     table.empty = "no document is in doubt: the server has listed every document that a result shows"
     let listed = lookups.listed.count < lookups.asked + lookups.waiting ? "; \(lookups.listed.count) are listed" : ""
     table.notes = [
-      "\(grouped(lookups.asked)) asked for, \(grouped(lookups.waiting)) wait; at most \(lookups.limit) at a time\(listed)"
+      "\(grouped(lookups.asked)) requested, \(grouped(lookups.waiting)) waiting; at most \(lookups.limit) at a time"
+        + listed
     ]
     return table
   }

@@ -219,7 +219,7 @@ struct FieldEditorDialog {
     if case .string = entry.kind, let text = entry.field?.text, text.contains(where: \.isNewline) {
       return "\(text.count { $0.isNewline } + 1) lines"
     }
-    return entry.infersKind ? "42 and true are themselves, \"42\" is a text; ctrl-t chooses a type" : entry.kind.example
+    return entry.infersKind ? "42 is a number, \"42\" is text; ctrl-t chooses a type" : entry.kind.example
   }
 
   /// A summary of the edits, or a warning that the document has changed since.

@@ -115,7 +115,7 @@ struct ListenerDialog {
     case .name: field(editor.name, .name, "made from the query", x: x, y: y, width: width, on: &canvas)
     case .order:
       field(
-        editor.order, .order, "fields, the first one first: name, or name desc", x: x, y: y, width: width, on: &canvas)
+        editor.order, .order, "fields in order of priority: name, or name desc", x: x, y: y, width: width, on: &canvas)
     case .limit: field(editor.limit, .limit, "none", x: x, y: y, width: min(width, 12), on: &canvas)
     case .source:
       let isCache = editor.source == .cache
@@ -207,7 +207,7 @@ struct ListenersDialog {
     guard area.height > 0 else { return }
     if count == 0 {
       canvas.put(
-        "none is open: n makes one, o opens a file", at: area.origin, role: .textMuted, clip: area)
+        "no listener is open: n creates one, o opens a file", at: area.origin, role: .textMuted, clip: area)
     }
     canvas.rows(of: list.cursor, count: count, in: area, frame.state) {
       line(of: frame.state.listeners[$0], width: area.width)

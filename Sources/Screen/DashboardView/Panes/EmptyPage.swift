@@ -101,7 +101,7 @@ struct EmptyPage {
     ("tree", "collections, documents and subcollections as a tree"),
     ("get cities/SF", "a document, or a collection's: where, order, limit"),
     ("count cities", "the number of documents, counted at the server; also sum, avg"),
-    ("set cities/SF name=SF", "a document written; add and create make new ones"),
+    ("set cities/SF name=SF", "write a document; add and create make new ones"),
     ("update cities/SF n=1", "some fields of a document, or of a query's results"),
     ("delete cities/SF", "a document, a query's results, or all below a path"),
     ("watch cities", "a line for every change, for people or as JSON"),

@@ -106,7 +106,7 @@ struct FeedPane {
       Self.isFiltered(frame.state)
       ? "no event passes the filter; esc clears it"
       : frame.state.listeners.isEmpty
-        ? "nothing to hear: space on a collection listens to it" : "nothing has happened yet"
+        ? "no listeners: space on a collection starts one" : "nothing has happened yet"
     line.add(text, .textMuted)
     return line
   }

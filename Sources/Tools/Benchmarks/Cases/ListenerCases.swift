@@ -27,7 +27,7 @@
         ]
       },
       BenchmarkCase(
-        name: "write-to-callback", summary: "a write until the callback that shows it, the network being off"
+        name: "write-to-callback", summary: "a write until the callback that shows it, with the network off"
       ) { bench in
         let server = try await EndToEnd(bench)
         return [

@@ -115,7 +115,7 @@ extension BenchmarkCase {
         try applyRemote(bench, indexes: [index("state"), index("population")], variant: "both"),
       ]
     },
-    BenchmarkCase(name: "index-backfill-slice", summary: "the longest slice of indexing what is cached") { bench in
+    BenchmarkCase(name: "index-backfill-slice", summary: "the longest slice of indexing cached documents") { bench in
       let path = try bench.copyOfFilledCache()
       defer { bench.remove(path) }
       var store = try LocalStore(Workbench.configuration(path))

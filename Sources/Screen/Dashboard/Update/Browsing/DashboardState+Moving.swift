@@ -139,7 +139,7 @@ extension DashboardState {
   private mutating func go(toOrderedRow row: Int, of window: CollectionWindow) -> [Effect] {
     let place = row - (window.offset ?? 0)
     guard window.offset != nil, window.documents.indices.contains(place) else {
-      toast(.info, "in the order of \(window.shownOrder.words) only loaded rows are counted: s goes to id")
+      toast(.info, "in the order of \(window.shownOrder.words) only loaded rows can be reached: s changes the order")
       return []
     }
     browser.cursor.select(.document(window.documents[place].key))
