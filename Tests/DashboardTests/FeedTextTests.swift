@@ -87,7 +87,8 @@ struct FeedTextTests {
   }
 
   @Test(
-    "A message never covers the newest feed row", arguments: [Size(width: 120, height: 36), Size(width: 60, height: 16)])
+    "A message never covers the newest feed row",
+    arguments: [Size(width: 120, height: 36), Size(width: 60, height: 16)])
   func messages(_ size: Size) {
     var driver = listening(size)
     driver.press("4")

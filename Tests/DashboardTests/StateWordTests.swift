@@ -47,9 +47,6 @@ struct StateWordTests {
     #expect(!driver.screen.contains("as of 12:04") && !driver.screen.contains("not asked since"))
   }
 
-<<<<<<< Updated upstream
-  @Test("Only changes from outside count as events, not key presses or messages")
-=======
   @Test("The header shows a server's silence only while a write waits for its answer")
   func silence() {
     var driver = opened()
@@ -65,8 +62,7 @@ struct StateWordTests {
     #expect(driver.screen.contains("ONLINE 184ms") && driver.screen.contains("⇡1 0:31"))
   }
 
-  @Test("Only spontaneous changes are events, unlike key presses, messages and questions")
->>>>>>> Stashed changes
+  @Test("Only changes from outside count as events, not key presses or messages")
   func idle() {
     var driver = opened()
     driver.tick(20)

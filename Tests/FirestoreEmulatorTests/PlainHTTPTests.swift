@@ -307,7 +307,8 @@ import Testing
   }
 
   @Test(
-    "Paths outside the emulator's are not control paths", arguments: ["documents//c", "documents/c//a", "documentsx", "documents/a%2Fb"])
+    "Paths outside the emulator's are not control paths",
+    arguments: ["documents//c", "documents/c//a", "documentsx", "documents/a%2Fb"])
   func otherPaths(suffix: String) {
     let target = "/emulator/v1/projects/p/databases/(default)/\(suffix)"
     #expect(PlainRequest(HTTPRequestHead(version: .http1_1, method: .DELETE, uri: target)).wish == .unknown)

@@ -13,7 +13,8 @@ import Testing
   }
 
   @Test(
-    "The specification data is found next to the clone from any file in it", arguments: [[String: String](), ["HEARTH_SPEC": ""]])
+    "The specification data is found next to the clone from any file in it",
+    arguments: [[String: String](), ["HEARTH_SPEC": ""]])
   func beside(environment: [String: String]) throws {
     try withClone { clone, specs in
       let file = clone.appendingPathComponent("Tests/Deep/File.swift")

@@ -160,7 +160,8 @@ struct CompressedInputTests {
   }
 
   @Test(
-    "A compression format that Hearth lacks is reported with programs that read it", arguments: ["in.jsonl", "in.csv", "in.json"])
+    "A compression format that Hearth lacks is reported with programs that read it",
+    arguments: ["in.jsonl", "in.csv", "in.json"])
   func foreign(_ name: String) throws {
     try withFile(name, [0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00, 0x0A]) { path in
       var input = try ImportInput(path, TransferFormat(fileName: name))

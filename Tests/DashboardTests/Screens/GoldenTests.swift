@@ -44,7 +44,8 @@ struct GoldenTests {
   }
 
   @Test(
-    "The smallest screens still show the vital signs", arguments: [Size(width: 24, height: 4), Size(width: 20, height: 3)])
+    "The smallest screens still show the vital signs",
+    arguments: [Size(width: 24, height: 4), Size(width: 20, height: 3)])
   func smallest(_ size: Size) throws { try check(.offline, size) }
 
   @Test("A wide screen shows the selected document in a separate column")

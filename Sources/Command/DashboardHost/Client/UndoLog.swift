@@ -365,8 +365,7 @@ extension ClientBridge {
     }
   }
 
-  /// Reports a write after its acknowledgement. If the acknowledgement takes a while, first reports the write as
-  /// pending.
+  /// Reports a write after its acknowledgement, and without a connection also immediately.
   /// - Parameter undo: called if the backend rejects the write.
   private func report(
     _ handle: WriteHandle, _ text: String, orElse undo: @escaping @MainActor (ClientBridge) -> Void
