@@ -71,7 +71,6 @@ struct UndoLog {
     undone = (undone + [Undone(step: step, left: left)]).suffix(Self.limit)
   }
 
-  /// - Parameter step: the redone step.
   mutating func noteRedone(_ earlier: BatchID, as step: Step) {
     undone.removeAll { $0.step.batch == earlier }
     steps = (steps + [step]).suffix(Self.limit)
