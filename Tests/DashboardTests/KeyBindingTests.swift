@@ -73,7 +73,7 @@ struct KeyBindingTests {
 
     #expect(problems.count == 2)
     #expect(problems.first?.hasPrefix("4: edit: p is bound to toggle-pause there (") == true, "\(problems)")
-    #expect(problems.last?.hasPrefix("6: unzoom: Z means zoom there") == true, "\(problems)")
+    #expect(problems.last?.hasPrefix("6: unzoom: Z is bound to zoom there") == true, "\(problems)")
     #expect(keys("edit", .pane(.collections), in: keymap) == "e")
     #expect(keys("zoom", .screen, in: keymap) == "Z")
     #expect(keys("unzoom", .screen, in: keymap) == "_")

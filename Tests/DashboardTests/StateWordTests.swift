@@ -54,12 +54,12 @@ struct StateWordTests {
     #expect(!driver.screen.contains("silent"))
     driver.client(.pendingWrites([pendingWrite(1, .update, "orders/a", at: at(41), .inFlight)]), at: 41)
     driver.tick(45)
-    #expect(driver.screen.contains("ONLINE 184ms") && !driver.screen.contains("silent"))
+    #expect(driver.screen.contains("ONLINE  rtt 184ms") && !driver.screen.contains("silent"))
     driver.tick(72)
-    #expect(driver.screen.contains("ONLINE silent 0:31") && driver.screen.contains("⇡1 0:31"))
+    #expect(driver.screen.contains("ONLINE silent 0:31") && driver.screen.contains("⇡1 pending 0:31"))
     // Whatever else the server sends ends its silence, but not the wait for the answer.
     driver.client(.status(Scenario.status(72)), at: 72)
-    #expect(driver.screen.contains("ONLINE 184ms") && driver.screen.contains("⇡1 0:31"))
+    #expect(driver.screen.contains("ONLINE  rtt 184ms") && driver.screen.contains("⇡1 pending 0:31"))
   }
 
   @Test("Only changes from outside count as events, not key presses or messages")

@@ -42,7 +42,7 @@ extension EndToEndTests.InTmux {
       try await hearth.wait("config.toml was read again.")
       try await hearth.wait("ctrl-o go offline")
       try surroundings.configure("theme = \"nord\"\n[keys]\ntoggle-network = \"p\"\n")
-      try await hearth.wait("config.toml:3: toggle-network: p means")
+      try await hearth.wait("config.toml:3: toggle-network: p is bound to")
       try await hearth.wait("ctrl-o go offline")
       try surroundings.write("config/hearth/themes/nord.toml", "schema = 2\n")
       try await hearth.wait("nord.toml:1: schema must be 1")

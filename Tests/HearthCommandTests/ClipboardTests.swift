@@ -122,11 +122,11 @@ struct UserEditorTests {
       ),
       (
         ["EDITOR": "nvim -n"], 127,
-        "No editor: nvim -n, which $EDITOR names, was not found. Set $VISUAL or $EDITOR; nothing was written."
+        "No editor: nvim -n from $EDITOR was not found. Set $VISUAL or $EDITOR; nothing was written."
       ),
       (
         ["VISUAL": "/tmp", "EDITOR": "vi"], 126,
-        "No editor: /tmp, which $VISUAL names, cannot be run. Set $VISUAL or $EDITOR; nothing was written."
+        "No editor: /tmp from $VISUAL cannot be run. Set $VISUAL or $EDITOR; nothing was written."
       ),
       (["EDITOR": "vi"], 1, "The editor (vi) ended with status 1; nothing was written."), (["EDITOR": "vi"], 0, nil),
     ])

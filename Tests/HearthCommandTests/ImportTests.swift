@@ -142,7 +142,7 @@ struct RenamedImportTests {
     #expect(mixed.map { "\($0.error)" }?.contains("this exported {path, data} object") == true)
     await #expect(throws: CommandFailure.self) { try await imported([line("c/1")], into: "z", idField: "n") }
     let mistyped = await #expect(throws: CommandFailure.self) { try await imported([line("c/1")], renames: ["x=y"]) }
-    #expect(mistyped?.message.contains("It has c.") == true)
+    #expect(mistyped?.message.contains("Its collections are c.") == true)
     for wrong in ["c", "c=d/1", "=d"] { #expect(throws: (any Error).self) { try CollectionRename(parsing: wrong) } }
   }
 

@@ -277,7 +277,7 @@ struct InspectionTests {
     link.send(word)
     let watcher = Watching(link, program.greetingOfTest)
     let reason = try await watcher.next { if case .attachmentEnded(let reason) = $0 { reason } else { nil } }
-    #expect(reason.contains("version 1, not 99"))
+    #expect(reason.contains("format 1, not 99"))
     await program.client.terminate()
   }
 

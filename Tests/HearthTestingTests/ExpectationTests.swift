@@ -120,7 +120,7 @@ struct ExpectationTests {
       try client.db.document("a/b").enqueueData([:])
       try await client.expectPending(0, within: .seconds(30))
     }
-    #expect(pending.reason.hasSuffix("expected 0 waiting writes within 30.0 seconds; 1 wait."), "\(pending)")
+    #expect(pending.reason.hasSuffix("expected 0 pending writes within 30.0 seconds; there are 1."), "\(pending)")
     let connection = try await failure { _, client in try await client.expectConnection(.online) }
     #expect(connection.reason.hasSuffix("; unknown."), "\(connection)")
     let accepted = try await failure { _, client in

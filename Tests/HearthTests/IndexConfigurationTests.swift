@@ -71,7 +71,7 @@ struct IndexConfigurationTests {
       """)
     #expect(file.cache == ["d(a ascending)"])
     #expect(file.server == ["c: g CONTAINS, g ASC", "d: a ASC"])
-    #expect(file.warnings.count == 1 && file.warnings[0].contains("indexes[0] names g twice"))
+    #expect(file.warnings.count == 1 && file.warnings[0].contains("indexes[0] has the field g twice"))
   }
 
   @Test(

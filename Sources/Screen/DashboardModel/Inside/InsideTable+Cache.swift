@@ -48,7 +48,7 @@ extension InsideTable {
   private static func detail(of share: CacheSurvey.Share) -> String {
     var words: [String] = []
     switch (share.coverage.wholeAsOf, share.coverage.results) {
-    case (.some, _): words.append("offline all documents are available, in the server's state of that time")
+    case (.some, _): words.append("offline all documents are available, as of then")
     case (nil, 0): words.append("offline only single documents are available: no query result is complete")
     case (nil, let results):
       let queries = "\(grouped(results)) quer\(results == 1 ? "y" : "ies")"
