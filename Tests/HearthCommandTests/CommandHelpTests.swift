@@ -198,7 +198,7 @@ struct CommandHelpTests {
     #expect(Set(ForeignLine.optionSynonyms.values.joined()).isSubset(of: options.union(["--version"])))
   }
 
-  @Test("An unexpected argument of a command without subcommands gets the number of arguments")
+  @Test("An unexpected argument gets the number of arguments of its command")
   func argument() {
     let text = CommandHelp.complaint("Error: Unexpected argument 'b'", arguments: ["hearth", "paths", "b"])
     #expect(text == "Unexpected argument 'b'. 'paths' takes no arguments.")
