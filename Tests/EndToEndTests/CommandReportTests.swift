@@ -117,11 +117,22 @@ extension EndToEndTests.InPipes {
         (["sum", "o", "totl"], "no document of o has a number in totl. Did you mean total?"),
         (["avg", "o", "totl", "--where", "status == open"], "has a number in totl. Did you mean total?"),
         (["delete", "o", "--where", "staus == x", "--yes"], "has the field staus. Did you mean status?"),
+        (
+          ["get", "o", "--where", "total == 5 or staus == x"],
+          "no document of o has the field staus. Did you mean status?"
+        ),
+        (["count", "o", "--where", "total == 5 or staus == x"], "has the field staus. Did you mean status?"),
+        (
+          ["delete", "o", "--where", "total == 5 or staus == x", "--dry-run"],
+          "has the field staus. Did you mean status?\nhearth: 1 document of o would be deleted."
+        ),
       ] {
         let run = try await HeadlessRun(arguments, surroundings)
         #expect(run.status == 0 && run.errors.hasSuffix("\(note)\n"), "\(arguments): \(run.errors)")
       }
-      for condition in ["status == closed", "total > 9", "status == null", "status != open"] {
+      for condition in [
+        "status == closed", "total > 9", "status == null", "status != open", "status == open or total == 9",
+      ] {
         #expect(try await hearth("get", "o", "--where", condition).errors == "", "\(condition)")
       }
       #expect(try await hearth("get", "o", "--order", "totl", "--quiet").errors == "")

@@ -26,8 +26,13 @@ struct CheckTests {
       ([all, stage("sort")], "The stage 'sort' takes 1...10000 arguments, not 0."),
       ([all, stage("sort", order("a", "up"))], "The stage 'sort' takes orders with an expression and a direction"),
       (
-        [all, stage("select", 1)],
-        "The stage 'select' takes a map of names and expressions. Expected fields to be MAP_VALUE."
+        [all, stage("select", "a")],
+        "The stage 'select' takes a map of names and expressions. Expected fields to be MAP_VALUE, but was STRING_VALUE."
+      ),
+      (
+        [all, stage("select", field("title"))],
+        "The stage 'select' takes a map of names and expressions. Expected fields to be MAP_VALUE, but was "
+          + "FIELD_REFERENCE_VALUE."
       ),
       ([all, stage("select", named([("a..b", 1)]))], "The stage or function 'select' names no field"),
       ([all, stage("aggregate", .constant([:]))], "The stage 'aggregate' requires at least one accumulator."),

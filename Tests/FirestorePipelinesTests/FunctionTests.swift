@@ -102,6 +102,7 @@ struct FunctionTests {
     Example(
       call("array_transform", .constant([5, 6]), "e", "i", call("multiply", .variable("e"), .variable("i"))), [0, 6]),
     Example(call("map_get", field("map"), "a"), 1), Example(call("map_get", field("map"), "z"), nil),
+    Example(call("map_get", .constant(["a": ["b": 1], "a.b": 2]), "a.b"), 2),
     Example(field("map.b.c"), 2),
     Example(call("map_set", field("map"), "a", field("gone"), "z", field("gone")), ["b": ["c": 2]]),
     Example(call("array_index_of", .constant([1, .null]), nil), 1),

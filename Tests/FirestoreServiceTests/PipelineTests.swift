@@ -20,7 +20,7 @@ struct PipelineTests {
         if let mode {
           writer.field(2) { option in
             option.field(1, string: "explain_options")
-            option.field(2) { $0.value(.map(["mode": .string(mode)])) }
+            option.field(2) { $0.value(.map(mode.isEmpty ? [:] : ["mode": .string(mode)])) }
           }
         }
       }
@@ -113,8 +113,10 @@ struct PipelineTests {
     let none = try await service.messages(
       .executePipeline, request([.init("collection", [.path("/none")])], mode: "analyze"))
     #expect(none.count == 1 && text(none[0])?.contains("results returned: 0\n") == true)
-    let plain = try await service.messages(.executePipeline, request([Self.all], mode: "execute"))
-    #expect(plain.count == 1 && plain[0].all(2).count == 3 && plain[0][4] == nil)
+    for mode in ["execute", ""] {
+      let plain = try await service.messages(.executePipeline, request([Self.all], mode: mode))
+      #expect(plain.count == 1 && plain[0].all(2).count == 3 && plain[0][4] == nil)
+    }
     await #expect(throws: RPCStatus.self) {
       try await service.answer(.executePipeline, request([Self.all], mode: "guess"))
     }

@@ -40,7 +40,10 @@ struct CommandHelpTests {
       ("'=='", "get a --where x == 1", ". Quote a condition after its option: --where 'state == CA'"),
       ("'where'", "get a where x", ". Quote a condition after its option: --where 'state == CA'"),
       ("'x=1'", "count a x=1", ". Quote a condition after its option: --where 'state == CA'"),
-      ("'b=1'", "paths b=1", ""),
+      ("'b=1'", "paths b=1", ". 'paths' takes no arguments."),
+      ("'get'", "config get", ". 'config' takes no arguments."),
+      ("'serve'", "mcp serve", ". 'mcp' takes no arguments."),
+      ("'a/c'", "delete a/b a/c --yes", ". 'delete' takes one argument."),
     ])
   func otherOrders(_ unexpected: String, _ line: String, _ way: String) {
     let reason = "Unexpected argument \(unexpected)"
@@ -64,6 +67,9 @@ struct CommandHelpTests {
         "emulators:exec|--import=./seed|--export-on-exit|npm test",
         "hearth exec --import=./seed --export-on-exit -- npm test"
       ),
+      ("emulators:exec|--rules|F|npm test", "hearth exec --rules F -- npm test"),
+      ("emulators:exec|--rules|F|npm|test", "hearth exec --rules F -- npm test"),
+      ("emulators:exec|--rules=F|--|npm|test|--watch", "hearth exec --rules=F -- npm test --watch"),
       ("emulators:start|--only|firestore", "hearth serve --only firestore"),
       ("emulators:start|--import|seed|--ui", "hearth serve --import seed"),
     ])
@@ -74,6 +80,20 @@ struct CommandHelpTests {
         CommandHelp.complaint("Error: " + error, arguments: ["hearth"] + words)
           == "Unknown command '\(words[0])'. Use: \(meant)")
     }
+  }
+
+  @Test(
+    "A command of exec without -- gets the line with it",
+    arguments: [
+      ("exec|npm|test", "hearth exec -- npm test"), ("exec|--rules|F|npm|test", "hearth exec --rules F -- npm test"),
+      ("exec|-c|npm test", "hearth exec -- npm test"),
+      ("exec|--rules|F|-c|a && b", "hearth exec --rules F -- sh -c 'a && b'"),
+    ])
+  func execWithoutTerminator(_ line: String, _ meant: String) {
+    let words = ["hearth"] + line.split(separator: "|").map(String.init)
+    #expect(
+      CommandHelp.complaint("Error: Missing expected argument", arguments: words)
+        == "Put -- before the command of exec: \(meant)")
   }
 
   @Test("A foreign command with an option gets the same answer as without it")
@@ -106,6 +126,13 @@ struct CommandHelpTests {
       #expect(
         text?.hasPrefix("Unknown command '\(words[0])'. ") == true && text?.contains(way) == true, "\(text ?? "")")
     }
+  }
+
+  @Test("Adding a connection by command names the file and its description")
+  func connectionsAdd() {
+    let text = CommandHelp.complaint(
+      "Error: 2 unexpected arguments: 'add', 'x'", arguments: ["hearth", "connections", "add", "x"])
+    #expect(text?.hasPrefix("Unknown command 'connections add'. Write the connection in") == true, "\(text ?? "")")
   }
 
   @Test("If a word such as documents precedes the command, the suggested line omits it")
@@ -149,8 +176,13 @@ struct CommandHelpTests {
 
   @Test("An option that get lacks suggests the command or redirection that replaces it")
   func optionAnswers() {
-    for (option, way) in [("--group-by", "hearth count PATH --by FIELD"), ("-o", "> FILE"), ("--output", "> FILE")] {
-      let text = CommandHelp.complaint("Error: Unknown option '\(option)'", arguments: ["hearth", "get", "a", option])
+    for (command, option, way) in [
+      ("get", "--group-by", "hearth count PATH --by FIELD"), ("get", "-o", "> FILE"), ("get", "--output", "> FILE"),
+      ("copy", "--where", "hearth import - --into COLLECTION"), ("export", "--where", "--json > FILE"),
+      ("watch", "--template", "Use --json."),
+    ] {
+      let text = CommandHelp.complaint(
+        "Error: Unknown option '\(option)'", arguments: ["hearth", command, "a", option])
       #expect(text?.contains(way) == true, "\(text ?? "")")
     }
   }
@@ -166,10 +198,10 @@ struct CommandHelpTests {
     #expect(Set(ForeignLine.optionSynonyms.values.joined()).isSubset(of: options.union(["--version"])))
   }
 
-  @Test("An unexpected argument of a command without subcommands gets no suggestion")
+  @Test("An unexpected argument gets the number of arguments of its command")
   func argument() {
     let text = CommandHelp.complaint("Error: Unexpected argument 'b'", arguments: ["hearth", "paths", "b"])
-    #expect(text == "Unexpected argument 'b'")
+    #expect(text == "Unexpected argument 'b'. 'paths' takes no arguments.")
   }
 
   @Test("A name that resembles no other gets no suggestion")

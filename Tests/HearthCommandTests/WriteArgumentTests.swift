@@ -61,6 +61,18 @@ import Testing
         == .patch(["n-": .integer(1), "n-m": .integer(-1)], FieldMask([FieldPath("n-"), FieldPath("n-m")])))
   }
 
+  @Test("A condition in place of a change is rejected with the way to write both")
+  func condition() throws {
+    for (text, column, change) in [
+      ("n>=1", 2, "n=1"), ("a.n < 5", 4, "a.n=5"), ("n!=x", 2, "n=x"), ("n>", 2, "n=VALUE"),
+    ] {
+      let error = try #require(throws: TextError.self) { try FieldAssignment.parse(text) }
+      let advice = "Write a change as \(change), and a condition after --where."
+      #expect(error.column == column && error.reason == "\(text) is a condition, not a change. \(advice)")
+    }
+    #expect(try update(["a=1>0"]).operation == .patch(["a": .string("1>0")], FieldMask([FieldPath("a")])))
+  }
+
   @Test("Typed or quoted text can be anything, and ordinary text needs no quotes")
   func plainText() throws {
     let mutation = try update([

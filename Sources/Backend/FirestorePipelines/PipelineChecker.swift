@@ -86,7 +86,9 @@ struct PipelineChecker {
     case .constant(.map(let fields)):
       return fields.entries.map { ExpressionMessage.Entry($0.name, .constant($0.value)) }
     default:
-      throw .invalid("The stage '\(stage)' takes a map of names and expressions. Expected fields to be MAP_VALUE.")
+      throw .invalid(
+        "The stage '\(stage)' takes a map of names and expressions. Expected fields to be MAP_VALUE, but was "
+          + "\(message.wireType).")
     }
   }
 
@@ -328,5 +330,21 @@ extension PipelineChecker {
       ArrayWalk(
         kind: kind, array: try expression(arguments[0]), element: names[0], index: names.count > 1 ? names[1] : nil,
         body: try elementExpression(arguments[arguments.count - 1], knowing: names)))
+  }
+}
+
+extension ExpressionMessage {
+  /// The name of the message's type in errors, as in Cloud Firestore's.
+  fileprivate var wireType: String {
+    switch self {
+    case .constant(let value): value.pipelineType.uppercased() + "_VALUE"
+    case .path: "REFERENCE_VALUE"
+    case .field: "FIELD_REFERENCE_VALUE"
+    case .variable: "VARIABLE_REFERENCE_VALUE"
+    case .function: "FUNCTION_VALUE"
+    case .array: "ARRAY_VALUE"
+    case .map: "MAP_VALUE"
+    case .pipeline: "PIPELINE_VALUE"
+    }
   }
 }

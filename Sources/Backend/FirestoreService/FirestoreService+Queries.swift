@@ -12,30 +12,30 @@ extension FirestoreService {
     let query = try ServedQuery(request: request.query, below: path, in: database)
     try await access?.list(query, request.query?.explicitOrderings ?? [], in: database, on: backend)
     try indexes?.check(query, in: database)
-    var metrics = ExplainMetrics(of: query)
+    let metrics = ExplainMetrics(of: query)
     if request.explain == false {
       return try await send([WireWriter.message { $0.runQueryResponse(explaining: metrics) }])
     }
-    let (start, names) = (ContinuousClock.now, DocumentNames(database))
+    let names = DocumentNames(database)
     let (read, new) = try await begin(request.consistency, in: database, on: backend)
     if let new { try await send([WireWriter.message { $0.runQueryResponse(ReadResponse(transaction: new), names) }]) }
     let cursor = try await backend.open(ReadRequest(query, read, in: database))
-    let isExplained = request.explain != nil
-    let (count, skipped) = try await sendResult(at: cursor, of: query, names, endsHere: !isExplained, to: send)
-    if isExplained {
-      metrics.execution = ExplainMetrics.Execution(
-        results: count, duration: start.duration(to: .now), documents: count, indexEntries: count + skipped)
-      let end = ReadResponse(readTime: cursor.readTime, skipped: count == 0 ? skipped : 0, isDone: true)
-      try await send([WireWriter.message { $0.runQueryResponse(end, names, explaining: metrics) }])
-    }
+    try await sendResult(at: cursor, of: query, names, explaining: request.explain == nil ? nil : metrics, to: send)
   }
 
-  /// Sends a result piece by piece. The next piece is read when the client has room for it.
-  /// - Parameter endsHere: whether the last message marks the result as complete. Clients then read no more messages.
-  /// - Returns: the document count, and the number of documents that the offset skipped.
+  /// Sends a result piece by piece. The next piece is read when the client has room for it. The last message marks the
+  /// result as complete and has the explanation, because clients read no further message.
   private func sendResult(
-    at cursor: QueryCursor, of query: ServedQuery, _ names: DocumentNames, endsHere: Bool, to send: Send
-  ) async throws -> (count: Int, skipped: Int) {
+    at cursor: QueryCursor, of query: ServedQuery, _ names: DocumentNames, explaining plan: ExplainMetrics?,
+    to send: Send
+  ) async throws {
+    let start = ContinuousClock.now
+    func explanation(of count: Int, skipped: Int) -> ExplainMetrics? {
+      var metrics = plan
+      metrics?.execution = ExplainMetrics.Execution(
+        results: count, duration: start.duration(to: .now), documents: count, indexEntries: count + skipped)
+      return metrics
+    }
     let mask = query.projection.map { projection in
       // The distance is returned even if the query does not select its field.
       FieldMask(projection.paths.union(query.nearest?.resultField.map { [$0] } ?? []))
@@ -46,21 +46,22 @@ extension FirestoreService {
       let (piece, rest) = try await backend.read(cursor)
       hold?(piece.size)
       skipped += piece.skipped
-      let (before, left, last) = (count, skipped, rest == nil && endsHere ? piece.documents.count - 1 : -1)
+      let (before, left, last) = (count, skipped, rest == nil ? piece.documents.count - 1 : -1)
       let responses = piece.documents.enumerated().lazy.map { index, document in
         let response = ReadResponse(
           document: document, readTime: readTime, skipped: before + index == 0 ? left : 0, isDone: index == last)
-        return WireWriter.message { $0.runQueryResponse(response, names, mask: mask) }
+        let metrics = index == last ? explanation(of: before + last + 1, skipped: left) : nil
+        return WireWriter.message { $0.runQueryResponse(response, names, mask: mask, explaining: metrics) }
       }
       for batch in responses.inBatches { try await send(batch) }
       count += piece.documents.count
       next = rest
     }
-    if count == 0, endsHere {
+    if count == 0 {
       let end = ReadResponse(readTime: readTime, skipped: skipped, isDone: true)
-      try await send([WireWriter.message { $0.runQueryResponse(end, names) }])
+      let metrics = explanation(of: 0, skipped: skipped)
+      try await send([WireWriter.message { $0.runQueryResponse(end, names, explaining: metrics) }])
     }
-    return (count, skipped)
   }
 
   func runAggregationQuery(_ bytes: [UInt8], to send: Send) async throws {
@@ -210,7 +211,7 @@ extension ExecutePipelineMessage {
       guard case .constant(.map(let fields)) = option else {
         throw .invalid("The option 'explain_options' is a map with a 'mode'.")
       }
-      guard let mode = fields["mode"] else { return .explain }
+      guard let mode = fields["mode"] else { return .execute }
       guard case .string(let name) = mode, let known = ExplainMode(rawValue: name) else {
         throw .invalid("The mode of 'explain_options' is \"explain\", \"analyze\" or \"execute\".")
       }

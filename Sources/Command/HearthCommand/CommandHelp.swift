@@ -60,13 +60,13 @@ enum CommandHelp {
     if let line = ForeignLine.translation(of: Array(given)) ?? ForeignLine.answer(to: Array(given)) { return line }
     if reason.hasPrefix("Unknown option"), let unknown = reason.firstMatch(of: /--?[\w-]+/) {
       let plain = reason.replacing(/\.? Did you mean .*/, with: "")
-      return plain + (misplacedCommand(given) ?? nearestOption(to: String(unknown.output), among: options(of: given)))
+      return plain + (misplacedCommand(given) ?? nearestOption(to: String(unknown.output), in: given))
     }
     // An unknown option consumed the missing argument as its value.
     if reason.hasPrefix("Missing expected argument"),
       let unknown = given.dropFirst().first(where: { $0.hasPrefix("--") && $0.count > 2 && !isOption($0, of: given) })
     {
-      return "Unknown option '\(unknown)'" + nearestOption(to: unknown, among: options(of: given))
+      return "Unknown option '\(unknown)'" + nearestOption(to: unknown, in: given)
     }
     if let line = ForeignLine.execWithoutTerminator(given) { return line }
     if reason.contains("nexpected argument"), !reason.contains("Did you mean"),
@@ -76,9 +76,21 @@ enum CommandHelp {
       guard let place = given.firstIndex(of: unknown) else { return reason }
       let next = place + 1 < given.endIndex ? given[place + 1].lowercased() : ""
       let isListing = unknown == "show" && ForeignLine.listings.contains(next)
+      if let count = argumentCount(of: given[..<place]) { return "\(reason). \(count)" }
       return reason + nearest(to: isListing ? "collections" : unknown, among: names(below: given[..<place]))
     }
     return reason
+  }
+
+  /// The number of arguments of the command that begins the line, as a sentence; `nil` for a group of commands, and for
+  /// a command with any number of arguments.
+  private static func argumentCount(of words: ArraySlice<String>) -> String? {
+    guard let grammar = CommandGrammar.ofProcess, let command = CommandLineShape(words, grammar).command,
+      command.subcommands?.isEmpty != false, !command.positionals.contains(where: \.isRepeating)
+    else { return nil }
+    let count = command.positionals.count
+    let arguments = count == 0 ? "no arguments" : count == 1 ? "one argument" : "\(count) arguments"
+    return "'\(command.commandName)' takes \(arguments)."
   }
 
   /// The advice for a command that follows its options or its path; `nil` for other words.
@@ -131,11 +143,13 @@ enum CommandHelp {
     return commands.compactMap { $0.configuration.commandName }
   }
 
-  private static func nearestOption(to name: String, among known: [String]) -> String {
+  private static func nearestOption(to name: String, in given: ArraySlice<String>) -> String {
+    let known = options(of: given)
     let spelled = name.count == 2 ? name : name.lowercased()
     let meant = ForeignLine.optionSynonyms[spelled, default: []].filter { known.contains($0) || $0 == "--version" }
     guard let last = meant.last else {
-      if let answer = ForeignLine.optionAnswers[spelled] { return ". \(answer)" }
+      let answers = ForeignLine.optionAnswers
+      if let answer = answers["\(given.first ?? "") \(spelled)"] ?? answers[spelled] { return ". \(answer)" }
       let command = String(name.drop { $0 == "-" })
       if self.command(named: command) != nil { return ". Use the command: hearth \(command)" }
       return nearest(to: name, among: known)

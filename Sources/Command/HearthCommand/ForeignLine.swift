@@ -38,10 +38,14 @@ enum ForeignLine {
     "--snapshot-time": ["--at"], "--all-collections": ["--all"], "--upsert": ["--merge"],
   ]
 
-  /// Options of other programs that no option of these commands replaces, with the way to the same result.
+  /// Options of other programs or other commands that no option of the command replaces, with the way to the same
+  /// result.
   static let optionAnswers = [
     "--group-by": "Use 'hearth count PATH --by FIELD'.", "--groupby": "Use 'hearth count PATH --by FIELD'.",
     "-o": outputAnswer, "--output": outputAnswer, "--out": outputAnswer,
+    "copy --where": "Use 'hearth get PATH --where CONDITION --json | hearth import - --into COLLECTION'.",
+    "export --where": "Use 'hearth get PATH --where CONDITION --json > FILE'.",
+    "watch --template": "Only 'get' prints templates. Use --json.",
   ]
 
   private static let outputAnswer = "Redirect the output with > FILE, or use 'hearth export PATH -o FILE'."
@@ -49,7 +53,7 @@ enum ForeignLine {
   private static let completionAnswer =
     "For completion in bash: source <(hearth --generate-completion-script bash); also zsh and fish."
 
-  /// Words of other programs that no command replaces, with the way to the same result.
+  /// Words and pairs of words of other programs that no command replaces, with the way to the same result.
   private static let answers = [
     "completion": completionAnswer, "completions": completionAnswer, "autocomplete": completionAnswer,
     "deploy": "Hearth does not deploy. Use 'firebase deploy', or 'hearth serve --rules FILE' to enforce rules locally.",
@@ -57,13 +61,18 @@ enum ForeignLine {
     "login": "Hearth has no accounts. --cloud uses the credentials of gcloud, --credentials uses a key file.",
     "max": "Use 'hearth get COLLECTION --order FIELD:desc --limit 1'.",
     "min": "Use 'hearth get COLLECTION --order FIELD --limit 1'.",
+    "connections add":
+      "Write the connection in connections.toml. 'hearth help connections list' describes the format.",
     "use": "Add --project ID or -C CONNECTION to a command, or use 'hearth connections use NAME'.",
   ]
 
   /// The answer to a word that no command replaces; `nil` for other words.
   static func answer(to words: [String]) -> String? {
-    guard let first = words.first, let answer = answers[first.lowercased()] else { return nil }
-    return "Unknown command '\(first)'. \(answer)"
+    for count in 1...2 where count <= words.count {
+      let command = words.prefix(count).joined(separator: " ")
+      if let answer = answers[command.lowercased()] { return "Unknown command '\(command)'. \(answer)" }
+    }
+    return nil
   }
 
   /// Words of other programs' commands for documents, which precede the verb: `documents get a/b`.
@@ -88,14 +97,24 @@ enum ForeignLine {
     guard given.first == "exec", !given.contains("--"), let grammar = CommandGrammar.ofProcess,
       let stray = CommandLineShape(given, grammar).positionals.first, let place = given.firstIndex(of: stray)
     else { return nil }
-    let words = given[..<place] + ["--"] + given[place...]
-    return "Put -- before the command of exec: hearth \(words.map { ShellText.typed($0) }.joined(separator: " "))"
+    let isScript = given[..<place].last == "-c"
+    let command = isScript ? shellCommand(of: stray) + given[(place + 1)...] : Array(given[place...])
+    let line = given[..<place].filter { $0 != "-c" } + ["--"] + command
+    return "Put -- before the command of exec: hearth \(typed(line))"
   }
 
   private static func error(_ first: String, _ words: [String]) -> String {
-    let line = words.map { $0.contains(" ") ? ShellText.typed($0, in: .quote("'")) : ShellText.typed($0) }
-      .joined(separator: " ")
-    return "Unknown command '\(first)'. Use: hearth \(line)"
+    "Unknown command '\(first)'. Use: hearth \(typed(words))"
+  }
+
+  private static func typed(_ words: [String]) -> String {
+    words.map { $0.contains(" ") ? ShellText.typed($0, in: .quote("'")) : ShellText.typed($0) }.joined(separator: " ")
+  }
+
+  /// The words of a script, or a shell that runs it.
+  private static func shellCommand(of script: String) -> [String] {
+    let isPlain = script.allSatisfy { $0.isLetter || $0.isNumber || " -_./:@=,+".contains($0) }
+    return isPlain ? script.split(separator: " ").map(String.init) : ["sh", "-c", script]
   }
 
   /// Options of the Firebase CLI for its own screens and logs.
@@ -103,22 +122,31 @@ enum ForeignLine {
 
   /// `firebase emulators:exec [OPTIONS] SCRIPT`, where a shell runs the script.
   private static func exec(_ words: ArraySlice<String>) -> [String] {
-    var (options, command, rest) = ([String](), ["COMMAND"], words)
+    var (options, script, rest) = ([String](), [String](), words)
     while let word = rest.popFirst() {
       if !word.hasPrefix("-") {
-        let isPlain = word.allSatisfy { $0.isLetter || $0.isNumber || " -_./:@=,+".contains($0) }
-        command = isPlain ? word.split(separator: " ").map(String.init) : ["sh", "-c", word]
+        script.append(word)
+      } else if word == "--" {
+        script += rest
+        break
       } else if word == "--ui" || !ignored.contains(word) {
         options.append(word == "-P" ? "--project" : word)
         // The folder of this option is optional, so a word with spaces is the script.
         let mayBeScript = word == "--export-on-exit" && rest.first?.contains(" ") == true
-        if valued.contains(word), !mayBeScript, let value = rest.first, !value.hasPrefix("-") {
+        if takesValue(word), !mayBeScript, let value = rest.first, !value.hasPrefix("-") {
           options.append(value)
           rest.removeFirst()
         }
       }
     }
-    return ["exec"] + options + ["--"] + command
+    if script.isEmpty { script = ["COMMAND"] }
+    return ["exec"] + options + ["--"] + (script.count == 1 ? shellCommand(of: script[0]) : script)
+  }
+
+  /// Whether an option of `emulators:exec` or of `hearth exec` takes the next word as its value.
+  private static func takesValue(_ option: String) -> Bool {
+    let own = CommandGrammar.ofProcess?.root.subcommand("exec")?.arguments ?? []
+    return valued.contains(option) || own.contains { $0.kind == .option && $0.isCalled(option) }
   }
 
   /// The options of `emulators:exec` that take the next word as their value.

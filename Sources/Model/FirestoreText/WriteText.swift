@@ -83,6 +83,7 @@ package enum FieldAssignment {
   /// - Returns: the field's path, and the value as JSON. A value that is not JSON is read as by `ValueReader`, except
   ///   that a string may be empty and may contain slashes.
   package static func parse(_ text: String) throws(TextError) -> (path: FieldPath, value: JSONSyntax) {
+    try refuseCondition(text)
     var isQuoted = false
     var isEscaped = false
     let separator = text.unicodeScalars.firstIndex { scalar in
@@ -103,6 +104,15 @@ package enum FieldAssignment {
     let start = text.unicodeScalars.index(after: separator)
     let column = text.unicodeScalars.distance(from: text.startIndex, to: start) + 1
     return (path, try value(String(text[start...]), column))
+  }
+
+  /// - Throws: `TextError` for `n>=1`, `n<1` and `n!=1`, which are conditions.
+  private static func refuseCondition(_ text: String) throws(TextError) {
+    guard let match = text.wholeMatch(of: /([\w.-]+)\s*([<>!]=|[<>])\s*(.*)/) else { return }
+    let (field, value) = (match.output.1, match.output.3.isEmpty ? "VALUE" : match.output.3)
+    throw TextError(
+      column: field.unicodeScalars.count + 1,
+      "\(text) is a condition, not a change. Write a change as \(field)=\(value), and a condition after --where.")
   }
 
   /// - Throws: `TextError` for `n+=1` and `n-=1`, which are arithmetic in other languages.

@@ -36,6 +36,12 @@ package struct AbsentFields: Sendable {
     return await note(of: paths, documents)
   }
 
+  /// Like `note(of:)`, and reads several documents only after one read per field.
+  func note(ofUnsampled paths: [FieldPath]) async -> String? {
+    for path in paths where await isAbsent(path, Self.sampleSize) { return await note(of: [path]) }
+    return nil
+  }
+
   /// A question that suggests an existing field with a similar name.
   package func suggestion(for path: FieldPath) async -> String? {
     guard let documents = await sample(), !documents.contains(where: { $0[path] != nil }) else { return nil }

@@ -76,6 +76,25 @@ extension HeadlessOptions {
     if reason == nil { reason = await AbsentFields(of: query, connection).note() }
     if let reason { note(ShownText(reason)) }
   }
+
+  /// Prints which field in an alternative of a query with results no document has, unless `--quiet` is set. The other
+  /// alternatives hide a mistyped name.
+  package func hint(forAlternativesOf query: Query, _ connection: BackendConnection) async {
+    let paths = query.filters.flatMap(\.alternatives).map(\.path).filter { !$0.isDocumentID }
+    if quiet || paths.isEmpty { return }
+    if let reason = await AbsentFields(of: query, connection).note(ofUnsampled: paths) { note(ShownText(reason)) }
+  }
+}
+
+extension Filter {
+  /// The conditions of which not all have to hold.
+  fileprivate var alternatives: [FieldFilter] {
+    switch self {
+    case .field: []
+    case .and(let filters): filters.flatMap(\.alternatives)
+    case .or: fieldFilters
+    }
+  }
 }
 
 extension CommandFailure {

@@ -294,7 +294,7 @@ package struct TransferProgress {
     let seconds = elapsed / .seconds(1)
     let tenths = Int((seconds * 10).rounded())
     let time = "\(tenths / 10).\(tenths % 10) s"
-    // A duration close to zero gives no rate.
-    return seconds < 0.1 ? time : "\(time) (\(Int(Double(documents) / seconds))/s)"
+    // A short duration gives no meaningful rate.
+    return seconds < 1 ? time : "\(time) (\(Int(Double(documents) / seconds))/s)"
   }
 }

@@ -27,6 +27,7 @@ package struct QueriedWrites: Sendable {
   {
     let target = query.target
     let keys = try await writing.timeLimit.limit { try await connection.datastore.keys(of: target) }
+    if !keys.isEmpty { await writing.headless.hint(forAlternativesOf: query, connection) }
     if keys.isEmpty || consent.dryRun {
       try reportDry(keys.count, consent, writing)
       if keys.isEmpty { await writing.headless.hint(for: query, connection) }

@@ -134,8 +134,13 @@ struct AggregationOptions: ParsableArguments {
       ListedRow(
         cells: [ListedRow.Cell(name, value)], json: "{\"\(name)\": \(value)}", line: ShownText(value)))
     try printer.finish()
-    if function.field == nil, figure == .integer(0), source == .server {
-      await headless.hint(for: query, try locations.connect().at(time))
+    if function.field == nil, source == .server {
+      let connection = try locations.connect().at(time)
+      if figure == .integer(0) {
+        await headless.hint(for: query, connection)
+      } else {
+        await headless.hint(forAlternativesOf: query, connection)
+      }
     }
     guard let field = function.field, figures["average"] == .null, !headless.quiet else { return }
     var reason = try await reason(query, field, isAll: queried.selection.isEmpty)

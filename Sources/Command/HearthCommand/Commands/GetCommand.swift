@@ -94,8 +94,12 @@ struct GetCommand: AsyncParsableCommand {
       let does = missing.count == 1 ? "\(first) does" : "\(first) and \(missing.count - 1) more do"
       throw CommandFailure(.notFound, "\(does) not exist.")
     }
-    if isEmpty, isOne, source == .server {
-      await headless.hint(for: query, try locations.connect().at(moment.at))
+    guard isOne, source == .server else { return }
+    let connection = try locations.connect().at(moment.at)
+    if isEmpty {
+      await headless.hint(for: query, connection)
+    } else {
+      await headless.hint(forAlternativesOf: query, connection)
     }
   }
 
