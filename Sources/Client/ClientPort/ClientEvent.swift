@@ -16,8 +16,8 @@ package enum ClientEvent: Sendable {
   case listenerStopped(ListenerTag)
   /// A number of snapshots was not reported. Carries the current results of the listeners.
   case snapshotsMissed(Int, [ListenerTag: ListenerState.Result])
-  /// The faults in the program's network, set by this dashboard or another.
-  case faults(FaultSettings)
+  /// The faults between the client and its backend, and the one-time faults that have not happened yet.
+  case faults(FaultSettings, waiting: [FaultEvent])
   /// A proxy saw a connection or a call of its clients begin or end, or a fault hit.
   case traffic(ProtocolEvent)
   /// The watched program has closed the client.

@@ -15,7 +15,8 @@ struct InspectedEngine: InspectedClient {
   var storageNotice: StorageNotice? {
     engine.cacheProblem.map { StorageNotice(badge: "CACHE NOT IN USE", message: $0.notice) }
   }
-  var faultSettings: FaultSettings { faults.settings }
+  var faultState: ClientEvent { .faults(faults.settings, waiting: faults.waiting) }
+  func faultChanges() -> AsyncStream<Void> { faults.changes() }
 
   nonisolated(nonsending) func listenerStates() async -> [ListenerState] { await engine.listenerStates() }
   func status(queueEnds: Int) -> AsyncStream<ClientStatus> { engine.status(queueEnds: queueEnds) }

@@ -57,9 +57,8 @@ final class WatchedClient: InspectedClient {
     state.withLock { $0.receive(event, of: client, isNamed: name == nil) }
   }
 
-  /// Reports the faults after a change.
+  /// Reports whether the network is on, after a change of the faults.
   func noteFaults() {
-    tell(.faults(server.settings))
     state.withLock { $0.publish(isNetworkEnabled: !server.settings.isOffline) }
   }
 
@@ -81,7 +80,8 @@ final class WatchedClient: InspectedClient {
 
   var clock: any Clock<Duration> { ContinuousClock() }
   var storageNotice: StorageNotice? { nil }
-  var faultSettings: FaultSettings { server.settings }
+  var faultState: ClientEvent { .faults(server.settings, waiting: server.waitingFaults) }
+  func faultChanges() -> AsyncStream<Void> { server.faultChanges() }
 
   nonisolated(nonsending) func listenerStates() async -> [ListenerState] { state.withLock { $0.sortedListeners } }
 
