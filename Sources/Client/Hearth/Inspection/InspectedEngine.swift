@@ -57,7 +57,7 @@ struct InspectedEngine: InspectedClient {
     case .closeWindow, .closeDetail: return nil
     case .restartStream(let kind): try await engine.restartStream(kind)
     case .setNetwork(true): await engine.enableNetwork()
-    case .setNetwork(false): await engine.disableNetwork()
+    case .setNetwork(false): await engine.disableNetwork(byWatcher: true)
     case .retryNow: await engine.retryNow()
     case .cancelWrite(let batch): try await engine.cancelWrite(batch)
     case .resend(let batch, as: nil): _ = try await engine.resend(batch, as: nil).local

@@ -248,7 +248,8 @@ extension WatchedClient.State {
     if observers.isEmpty { return }
     let writes = waiting.values.joined().sorted { $0.id.rawValue < $1.id.rawValue }
     let status = ClientStatus(
-      onlineState: connection.online, isNetworkEnabled: isNetworkEnabled, reason: connection.reason,
+      onlineState: connection.online, isNetworkEnabled: isNetworkEnabled,
+      isDisabledByWatcher: !isNetworkEnabled, reason: connection.reason,
       since: connection.since, watch: stream(.watch), write: stream(.write), activeTargets: listeners.count,
       reads: sortedListeners.map {
         ReadMeter(target: $0.query.target, sent: sent[ListenerTag($0.id)] ?? 0, kept: 0)
