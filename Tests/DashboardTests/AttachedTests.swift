@@ -60,6 +60,24 @@ struct AttachedTests {
     #expect(driver.state.overlay != nil)
   }
 
+  @Test("The screen says who switched the network off, whoever watches whom")
+  func holder() {
+    func feed(_ driver: Driver, byWatcher: Bool) -> String {
+      var (driver, status) = (driver, driver.state.network)
+      (status.isNetworkEnabled, status.isDisabledByWatcher) = (false, byWatcher)
+      (status.onlineState, status.reason) = (.offline, .networkDisabled)
+      driver.client(.status(status), at: 60)
+      return driver.screen
+    }
+    let own = Scenario.online.play(Size(width: 120, height: 36))
+    #expect(feed(own, byWatcher: false).contains("offline 12:05:00 by you"))
+    #expect(feed(own, byWatcher: true).contains("offline 12:05:00 by an attached program"))
+    #expect(!feed(own, byWatcher: true).contains("(you)"))
+    #expect(feed(driver(control: true), byWatcher: true).contains("offline 12:05:00 by you"))
+    #expect(feed(driver(control: true), byWatcher: false).contains("offline 12:05:00 by shop"))
+    #expect(feed(driver(), byWatcher: true).contains("offline 12:05:00 by another attached program"))
+  }
+
   @Test("Missed snapshots are counted, and listeners show the final state")
   func missed() {
     var driver = driver()

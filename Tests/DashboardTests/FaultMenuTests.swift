@@ -51,6 +51,23 @@ struct FaultMenuTests {
     #expect(driver.state.faults.isCalm)
   }
 
+  @Test("A fault that waits for a write has a badge, a line in pane 3 and a mark in the menu")
+  func armed() {
+    var driver = Scenario.online.play(Size(width: 120, height: 36))
+    #expect(!driver.screen.contains("[FAULTS]"))
+    driver.client(.faults(FaultSettings(), waiting: [.write(.dropAcknowledgement), .read(.aborted)]), at: 40)
+    #expect(driver.screen.contains("[FAULTS]"))
+    #expect(driver.screen.contains("faults next acknowledgement lost, next read fails: aborted"))
+    driver.press("F")
+    #expect(driver.screen.contains("armed: applied, then sent again"))
+    driver.press("c")
+    #expect(driver.effects == [.client(.setFaults(FaultSettings()))])
+    driver.press("esc")
+
+    driver.client(.faults(FaultSettings(), waiting: []), at: 41)
+    #expect(!driver.screen.contains("[FAULTS]") && !driver.screen.contains("acknowledgement lost"))
+  }
+
   @Test("enter runs the selected row of the fault menu, and q closes it")
   func rows() {
     var driver = Scenario.online.play(Size(width: 80, height: 24))

@@ -52,6 +52,21 @@ import Testing
     #expect(others.count == 3 && others[0] > .seconds(10) && others[2] == .seconds(3))
   }
 
+  @Test("A waiting fault is listed and reported until it happens or is withdrawn")
+  func waiting() async throws {
+    var changes = faults.changes().makeAsyncIterator()
+    try faults.perform(.event(.write(.dropRequest)))
+    try faults.perform(.event(.read(.aborted)))
+    await changes.next()
+    #expect(faults.waiting == [.write(.dropRequest), .read(.aborted)])
+    await #expect(throws: FaultInjector.broken) { try await datastore.commit([set("c/a", [:])]) }
+    await changes.next()
+    #expect(faults.waiting == [.read(.aborted)])
+    try faults.perform(.calm)
+    await changes.next()
+    #expect(faults.waiting.isEmpty)
+  }
+
   @Test("With loss, writes do not reach the backend until calm")
   func loss() async throws {
     try faults.perform(.loss(100, before: true))

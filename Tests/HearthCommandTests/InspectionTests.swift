@@ -134,9 +134,17 @@ struct InspectionTests {
 
     let controller = try program.watch(control: true)
     controller.link.send(ClientRequest.setNetwork(enabled: false))
-    for await status in program.client.engine.status() where !status.isNetworkEnabled { break }
+    for await status in program.client.engine.status() where !status.isNetworkEnabled {
+      #expect(status.isDisabledByWatcher)
+      break
+    }
     controller.link.cut()
     for await status in program.client.engine.status() where status.isNetworkEnabled { break }
+    await program.client.engine.disableNetwork()
+    for await status in program.client.engine.status() where !status.isNetworkEnabled {
+      #expect(!status.isDisabledByWatcher)
+      break
+    }
     await program.client.terminate()
   }
 

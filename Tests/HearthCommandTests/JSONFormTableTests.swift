@@ -67,7 +67,8 @@ import Testing
     return [
       .listenerStarted(listener), .traffic(traffic),
       .snapshot(snapshot), .listenerStopped(tag), .listenerFailed(tag, error), .snapshotsMissed(3, [tag: result]),
-      .storage(StorageNotice(badge: "CACHE NOT IN USE", message: "damaged")), .faults(faults), .outcomesMissed(1),
+      .storage(StorageNotice(badge: "CACHE NOT IN USE", message: "damaged")), .faults(faults, waiting: []),
+      .faults(faults, waiting: [.write(.dropAcknowledgement), .read(.aborted)]), .outcomesMissed(1),
       .reads([]),
       .writeAcknowledged(BatchID(1), after: .seconds(1), of: WrittenDocuments(of: [])),
       .writeRejected(BatchID(1), error),

@@ -23,6 +23,8 @@ package final class FaultInjector: Sendable {
     var flapping: Task<Void, Never>?
     /// The tokens that the backend has sent since it forgot all others; `nil` while it knows all.
     var knownTokens: SentTokens?
+    var observers: [Int: AsyncStream<Void>.Continuation] = [:]
+    var lastObserver = 0
 
     func isDown(_ lane: FaultLane) -> Bool { isAway || settings.isOffline(lane) }
   }
@@ -48,6 +50,25 @@ package final class FaultInjector: Sendable {
 
   package var settings: FaultSettings { state.withLock { $0.settings } }
 
+  /// The injected faults that have not happened yet: those of writes, then those of reads, then those of listeners.
+  package var waiting: [FaultEvent] { state.withLock { $0.waiting.events } }
+
+  /// Yields after each change of the settings or of the waiting faults. Changes are merged until they are read.
+  package func changes() -> AsyncStream<Void> {
+    let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    let id = state.withLock { state in
+      state.lastObserver += 1
+      state.observers[state.lastObserver] = continuation
+      return state.lastObserver
+    }
+    continuation.onTermination = { [weak self] _ in _ = self?.state.withLock { $0.observers.removeValue(forKey: id) } }
+    return stream
+  }
+
+  private func noteChange() {
+    for observer in state.withLock({ Array($0.observers.values) }) { observer.yield() }
+  }
+
   /// Changes the settings. Going offline, or ending a half-open time, breaks open calls.
   package func update(_ change: (inout FaultSettings) -> Void) {
     breakCalls { state in
@@ -58,6 +79,7 @@ package final class FaultInjector: Sendable {
       let heals = before.isHalfOpen && !state.settings.isHalfOpen
       return FaultLane.allCases.filter { heals || state.isDown($0) && !wasDown.contains($0) }
     }
+    noteChange()
   }
 
   /// Replaces the settings. Calm settings also cancel the injected faults that have not happened yet.
@@ -78,8 +100,8 @@ package final class FaultInjector: Sendable {
   package func inject(_ event: FaultEvent) {
     switch event {
     case .write(let fault): inject(fault)
-    case .read(let code): state.withLock { $0.waiting.reads.append(code) }
-    case .listen(let code): state.withLock { $0.waiting.listens.append(code) }
+    case .read(let code): changeWaiting { $0.reads.append(code) }
+    case .listen(let code): changeWaiting { $0.listens.append(code) }
     case .restart(let withoutTokens):
       breakCalls(with: Self.restarted) { state in
         if withoutTokens { state.knownTokens = SentTokens() }
@@ -90,14 +112,17 @@ package final class FaultInjector: Sendable {
   }
 
   /// Schedules a fault for the next write that has no fault yet.
-  package func inject(_ fault: WriteFault) { state.withLock { $0.waiting.writes.append(fault) } }
+  package func inject(_ fault: WriteFault) { changeWaiting { $0.writes.append(fault) } }
 
   /// Cancels the injected faults that have not happened yet, and makes the backend remember all tokens again.
   package func withdrawFaults() {
-    state.withLock { state in
-      state.waiting = WaitingFaults()
-      state.knownTokens = nil
-    }
+    state.withLock { $0.knownTokens = nil }
+    changeWaiting { $0 = WaitingFaults() }
+  }
+
+  private func changeWaiting(_ change: (inout WaitingFaults) -> Void) {
+    state.withLock { change(&$0.waiting) }
+    noteChange()
   }
 
   static let broken = RPCStatus(.unavailable, "The connection to the backend broke.")
@@ -176,8 +201,8 @@ package final class FaultInjector: Sendable {
 
   /// The fault of the next write: the first injected one, otherwise a random one.
   package func takeWriteFault() -> WriteFault? {
-    state.withLock { state in
-      if !state.waiting.writes.isEmpty { return state.waiting.writes.removeFirst() }
+    if let fault = take(\.writes) { return fault }
+    return state.withLock { state in
       let (before, after) = (state.settings.lostRequests, state.settings.lostAcknowledgements)
       if before > 0, Self.draw(&state.randomness) * 100 < Double(before) { return .dropRequest }
       guard after > 0 else { return nil }
@@ -185,12 +210,16 @@ package final class FaultInjector: Sendable {
     }
   }
 
-  package func takeReadFault() -> StatusCode? {
-    state.withLock { $0.waiting.reads.isEmpty ? nil : $0.waiting.reads.removeFirst() }
-  }
+  package func takeReadFault() -> StatusCode? { take(\.reads) }
+  package func takeListenFault() -> StatusCode? { take(\.listens) }
 
-  package func takeListenFault() -> StatusCode? {
-    state.withLock { $0.waiting.listens.isEmpty ? nil : $0.waiting.listens.removeFirst() }
+  /// Removes and returns the first waiting fault of a kind.
+  private func take<Fault>(_ kind: WritableKeyPath<WaitingFaults, [Fault]>) -> Fault? {
+    let fault = state.withLock { state -> Fault? in
+      state.waiting[keyPath: kind].isEmpty ? nil : state.waiting[keyPath: kind].removeFirst()
+    }
+    if fault != nil { noteChange() }
+    return fault
   }
 
   /// The delay of a message.
@@ -248,6 +277,10 @@ private struct WaitingFaults {
   var writes: [WriteFault] = []
   var reads: [StatusCode] = []
   var listens: [StatusCode] = []
+
+  var events: [FaultEvent] {
+    writes.map { .write($0) } + reads.map { .read($0) } + listens.map { .listen($0) }
+  }
 }
 
 /// The newest resume tokens that a backend has sent. An older one counts as forgotten, so its target starts over, which

@@ -17,8 +17,8 @@ package enum ClientEvent: Sendable {
   case listenerStopped(ListenerTag)
   /// This number of snapshots was not reported. Includes the current results of the listeners.
   case snapshotsMissed(Int, [ListenerTag: ListenerState.Result])
-  /// The faults in the program's network, which this or another dashboard has set.
-  case faults(FaultSettings)
+  /// The faults between the client and its backend, and the one-time faults that have not happened yet.
+  case faults(FaultSettings, waiting: [FaultEvent])
   /// A client's connection or call at a proxy began or ended, or a fault took effect.
   case traffic(ProtocolEvent)
   /// The watched program has closed the client.

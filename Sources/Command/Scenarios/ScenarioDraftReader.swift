@@ -139,7 +139,7 @@ package struct ScenarioDraftReader {
     case .listenerFailed(let tag, let status): add(.listenerFailed(tag: tag.rawValue, status.code))
     case .listenerStopped(let tag): add(.stop(tag: tag.rawValue))
     case .snapshotsMissed(let count, _): add(.gap("\(count) snapshots that the recording missed"))
-    case .faults(let settings): disturb(settings)
+    case .faults(let settings, _): disturb(settings)
     case .pendingWrites(let writes, _): for write in writes { list(write.id, write.mutations) }
     case .writeAcknowledged(let id, _, let documents): answer(id, nil, documents)
     case .writeRejected(let id, let status): answer(id, status.code, nil)

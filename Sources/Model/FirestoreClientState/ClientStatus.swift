@@ -5,6 +5,8 @@ package import FirestoreModel
 package struct ClientStatus: Sendable {
   package var onlineState: OnlineState
   package var isNetworkEnabled: Bool
+  /// Whether a program that watches the client has disabled the network, rather than the client's own program.
+  package var isDisabledByWatcher: Bool
   /// The reason why the client is not online; `nil` while it is.
   package var reason: ConnectionReason?
   /// The time of the next attempt to connect or to write the cache; `nil` if none is scheduled.
@@ -44,7 +46,8 @@ package struct ClientStatus: Sendable {
   package var retentions: [Retention]?
 
   package init(
-    onlineState: OnlineState = .unknown, isNetworkEnabled: Bool = true, reason: ConnectionReason? = nil,
+    onlineState: OnlineState = .unknown, isNetworkEnabled: Bool = true, isDisabledByWatcher: Bool = false,
+    reason: ConnectionReason? = nil,
     nextRetry: Timestamp? = nil, since: Timestamp, watch: StreamStatus = StreamStatus(),
     write: StreamStatus = StreamStatus(), activeTargets: Int = 0, reads: [ReadMeter] = [],
     activeLimboResolutions: Int = 0, inFlightWrites: Int = 0, pendingWrites: [PendingWrite] = [],
@@ -56,6 +59,7 @@ package struct ClientStatus: Sendable {
   ) {
     self.onlineState = onlineState
     self.isNetworkEnabled = isNetworkEnabled
+    self.isDisabledByWatcher = isDisabledByWatcher
     self.reason = reason
     self.nextRetry = nextRetry
     self.since = since

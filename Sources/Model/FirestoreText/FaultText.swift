@@ -256,6 +256,23 @@ extension FaultSettings {
 }
 
 extension FaultText {
+  /// The settings and the one-time faults that have not happened yet, in a few words; `nil` without any.
+  package static func summary(of settings: FaultSettings, waiting: [FaultEvent]) -> String? {
+    let parts = (settings.isCalm ? [] : [settings.summary]) + waiting.map(summary)
+    return parts.isEmpty ? nil : parts.joined(separator: ", ")
+  }
+
+  private static func summary(of event: FaultEvent) -> String {
+    switch event {
+    case .write(.dropAcknowledgement): "next acknowledgement lost"
+    case .write(.dropRequest): "next write lost"
+    case .write(.reject(let code)): "next write fails: \(code.name)"
+    case .read(let code): "next read fails: \(code.name)"
+    case .listen(let code): "next listener fails: \(code.name)"
+    case .restart, .expireToken: words(of: event)
+    }
+  }
+
   /// The description of a change for users, which is the state after the change.
   package static func account(of change: FaultChange) -> String {
     switch change {

@@ -31,10 +31,12 @@ final class BridgeHarness {
     let (events, continuation) = AsyncStream.makeStream(of: ScreenEvent.self)
     let faults = FaultInjector(seed: 1)
     backend = try LocalBackend(BackendConfiguration(location: .memory, now: { .now }))
-    let datastore: any Datastore = InProcessDatastore(backend: backend, database: database)
+    let clock = HastyClock(speed: 1)
+    let datastore: any Datastore = FaultyDatastore(
+      InProcessDatastore(backend: backend, database: database), faults: faults, clock: clock)
     client = Client(
       LocalStoreConfiguration(location: .memory, policy: .never, database: database),
-      datastore: tap.map { TappedDatastore(datastore, of: database, tap: $0) } ?? datastore, clock: HastyClock(speed: 1)
+      datastore: tap.map { TappedDatastore(datastore, of: database, tap: $0) } ?? datastore, clock: clock
     )
     let bridge = ClientBridge(client, faults: faults, dataNotice: nil, transferPlace: (database, "test")) {
       continuation.yield($0)

@@ -168,8 +168,9 @@ extension ClientEvent: JSONUnion {
         "listeners",
         results.sorted { $0.key < $1.key }.map { MissedResult(listener: $0.key, result: $0.value) })
       return "snapshots-missed"
-    case .faults(let settings):
+    case .faults(let settings, let waiting):
       try form.members(of: settings)
+      try form.optional("waiting", waiting.isEmpty ? nil : waiting)
       return "faults"
     case .traffic(let event):
       try form.members(of: event)
@@ -318,7 +319,7 @@ extension ClientEvent: JSONUnion {
       return .snapshotsMissed(
         try form("snapshots"),
         Dictionary(results.map { ($0.listener, $0.result) }, uniquingKeysWith: { $1 }))
-    case "faults": return .faults(try form.members())
+    case "faults": return .faults(try form.members(), waiting: try form.optional("waiting") ?? [])
     case "traffic": return .traffic(try form.members())
     case "closed": return .closed
     case "request-failed": return .requestFailed(try form("error"))

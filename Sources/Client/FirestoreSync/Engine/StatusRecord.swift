@@ -9,6 +9,8 @@ import FirestoreSQLite
 struct StatusRecord: Sendable {
   var since = Timestamp(seconds: 0)
   private var onlineState = OnlineState.unknown
+  /// Whether a watcher, not the program, disabled the network last.
+  var isDisabledByWatcher = false
   private var backoffUntil: [StreamKind: Timestamp] = [:]
   /// The time of the next attempt to use the store.
   var storeRetry: Timestamp?
@@ -73,7 +75,8 @@ struct StatusRecord: Sendable {
     // Omits rejected writes, indexes, pins and sizes that cannot be read. Calls that use them throw the error.
     let rejected = (try? core.rejectedWrites()) ?? []
     return ClientStatus(
-      onlineState: core.onlineState, isNetworkEnabled: core.isNetworkEnabled, reason: core.connectionReason,
+      onlineState: core.onlineState, isNetworkEnabled: core.isNetworkEnabled,
+      isDisabledByWatcher: isDisabledByWatcher && !core.isNetworkEnabled, reason: core.connectionReason,
       nextRetry: nextRetry(of: core, watch, write), since: since, watch: watch, write: write,
       activeTargets: core.watching.plan.count, reads: core.watching.meters,
       activeLimboResolutions: core.listens.limbo.active.count, inFlightWrites: core.writes.queue.inFlightCount,

@@ -205,7 +205,9 @@ package actor SyncEngine {
   package func enableNetwork() async { transition { core in core.enableNetwork() } }
 
   /// Returns when the streams have stopped and every listener has its from-cache snapshot.
-  package func disableNetwork() async {
+  /// - Parameter isWatcher: whether a program that watches the client asks for it.
+  package func disableNetwork(byWatcher isWatcher: Bool = false) async {
+    if core?.isNetworkEnabled == true { record.isDisabledByWatcher = isWatcher }
     transition { core in core.disableNetwork() }
     await jobs.streamsStopped()
   }

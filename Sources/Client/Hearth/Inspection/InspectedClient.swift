@@ -9,8 +9,10 @@ package protocol InspectedClient: Sendable {
   var clock: any Clock<Duration> { get }
   /// The problem of the client's storage, which is reported to each new watcher; `nil` for none.
   var storageNotice: StorageNotice? { get }
-  /// The faults between the client and its backend.
-  var faultSettings: FaultSettings { get }
+  /// The event with the faults between the client and its backend.
+  var faultState: ClientEvent { get }
+  /// Yields after each change of `faultState`.
+  func faultChanges() -> AsyncStream<Void>
   /// The present listeners, ascending by number. Runs on the caller's executor, so that a greeting needs no thread
   /// switch.
   nonisolated(nonsending) func listenerStates() async -> [ListenerState]

@@ -15,7 +15,8 @@ struct InspectedEngine: InspectedClient {
   var storageNotice: StorageNotice? {
     engine.cacheProblem.map { StorageNotice(badge: "CACHE NOT IN USE", message: $0.notice) }
   }
-  var faultSettings: FaultSettings { faults.settings }
+  var faultState: ClientEvent { .faults(faults.settings, waiting: faults.waiting) }
+  func faultChanges() -> AsyncStream<Void> { faults.changes() }
 
   nonisolated(nonsending) func listenerStates() async -> [ListenerState] { await engine.listenerStates() }
   func status(queueEnds: Int) -> AsyncStream<ClientStatus> { engine.status(queueEnds: queueEnds) }
@@ -56,7 +57,7 @@ struct InspectedEngine: InspectedClient {
     case .closeWindow, .closeDetail: return nil
     case .restartStream(let kind): try await engine.restartStream(kind)
     case .setNetwork(true): await engine.enableNetwork()
-    case .setNetwork(false): await engine.disableNetwork()
+    case .setNetwork(false): await engine.disableNetwork(byWatcher: true)
     case .retryNow: await engine.retryNow()
     case .cancelWrite(let batch): try await engine.cancelWrite(batch)
     case .resend(let batch, as: nil): _ = try await engine.resend(batch, as: nil).local

@@ -44,6 +44,7 @@ package actor Inspection {
   private var news: (any InspectedEvents)?
   var budget: InspectionBudget
   private var status: Task<Void, Never>?
+  private var faults: Task<Void, Never>?
   /// Whether `catchUp()` is already scheduled.
   private var isWaitingForTime = false
   private var isWaitingForLists = false
@@ -160,7 +161,7 @@ package actor Inspection {
     }
     watchers[id]?.word = word
     if let notice = client.storageNotice { send(ClientEvent.storage(notice), to: id) }
-    send(ClientEvent.faults(client.faultSettings), to: id)
+    send(client.faultState, to: id)
     watch()
     if watchers.values.count(where: { $0.word != nil }) > 1 {
       sendStatus(to: id)
@@ -223,7 +224,6 @@ package actor Inspection {
     var left: [ClientRequest] = []
     if watcher.hasSetFaults, !watchers.values.contains(where: \.hasSetFaults) {
       left.append(.setFaults(FaultSettings()))
-      tell(.faults(FaultSettings()))
     }
     if watcher.hasSwitchedOff, !isOver { left.append(.setNetwork(enabled: true)) }
     // Errors are ignored: both requests have no reply, and a client that has ended needs neither.
@@ -244,6 +244,7 @@ package actor Inspection {
       }
     }
     if status == nil { status = Task { await self.followStatus() } }
+    if faults == nil { faults = Task { await self.followFaults() } }
   }
 
   /// Stops following the client, so that inspection costs nothing while no watcher is connected.
@@ -251,7 +252,8 @@ package actor Inspection {
     news?.end()
     news = nil
     status?.cancel()
-    (status, lastStatus, missed) = (nil, nil, 0)
+    faults?.cancel()
+    (status, faults, lastStatus, missed) = (nil, nil, nil, 0)
     (changes, omissions) = (StatusChanges(knowsPast: true), StatusOmissions())
   }
 
@@ -314,6 +316,9 @@ package actor Inspection {
       budget.pay { send(ClientEvent.snapshotsMissed(count, results), to: id) }
     }
   }
+
+  /// Reports each change of the faults, including a fault that has happened.
+  private func followFaults() async { for await _ in client.faultChanges() { tell(client.faultState) } }
 
   private func followStatus() async {
     for await status in client.status(queueEnds: Self.queueEnds) {

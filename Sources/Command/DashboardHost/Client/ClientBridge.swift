@@ -21,6 +21,8 @@ final class ClientBridge {
   let engine: SyncEngine
   let datastore: any Datastore
   private let faults: FaultInjector
+  /// The faults that the dashboard knows.
+  private var reportedFaults = (settings: FaultSettings(), waiting: [FaultEvent]())
   /// The reason why the data is not in the expected place.
   private let dataNotice: StorageNotice?
   /// The data shared with other processes; `nil` for data in memory and for servers.
@@ -103,13 +105,27 @@ final class ClientBridge {
     if let last = notices.last {
       emit(.storage(StorageNotice(badge: last.badge, message: notices.map(\.message).joined(separator: " "))))
     }
-    if !faults.settings.isCalm { emit(.faults(faults.settings)) }
+    async let _: Void = followFaults()
     for await status in engine.status(queueEnds: Self.queueEnds) {
       publish(status)
       // A long queue changes with each reply. The screen need not follow that fast, and the pause leaves time for
       // sending.
       if status.queue.count > Self.queueEnds { try? await Task.sleep(for: .milliseconds(50)) }
     }
+  }
+
+  /// Reports the faults when they differ from what the dashboard has set, for example because one has happened.
+  private func followFaults() async {
+    let changes = faults.changes()
+    reportFaults()
+    for await _ in changes { reportFaults() }
+  }
+
+  private func reportFaults() {
+    let (settings, waiting) = (faults.settings, faults.waiting)
+    guard reportedFaults.settings != settings || reportedFaults.waiting != waiting else { return }
+    reportedFaults = (settings, waiting)
+    emit(.faults(settings, waiting: waiting))
   }
 
   /// The engine's status with all writes requested so far, which `followStatus` may report later; `nil` after the
@@ -184,7 +200,9 @@ final class ClientBridge {
     case .transfer(let request): transfer(request)
     case .cancelTransfer: transferring?.cancel()
     case .listDecisions(let known): listDecisions(after: known)
-    case .setFaults(let settings): faults.apply(settings)
+    case .setFaults(let settings):
+      reportedFaults.settings = settings
+      faults.apply(settings)
     case .causeFault(let event): faults.inject(event)
     case .lookInside: answer(asked) { (engine) throws(RPCStatus) in .inside(.success(try await engine.inside())) }
     case .surveyCache:

@@ -51,7 +51,7 @@ enum PlainSummary {
     }
     lines.append("  targets: \(grouped(status.activeTargets)), in flight: \(grouped(status.inFlightWrites))")
     if let last = status.roundTrips.last { lines.append("  last round trip: \(TimeText.latency(last))") }
-    if !state.faults.isCalm { lines.append("  faults: \(state.faults.summary)") }
+    if let faults = state.faultText { lines.append("  faults: \(faults)") }
     return lines
   }
 

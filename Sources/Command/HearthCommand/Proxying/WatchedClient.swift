@@ -58,9 +58,8 @@ final class WatchedClient: InspectedClient {
     state.withLock { $0.receive(event, of: client, isNamed: name == nil) }
   }
 
-  /// Reports the faults after a change.
+  /// Reports whether the network is on, after a change of the faults.
   func noteFaults() {
-    tell(.faults(server.settings))
     state.withLock { $0.publish(isNetworkEnabled: !server.settings.isOffline) }
   }
 
@@ -82,7 +81,8 @@ final class WatchedClient: InspectedClient {
 
   var clock: any Clock<Duration> { ContinuousClock() }
   var storageNotice: StorageNotice? { nil }
-  var faultSettings: FaultSettings { server.settings }
+  var faultState: ClientEvent { .faults(server.settings, waiting: server.waitingFaults) }
+  func faultChanges() -> AsyncStream<Void> { server.faultChanges() }
 
   nonisolated(nonsending) func listenerStates() async -> [ListenerState] { state.withLock { $0.sortedListeners } }
 
@@ -249,7 +249,8 @@ extension WatchedClient.State {
     if observers.isEmpty { return }
     let writes = waiting.values.joined().sorted { $0.id.rawValue < $1.id.rawValue }
     let status = ClientStatus(
-      onlineState: connection.online, isNetworkEnabled: isNetworkEnabled, reason: connection.reason,
+      onlineState: connection.online, isNetworkEnabled: isNetworkEnabled,
+      isDisabledByWatcher: !isNetworkEnabled, reason: connection.reason,
       since: connection.since, watch: stream(.watch), write: stream(.write), activeTargets: listeners.count,
       reads: sortedListeners.map {
         ReadMeter(target: $0.query.target, sent: sent[ListenerTag($0.id)] ?? 0, kept: 0)

@@ -66,7 +66,7 @@ final class WatchedProxy: Sendable {
     }
   }
 
-  /// Reports the faults to the watchers after a change that came from elsewhere.
+  /// Reports to the watchers whether the network is on, after a change of the faults from elsewhere.
   func noteFaults() {
     let clients = state.withLock { $0.named.values.map(\.client) }
     for client in clients + [everyone] { client.noteFaults() }

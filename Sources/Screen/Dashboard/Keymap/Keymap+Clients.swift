@@ -97,7 +97,9 @@ extension DashboardState {
 
   /// The actor that switched the network off, for a text after "by".
   package var plugHolder: String {
-    configuration.attached.flatMap { $0.allowsControl ? nil : $0.owner } ?? "you"
+    guard let program = configuration.attached else { return network.isDisabledByWatcher ? "an attached program" : "you" }
+    guard network.isDisabledByWatcher else { return program.owner }
+    return program.allowsControl ? "you" : "another attached program"
   }
 
   /// Whether a command is available with a scenario on screen and has a key there.

@@ -56,8 +56,19 @@ package enum FaultItem: CaseIterable, Hashable, Sendable {
     }
   }
 
-  /// The current value of a setting, or the effect of a single fault.
-  package func detail(_ settings: FaultSettings) -> String {
+  /// The current value of a setting, or the effect of a single fault, and how often that is armed.
+  package func detail(_ state: DashboardState) -> String {
+    let count = waitingCount(state)
+    let armed = count == 0 ? "" : count == 1 ? "armed: " : "armed \(count) times: "
+    return armed + detail(state.faults, isCalm: state.faultText == nil)
+  }
+
+  /// How often a single fault waits for a write.
+  private func waitingCount(_ state: DashboardState) -> Int {
+    writeFault.map { fault in state.waitingFaults.count { $0 == .write(fault) } } ?? 0
+  }
+
+  fileprivate func detail(_ settings: FaultSettings, isCalm: Bool) -> String {
     switch self {
     case .latency: Self.text(settings.latency)
     case .jitter: Self.text(settings.jitter)
@@ -69,20 +80,21 @@ package enum FaultItem: CaseIterable, Hashable, Sendable {
     case .abort: "aborted, so it is sent again"
     case .dropAcknowledgement: "applied, then sent again"
     case .dropRequest: "not applied, then sent again"
-    case .calm: settings.isCalm ? "" : "undoes all of the above"
+    case .calm: isCalm ? "" : "ends all of the above"
     }
   }
 
   private static func text(_ time: Duration) -> String { "+\(TimeText.wholeMilliseconds(time)) ms" }
 
-  package func isOn(_ settings: FaultSettings) -> Bool {
+  package func isOn(_ state: DashboardState) -> Bool {
     switch self {
-    case .latency: settings.latency != .zero
-    case .jitter: settings.jitter != .zero
-    case .loss: settings.lostAcknowledgements > 0
-    case .unplug: settings.isOffline
-    case .silence: settings.isHalfOpen
-    case .deny, .notFound, .abort, .dropAcknowledgement, .dropRequest, .calm: false
+    case .latency: state.faults.latency != .zero
+    case .jitter: state.faults.jitter != .zero
+    case .loss: state.faults.lostAcknowledgements > 0
+    case .unplug: state.faults.isOffline
+    case .silence: state.faults.isHalfOpen
+    case .deny, .notFound, .abort, .dropAcknowledgement, .dropRequest: waitingCount(state) > 0
+    case .calm: false
     }
   }
 }
@@ -111,7 +123,7 @@ extension DashboardState {
   /// Performs the action of a row of the fault menu.
   mutating func choose(_ item: FaultItem) -> [Effect] {
     if let fault = item.writeFault {
-      toast(.info, "\(item.title): \(item.detail(faults))")
+      toast(.info, "\(item.title): \(item.detail(faults, isCalm: false))")
       return [.client(.causeFault(.write(fault)))]
     }
     faults.advance(item)

@@ -97,7 +97,10 @@ extension DashboardState {
   /// The row count of a list.
   package func count(of list: ListOverlay) -> Int {
     switch list.content {
-    case .help(let contexts, _): list.commands(of: contexts, in: configuration.keymap).count
+    case .help(let contexts, _):
+      // The cursor also visits the signs below the first keys, so that small screens can scroll to them.
+      list.commands(of: contexts, in: configuration.keymap).count
+        + (list.showsFirstKeys ? SignLegend(configuration.glyphs).entries.count : 0)
     case .palette(let palette): items(of: palette, list).count
     case .themes: configuration.themes.count
     case .copyMenu(let items), .newMenu(let items): items.count
@@ -131,7 +134,12 @@ extension DashboardState {
     overlay = nil
     guard index < count(of: list) else { return [] }
     switch list.content {
-    case .help(let contexts, _): return perform(list.commands(of: contexts, in: configuration.keymap)[index])
+    case .help(let contexts, _):
+      let commands = list.commands(of: contexts, in: configuration.keymap)
+      if commands.indices.contains(index) { return perform(commands[index]) }
+      // A sign has nothing to run.
+      overlay = .list(list)
+      return []
     case .palette(let palette):
       let item = items(of: palette, list)[index]
       if case .problem = item.target {

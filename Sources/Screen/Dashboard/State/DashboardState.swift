@@ -3,6 +3,7 @@ import ClientPort
 package import DashboardModel
 package import FirestoreClientState
 package import FirestoreModel
+import FirestoreText
 package import TerminalCanvas
 
 /// The whole state of the screen. Only `update` changes it, and only `view` draws it. It has no clock, task or handle.
@@ -32,6 +33,8 @@ package struct DashboardState: Sendable {
   var notices = Notices()
   package internal(set) var coach: Coach?
   package internal(set) var faults = FaultSettings()
+  /// The one-time faults that have not happened yet.
+  package internal(set) var waitingFaults: [FaultEvent] = []
   package var typing: Typing
   /// The earlier moment that the screen shows; `nil` for the present.
   package internal(set) var past: PastMoment?
@@ -62,6 +65,8 @@ extension DashboardState {
   package var size: Size { screen.size }
   package var listeners: [ListenerRecord] { listening.records }
   package var toasts: [Toast] { notices.shown }
+  /// The active and the waiting faults in a few words; `nil` without any.
+  package var faultText: String? { FaultText.summary(of: faults, waiting: waitingFaults) }
   /// All stored toasts, including earlier ones, newest last.
   package var messages: [Toast] { notices.kept }
   /// The total count of messages.

@@ -63,18 +63,33 @@ struct HelpDialog {
     let area = dialog.content
     guard area.height > 0 else { return }
     if let field = list.field { canvas.put(field, x: area.x, y: area.y, width: area.width) }
-    let shown = min(keyRows, max(0, area.height - 1))
-    keys.draw(
-      in: Rect(x: area.x, y: area.y + 1, width: area.width, height: shown), columns: columns,
-      selected: list.cursor.index,
-      on: &canvas)
-    let top = area.y + 1 + shown
-    guard area.maxY - top > 3 else { return }
+    let selectedSign = list.cursor.index >= keys.count ? list.cursor.index - keys.count : nil
+    // Without room for both, the signs replace the keys while the cursor is in them.
+    let hasBoth = area.height >= 1 + keyRows + 1 + Self.fewestSignRows
+    var top = area.y + 1
+    if hasBoth || selectedSign == nil {
+      let shown = min(keyRows, max(0, area.height - 1))
+      keys.draw(
+        in: Rect(x: area.x, y: top, width: area.width, height: shown), columns: columns,
+        selected: list.cursor.index, on: &canvas)
+      top += shown
+    }
+    guard hasBoth || selectedSign != nil, area.maxY - top > 1 else { return }
     dialog.rule(at: top, on: &canvas, glyphs)
+    let rows = area.maxY - top - 1
+    let pages = (legend.rows(columns: signColumns) + rows - 1) / rows
+    if pages > 1 {
+      let page = (selectedSign ?? 0) / (rows * signColumns) + 1
+      canvas.put(
+        " signs, page \(page) of \(pages) ", at: Point(x: area.x + 2, y: top), role: .textMuted, clip: area)
+    }
     legend.draw(
-      in: Rect(x: area.x, y: top + 1, width: area.width, height: area.maxY - top - 1),
-      columnWidth: area.width / signColumns, on: &canvas, glyphs)
+      in: Rect(x: area.x + 1, y: top + 1, width: area.width - 1, height: rows),
+      columnWidth: (area.width - 1) / signColumns, selected: selectedSign, on: &canvas, glyphs)
   }
+
+  /// The fewest rows of signs that are worth a place below the keys.
+  private static let fewestSignRows = 4
 
   /// The commands under their headings; a search has no headings.
   private func rows(of commands: [Command]) -> [Row] {
@@ -157,6 +172,8 @@ struct FirstKeys {
   }
 
   private let groups: [[Row]]
+  /// The count of keys.
+  var count: Int { groups.reduce(0) { $0 + $1.count - 1 } }
   private let glyphs: Glyphs
 
   init(_ state: DashboardState, _ glyphs: Glyphs) {
@@ -177,22 +194,34 @@ struct FirstKeys {
     columns == 1 ? groups.reduce(0) { $0 + $1.count } : groups.map(\.count).max() ?? 0
   }
 
+  /// The row of a key in a single column.
+  private func place(of key: Int) -> Int {
+    var (row, left) = (0, key)
+    for group in groups {
+      if left < group.count - 1 { return row + 1 + left }
+      (row, left) = (row + group.count, left - group.count + 1)
+    }
+    return row
+  }
+
   /// - Parameter selected: the number of the selected key, counted over all groups; `nil` for none.
   func draw(in area: Rect, columns: Int, selected: Int?, on canvas: inout Canvas) {
     let width = area.width / columns
     var index = 0
-    var y = area.y
+    // A single column scrolls to the selected key.
+    let hidden = columns > 1 ? 0 : max(0, place(of: selected ?? 0) - area.height + 1)
+    var y = area.y - hidden
     for (column, group) in groups.enumerated() {
       if columns > 1 { y = area.y }
       let x = area.x + (columns > 1 ? column * width : 0)
       for row in group {
         defer { y += 1 }
         guard let key = row.key else {
-          if y < area.maxY { canvas.put(row.texts[0], at: Point(x: x, y: y), role: .paneTitle, maxWidth: width) }
+          if area.y..<area.maxY ~= y { canvas.put(row.texts[0], at: Point(x: x, y: y), role: .paneTitle, maxWidth: width) }
           continue
         }
         defer { index += 1 }
-        guard y < area.maxY else { continue }
+        guard area.y..<area.maxY ~= y else { continue }
         var line = Line(glyphs)
         line.skip(2)
         line.cell(key, .key, width: max(6, SafeText.columns(of: key) + 1))

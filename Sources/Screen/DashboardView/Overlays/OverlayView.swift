@@ -80,13 +80,13 @@ struct OverlayView {
     dialog.draw("Faults", "enter or the letter switches", on: &canvas, glyphs)
     draw(list, geometry, on: &canvas) { index in
       let item = items[index]
-      let isOn = item.isOn(frame.state.faults)
+      let isOn = item.isOn(frame.state)
       var line = Line(glyphs)
       line.skip(2)
       line.cell(String(item.letter), .key, width: 3)
       line.cell(item.title, isOn ? .textStrong : .text, width: dialog.content.width < 60 ? 26 : 36)
       line.skip(1)
-      line.add(item.detail(frame.state.faults), isOn ? .stateFault : .textMuted)
+      line.add(item.detail(frame.state), isOn ? .stateFault : .textMuted)
       return line
     }
   }

@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-import Dashboard
 import DashboardModel
-import TerminalCanvas
+package import TerminalCanvas
 
 /// The one list of the signs on the screen and their meanings, for the help and for the page of an empty database.
-struct SignLegend {
-  struct Entry {
+package struct SignLegend {
+  package struct Entry {
     /// The sign as on the screen, with an example of the text that follows it.
-    var sign: String
+    package var sign: String
     var role: Role
-    var text: String
+    package var text: String
   }
 
-  let entries: [Entry]
+  package let entries: [Entry]
 
   /// The count of the entries about documents, writes and listeners. The others are about the screen itself.
   private static let dataEntries = 16
 
   /// - Parameter isShort: whether only the entries about documents, writes and listeners are wanted.
-  init(_ glyphs: Glyphs, isShort: Bool = false) {
+  package init(_ glyphs: Glyphs, isShort: Bool = false) {
     let all = [
       Entry(sign: "+", role: .changeAdded, text: "came in: document or result"),
       Entry(sign: "~", role: .changeModified, text: "fields changed: old\(glyphs.arrow)new"),
@@ -46,25 +45,46 @@ struct SignLegend {
       Entry(sign: "{2} [3]", role: .textMuted, text: "map of 2 fields, array of 3"),
       Entry(sign: glyphs.bullet, role: .textMuted, text: "no flag; also between words"),
       Entry(sign: glyphs.ellipsis, role: .textMuted, text: "more than fits; loading"),
+      Entry(sign: "\(glyphs.follow) \(glyphs.paused)", role: .textMuted, text: "the feed follows; is paused"),
+      Entry(sign: "\(glyphs.check) \(glyphs.cross)", role: .textMuted, text: "holds; does not, or ended"),
+      Entry(sign: glyphs.enter, role: .key, text: "the enter key"),
+      Entry(sign: "[OFFLINE]", role: .headerOffline, text: "offline, and how long"),
+      Entry(sign: "[CACHE]", role: .flagCache, text: "a listener has cached data"),
+      Entry(sign: "[FAULTS]", role: .stateFault, text: "faults are on or armed"),
+      Entry(sign: "[PAUSED]", role: .headerPaused, text: "the feed is paused"),
+      Entry(sign: "[FILTER]", role: .warn, text: "the feed is filtered"),
+      Entry(sign: "[RANGE]", role: .headerPaused, text: "several rows are selected"),
+      Entry(sign: "[ZOOM]", role: .hint, text: "one pane fills the screen"),
+      Entry(sign: "[IMPORT]", role: .headerPaused, text: "runs; also [EXPORT]"),
+      Entry(sign: "[SLOW LINK]", role: .warn, text: "drawn less often"),
+      Entry(sign: "[READ-ONLY]", role: .headerPaused, text: "no key changes data"),
+      Entry(sign: "[ENDED]", role: .headerOffline, text: "the watched program ended"),
     ]
     entries = isShort ? Array(all.prefix(Self.dataEntries)) : all
   }
 
-  /// Draws the entries in as many columns as fit, up to the height of the area.
+  /// Draws the entries in as many columns as fit. Without room for all, draws the page of one of them.
+  /// - Parameter selected: the index of the entry with the cursor; `nil` for none.
   /// - Returns: the row below.
-  @discardableResult func draw(in area: Rect, columnWidth: Int, on canvas: inout Canvas, _ glyphs: Glyphs) -> Int {
+  @discardableResult package func draw(
+    in area: Rect, columnWidth: Int, selected: Int? = nil, on canvas: inout Canvas, _ glyphs: Glyphs
+  ) -> Int {
     let columns = max(1, area.width / columnWidth)
     let rows = min(area.height, rows(columns: columns))
     guard rows > 0 else { return area.y }
     let width = area.width / columns
-    for (index, entry) in entries.enumerated() where index / rows < columns {
+    let first = (selected ?? 0) / (rows * columns) * rows * columns
+    for (offset, entry) in entries[first...].prefix(rows * columns).enumerated() {
+      let point = Point(x: area.x + offset / rows * width, y: area.y + offset % rows)
       var line = Line(glyphs)
-      line.cell(entry.sign, entry.role, width: 8)
-      line.add(SafeText.truncated(entry.text, to: width - 9, ellipsis: glyphs.ellipsis), .textMuted)
-      canvas.put(line, x: area.x + index / rows * width, y: area.y + index % rows, width: width)
+      line.cell(entry.sign, entry.role, width: max(8, SafeText.columns(of: entry.sign) + 1))
+      line.add(SafeText.truncated(entry.text, to: width - line.width - 1, ellipsis: glyphs.ellipsis), .textMuted)
+      canvas.put(line, x: point.x, y: point.y, width: width)
+      guard first + offset == selected else { continue }
+      canvas.put(glyphs.cursor, at: Point(x: max(0, point.x - 1), y: point.y), role: .cursorGutter, maxWidth: 1)
     }
     return area.y + rows
   }
 
-  func rows(columns: Int) -> Int { (entries.count + columns - 1) / columns }
+  package func rows(columns: Int) -> Int { (entries.count + columns - 1) / columns }
 }

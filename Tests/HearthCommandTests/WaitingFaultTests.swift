@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+import ClientPort
+import FirestoreClientState
+import FirestoreTesting
+import Testing
+
+@testable import DashboardHost
+
+/// The faults that a bridge reports to its dashboard.
+@MainActor
+@Suite("Waiting faults") struct WaitingFaultTests {
+  private func nextFaults(_ harness: BridgeHarness) async throws -> [FaultEvent] {
+    try await harness.next { if case .faults(_, let waiting) = $0 { waiting } else { nil } }
+  }
+
+  @Test("The bridge reports a fault while it waits for a write, and its end")
+  func write() async throws {
+    try await BridgeHarness.run { harness in
+      harness.bridge.perform(.causeFault(.write(.dropAcknowledgement)))
+      #expect(try await nextFaults(harness) == [.write(.dropAcknowledgement)])
+      harness.bridge.perform(.write([set("orders/a", ["n": 1])]))
+      #expect(try await nextFaults(harness) == [])
+    }
+  }
+}
