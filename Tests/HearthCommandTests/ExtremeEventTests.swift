@@ -40,7 +40,8 @@ import Testing
     let events: [ClientEvent] = known.outcomes(of: status).map(\.event) + known.changes(in: status)
     let told: [ClientEvent] =
       events + [
-        .faults(settings, waiting: [.listen(.internal)]), .snapshotsMissed(3, [ListenerTag(1): result]), .outcomesMissed(3),
+        .faults(settings, waiting: [.listen(.internal)]), .snapshotsMissed(3, [ListenerTag(1): result]),
+        .outcomesMissed(3),
         .listenerStarted(
           ListenerState(id: 1, query: Query(path: ResourcePath("orders")), options: ListenerOptions(), result: result)),
         .snapshot(

@@ -85,7 +85,8 @@ struct PreferencesTests {
     let preferences = Preferences.read(paths)
 
     #expect(preferences.problems.count == 1)
-    #expect(preferences.problems.first?.hasPrefix("~/.config/hearth/config.toml:3: edit: p is bound to toggle-pause") == true)
+    #expect(
+      preferences.problems.first?.hasPrefix("~/.config/hearth/config.toml:3: edit: p is bound to toggle-pause") == true)
     #expect(KeyReference.plainText(preferences.keymap).contains("  Z                 zoom "))
   }
 }

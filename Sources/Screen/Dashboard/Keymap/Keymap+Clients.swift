@@ -97,7 +97,9 @@ extension DashboardState {
 
   /// The actor that switched the network off, for a text after "by".
   package var plugHolder: String {
-    guard let program = configuration.attached else { return network.isDisabledByWatcher ? "an attached program" : "you" }
+    guard let program = configuration.attached else {
+      return network.isDisabledByWatcher ? "an attached program" : "you"
+    }
     guard network.isDisabledByWatcher else { return program.owner }
     return program.allowsControl ? "you" : "another attached program"
   }

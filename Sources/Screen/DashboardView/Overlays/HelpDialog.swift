@@ -217,7 +217,9 @@ struct FirstKeys {
       for row in group {
         defer { y += 1 }
         guard let key = row.key else {
-          if area.y..<area.maxY ~= y { canvas.put(row.texts[0], at: Point(x: x, y: y), role: .paneTitle, maxWidth: width) }
+          if area.y..<area.maxY ~= y {
+            canvas.put(row.texts[0], at: Point(x: x, y: y), role: .paneTitle, maxWidth: width)
+          }
           continue
         }
         defer { index += 1 }
