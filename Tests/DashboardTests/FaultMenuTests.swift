@@ -48,10 +48,10 @@ struct FaultMenuTests {
     var driver = Scenario.online.play(Size(width: 80, height: 24))
     driver.press("3 f \(letter)")
     #expect(driver.effects == [.client(.causeFault(.write(fault)))])
-    #expect(driver.state.faults.isCalm)
+    #expect(driver.state.faults.settings.isCalm)
   }
 
-  @Test("A fault that waits for a write has a badge, a line in pane 3 and a mark in the menu")
+  @Test("A fault that waits for a write has a badge, a line and a mark in the menu")
   func armed() {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     #expect(!driver.screen.contains("[FAULTS]"))
@@ -72,7 +72,7 @@ struct FaultMenuTests {
   func rows() {
     var driver = Scenario.online.play(Size(width: 80, height: 24))
     driver.press("F down down down enter")
-    #expect(driver.state.faults.isOffline)
+    #expect(driver.state.faults.settings.isOffline)
     driver.press("q")
     #expect(driver.state.overlay == nil)
   }

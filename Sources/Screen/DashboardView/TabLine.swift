@@ -163,7 +163,7 @@ struct FoldedPanes {
       line.add(
         " since \(TimeText.clock(frame.state.network.since, offset: frame.state.configuration.utcOffset))", .textMuted)
     }
-    if let faults = frame.state.faultText { line.add(separator + "faults \(faults)", .stateFault) }
+    if let faults = frame.state.faults.text { line.add(separator + "faults \(faults)", .stateFault) }
     guard isRoomy else { return }
     if let reason = frame.state.connectionTrouble, frame.state.network.isNetworkEnabled {
       line.add(separator + reason, .warn)

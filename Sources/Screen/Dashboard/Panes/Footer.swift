@@ -147,7 +147,7 @@ package struct Footer {
     if state.configuration.isReadOnly {
       badges.append(Badge(text: "[READ-ONLY]", role: .headerPaused, command: nil))
     }
-    if state.faultText != nil { badges.append(Badge(text: "[FAULTS]", role: .stateFault, command: "faults")) }
+    if state.faults.text != nil { badges.append(Badge(text: "[FAULTS]", role: .stateFault, command: "faults")) }
     if state.screen.isZoomed, LayoutClass(state.size).isTiled {
       badges.append(Badge(text: "[ZOOM]", role: .hint, command: "unzoom"))
     }

@@ -32,9 +32,7 @@ package struct DashboardState: Sendable {
   package var outages = Outages()
   var notices = Notices()
   package internal(set) var coach: Coach?
-  package internal(set) var faults = FaultSettings()
-  /// The one-time faults that have not happened yet.
-  package internal(set) var waitingFaults: [FaultEvent] = []
+  package internal(set) var faults = FaultState()
   package var typing: Typing
   /// The earlier moment that the screen shows; `nil` for the present.
   package internal(set) var past: PastMoment?
@@ -65,8 +63,6 @@ extension DashboardState {
   package var size: Size { screen.size }
   package var listeners: [ListenerRecord] { listening.records }
   package var toasts: [Toast] { notices.shown }
-  /// The active and the waiting faults in a few words; `nil` without any.
-  package var faultText: String? { FaultText.summary(of: faults, waiting: waitingFaults) }
   /// All stored toasts, including earlier ones, newest last.
   package var messages: [Toast] { notices.kept }
   /// The total count of messages.

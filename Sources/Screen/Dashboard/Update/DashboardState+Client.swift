@@ -20,7 +20,7 @@ extension DashboardState {
     case .listenerFailed(let tag, let status): fail(tag, status)
     case .listenerStopped(let tag): receive(stopped: tag)
     case .snapshotsMissed(let count, let results): receive(missed: count, results)
-    case .faults(let settings, let waiting): (faults, waitingFaults) = (settings, waiting)
+    case .faults(let settings, let waiting): faults = FaultState(settings: settings, waiting: waiting)
     case .traffic(let event): feed.append(FeedRow(event))
     case .closed: endAttachment("\(configuration.attached?.title ?? "the program") has closed its client")
     case .attachmentEnded(let reason): endAttachment(reason)

@@ -64,7 +64,7 @@ struct HelpDialog {
     guard area.height > 0 else { return }
     if let field = list.field { canvas.put(field, x: area.x, y: area.y, width: area.width) }
     let selectedSign = list.cursor.index >= keys.count ? list.cursor.index - keys.count : nil
-    // Without room for both, the signs replace the keys while the cursor is in them.
+    // The signs replace the keys while the cursor is in them, unless there is room for both.
     let hasBoth = area.height >= 1 + keyRows + 1 + Self.fewestSignRows
     var top = area.y + 1
     if hasBoth || selectedSign == nil {

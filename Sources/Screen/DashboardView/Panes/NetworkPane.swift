@@ -30,7 +30,7 @@ struct NetworkPane {
     } else {
       lines += narrowStreamLines(width: area.width)
     }
-    if let faults = frame.state.faultText, !isOver { lines.append(fact("faults", faults, .stateFault)) }
+    if let faults = frame.state.faults.text, !isOver { lines.append(fact("faults", faults, .stateFault)) }
     // Long facts continue on further lines if the screen is large.
     let wrapped = isLarge ? 3 : 1
     if let notice = frame.state.storage.notice?.message {
@@ -54,7 +54,7 @@ struct NetworkPane {
     lines += trafficLines(width: area.width, room: area.height - lines.count - reserved)
     // The second line of the reason has the remedy. It is more useful than the last of the other lines, unless those
     // report further problems.
-    let isAlone = frame.state.faultText == nil && frame.state.storage.notice == nil && area.height >= 4
+    let isAlone = frame.state.faults.text == nil && frame.state.storage.notice == nil && area.height >= 4
     let spare = max(isAlone ? 1 : 0, area.height - lines.count - 1)
     lines.insert(contentsOf: reasonLines(width: area.width, spare: spare), at: 1)
     for (row, line) in lines.prefix(area.height).enumerated() {
