@@ -17,7 +17,7 @@ struct ArticleTests {
     #expect(article.blocks.count == tested.count)
   }
 
-  @Test("The landing page links to all nineteen articles, and each has code")
+  @Test("The landing page links to all nineteen articles, and each article has code")
   func catalogue() throws {
     let articles = try Article.all().filter(\.isInCatalogue)
     let landing = try #require(articles.first { $0.name == "Hearth.md" })

@@ -49,7 +49,7 @@ struct ExplanationTests {
     }
   }
 
-  @Test("An explanation of another query is dropped")
+  @Test("An explanation that arrives for another query is dropped")
   func stale() {
     var (driver, _) = opened()
     driver.client(.explained(Query(path: ResourcePath("users")), .success(scan)), at: 20)
@@ -92,7 +92,7 @@ struct ExplanationTests {
     #expect(driver.state.overlay == nil)
   }
 
-  @Test("A query in the editor can be explained, and esc returns to it")
+  @Test("A query in the editor can be explained, and Esc returns to the editor")
   func editor() {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     driver.press("4 n")

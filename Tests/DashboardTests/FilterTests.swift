@@ -99,7 +99,7 @@ struct PatternTests {
   }
 
   @Test(
-    "A pattern that hangs backtracking engines is answered quickly",
+    "A pattern that hangs backtracking engines finishes quickly",
     arguments: ["(a+)+$", "(a|a)+$", "(a*)*b", "(.*)*x", "(a?){50}a{50}$"])
   func hostile(_ pattern: String) throws {
     let text = String(repeating: "a", count: 3000) + "!"
@@ -125,7 +125,7 @@ struct PaneFilterTests {
     driver.state.browser.windows[ResourcePath("events")]?.documents.count ?? 0
   }
 
-  @Test("The tree is filtered while typing, and the count says if data is partly loaded")
+  @Test("The tree is filtered as you type, and the count notes partly loaded data")
   func live() {
     var driver = opened((Driver(size).state.windowLimit), total: 10_000)
     let loaded = driver.state.windowLimit

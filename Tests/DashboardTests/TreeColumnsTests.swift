@@ -191,7 +191,7 @@ struct TreeColumnsTests {
     #expect(after?.hue(of: "shipped", in: "status") != nil)
   }
 
-  @Test("c picks columns: space toggles, a resets to automatic, and esc cancels")
+  @Test("c picks columns: Space toggles, a resets to automatic, and Esc cancels")
   func picking() {
     var driver = opened()
     driver.press("1 j c")

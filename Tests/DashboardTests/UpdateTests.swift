@@ -206,7 +206,7 @@ import Testing
 
   // MARK: Listening and the network
 
-  @Test("space toggles a listener on the selected collection")
+  @Test("Space toggles a listener on the selected collection")
   func listen() {
     var driver = Driver(size)
     driver.client(.collections(below: .root, ["orders"]), at: 0.1)

@@ -98,7 +98,7 @@ extension EndToEndTests.InPipes {
       #expect(run.status == 65 && run.hasOneErrorLine && run.output == "", "\(run.errors)")
     }
 
-    @Test("With --as and --claims a command is a user to whom the rules apply")
+    @Test("With --as and --claims a command runs as a user under the rules")
     func actingAsUser() async throws {
       let surroundings = try Surroundings()
       try surroundings.write(

@@ -136,7 +136,7 @@ import Testing
     }
   }
 
-  @Test("A damaged WAL is reported once, and a repair restores the commits after it")
+  @Test("A damaged WAL is reported once, and a repair restores the commits after damage")
   func damagedLog() async throws {
     let folder = TemporaryFolder()
     let backend = try makeBackend(.directory(folder.path))

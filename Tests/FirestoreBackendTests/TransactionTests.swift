@@ -36,7 +36,7 @@ struct TransactionTests {
     #expect(try await backend.read("c/a")["v"] == 2)
   }
 
-  @Test("A client that opens too many transactions loses its own, not those of others")
+  @Test("A client that opens too many transactions loses only its own transactions")
   func room() throws {
     var table = TransactionTable(at: 0, maximumOpen: 10)
     let (greedy, modest) = (ClientID(), ClientID())

@@ -84,7 +84,7 @@ import Testing
     #expect(failure(place) == nil)
   }
 
-  @Test("A cache whose files are removed rejects writes but releases pending ones")
+  @Test("A cache whose files are removed rejects new writes but completes pending ones")
   func takenAway() throws {
     for isShared in [false, true] {
       let place = Place(.durable)

@@ -26,7 +26,7 @@ struct QueryProofTests {
   }
 
   @Test(
-    "Fields that the query does not name count as absent if no proof succeeds",
+    "If no proof succeeds, fields that the query does not name are assumed absent",
     arguments: [
       ("!('fans' in resource.data)", "[]", true, ["fans"]),
       ("!('fans' in resource.data) || 'me' in resource.data.fans", #"[["public", "==", true]]"#, true, ["fans"]),

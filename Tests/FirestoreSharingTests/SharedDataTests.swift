@@ -155,7 +155,7 @@ struct SharedDataTests {
     #expect(second.peers.role == .owner)
   }
 
-  @Test("A commit retried with its name after a lost response is applied once")
+  @Test("A commit retried with its request id after a lost response is applied once")
   func named() async throws {
     let folder = try Folder()
     let data = try SharedData.open(folder.path)

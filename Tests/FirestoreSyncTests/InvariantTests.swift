@@ -117,7 +117,7 @@ import Testing
     #expect(harness.core.writes.queue.pipeline.map(\.batch.id) == Array(batches.dropFirst(2)))
   }
 
-  @Test("Only a change of user ends a wait for pending writes with cancelled")
+  @Test("Only a change of user ends a wait for pending writes with the error cancelled")
   func userChangeEndsWait() throws {
     var harness = try CoreHarness()
     _ = try harness.write(set("rooms/a"))

@@ -221,7 +221,7 @@ import Testing
     #expect(effects.deliveries.isEmpty)
   }
 
-  @Test("A large result sent in parts reports each part's changes with the old documents")
+  @Test("A large result sent in parts reports each part's changes with previous documents")
   func largeResult() throws {
     var harness = try CoreHarness()
     harness.listen(1, to: "rooms")

@@ -118,7 +118,7 @@ import Testing
     #expect(found[1].operation == .set(["ok": false, "py": false, "no": "yes"]))
   }
 
-  @Test("Empty columns and rows of spreadsheets are skipped, and sep= is reported")
+  @Test("Empty columns and rows of spreadsheets are skipped, and a sep= row is reported")
   func spreadsheetGaps() throws {
     let all = try rows("id,n,\n1,2,\n,,\n")
     var rules = ImportRules(database: database, collection: ResourcePath("c"), idField: FieldPath("id"))

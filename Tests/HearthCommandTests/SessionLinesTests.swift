@@ -197,7 +197,7 @@ struct SessionLinesTests {
     #expect(lines.contains { $0.contains("owner = \"ada\"") }, "\(lines)")
   }
 
-  @Test("A stream prints each feed row once, and queue and status when they change")
+  @Test("The event stream prints each feed row once, and changes of queue and status")
   func stream() throws {
     var (state, lines) = (session(), SessionLines())
     let first = lines.news(of: state)

@@ -200,7 +200,7 @@ import Testing
     #expect(failure == nil)
   }
 
-  @Test("A document is not pending after a write over its acknowledged one is rejected")
+  @Test("A document is not pending after a write over an acknowledged one is rejected")
   func rejectedOverAcknowledged() async throws {
     let message = key("rooms/r2/msgs/m1")
     let nothing = Mutation(key: message, operation: .patch([:], FieldMask([])), precondition: .exists(true))

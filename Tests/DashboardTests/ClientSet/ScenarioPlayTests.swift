@@ -80,7 +80,7 @@ import Testing
 
   // MARK: Keys
 
-  @Test("space pauses and resumes, + and - change the pace, and n runs the next step")
+  @Test("Space pauses and resumes, + and - change the pace, and n runs the next step")
   func keys() {
     var clientSet = clientSet()
     #expect(clientSet.play?.isPlaying == true && clientSet.play?.paceText == "1 s")
@@ -98,7 +98,7 @@ import Testing
     #expect(clientSet.play?.paceText == "3 s")
   }
 
-  @Test("With --step, each space runs one step")
+  @Test("With --step, pressing Space runs one step")
   func stepped() {
     var clientSet = clientSet(isStepped: true)
     #expect(clientSet.play?.isPlaying == false)
@@ -113,7 +113,7 @@ import Testing
     #expect(quit.effects.map(\.item) == [.terminal(.quit(code: 0))])
   }
 
-  @Test("During a scenario, keys that change its state are rejected with a message")
+  @Test("During a scenario, keys that would change its data are rejected with a message")
   func refusals() {
     for command in ["toggle-network", "listen a", "client add carol", "calm", "record x"] {
       var clientSet = clientSet()
@@ -126,7 +126,7 @@ import Testing
     #expect(clientSet.focused.name == "bob")
   }
 
-  @Test("scenario NAME plays a built-in scenario, and an unknown name gets a suggestion")
+  @Test("'scenario NAME' plays a built-in scenario, and an unknown name gets a suggestion")
   func palette() {
     var driver = Driver()
     driver.state.configuration.scenarios = [ScenarioTitle(name: "conflict", summary: "Two write.")]
