@@ -107,7 +107,7 @@ struct ExplanationTests {
     #expect(driver.state.overlay?.kind == .listener)
   }
 
-  @Test("explain reports queries that the cache cannot answer")
+  @Test("The explain page reports queries that the cache cannot answer")
   func failure() {
     var (driver, query) = opened(Size(width: 60, height: 16))
     driver.client(.explained(query, .failure(RPCStatus(.internal, "the cache is damaged"))), at: 20)

@@ -157,7 +157,7 @@ struct TimelineTests {
     #expect(run.session.live.feed.total == 12)
   }
 
-  @Test(":at goes to a time of day, to a time ago or to an event number")
+  @Test(":at goes to a time of day, to a time before now or to an event number")
   func places() {
     var run = run()
     run.press(":")

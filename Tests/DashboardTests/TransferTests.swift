@@ -43,7 +43,7 @@ struct TransferTests {
     #expect(driver.effects == [.client(.transfer(.export(nil, file: "~/all.json")))])
   }
 
-  @Test("Progress is shown in dialog and footer, h hides, and x cancels")
+  @Test("Progress is shown in dialog and footer, h hides it, and x cancels the transfer")
   func progress() {
     var driver = driver()
     run("import", &driver)

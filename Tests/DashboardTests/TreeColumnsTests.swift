@@ -93,7 +93,7 @@ struct TreeColumnsTests {
     #expect(row(driver, 3).prefix(17) == before[3].prefix(17))
   }
 
-  @Test("A changed row has a sign and a tint for 3 s, and a new row another sign")
+  @Test("A changed row has a sign and a tint for 3 s, and a new row has another sign")
   func marks() {
     var driver = opened()
     driver.press("g")

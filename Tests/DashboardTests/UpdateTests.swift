@@ -309,7 +309,7 @@ import Testing
 
   // MARK: Overlays and leaving
 
-  @Test("Leaving the theme picker restores the theme, and the preview is live")
+  @Test("Leaving the theme picker restores the theme, and the theme preview is live")
   func themes() {
     var driver = Scenario.online.play(size)
     driver.press("T down")

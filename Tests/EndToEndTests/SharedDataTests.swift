@@ -58,7 +58,7 @@ extension EndToEndTests.InPipes {
       #expect(stored.output.contains("\"n\": \(accepted)}"), "\(stored.output)")
     }
 
-    @Test("A stopped owner is reported with a fix, and clients continue once it resumes")
+    @Test("A stopped owner is reported with advice, and clients continue once it resumes")
     func stopped() async throws {
       #expect(try await hearth("set", "c/a", "{}").status == 0)
       let first = try watch()

@@ -111,7 +111,7 @@ import Testing
     #expect(try Data(contentsOf: URL(filePath: folder.file)).count > 4096)
   }
 
-  @Test("After its WAL is truncated or deleted, a database has an earlier commit")
+  @Test("After its WAL is truncated or deleted, a database is at an earlier commit")
   func cutLog() async throws {
     let folder = TemporaryFolder()
     do { try await makeBackend(.directory(folder.path)).commit(set("new/first", ["v": 0])) }

@@ -98,7 +98,7 @@ struct TransactionTests {
     #expect(try await read("c/b", in: transaction, backend) == [1])
   }
 
-  @Test("A read-only transaction reads at its time and writes nothing")
+  @Test("A read-only transaction reads at its read time and writes nothing")
   func readOnly() async throws {
     let backend = try makeBackend(clock: clock)
     let time = try await backend.commit(set("c/a", ["v": 1])).commitTime

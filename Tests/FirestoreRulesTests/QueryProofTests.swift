@@ -117,7 +117,7 @@ struct QueryProofTests {
   }
 
   @Test(
-    "A found document exists, and its data is a map",
+    "In a query's results, rules find that a document exists and its data is a map",
     arguments: [
       "resource != null", "resource.data != null", "null != resource", "!(resource == null)",
       "!(null == resource.data)",
@@ -136,7 +136,7 @@ struct QueryProofTests {
     #expect(try Self.allows("resource.data.get(['m', 'k'], 0) >= 1", #"[["m.k", ">", 1]]"#))
   }
 
-  @Test("A query that cannot match is proven by its other filters")
+  @Test("A filter that never matches proves nothing, but the query's other filters can")
   func nothing() throws {
     #expect(try Self.allows("true", #"[{"or": []}]"#))
     #expect(try Self.allows("resource.data.o == request.auth.uid", #"[{"or": []}, ["o", "==", "me"]]"#))

@@ -145,7 +145,7 @@ import Testing
     }
   }
 
-  @Test("In a shell, commands without a backend use the shell's and add their own options")
+  @Test("A shell command without a backend uses the shell's, and its own other options")
   func inherited() throws {
     let shell = ShellSurroundings(try options("-C", "local"))
     try Surroundings.$current.withValue(shell) {

@@ -157,7 +157,7 @@ import Testing
     }
   }
 
-  @Test("A cell that does not fit the inferred type is rejected with a fix")
+  @Test("A cell that does not fit the inferred type is rejected with advice")
   func misfit() throws {
     let sample = try rows("path,n\nc/1,1\n")
     let columns = try DelimitedColumns(sample, .comma, isPlain: false, types: [:], in: database)

@@ -34,7 +34,7 @@ struct UndoTests {
     }
   }
 
-  @Test("Undo restores together the documents that were deleted together")
+  @Test("Documents that were deleted together are restored together")
   func bulk() async throws {
     try await BridgeHarness.run { test in
       let paths = ["orders/a", "orders/b", "orders/c"]
@@ -103,7 +103,7 @@ struct UndoTests {
     }
   }
 
-  @Test("Undoing a remotely changed field asks first and then proceeds if allowed")
+  @Test("Undoing a remotely changed field asks first, and then proceeds if you agree")
   func conflict() async throws {
     try await BridgeHarness.run { test in
       try await test.others(set("orders/a", ["status": "new"]))

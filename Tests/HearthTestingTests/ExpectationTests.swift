@@ -21,7 +21,7 @@ struct ExpectationTests {
     throw Failed()
   }
 
-  @Test("A missing expected snapshot reports those received, with seed and time")
+  @Test("A missing expected snapshot is reported with those received, seed and time")
   func snapshot() async throws {
     let line = #line + 4
     let failure = try await failure(seed: 42) { stage, client in

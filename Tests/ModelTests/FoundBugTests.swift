@@ -68,7 +68,7 @@ import Testing
 
   // MARK: Results that start from a target's documents
 
-  @Test("After a user change, a full limit that had a pending write shows later documents")
+  @Test("After a user change, a limit query that lost a write shows later documents")
   func pendingWriteWithinTheLimit() async throws {
     let collecting = ModelClient.Setup(
       isDurable: false, policy: .leastRecentlyUsed(thresholdBytes: 0), maximumLimboResolutions: 1)

@@ -57,7 +57,7 @@ import Testing
     return clientSet
   }
 
-  @Test("In a scenario a write's age is measured by the screen's clock")
+  @Test("In a scenario a write's age is measured with the dashboard's clock")
   func ages() {
     var program = AttachedProgram(process: 1, name: "counters", allowsControl: false)
     program.isScenario = true
@@ -141,7 +141,7 @@ import Testing
 
   // MARK: The feed
 
-  @Test("Each step and the end have a row in every client's feed")
+  @Test("Each step and the end of a scenario have a row in every client's feed")
   func feed() {
     let clientSet = clientSet(Size(width: 120, height: 36), done: 2, .failed("it did not hold"))
     for member in clientSet.members {

@@ -16,7 +16,7 @@ struct EditingStateTests {
     return editor
   }
 
-  @Test("An editor with edits is kept while a question is open and returned once")
+  @Test("An editor with edits is kept while a question is open, and returns only once")
   func waiting() {
     var editing = EditingState()
     editing.wait(Self.editor("orders/a"))
