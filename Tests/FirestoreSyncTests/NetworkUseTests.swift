@@ -21,7 +21,7 @@ struct NetworkUseTests {
     #expect(network.isAllowed)
   }
 
-  @Test("Writes are held while a reason stops the network, unless the client is secondary")
+  @Test("Each reason to stop the network holds writes, except being a secondary client")
   func held() {
     var network = NetworkUse()
     network.stop(by: .secondary)
