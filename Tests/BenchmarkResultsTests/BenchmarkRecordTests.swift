@@ -19,7 +19,7 @@ import Testing
     return record
   }
 
-  @Test("A benchmark record reads back its entries, oldest first, one line for each")
+  @Test("A benchmark record has one line per entry, oldest first, and reads back")
   func history() throws {
     try record([line("write", "patch", seconds: 0.002, floor: 0.001)], commit: "first").write(to: path)
     try record([line("write", "patch", seconds: 0.003, floor: 0.001)], commit: "second").write(to: path)
@@ -87,7 +87,7 @@ import Testing
     #expect(RecordComparison(line([3.7, 3.7, 3.7]), with: record, on: "here")?.ratioHasGrown == false)
   }
 
-  @Test("A ratio compares the best repetition with the best repetition of its reference")
+  @Test("The best ratio divides the best repetition by the reference's best repetition")
   func best() {
     let slow = Sample(wall: 9, cpu: 9)
     let reading = Reading(

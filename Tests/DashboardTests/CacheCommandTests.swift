@@ -33,7 +33,7 @@ struct CacheCommandTests {
     driver.effects.compactMap { if case .client(.retain(let retention)) = $0 { retention } else { nil } }
   }
 
-  @Test("The command pin pins a path, a query or the selection, and then unpins it")
+  @Test("The command pin pins a path, a query or the selection, or unpins it if pinned")
   func pin() throws {
     var driver = driver("3")
     run("pin users", &driver)
@@ -88,7 +88,7 @@ struct CacheCommandTests {
     #expect(driver.effects == [.client(.evict(.path(ResourcePath("users"))))])
   }
 
-  @Test("The command 'evict older than' removes documents by age, below a path or all")
+  @Test("'evict older than' removes documents by age, below a path or in the whole cache")
   func older() {
     var driver = driver("1 g j j")
     run("evict orders older than 2h", &driver)

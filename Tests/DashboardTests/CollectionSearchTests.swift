@@ -119,7 +119,7 @@ struct CollectionSearchTests {
     #expect(throws: Never.self) { try next.validate() }
   }
 
-  @Test("A range filter becomes a query ordered by its field, and the title shows it")
+  @Test("A range filter becomes a query ordered by its field; the title shows the order")
   func ranges() throws {
     var driver = opened()
     driver.type("value:>90 value:<=95")

@@ -152,7 +152,7 @@ struct RequestsTests {
     #expect(driver.state.feed.filter.isEmpty)
   }
 
-  @Test("Enter opens a decision's statements with values, and Enter again the document")
+  @Test("Enter opens a decision's statements, and Enter again opens its document")
   func account() {
     var driver = opened()
     var denied = decision(2, denial: "false for 'get' @ L7")

@@ -126,7 +126,7 @@ struct TimelineTests {
     return run
   }
 
-  @Test("Comma shows the previous event, period shows the next, and Esc the present")
+  @Test("Comma shows the previous event, period shows the next, and Esc shows the present")
   func steps() {
     var run = run()
     run.press(",")

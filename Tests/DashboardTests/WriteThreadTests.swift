@@ -50,7 +50,7 @@ struct WriteThreadTests {
     #expect(marks(driver) == 2)
   }
 
-  @Test("Pressing Enter on a write shows its fields and timeline, and o its document")
+  @Test("Enter on a write shows its fields and timeline, and then o opens its document")
   func contents() {
     var driver = Scenario.online.play(Self.size)
     driver.press("2 g enter")

@@ -4,7 +4,7 @@ import Testing
 
 extension EndToEndTests.InTmux {
   @Suite(.serialized) struct FieldEditorTests {
-    @Test("In an empty database a document is created by field, and then types are changed")
+    @Test("A document is created field by field, and then its types are changed")
     func creation() async throws {
       let surroundings = try Surroundings()
       let hearth = try await TmuxTerminal(in: surroundings)

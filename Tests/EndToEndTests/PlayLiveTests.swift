@@ -29,7 +29,7 @@ extension EndToEndTests.InTmux {
       #expect(try await hearth.exitStatus() == 0)
     }
 
-    @Test("A failed run keeps its reason and replays when edited, and q exits as it failed")
+    @Test("A failed scenario shows the reason, replays when edited, and q exits with 75")
     func failure() async throws {
       let surroundings = try Surroundings()
       try surroundings.write("own.scenario", "# Nothing is there.\nlisten a\nexpect synced\n")

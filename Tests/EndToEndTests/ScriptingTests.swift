@@ -74,7 +74,7 @@ extension EndToEndTests.InShells {
     }
 
     @Test(
-      "create exits with 5 if the document exists, and set --if-exists with 4 if not")
+      "create exits with 5 if the document exists; set --if-exists exits with 4 if not")
     func conditions() async throws {
       #expect(try await hearth("create", "locks/a", "owner=me", "n=5").status == 0)
       let taken = try await hearth("create", "locks/a", "owner=you")

@@ -46,7 +46,7 @@ extension EndToEndTests.InPipes {
       #expect(refused.status == 64 && refused.errors.contains("--watch") && refused.errors.contains("--csv"))
     }
 
-    @Test("A watch that times out exits with 75 if its goal is missed, or 0 without a goal")
+    @Test("A watch that times out exits with 75 if it missed its goal, or 0 if it had none")
     func timeout() async throws {
       let missed = try await hearth("watch", "cities", "--until", "added", "--timeout", "50ms")
       #expect(missed.status == 75 && missed.hasOneErrorLine && missed.output == "")

@@ -136,7 +136,7 @@ import Testing
     }
   }
 
-  @Test("A damaged WAL is reported once, and a repair restores the commits after damage")
+  @Test("A damaged WAL is reported once, and a repair restores commits after the damage")
   func damagedLog() async throws {
     let folder = TemporaryFolder()
     let backend = try makeBackend(.directory(folder.path))

@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test("If the history is too short, a resume sends a filter, or a reset with no count")
+  @Test("If the history is too short, a resume with a count gets a filter, else a reset")
   func forgotten() async throws {
     let clock = TestClock()
     let backend = try makeBackend(clock: clock)

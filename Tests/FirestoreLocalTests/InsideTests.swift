@@ -225,7 +225,7 @@ struct InsideTests {
     try close(store)
   }
 
-  @Test("Offline, a fully listened collection is complete, and others have only results")
+  @Test("Offline, a fully listened collection is complete; others have only query results")
   func coverage() throws {
     var store = try Place(.memory).open()
     for (query, time) in [

@@ -140,7 +140,7 @@ struct WatchTests {
     #expect(last == version(5))
   }
 
-  @Test("A token without changes is stored first, every five minutes and on release")
+  @Test("Without changes, a token is stored at first, every five minutes and on release")
   func tokenRule() throws {
     let fiveMinutes: Int64 = 5 * 60 * 1_000_000
     let query = collection("rooms").target

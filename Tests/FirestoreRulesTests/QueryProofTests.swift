@@ -117,7 +117,7 @@ struct QueryProofTests {
   }
 
   @Test(
-    "In a query's results, rules find that a document exists and its data is a map",
+    "A proof may assume that a found document exists and that its data is a map",
     arguments: [
       "resource != null", "resource.data != null", "null != resource", "!(resource == null)",
       "!(null == resource.data)",

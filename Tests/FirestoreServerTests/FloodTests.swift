@@ -95,7 +95,7 @@ import Testing
     #expect(try hasEnded(3))
   }
 
-  @Test("A setting that overflows a window closes the connection; repeats of one do not")
+  @Test("A setting that overflows a window closes the connection; repeated ones do not")
   func settings() throws {
     try connection.send(1, .headers(.call("Listen")))
     let window = [0, 4] + TestFrame.bigEndian(70_000)

@@ -57,7 +57,7 @@ struct QueryTests {
     #expect(all.map { $0.integer(6) } == Array(repeating: nil, count: 36) + [1])
   }
 
-  @Test("NOT_IN with a filter that cannot match is empty, and within OR it is rejected")
+  @Test("NOT_IN with a filter that never matches finds nothing, and is rejected within OR")
   func notIn() async throws {
     let service = try await service()
     func composite(_ writer: inout WireWriter, _ op: UInt64, _ filters: [(op: UInt64, value: Value)]) {

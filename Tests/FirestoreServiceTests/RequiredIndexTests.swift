@@ -25,7 +25,7 @@ struct RequiredIndexTests {
   ).target
 
   @Test(
-    "Equalities may come in any index order before the sort, and indexes are merged",
+    "An index serves equalities in any order before its sort; indexes can be merged",
     arguments: [
       ([], false),
       ([index([("a", .ascending), ("b", .ascending), ("d", .descending)])], true),

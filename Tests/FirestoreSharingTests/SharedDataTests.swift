@@ -111,7 +111,7 @@ struct SharedDataTests {
     }
   }
 
-  @Test("A process that serves the data on a port keeps it and is named in the error")
+  @Test("A process that serves data on a port keeps the data and is named in the error")
   func keepsClaimed() async throws {
     let folder = try Folder()
     let first = try SharedData.open(folder.path, as: "the server", pausesForPort: true)

@@ -135,7 +135,7 @@ import Testing
     #expect(ends(ended) == [.cancelled])
   }
 
-  @Test("A removed target awaits a response once its removal request is handed out (S5)")
+  @Test("A removed target awaits a response once its removal request is sent (S5)")
   func removalOwed() throws {
     var harness = try synced()
     _ = harness.effects { core in core.stopListening(ListenerID(1)) }

@@ -98,7 +98,7 @@ import Testing
     #expect(harness.core.writes.queue.pipeline.map(\.batch.id) == [batch])
   }
 
-  @Test("S5: A target awaits a response once its listen request is handed out")
+  @Test("S5: A target awaits a response once its listen request is sent")
   func owedWhenHandedOut() throws {
     var harness = try CoreHarness()
     _ = harness.effects { core in

@@ -30,7 +30,7 @@ import Testing
     #expect(try FaultText.parse(FaultText.words(of: change)) == change, "\(FaultText.words(of: change))")
   }
 
-  @Test("The changes from one fault setting to another, applied in order, produce it")
+  @Test("Applying the changes between two fault settings turns the first into the second")
   func changes() {
     let all: [FaultChange] = [
       .latency(.milliseconds(200), jitter: .milliseconds(50), on: nil),

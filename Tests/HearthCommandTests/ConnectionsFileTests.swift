@@ -145,7 +145,7 @@ import Testing
     }
   }
 
-  @Test("A shell command without a backend uses the shell's, and its own other options")
+  @Test("A shell command without a backend uses the shell's backend and its own options")
   func inherited() throws {
     let shell = ShellSurroundings(try options("-C", "local"))
     try Surroundings.$current.withValue(shell) {

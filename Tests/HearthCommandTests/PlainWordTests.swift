@@ -117,7 +117,7 @@ struct PlainWordTests {
 
   private func takesSurprise(_ events: inout PlainEvents) -> ObservedEvent? { events.takeSurprise() }
 
-  @Test("An expectation consumes events up to its first match, and each event only once")
+  @Test("An expectation consumes events up to its first match; no event is used twice")
   func expectations() {
     var events = PlainEvents()
     let (a, b) = (doc("c/a", at: 1), doc("c/b", at: 1))

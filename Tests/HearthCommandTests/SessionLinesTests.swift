@@ -50,7 +50,7 @@ struct SessionLinesTests {
 
   private func text(_ value: JSONSyntax?) -> String? { value?.lineText }
 
-  @Test("The queue prints pending and set-aside writes, and the feed a line per row")
+  @Test("The queue prints pending and set-aside writes; the feed prints a line per row")
   func parts() throws {
     let state = session()
     let queue = try parsed(try #require(SessionLines.lines(of: .queue, state).first))

@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test("An oversized body is rejected before it is read, and too many messages after")
+  @Test("A body that is too large or has too many messages is rejected")
   func large() throws {
     let channel = try server.connect()
     try channel.receive(
