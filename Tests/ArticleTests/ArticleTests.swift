@@ -8,7 +8,7 @@ import Testing
 /// say where a block begins and ends.
 @Suite("Articles", .timeLimit(.minutes(10)))
 struct ArticleTests {
-  @Test("The code in the articles and the README matches the code that runs here", arguments: try Article.all())
+  @Test("The code in the articles and the README matches the code that the tests run", arguments: try Article.all())
   func blocks(of article: Article) throws {
     let tested = try ShownCode.blocks(of: article)
     for (shown, tested) in zip(article.blocks, tested) {

@@ -359,7 +359,7 @@ import Testing
     #expect(memory.screen.contains("1.0 kB, unlimited on disk"))
   }
 
-  @Test("Letters typed into a line never run commands")
+  @Test("Letters typed into an input line never run commands")
   func typing() {
     var driver = Scenario.online.play(size)
     driver.press("/")

@@ -88,7 +88,7 @@ extension EndToEndTests.InPipes {
       #expect(run.lines[1] == "\(path)/cases.jsonl:6: list rooms is allowed, \(path)/r.rules:6", "\(run.output)")
     }
 
-    @Test("rules test without any case is not a success")
+    @Test("hearth rules test fails if there are no cases")
     func none() async throws {
       let surroundings = try Surroundings()
       try surroundings.write("r.rules", Self.rules)

@@ -179,7 +179,7 @@ import Testing
     #expect(try contents(place.databasePath + ".damaged-1-wal") == log)
   }
 
-  @Test("A second damaged cache is moved aside under another name than the first")
+  @Test("A second damaged cache is moved aside under a different name than the first")
   func damagedTwice() throws {
     let place = try killed()
     for number in 1...2 {

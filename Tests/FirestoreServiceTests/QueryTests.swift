@@ -280,7 +280,7 @@ struct QueryTests {
   }
 
   @Test(
-    "A sum of a query that selects fields is rejected, and a count is not",
+    "A sum of a query that selects fields is rejected, but a count is not",
     arguments: [
       (["__name__"], "that only returns keys."), (["o"], "The aggregation property value is not present"),
       (["value", "o"], "Cannot apply property masks"),

@@ -64,7 +64,7 @@ struct FrameReducerTests {
     #expect(Self.reduced(["\u{1B}[2;3Ha\u{1B}[2;49Hb"]) == ["\u{1B}[2;3Ha\u{1B}[2;49Hb"])
   }
 
-  @Test("Leftover state is undone before other programs use the terminal")
+  @Test("Leftover terminal state is undone before other programs use the terminal")
   func finishing() {
     var reducer = FrameReducer(height: 8)
     _ = reducer.reduced(Array("\u{1B}[3;6r\u{1B}[6;1H\u{1B}[44m\n".utf8))

@@ -92,7 +92,7 @@ struct OutagesTests {
     #expect(outages.card?.start == nil && outages.nextChange == nil && outages.untold(at: at(15))?.row == nil)
   }
 
-  @Test("Only the newest outage summary changes, and each is found by its row")
+  @Test("Only the newest outage summary changes, and each summary is found by its row")
   func accounts() {
     var outages = Outages()
     let none = outages.changeLast { $0.noteCancelled(BatchID(1)) }
