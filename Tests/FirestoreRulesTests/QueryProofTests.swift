@@ -3,7 +3,7 @@ import FirestoreJSON
 import FirestoreRules
 import Testing
 
-@Suite("Conclusions from a query")
+@Suite("Rule proofs from a query")
 struct QueryProofTests {
   /// Whether the condition allows a query of `e` with these filters to the user `me`.
   private static func allows(_ condition: String, _ filters: String) throws -> Bool {

@@ -85,7 +85,7 @@ struct QueryTests {
     #expect(refusal?.message == "'NOT_IN' cannot be used in the same query with 'IN', 'ARRAY_CONTAINS_ANY' or 'OR'.")
   }
 
-  @Test("An equality on the name beside inequalities needs an inequality on the name too")
+  @Test("An equality on the name next to inequalities needs an inequality on the name")
   func nameBesideInequalities() async throws {
     let service = try await service()
     func name(_ id: String) -> Value {
